@@ -8,7 +8,7 @@ import { findChromium } from '../../tools/browser/chromium.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { refusedUnseen } from '../quota-resize/refused.ts';
+import { deniedWhileOptedOut } from '../quota-resize/denied.ts';
 import { restsIn } from '../quota-resize/resting.ts';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import.meta.url));
@@ -104,14 +104,14 @@ async function shown(page: Page, what: string | RegExp | ((frame: Frame) => Loca
     }
     return false;
   };
-  const said = typeof what === 'function' ? 'the element' : String(what);
-  await eventually(`the page shows ${said}`, isShown, 2 * PATIENCE_MS);
+  const shown = typeof what === 'function' ? 'the element' : String(what);
+  await eventually(`the page shows ${shown}`, isShown, 2 * PATIENCE_MS);
 }
 
 describe('an operator in the Temporal UI', { timeout }, () => {
   it('reads what an episode waits for, approves it with a signal, and sees it merged in their name', async () => {
     const quota = await givenQuota(stack, { namespace: 'approval', hard: { 'requests.cpu': '2' } });
-    await refusedUnseen(quota, 4, () => quota.deploy('web', 12, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 12, { cpu: '500m' }));
     // Only while it rests does something in the history say what it waits for.
     await restsIn(quota, 'AwaitingApproval', 'MaxStepExceeded', 90_000);
     const { number } = await quota.pullRequest();
@@ -147,8 +147,8 @@ describe('an operator in the Temporal UI', { timeout }, () => {
     const { events = [] } = await stack.client.workflow.getHandle(quota.workflowId).fetchHistory();
     const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes) ?? [];
     const approval = signals.find((signal) => signal?.signalName === 'approve');
-    const said = Buffer.from(approval?.input?.payloads?.[0]?.data ?? []).toString();
-    expect(JSON.parse(said)).toEqual({ by: 'alice' });
+    const payload = Buffer.from(approval?.input?.payloads?.[0]?.data ?? []).toString();
+    expect(JSON.parse(payload)).toEqual({ by: 'alice' });
 
     const after = await openMetadata(quota);
     await shown(after, 'CoolingDown');

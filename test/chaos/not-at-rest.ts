@@ -69,7 +69,7 @@ async function isRunning({ client }: Seen, namespace: string): Promise<boolean> 
 /** What the workflow of a namespace says of itself, and what Temporal knows about it, as lines. Never fails. */
 export async function workflowAccount({ client }: Pick<Stack, 'client'>, namespace: string): Promise<string[]> {
   const handle = client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
-  const said = await handle.query(status).then(
+  const answer = await handle.query(status).then(
     ({ phase, reason, detail, since, until, paused }) =>
       `${phase}, ${reason} since ${since}${until === undefined ? '' : ` until ${until}`}: ${detail}${paused === null ? '' : ' (paused)'}`,
     (error: unknown) => `no answer to the query "status": ${messageOf(error)}`,
@@ -85,7 +85,7 @@ export async function workflowAccount({ client }: Pick<Stack, 'client'>, namespa
     ],
     (error: unknown) => [`Temporal does not describe it: ${messageOf(error)}`],
   );
-  return [said, ...existing];
+  return [answer, ...existing];
 }
 
 function messageOf(error: unknown): string {

@@ -14,7 +14,7 @@ export class Tally {
   /** Counts an action, and returns what is to be told of it beside its name. Never rejects. */
   async count(kind: string, action: Promise<string | void>): Promise<string> {
     const [outcome, detail] = await action.then(
-      (said): [Outcome, string] => ['done', said ?? ''],
+      (message): [Outcome, string] => ['done', message ?? ''],
       (error: unknown): [Outcome, string] => {
         const message = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
         return error instanceof NothingToDo ? ['nothing to do', message] : ['in vain', `in vain: ${message}`];

@@ -97,7 +97,7 @@ describe('the section of schedules in the runbook', () => {
     expect(alerts.filter((name) => !firstCells(section).includes(name))).toEqual([]);
   });
 
-  it('says which metrics several processes tell each for themselves, and explains every kind of hint', () => {
+  it('says which metrics each of several processes has, and explains every kind of reconcile request', () => {
     const section = sectionOf(runbook, '### Metrics of the schedules');
     const [several = ''] = found(section, /^(Every starter tells.*?)\n\n/gms);
     expect(found(several, /`(lightsout_\w+|max by \(schedule\))`/g)).toEqual([

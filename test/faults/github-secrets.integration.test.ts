@@ -152,7 +152,7 @@ const timeout = 480_000;
 const PLACES = ['temporal', 'cluster', 'logs'] as const;
 
 /** Each place where people read, with all that it tells. */
-async function told(pressed: readonly string[]): Promise<Readonly<Record<(typeof PLACES)[number], string>>> {
+async function collected(pressed: readonly string[]): Promise<Readonly<Record<(typeof PLACES)[number], string>>> {
   return { temporal: await toldByTemporal(pressed), cluster: await toldByTheCluster(), logs: await toldByTheLogs() };
 }
 
@@ -182,7 +182,7 @@ describe('a password in the address of a repository', { timeout }, () => {
       async () => JSON.stringify(await statusOf(stack, APPLIED)).includes(SHOWN_ADDRESS),
       EPISODE_MS,
     );
-    const texts = await told(pressed);
+    const texts = await collected(pressed);
     expect(placesWith(texts, 'resizer.io/git-repository: ')).toContain('temporal');
     expect(placesWith(texts, SHOWN_ADDRESS)).toEqual(expect.arrayContaining(['temporal', 'cluster']));
     expect(placesWith(texts, PASSWORD)).toEqual([]);
@@ -202,7 +202,7 @@ describe('the token for GitHub', { timeout }, () => {
         EPISODE_MS,
       );
     }
-    const texts = await told(namespaces);
+    const texts = await collected(namespaces);
     expect(texts.temporal, 'GitHub did send it back').toContain(`${HIDDEN} is what you sent`);
     expect(Object.entries(texts).flatMap(([where, text]) => (text.length > 1000 ? [where] : []))).toEqual(PLACES);
     expect(placesWith(texts, TOKEN)).toEqual([]);

@@ -35,7 +35,7 @@ describe('Headroom that was away', () => {
     await cluster.namespace('evening');
     await cluster.deployment('evening', 'web', 3);
     await cluster.schedule('evening', { ...UP, namespaces: ['evening'] });
-    await cluster.stands('evening', 'Up', 'AsScheduled');
+    await cluster.reaches('evening', 'Up', 'AsScheduled');
     await cluster.namespace('morning');
     await cluster.deployment('morning', 'web', 2);
     await cluster.asleep('morning', { namespaces: ['morning'] });
@@ -45,8 +45,8 @@ describe('Headroom that was away', () => {
     await cluster.patchSchedule('morning', { spec: UP });
     await cluster.scale('evening', 'web', 4);
     await comeBack();
-    await cluster.stands('evening', 'Down', 'AsScheduled');
-    await cluster.stands('morning', 'Up', 'AsScheduled');
+    await cluster.reaches('evening', 'Down', 'AsScheduled');
+    await cluster.reaches('morning', 'Up', 'AsScheduled');
     expect([await cluster.replicas('evening', 'web'), await cluster.replicas('morning', 'web')]).toEqual([0, 2]);
     expect(await cluster.savedState('evening', 'web')).toMatchObject({ 'original-replicas': '4' });
   });
@@ -72,19 +72,19 @@ describe('a schedule that was made again under its name', () => {
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 2);
     await cluster.schedule(name, { ...UP, namespaces: [name], requireApproval: true });
-    await cluster.stands(name, 'Up', 'AsScheduled');
-    await cluster.tell(name, 'approve');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    await cluster.command(name, 'approve');
     // It never put anything to sleep, so that nothing keeps it: it goes at once, and the workflow may not have noticed.
     await cluster.deleteSchedule(name);
     await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
-    await cluster.stands(name, 'AwaitingApproval', 'ApprovalNeeded');
+    await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
     expect(await cluster.replicas(name, 'web')).toBe(2);
   });
 
   it('finds the workflow of a schedule that put nothing to sleep and was deleted meanwhile, and ends it', async () => {
     await cluster.namespace('leftover');
     await cluster.schedule('leftover', { ...UP, namespaces: ['leftover'] });
-    await cluster.stands('leftover', 'Up', 'AsScheduled');
+    await cluster.reaches('leftover', 'Up', 'AsScheduled');
     await goAway();
     // Without a finalizer it is gone at once, and nobody is told.
     await cluster.deleteSchedule('leftover');
@@ -121,18 +121,18 @@ describe('a workflow that was terminated', () => {
     await cluster.namespace('spared');
     await cluster.deployment('spared', 'web', 2);
     await cluster.schedule(name, { ...DOWN, namespaces: [name, 'spared'], requireApproval: true });
-    await cluster.stands(name, 'AwaitingApproval', 'ApprovalNeeded');
-    await cluster.tell(name, 'wake', { for: '1h', namespace: 'spared', reason: 'a demo' });
-    await cluster.tell(name, 'approve');
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
+    await cluster.command(name, 'wake', { for: '1h', namespace: 'spared', reason: 'a demo' });
+    await cluster.command(name, 'approve');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     const before = await eventually('something is saved, and the status has it all', async () => {
-      await cluster.tell(name, 'reconcileNow');
+      await cluster.command(name, 'reconcileNow');
       const { status } = await cluster.readSchedule(name);
       const isWhole = status?.approved !== undefined && status.overrides !== undefined;
-      return isWhole && Number((await cluster.said(name)).savedReplicaHours) > 0 && status;
+      return isWhole && Number((await cluster.status(name)).savedReplicaHours) > 0 && status;
     });
     // What grows all the time is written along with what else is new.
-    await cluster.tell(name, 'wake', { for: '2h', namespace: 'spared', reason: 'a longer demo' });
+    await cluster.command(name, 'wake', { for: '2h', namespace: 'spared', reason: 'a longer demo' });
     const saved = await eventually('the status has what was saved', async () => {
       const { status } = await cluster.readSchedule(name);
       const hours = Number(status?.savedReplicaHours);
@@ -143,11 +143,11 @@ describe('a workflow that was terminated', () => {
     await starter.stop();
     starter = await plane.startStarter();
     await eventually('another run', async () => (await cluster.handle(name).describe()).status.name === 'RUNNING');
-    const said = await cluster.stands(name, 'Down', 'AsScheduled');
-    expect(said.overrides).toEqual([
+    const answer = await cluster.reaches(name, 'Down', 'AsScheduled');
+    expect(answer.overrides).toEqual([
       expect.objectContaining({ kind: 'wake', namespace: 'spared', by: 'alice', reason: 'a longer demo' }),
     ]);
-    expect(Number(said.savedReplicaHours)).toBeGreaterThanOrEqual(saved);
+    expect(Number(answer.savedReplicaHours)).toBeGreaterThanOrEqual(saved);
     expect(await cluster.replicas('spared', 'web')).toBe(2);
     expect(await cluster.writes('spared')).toEqual([]);
     const { status } = await cluster.readSchedule(name);
@@ -192,19 +192,21 @@ describe('the metrics', () => {
     const looked = count('lightsout_last_reconcile_timestamp_seconds') ?? 0;
     expect(Math.abs(looked - Date.now() / 1000)).toBeLessThan(600);
 
-    const told = await eventually('the starter has the status', async () => {
+    const reported = await eventually('the starter has the status', async () => {
       const text = await scraped(starter);
       return valueOf(text, 'lightsout_managed_workloads', [of, 'workload_type="CronJob"']) === 1 && text;
     });
-    expect(valueOf(told, 'lightsout_schedule_state', [of])).toBe(0);
-    expect(valueOf(told, 'lightsout_managed_workloads', [of, 'workload_type="Deployment"'])).toBe(1);
+    expect(valueOf(reported, 'lightsout_schedule_state', [of])).toBe(0);
+    expect(valueOf(reported, 'lightsout_managed_workloads', [of, 'workload_type="Deployment"'])).toBe(1);
     for (const type of ['upscale', 'downscale']) {
-      expect(valueOf(told, 'lightsout_next_transition_seconds', [of, `transition_type="${type}"`])).toBeGreaterThan(0);
+      expect(valueOf(reported, 'lightsout_next_transition_seconds', [of, `transition_type="${type}"`])).toBeGreaterThan(
+        0,
+      );
     }
-    expect(valueOf(told, 'lightsout_saved_replica_hours_total', [of])).toBeDefined();
+    expect(valueOf(reported, 'lightsout_saved_replica_hours_total', [of])).toBeDefined();
 
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     await eventually('the starter says Up', async () => {
       return valueOf(await scraped(starter), 'lightsout_schedule_state', [of]) === 1;
     });
@@ -218,7 +220,7 @@ describe('the metrics', () => {
     await cluster.deployment(name, 'web', 3);
     await cluster.freeze(name, 'web');
     await cluster.schedule(name, { ...DOWN, namespaces: [name] });
-    await cluster.stands(name, 'Down', 'ScalingFailed');
+    await cluster.reaches(name, 'Down', 'ScalingFailed');
     const text = await scraped(worker);
     const labels = [`schedule="${name}"`, `namespace="${name}"`, 'workload_type="Deployment"'];
     expect(valueOf(text, 'lightsout_scaling_errors_total', labels)).toBeGreaterThan(0);
@@ -229,7 +231,7 @@ describe('the metrics', () => {
 });
 
 describe('in all of this', () => {
-  it('nothing was refused to worker and starter', async () => {
+  it('no request of worker and starter was forbidden', async () => {
     expect(await cluster.refused()).toEqual([]);
   });
 });

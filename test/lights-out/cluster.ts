@@ -319,7 +319,7 @@ export class LightsOutCluster {
     return this.plane.client.workflow.getHandle(lightsOutId({ cluster: CLUSTER, schedule }));
   }
 
-  async said(schedule: string): Promise<LightsOutStatus> {
+  async status(schedule: string): Promise<LightsOutStatus> {
     return await this.#answered(QUERY_MS, async () => await this.handle(schedule).query(status));
   }
 
@@ -329,7 +329,7 @@ export class LightsOutCluster {
   }
 
   /** Until the schedule stands in a phase for a reason, and nothing is under way: what there is to write is written. */
-  async stands(
+  async reaches(
     schedule: string,
     phase: LightsOutStatus['phase'],
     reason?: string,
@@ -344,23 +344,23 @@ export class LightsOutCluster {
         const [shown] = searchAttributes['HeadroomPhase'] ?? [];
         seen = String(shown);
         if (shown !== phase) return false;
-        const said = await this.said(schedule);
-        seen = `${said.phase} (${said.reason})`;
-        if (said.phase !== phase || (reason !== undefined && said.reason !== reason)) return false;
+        const status = await this.status(schedule);
+        seen = `${status.phase} (${status.reason})`;
+        if (status.phase !== phase || (reason !== undefined && status.reason !== reason)) return false;
         // A phase is said before it is written, and what follows from it is done after both.
         const { pendingActivities, pendingWorkflowTask } = (await this.handle(schedule).describe()).raw;
         // What waits for the end of a pause does nothing.
         const underWay = (pendingActivities ?? []).filter(({ activityType }) => activityType?.name !== 'awaitResume');
         const isAtRest = underWay.length === 0 && !pendingWorkflowTask;
         seen += isAtRest ? '' : ', with something under way';
-        return isAtRest && said;
+        return isAtRest && status;
       },
       withinMs,
       new HistoryWatch(this.plane.client, this.handle(schedule).workflowId),
     );
   }
 
-  async tell(schedule: string, command: LightsOutCommand, input: LightsOutCommandInput = {}): Promise<string> {
+  async command(schedule: string, command: LightsOutCommand, input: LightsOutCommandInput = {}): Promise<string> {
     const args: [LightsOutCommandInput] = [{ by: 'alice', ...input }];
     return await this.#answered(
       UPDATE_MS,
@@ -403,7 +403,7 @@ export class LightsOutCluster {
   /** Follows a new schedule down, until everything in its scope is asleep and the night has begun for good. */
   async asleep(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
     await this.schedule(name, { ...DOWN, ...spec });
-    await this.stands(name, 'Down', 'AsScheduled');
+    await this.reaches(name, 'Down', 'AsScheduled');
     await this.wellInto(name);
   }
 
@@ -555,16 +555,16 @@ export class LightsOutCluster {
   }
 
   /** Until an Event of a schedule is of this form. */
-  async told(schedule: string, form: RegExp): Promise<string> {
-    return await eventually(`${schedule} tells ${form.source}`, async () =>
+  async eventMatching(schedule: string, form: RegExp): Promise<string> {
+    return await eventually(`${schedule} has the Event ${form.source}`, async () =>
       (await this.events(schedule)).find((event) => form.test(event)),
     );
   }
 
   /** Until the status of a schedule, as its workflow answers it, has a fact of this form. */
-  async notes(schedule: string, form: RegExp): Promise<string> {
-    return await eventually(`${schedule} notes ${form.source}`, async () =>
-      (await this.said(schedule)).facts.find((fact) => form.test(fact)),
+  async factMatching(schedule: string, form: RegExp): Promise<string> {
+    return await eventually(`${schedule} has the fact ${form.source}`, async () =>
+      (await this.status(schedule)).facts.find((fact) => form.test(fact)),
     );
   }
 

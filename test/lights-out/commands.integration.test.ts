@@ -24,7 +24,7 @@ async function given(name: string, spec: Readonly<Record<string, unknown>> = DOW
   await cluster.deployment(name, 'web', 3);
   await cluster.schedule(name, { namespaces: [name], ...spec });
   const { downscale } = { downscale: '', ...spec };
-  await cluster.stands(name, downscale === UP.downscale ? 'Up' : 'Down', 'AsScheduled');
+  await cluster.reaches(name, downscale === UP.downscale ? 'Up' : 'Down', 'AsScheduled');
 }
 
 async function untilAwake(name: string, deployment = 'web'): Promise<void> {
@@ -59,9 +59,9 @@ describe.concurrent('a schedule that is woken', () => {
       const args = ['lights-out', 'wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
       const { code, stdout, stderr } = await headroomWithTemporal(args, environment);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const said = /^Awake until (\S+Z) \(in [^)]+\) \(by alice: release\)\.\n$/;
-      expect(stdout).toMatch(said);
-      return said.exec(stdout)?.[1] ?? '';
+      const form = /^Awake until (\S+Z) \(in [^)]+\) \(by alice: release\)\.\n$/;
+      expect(stdout).toMatch(form);
+      return form.exec(stdout)?.[1] ?? '';
     };
     await wake('1h');
     await untilAwake('by-cli');
@@ -74,7 +74,7 @@ describe.concurrent('a schedule that is woken', () => {
     const until = await wake('5s');
     await untilAsleep('by-cli');
     expect(await cluster.writtenAt('by-cli', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
-    const { overrides } = await cluster.stands('by-cli', 'Down', 'AsScheduled');
+    const { overrides } = await cluster.reaches('by-cli', 'Down', 'AsScheduled');
     expect(overrides).toEqual([]);
   });
 
@@ -82,13 +82,13 @@ describe.concurrent('a schedule that is woken', () => {
     await cluster.namespace('other');
     await cluster.deployment('other', 'web', 3);
     await given('by-update', { ...DOWN, namespaces: ['by-update', 'other'] });
-    const answer = await cluster.tell('by-update', 'wake', { for: '1h', namespace: 'other' });
+    const answer = await cluster.command('by-update', 'wake', { for: '1h', namespace: 'other' });
     expect(answer).toMatch(/^awake in other until \S+Z \(by alice\)$/);
     await untilAwake('other');
     expect(await cluster.replicas('by-update', 'web')).toBe(0);
-    await cluster.tell('by-update', 'cancel');
+    await cluster.command('by-update', 'cancel');
     await untilAsleep('other');
-    await expect(cluster.tell('by-update', 'wake', { for: '1h', namespace: 'elsewhere' })).rejects.toMatchObject({
+    await expect(cluster.command('by-update', 'wake', { for: '1h', namespace: 'elsewhere' })).rejects.toMatchObject({
       cause: { message: 'elsewhere is not in the scope of the schedule' },
     });
   });
@@ -128,8 +128,8 @@ describe.concurrent('a schedule that is woken', () => {
     await cluster.deployment('by-workload', 'api', 3, { annotations: { [WAKE_UNTIL]: 'tomorrow' } });
     await cluster.deployment('by-workload', 'web', 3);
     await cluster.schedule('by-workload', { ...DOWN, namespaces: ['by-workload'] });
-    await cluster.stands('by-workload', 'Down', 'AsScheduled');
-    await cluster.told(
+    await cluster.reaches('by-workload', 'Down', 'AsScheduled');
+    await cluster.eventMatching(
       'by-workload',
       /^BadAnnotation: Deployment by-workload\/api: the annotation \S+ is "tomorrow", and is/,
     );
@@ -147,11 +147,11 @@ describe.concurrent('a schedule that is woken', () => {
 
   it('is asleep by day for as long as somebody said so', async () => {
     await given('nap', UP);
-    await cluster.tell('nap', 'sleep', { for: '1h' });
+    await cluster.command('nap', 'sleep', { for: '1h' });
     await untilAsleep('nap');
     // A span, as a moment that is over when it is heard is refused.
-    const said = await cluster.tell('nap', 'sleep', { for: '5s' });
-    const [, until = ''] = /^asleep until (\S+Z) \(by alice\)$/.exec(said) ?? [];
+    const answer = await cluster.command('nap', 'sleep', { for: '5s' });
+    const [, until = ''] = /^asleep until (\S+Z) \(by alice\)$/.exec(answer) ?? [];
     await untilAwake('nap');
     expect(await cluster.writtenAt('nap', 'web', 2)).toBeGreaterThanOrEqual(Date.parse(until));
     // The Namespace says more than the schedule.
@@ -170,16 +170,16 @@ describe.concurrent('a schedule that asks for an approval', () => {
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 3);
     await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
-    const said = await cluster.stands(name, 'AwaitingApproval', 'ApprovalNeeded');
-    expect(said.facts).toContain(`Waits for the approval: Deployment ${name}/web 3 -> 0`);
+    const status = await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
+    expect(status.facts).toContain(`Waits for the approval: Deployment ${name}/web 3 -> 0`);
     expect(await cluster.ready(name)).toMatch(/^True AwaitingApproval: 1 workload would be put to sleep/);
-    await cluster.told(
+    await cluster.eventMatching(
       name,
       /^ApprovalNeeded: 1 workload would be put to sleep for the first time: .* Approve it with headroom lights-out approve\.$/,
     );
     expect(await cluster.writes(name)).toEqual([]);
-    expect(await cluster.tell(name, 'approve')).toBe('approved by alice');
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await cluster.command(name, 'approve')).toBe('approved by alice');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(0);
     expect((await cluster.readSchedule(name)).status?.approved).toMatchObject({ by: 'alice' });
     // Only the first run is asked for.
@@ -200,7 +200,7 @@ describe.concurrent('an exception by date', () => {
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 3);
     await cluster.schedule(name, { ...UP, namespaces: [name], exceptions: [holidays] });
-    const { detail } = await cluster.stands(name, 'Down', 'AsScheduled');
+    const { detail } = await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(detail).toMatch(
       new RegExp(
         `^the schedule is asleep \\(.*a bank holiday.*\\), and 1 workload is asleep\\. It wakes at \\w{3} ${day(2)} 00:00`,
@@ -219,10 +219,10 @@ describe.concurrent('a dry run', () => {
     await cluster.deployment(name, 'web', 3);
     await cluster.cronJob(name, 'report');
     await cluster.schedule(name, { ...DOWN, namespaces: [name], dryRun: true });
-    const said = await cluster.stands(name, 'DryRun', 'DryRun');
-    expect(said.detail).toBe('this dry run would change 2 workloads');
+    const status = await cluster.reaches(name, 'DryRun', 'DryRun');
+    expect(status.detail).toBe('this dry run would change 2 workloads');
     const wanted = [`CronJob ${name}/report suspended`, `Deployment ${name}/web 3 -> 0`];
-    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((sentence) => `Would be done: ${sentence}`)));
+    expect(status.facts).toEqual(expect.arrayContaining(wanted.map((sentence) => `Would be done: ${sentence}`)));
     expect(await cluster.ready(name)).toBe(`True DryRun: This dry run would change 2 workloads: ${wanted.join('; ')}.`);
     expect([await cluster.replicas(name, 'web'), await cluster.suspended(name, 'report')]).toEqual([3, false]);
     expect(await cluster.writes(name)).toEqual([]);
@@ -237,11 +237,11 @@ describe.concurrent('a schedule that is suspended or paused', () => {
     const name = 'suspended';
     await given(name);
     await cluster.patchSchedule(name, { spec: { ...UP, suspend: true } });
-    await cluster.stands(name, 'Suspended', 'Suspended');
+    await cluster.reaches(name, 'Suspended', 'Suspended');
     expect(await cluster.ready(name)).toMatch(/^True Suspended: /);
     await cluster.deployment(name, 'new', 3, { fieldManager: 'argocd-controller' });
-    await cluster.tell(name, 'reconcileNow');
-    await cluster.stands(name, 'Suspended', 'Suspended');
+    await cluster.command(name, 'reconcileNow');
+    await cluster.reaches(name, 'Suspended', 'Suspended');
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'new')]).toEqual([0, 3]);
     await cluster.patchSchedule(name, { spec: { suspend: false } });
     await untilAwake(name);
@@ -250,8 +250,8 @@ describe.concurrent('a schedule that is suspended or paused', () => {
   it('does nothing from pause to resume, and then what is due', async () => {
     const name = 'paused';
     await given(name);
-    expect(await cluster.tell(name, 'pause', { reason: 'upgrade' })).toMatch(/^paused by alice: /);
-    const said = await cluster.stands(name, 'Paused', 'Paused');
+    expect(await cluster.command(name, 'pause', { reason: 'upgrade' })).toMatch(/^paused by alice: /);
+    const said = await cluster.reaches(name, 'Paused', 'Paused');
     expect(said.detail).toMatch(/^paused by alice since \S+Z: upgrade \(ConfigMap headroom-pauses/);
     await eventually('the condition says so', async () => (await cluster.ready(name)).startsWith('Unknown Paused: '));
     await cluster.patchSchedule(name, { spec: UP });
@@ -260,9 +260,9 @@ describe.concurrent('a schedule that is suspended or paused', () => {
       return status?.observedGeneration === 2;
     });
     expect(await cluster.replicas(name, 'web')).toBe(0);
-    await cluster.tell(name, 'resume');
+    await cluster.command(name, 'resume');
     await untilAwake(name);
-    expect((await cluster.stands(name, 'Up', 'AsScheduled')).paused).toBeNull();
+    expect((await cluster.reaches(name, 'Up', 'AsScheduled')).paused).toBeNull();
   });
 });
 
@@ -275,7 +275,7 @@ describe('Headroom that is paused in the whole cluster', () => {
       body: { metadata: { name: 'headroom-pause' }, data: { by: 'carol', reason: 'an incident' } },
     });
     await cluster.patchSchedule('global', { spec: UP });
-    const said = await cluster.stands('global', 'Paused', 'GloballyPaused');
+    const said = await cluster.reaches('global', 'Paused', 'GloballyPaused');
     expect(said.detail).toMatch(/^Headroom is paused in this cluster by carol since \S+: an incident/);
     expect(await cluster.replicas('global', 'web')).toBe(0);
     expect(await cluster.ready('global')).toMatch(/^Unknown GloballyPaused: /);
@@ -285,7 +285,7 @@ describe('Headroom that is paused in the whole cluster', () => {
 });
 
 describe('in all of this', () => {
-  it('nothing was refused to worker and starter', async () => {
+  it('no request of worker and starter was forbidden', async () => {
     expect(await cluster.refused()).toEqual([]);
   });
 });

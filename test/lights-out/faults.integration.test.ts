@@ -49,7 +49,7 @@ beforeAll(async () => {
     }),
   ]);
   await cluster.schedule(SCHEDULE, { ...UP, ...limits, namespaceSelector: { matchLabels: LOAD_LABEL } });
-  await cluster.stands(SCHEDULE, 'Up', 'AsScheduled');
+  await cluster.reaches(SCHEDULE, 'Up', 'AsScheduled');
 });
 
 afterAll(async () => {
@@ -89,7 +89,7 @@ async function turn(state: 'Up' | 'Down', meanwhile: () => Promise<void>): Promi
   const before = await takeSnapshot(admin);
   const from = Date.now();
   await Promise.all([cluster.patchSchedule(SCHEDULE, { spec: state === 'Up' ? UP : DOWN }), meanwhile()]);
-  await cluster.stands(SCHEDULE, state, 'AsScheduled', RECOVERY_MS);
+  await cluster.reaches(SCHEDULE, state, 'AsScheduled', RECOVERY_MS);
   const after = await takeSnapshot(admin);
   const { written } = askedBy(WORKER, await plane.plane.auditEvents(), { from, to: Date.now() });
   return { before, after, written };
@@ -102,7 +102,7 @@ function expectOneWriteEach({ before, after, written }: Turned): void {
   expect([...written].filter(([name, times]) => times.length > 1 || !toWrite.has(name))).toEqual([]);
 }
 
-describe('a load that is put down and up in batches', { timeout: 300_000 }, () => {
+describe('a load that is scaled down and up in batches', { timeout: 300_000 }, () => {
   it('goes down by one write each when the worker is killed in the middle of a batch', async () => {
     const turned = await turn('Down', async () => {
       const hold = await stopped({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
@@ -182,7 +182,7 @@ describe('a priority that is waited for', { timeout: 240_000 }, () => {
     await cluster.statefulSet(name, 'db', 1, { role: 'database' });
     const priorities = [{ priority: 10, selector: { matchLabels: { role: 'database' } } }];
     await cluster.schedule(name, { ...DOWN, namespaces: [name], priorities });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     await cluster.patchSchedule(name, { spec: UP });
     const first = await eventually('the database is waited for', async () => await waitOf(name));
 
@@ -197,7 +197,7 @@ describe('a priority that is waited for', { timeout: 240_000 }, () => {
       await cluster.readyPods(name);
       return (await cluster.readStatefulSet(name, 'db')).status?.readyReplicas === 1;
     });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(1);
     expect(await cluster.events(name)).not.toContainEqual(expect.stringMatching(/^ReadinessTimeout/));
   });

@@ -37,7 +37,7 @@ describe.concurrent('an Event that cannot be written', () => {
     await cluster.deployment(name, 'web', 2);
     const speak = await cluster.silence(name);
     await cluster.schedule(name, { ...DOWN, namespaces: [name] });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(0);
     expect(await cluster.events(name)).toEqual([]);
     await speak();
@@ -62,7 +62,7 @@ describe.concurrent('a night', () => {
       cluster.readCronJob('night', 'report'),
     ]);
     await cluster.schedule('night', { ...DOWN, namespaceSelector: { matchLabels: { env: 'dev' } } });
-    await cluster.stands('night', 'Down', 'AsScheduled');
+    await cluster.reaches('night', 'Down', 'AsScheduled');
     const asleep = await cluster.readDeployment('night', 'web');
     expect(asleep.spec?.replicas).toBe(0);
     expect(asleep.metadata?.annotations).toMatchObject({
@@ -95,7 +95,7 @@ describe.concurrent('a night', () => {
     );
 
     await cluster.patchSchedule('night', { spec: UP });
-    await cluster.stands('night', 'Up', 'AsScheduled');
+    await cluster.reaches('night', 'Up', 'AsScheduled');
     const after = await Promise.all([
       cluster.readDeployment('night', 'web'),
       cluster.readStatefulSet('night', 'db'),
@@ -130,8 +130,8 @@ describe.concurrent('a night', () => {
       await cluster.deployment(name, 'web', 2);
       await cluster.schedule(name, { ...state, namespaces: [name] });
     }
-    await cluster.stands(evening, 'Up', 'AsScheduled');
-    await cluster.stands(morning, 'Down', 'AsScheduled');
+    await cluster.reaches(evening, 'Up', 'AsScheduled');
+    await cluster.reaches(morning, 'Down', 'AsScheduled');
     // Far enough for both to be told of it. On a machine that is slower they hear of it late, and are not early either.
     const moment = Math.ceil((Date.now() + 10_000) / 60_000) * 60_000;
     const now = `${new Date(moment).getUTCMinutes()} * * * *`;
@@ -161,7 +161,7 @@ describe.concurrent('a night', () => {
     await cluster.namespace('gone', { asleep: 'yes' });
     await cluster.deployment('gone', 'web', 2);
     await cluster.schedule('gone', { ...DOWN, namespaceSelector: { matchLabels: { asleep: 'yes' } } });
-    await cluster.stands('gone', 'Down', 'AsScheduled');
+    await cluster.reaches('gone', 'Down', 'AsScheduled');
     await cluster.deleteSchedule('gone');
     await eventually('the schedule is gone', async () => await cluster.scheduleIsGone('gone'));
     expect(await cluster.replicas('gone', 'web')).toBe(2);

@@ -63,15 +63,15 @@ describe.concurrent('batches', () => {
     const limit = { batchSize: 2, delayBetweenBatches: '15s' };
     await cluster.schedule('turns', { ...DOWN, namespaces, downscaleRateLimit: limit });
     const first = await eventually('the first batch is through', async () => {
-      const said = await cluster.said('turns');
-      return said.progress?.completed === 2 && said;
+      const status = await cluster.status('turns');
+      return status.progress?.completed === 2 && status;
     });
     expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 6, completed: 2, failed: 0 } });
     expect(await cluster.details('turns')).toContain('Progress: 2 of 6 workloads (2 put to sleep)');
     // What others write between two batches is taken as it is then. They do so every second, and until one of them is read
     // anew: a hint may have the schedule look once more meanwhile, and what it has seen then is no surprise.
     let notedAt = 0;
-    const told: NonNullable<ScheduleStatus['scalingProgress']>[] = [];
+    const stages: NonNullable<ScheduleStatus['scalingProgress']>[] = [];
     const progress = await eventually('the status says how far it is, and a CronJob is read anew', async () => {
       if (Date.now() - notedAt >= 1_000) {
         notedAt = Date.now();
@@ -82,11 +82,11 @@ describe.concurrent('batches', () => {
         }
       }
       const { scalingProgress } = (await cluster.readSchedule('turns')).status ?? {};
-      if (scalingProgress !== undefined && scalingProgress.completed > 0) told.push(scalingProgress);
-      return (await isReadAnew('cronjobs', namespaces)) && told[0];
+      if (scalingProgress !== undefined && scalingProgress.completed > 0) stages.push(scalingProgress);
+      return (await isReadAnew('cronjobs', namespaces)) && stages[0];
     });
     expect(progress).toMatchObject({ total: 6, failed: 0, inProgress: true });
-    await cluster.stands('turns', 'Down', 'AsScheduled');
+    await cluster.reaches('turns', 'Down', 'AsScheduled');
     expect((await cluster.readSchedule('turns')).status?.scalingProgress).toBeUndefined();
     const order = (await plane.plane.auditEvents())
       .filter(
@@ -107,10 +107,10 @@ describe.concurrent('batches', () => {
     for (const deployment of ['a', 'b', 'c']) await cluster.deployment(name, deployment, 2);
     const limit = { batchSize: 1, delayBetweenBatches: '1h' };
     await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
-    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    await eventually('the first sleeps', async () => (await cluster.status(name)).progress?.completed === 1);
     expect(await cluster.replicas(name, 'a')).toBe(0);
-    await cluster.tell(name, 'wake', { for: '1h' });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.command(name, 'wake', { for: '1h' });
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     const now = await Promise.all(['a', 'b', 'c'].map((deployment) => cluster.replicas(name, deployment)));
     expect(now).toEqual([2, 2, 2]);
     expect(await written(name)).toEqual(['deployments a', 'deployments a']);
@@ -122,9 +122,9 @@ describe.concurrent('batches', () => {
     for (const deployment of ['a', 'b']) await cluster.deployment(name, deployment, 2);
     const limit = { batchSize: 1, delayBetweenBatches: '1h' };
     await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
-    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    await eventually('the first sleeps', async () => (await cluster.status(name)).progress?.completed === 1);
     await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { delayBetweenBatches: '1s' } } });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await written(name)).toEqual(['deployments a', 'deployments b']);
   });
 });
@@ -145,7 +145,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     expect(savedStateOf(queue.metadata?.annotations)).toMatchObject({ 'original-bounds': '0-10', 'managed-by': name });
 
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([4, 4]);
     const after = await cluster.readHorizontalScaler(name, 'queue');
     expect([after.spec?.minReplicas, savedStateOf(after.metadata?.annotations)]).toEqual([0, {}]);
@@ -162,7 +162,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     const held = await cluster.readHorizontalScaler(name, 'web');
     expect(held.spec).toMatchObject({ minReplicas: 1, maxReplicas: 1 });
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(4);
     const after = await cluster.readHorizontalScaler(name, 'web');
     expect(after.spec).toMatchObject({ minReplicas: 2, maxReplicas: 10 });
@@ -191,7 +191,7 @@ describe.concurrent("KEDA's ScaledObject", () => {
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([0, 0]);
 
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect([await paused('web'), await paused('held')]).toEqual([undefined, '3']);
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([3, 3]);
     const { metadata } = await cluster.readScaledObject(name, 'web');
@@ -222,7 +222,7 @@ describe.concurrent('a schedule that keeps one replica', () => {
     await cluster.patchSchedule(name, { spec: { downscaleReplicas: 0 } });
     await eventually('all are at 0', async () => (await now()).every((replicas) => replicas === 0));
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await now()).toEqual([3, 1, 0]);
     expect(await written(name)).not.toContain('deployments none');
   });
@@ -244,7 +244,7 @@ describe.concurrent('priorities', () => {
 
     await cluster.patchSchedule(name, { spec: UP });
     await eventually('the database is waited for', async () => {
-      const { detail } = await cluster.said(name);
+      const { detail } = await cluster.status(name);
       return detail === 'Headroom waits for the workload of priority 10 to be ready';
     });
     expect((await cluster.readStatefulSet(name, 'db')).spec?.replicas).toBe(1);
@@ -253,7 +253,7 @@ describe.concurrent('priorities', () => {
       await cluster.readyPods(name);
       return (await cluster.readStatefulSet(name, 'db')).status?.readyReplicas === 1;
     });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(1);
     const events = await plane.plane.auditEvents();
     const at = (found: AuditEvent | undefined) => Date.parse(found?.requestReceivedTimestamp ?? '');
@@ -272,11 +272,11 @@ describe.concurrent('priorities', () => {
     await cluster.statefulSet(name, 'db', 1, { role: 'database' });
     await cluster.asleep(name, { namespaces: [name], readinessTimeout: '3s', ...databases });
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(1);
     const sentence = 'The workload of priority 10 was not ready within 3 s. Headroom went on with the next priority.';
     expect(await cluster.events(name)).toContain(`ReadinessTimeout: ${sentence}`);
-    expect((await cluster.said(name)).facts).toContain(sentence);
+    expect((await cluster.status(name)).facts).toContain(sentence);
   });
 });
 
@@ -291,7 +291,7 @@ describe('in all of this', () => {
     }[];
   }
 
-  it('nothing was refused to worker and starter, and every rule of their roles for schedules was needed', async () => {
+  it('no request of worker and starter was forbidden, and every rule of their roles for schedules was needed', async () => {
     expect(await cluster.refused()).toEqual([]);
     const text = await readFile(new URL('../../deploy/lights-out/rbac.yaml', import.meta.url), 'utf8');
     const granted = parseAllDocuments(text)

@@ -42,7 +42,7 @@ describe.concurrent('GitOps', () => {
     const [first] = await cluster.writes(name, 'web');
     // Nothing is under way, so that every look that finds it up begins later than this.
     const from = Date.now();
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     const scaledUp = async (times: number): Promise<void> => {
       await cluster.applyReplicas(name, 'web', 3);
       await eventually(
@@ -54,12 +54,15 @@ describe.concurrent('GitOps', () => {
       );
     };
     await scaledUp(1);
-    const said = await cluster.told(name, /^PutDownAgain: Deployment argo\/web was scaled up by argocd-controller/);
-    expect(said).toMatch(/In Argo CD, .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/);
+    const event = await cluster.eventMatching(
+      name,
+      /^PutDownAgain: Deployment argo\/web was scaled up by argocd-controller/,
+    );
+    expect(event).toMatch(/In Argo CD, .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/);
 
     const again = scaledUp(2);
     const form = /^Deployment argo\/web: argocd-controller scaled it up again\. It is put to sleep at (\S+Z)\. In/;
-    const [, until = ''] = form.exec(await cluster.notes(name, form)) ?? [];
+    const [, until = ''] = form.exec(await cluster.factMatching(name, form)) ?? [];
     expect(await cluster.replicas(name, 'web')).toBe(3);
     await again;
     const moments = (await cluster.writes(name, 'web')).map((write) => Date.parse(write.requestReceivedTimestamp));
@@ -71,7 +74,7 @@ describe.concurrent('GitOps', () => {
     expect(await cluster.savedState(name, 'web')).toMatchObject({ 'original-replicas': '3' });
     expect(first?.verb).toBe('patch');
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(3);
   }, 300_000);
 });
@@ -89,25 +92,25 @@ describe.concurrent('a person', () => {
     await cluster.scale(name, 'more', 5);
     await cluster.scale(name, 'none', 2);
     await cluster.patchDeployment(name, 'fewer', { spec: { replicas: 1 } });
-    await cluster.told(
+    await cluster.eventMatching(
       name,
       /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep. It is left until the schedule/,
     );
-    await cluster.notes(name, /^Deployment scaled\/none: kubectl gave it 2 replicas, while it was to sleep/);
-    await cluster.notes(
+    await cluster.factMatching(name, /^Deployment scaled\/none: kubectl gave it 2 replicas, while it was to sleep/);
+    await cluster.factMatching(
       name,
       /^Deployment scaled\/fewer: kubectl-edit gave it 1 replica at \S+Z, while it was to sleep/,
     );
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await now()).toEqual([5, 1, 2]);
 
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await now()).toEqual([5, 3, 2]);
     expect(await cluster.savedState(name, 'more')).toEqual({});
 
     await cluster.patchSchedule(name, { spec: DOWN });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await now()).toEqual([0, 0, 0]);
     expect(await cluster.savedState(name, 'more')).toMatchObject({ 'original-replicas': '5' });
   });
@@ -119,10 +122,10 @@ describe.concurrent('a person', () => {
     await cluster.asleep(name, { namespaces: [name] });
     await cluster.deployment(name, 'by-hand', 2);
     await cluster.deployment(name, 'from-git', 2, { fieldManager: 'argocd-controller' });
-    await cluster.told(name, /^KeptUp: Deployment created\/by-hand: kubectl-create created it at /);
+    await cluster.eventMatching(name, /^KeptUp: Deployment created\/by-hand: kubectl-create created it at /);
     await eventually('what Git has sleeps', async () => (await cluster.replicas(name, 'from-git')) === 0);
     expect(await cluster.savedState(name, 'from-git')).toMatchObject({ 'original-replicas': '2' });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await cluster.replicas(name, 'by-hand')).toBe(2);
     expect(await cluster.writes(name, 'by-hand')).toEqual([]);
   });
@@ -134,7 +137,7 @@ describe.concurrent('a person', () => {
     await cluster.asleep(name, { namespaces: [name], newWorkloadGrace: '1h' });
     await cluster.deployment(name, 'new', 2, { fieldManager: 'argocd-controller' });
     const { metadata } = await cluster.readDeployment(name, 'new');
-    await cluster.notes(name, /^Deployment grace\/new: it is new, and is put to sleep at /);
+    await cluster.factMatching(name, /^Deployment grace\/new: it is new, and is put to sleep at /);
     expect(await cluster.replicas(name, 'new')).toBe(2);
     // An hour is not waited for: most of what is given now is still to come.
     await cluster.patchSchedule(name, { spec: { newWorkloadGrace: '15s' } });
@@ -153,17 +156,17 @@ describe.concurrent('a person', () => {
       'original-suspend': 'lightsout',
     });
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([true, false]);
     expect(await cluster.writes(name, 'off')).toEqual([]);
 
     // What a person resumes by day sleeps again in the next night, although a person had suspended it once.
     await cluster.setSuspend(name, 'off', false);
     await cluster.patchSchedule(name, { spec: DOWN });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([true, true]);
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([false, false]);
   });
 
@@ -173,19 +176,19 @@ describe.concurrent('a person', () => {
     await cluster.cronJob(name, 'report');
     await cluster.asleep(name, { namespaces: [name] });
     await cluster.setSuspend(name, 'report', false);
-    await cluster.told(name, /^KeptUp: CronJob resumed\/report: kubectl-patch resumed it at /);
+    await cluster.eventMatching(name, /^KeptUp: CronJob resumed\/report: kubectl-patch resumed it at /);
     expect(await cluster.suspended(name, 'report')).toBe(false);
     await cluster.setSuspend(name, 'report', true);
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     const report = await cluster.readCronJob(name, 'report');
     expect(report.spec?.suspend).toBe(true);
     expect(savedStateOf(report.metadata?.annotations)).toEqual({});
 
     await cluster.patchSchedule(name, { spec: DOWN });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect(await cluster.suspended(name, 'report')).toBe(true);
   });
 });
@@ -214,15 +217,15 @@ describe.concurrent('an autoscaler', () => {
     await eventually('the next second', () => Math.floor(Date.now() / 1000) > Math.floor(since / 1000));
     await setMaximum('web', 5, 'kubectl-edit');
     await setMaximum('api', 7, 'argocd-controller');
-    await cluster.told(
+    await cluster.eventMatching(
       name,
       /^KeptUp: Deployment bounds\/web: kubectl-edit changed its autoscaler, while it was to sleep/,
     );
     await eventually("GitOps' is set back", async () => (await bounds('api')) === '1-1');
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await bounds('web')).toBe('1-5');
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     expect([await bounds('web'), await bounds('api')]).toEqual(['2-10', '2-10']);
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'api')]).toEqual([4, 4]);
     const ofScaler = (await cluster.writes(name, 'web')).filter(
@@ -233,7 +236,7 @@ describe.concurrent('an autoscaler', () => {
 });
 
 describe('in all of this', () => {
-  it('nothing was refused to worker and starter', async () => {
+  it('no request of worker and starter was forbidden', async () => {
     expect(await cluster.refused()).toEqual([]);
   });
 });

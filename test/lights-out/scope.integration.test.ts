@@ -40,7 +40,7 @@ describe.concurrent('what leaves the scope at night is restored at once', () => 
     await night('unlabelled');
     await cluster.patchNamespace('unlabelled', { labels: { night: null } });
     await untilAwake('unlabelled');
-    expect(await cluster.stands('unlabelled', 'Down', 'AsScheduled')).toMatchObject({ state: 'Down' });
+    expect(await cluster.reaches('unlabelled', 'Down', 'AsScheduled')).toMatchObject({ state: 'Down' });
   });
 
   it('when a namespace is excluded', async () => {
@@ -53,7 +53,7 @@ describe.concurrent('what leaves the scope at night is restored at once', () => 
     await night('narrowed');
     await cluster.patchSchedule('narrowed', { spec: { workloadTypes: ['CronJob'] } });
     await eventually('the Deployment is awake', async () => (await cluster.replicas('narrowed', 'web')) === 3);
-    await cluster.stands('narrowed', 'Down', 'AsScheduled');
+    await cluster.reaches('narrowed', 'Down', 'AsScheduled');
     expect(await cluster.suspended('narrowed', 'report')).toBe(true);
   });
 
@@ -61,7 +61,7 @@ describe.concurrent('what leaves the scope at night is restored at once', () => 
     await night('labelled', { excludeLabels: { matchLabels: { keep: 'up' } } });
     await cluster.patchDeployment('labelled', 'web', { metadata: { labels: { keep: 'up' } } });
     await eventually('the Deployment is awake', async () => (await cluster.replicas('labelled', 'web')) === 3);
-    await cluster.stands('labelled', 'Down', 'AsScheduled');
+    await cluster.reaches('labelled', 'Down', 'AsScheduled');
     expect(await cluster.suspended('labelled', 'report')).toBe(true);
   });
 
@@ -79,11 +79,11 @@ describe.concurrent('a schedule that is deleted', () => {
   it('wakes what it put to sleep also where that is out of its scope, and where it is suspended', async () => {
     await night('moved');
     await cluster.patchSchedule('moved', { spec: { suspend: true } });
-    await cluster.stands('moved', 'Suspended', 'Suspended');
+    await cluster.reaches('moved', 'Suspended', 'Suspended');
     // Nothing is restored while it is suspended.
     await cluster.patchNamespace('moved', { labels: { night: null } });
-    await cluster.tell('moved', 'reconcileNow');
-    await cluster.stands('moved', 'Suspended', 'Suspended');
+    await cluster.command('moved', 'reconcileNow');
+    await cluster.reaches('moved', 'Suspended', 'Suspended');
     expect(await cluster.replicas('moved', 'web')).toBe(0);
     await cluster.deleteSchedule('moved');
     await untilGone('moved');
@@ -96,7 +96,7 @@ describe.concurrent('a schedule that is deleted', () => {
   it('wakes it also where it is invalid', async () => {
     await night('broken');
     await cluster.patchSchedule('broken', { spec: { timezone: 'Mars/Olympus' } });
-    await cluster.stands('broken', 'Invalid', 'InvalidSchedule');
+    await cluster.reaches('broken', 'Invalid', 'InvalidSchedule');
     await cluster.patchNamespace('broken', { labels: { night: null } });
     await cluster.deleteSchedule('broken');
     await untilGone('broken');
@@ -120,17 +120,17 @@ describe.concurrent('an invalid schedule', () => {
   it('says so and touches nothing, neither what is awake nor what it had put to sleep, and goes on once it is corrected', async () => {
     await night('invalid');
     await cluster.patchSchedule('invalid', { spec: { timezone: 'Mars/Olympus', ...UP } });
-    await cluster.stands('invalid', 'Invalid', 'InvalidSchedule');
+    await cluster.reaches('invalid', 'Invalid', 'InvalidSchedule');
     expect(await cluster.ready('invalid')).toMatch(/^False InvalidSchedule: spec\.timezone: .*Mars\/Olympus/);
     expect((await cluster.readSchedule('invalid')).status).toMatchObject({ state: 'Unknown', observedGeneration: 2 });
-    await cluster.told('invalid', /^InvalidSchedule: spec\.timezone: /);
+    await cluster.eventMatching('invalid', /^InvalidSchedule: spec\.timezone: /);
     await cluster.deployment('invalid', 'new', 2, { fieldManager: 'argocd-controller' });
-    await cluster.tell('invalid', 'reconcileNow');
-    await cluster.stands('invalid', 'Invalid', 'InvalidSchedule');
+    await cluster.command('invalid', 'reconcileNow');
+    await cluster.reaches('invalid', 'Invalid', 'InvalidSchedule');
     expect([await cluster.replicas('invalid', 'web'), await cluster.replicas('invalid', 'new')]).toEqual([0, 2]);
 
     await cluster.patchSchedule('invalid', { spec: { timezone: 'Europe/Berlin' } });
-    await cluster.stands('invalid', 'Up', 'AsScheduled');
+    await cluster.reaches('invalid', 'Up', 'AsScheduled');
     await untilAwake('invalid');
     expect(await cluster.ready('invalid')).toMatch(/^True ReconcileSucceeded: /);
   });
@@ -140,12 +140,12 @@ describe.concurrent('two schedules that select one workload', () => {
   it('have one owner, the older; the other says so, and takes over when that is deleted', async () => {
     await night('pair-a');
     await cluster.schedule('pair-b', { ...DOWN, namespaces: ['pair-a'] });
-    await cluster.stands('pair-b', 'Down', 'AsScheduled');
-    await cluster.told(
+    await cluster.reaches('pair-b', 'Down', 'AsScheduled');
+    await cluster.eventMatching(
       'pair-b',
       /^OwnedByOther: Deployment pair-a\/web: it belongs to the schedule pair-a, which put it/,
     );
-    await cluster.notes('pair-b', /^CronJob pair-a\/report: it belongs to the schedule pair-a/);
+    await cluster.factMatching('pair-b', /^CronJob pair-a\/report: it belongs to the schedule pair-a/);
     expect((await cluster.savedState('pair-a', 'web'))['managed-by']).toBe('pair-a');
     expect((await cluster.readSchedule('pair-b')).status?.workloadStats).toMatchObject({ deploymentsManaged: 0 });
 
@@ -168,24 +168,27 @@ describe.concurrent('a workload that cannot be written', () => {
     for (const deployment of ['stuck', 'web', 'api']) await cluster.deployment(name, deployment, 2);
     const thaw = await cluster.freeze(name, 'stuck');
     await cluster.schedule(name, { ...DOWN, namespaces: [name] });
-    const said = await cluster.stands(name, 'Down', 'ScalingFailed');
+    const status = await cluster.reaches(name, 'Down', 'ScalingFailed');
     const why = /ValidatingAdmissionPolicy 'freeze-frozen' .* denied request: frozen for an audit$/;
-    expect(said.failing).toEqual([{ workload: `Deployment ${name}/stuck`, message: expect.stringMatching(why) }]);
+    expect(status.failing).toEqual([{ workload: `Deployment ${name}/stuck`, message: expect.stringMatching(why) }]);
     const all = async () =>
       await Promise.all(['stuck', 'web', 'api'].map((deployment) => cluster.replicas(name, deployment)));
     expect(await all()).toEqual([2, 0, 0]);
     expect(await cluster.ready(name)).toMatch(
       /^False ReconcileFailed: 1 workload cannot be written: Deployment frozen\/stuck: .*frozen for an audit/,
     );
-    await cluster.told(name, /^ScalingFailed: 1 workload cannot be written: Deployment frozen\/stuck: /);
+    await cluster.eventMatching(name, /^ScalingFailed: 1 workload cannot be written: Deployment frozen\/stuck: /);
     await thaw();
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     expect(await all()).toEqual([0, 0, 0]);
     expect(await cluster.ready(name)).toMatch(/^True ReconcileSucceeded: /);
 
     const again = await cluster.freeze(name, 'stuck');
     await cluster.deleteSchedule(name);
-    await cluster.told(name, /^CleanupPartialFailure: 1 workload cannot be woken yet, .*Deployment frozen\/stuck: /);
+    await cluster.eventMatching(
+      name,
+      /^CleanupPartialFailure: 1 workload cannot be woken yet, .*Deployment frozen\/stuck: /,
+    );
     expect(await all()).toEqual([0, 2, 2]);
     expect(await cluster.ready(name)).toMatch(/^False CleanupFailed: .*frozen for an audit/);
     expect(await cluster.scheduleIsGone(name)).toBe(false);
@@ -203,7 +206,7 @@ describe('the namespaces that keep Headroom running', () => {
     for (const namespace of [...spared, 'ordinary']) await cluster.deployment(namespace, 'server', 1);
     const everything = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'Exists' }] };
     await cluster.schedule('all', { ...DOWN, namespaceSelector: everything, namespaces: spared });
-    await cluster.stands('all', 'Down', 'AsScheduled');
+    await cluster.reaches('all', 'Down', 'AsScheduled');
     expect(await cluster.replicas('ordinary', 'server')).toBe(0);
     for (const namespace of spared) expect(await cluster.replicas(namespace, 'server')).toBe(1);
     const { status } = await cluster.readSchedule('all');
@@ -216,7 +219,7 @@ describe('the namespaces that keep Headroom running', () => {
 });
 
 describe('in all of this', () => {
-  it('nothing was refused to worker and starter', async () => {
+  it('no request of worker and starter was forbidden', async () => {
     expect(await cluster.refused()).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import { runSequences } from './sequences/run.ts';
 
 describe('random sequences of transitions, people, GitOps, changes of the scope, crashes and deletions', () => {
   it('end where a small table says, with nothing lost and nothing restored twice', async () => {
-    const told: string[] = [];
+    const lines: string[] = [];
     onTestFailed(() => {
-      process.stdout.write(`${told.join('\n')}\n`);
+      process.stdout.write(`${lines.join('\n')}\n`);
     });
     const report = await runSequences({
       seed: 20_262,
@@ -13,7 +13,7 @@ describe('random sequences of transitions, people, GitOps, changes of the scope,
       sequences: 4,
       steps: 5,
       atOnce: 4,
-      tell: (what) => told.push(what),
+      tell: (what) => lines.push(what),
     });
     expect(report.failures).toEqual([]);
     expect(report.steps).toBeGreaterThanOrEqual(20);

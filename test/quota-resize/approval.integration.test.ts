@@ -4,7 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { looksThrough } from './looks.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 import { restsIn } from './resting.ts';
 
@@ -171,7 +171,7 @@ describe.concurrent('a write that has to wait', SEVERAL_PHASES, () => {
     await quota.annotate({ 'resizer.io/freeze-until': until });
     await quota.reaches('AwaitingMerge', 'Frozen');
     limited.remove();
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     expect(await quota.shown(number)).toMatchObject({ state: 'open', merged: false });
   });
 });
@@ -182,11 +182,11 @@ describe.concurrent('a maximum', SEVERAL_PHASES, () => {
     // A threshold at the maximum is as people want it; what is refused is news.
     await quota.scale('web', 12);
     await quota.reaches('Blocked', 'AtMaximum');
-    const told = await eventually('people are told', async () => {
+    const event = await eventually('people are told', async () => {
       const events = await quota.events('AtMaximum');
       return events.length > 0 && events;
     });
-    expect(told[0]).toContain('resizer.io/pods-max');
+    expect(event[0]).toContain('resizer.io/pods-max');
     expect(quota.pullRequests()).toEqual([]);
     await quota.annotate({ 'resizer.io/pods-max': '11' });
     await quota.reaches('CoolingDown', 'CoolingDown');

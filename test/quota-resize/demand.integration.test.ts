@@ -5,10 +5,10 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, EPISODE_MS, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { leaderOf } from './leader.ts';
-import { looksThrough } from './looks.ts';
+import { batchOwnerOf } from './batch-owner.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { refusedUnseen } from './refused.ts';
+import { deniedWhileOptedOut } from './denied.ts';
 import { podsCome, tryAgain } from './tried-again.ts';
 
 let stack: Stack;
@@ -40,7 +40,7 @@ function pullRequestsOf(namespace: string): number {
 describe.concurrent('a burst', SEVERAL_PHASES, () => {
   it('of ten missing pods fits after one pull request, and is below the threshold then', async () => {
     const quota = await givenQuota(stack, { namespace: 'ten', hard: { 'requests.cpu': '2' }, annotations });
-    await refusedUnseen(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await podsCome(quota, 14);
     // 7 of 9 are less than 80 %; 7 of 8750m would be exactly that.
@@ -49,7 +49,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     expect((await quota.pullRequest()).body).toMatch(
       /still needs 5 CPU \(requests\.cpu\) for 10 replicas that the quota denied\./,
     );
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     const { phase, detail } = await quota.status();
     expect(phase).toBe('CoolingDown');
     expect(detail).not.toContain('still needs more');
@@ -61,7 +61,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
       hard: { 'requests.cpu': '2' },
       annotations: { ...annotations, 'resizer.io/burst': 'fill' },
     });
-    await refusedUnseen(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await podsCome(quota, 14);
     expect(await quota.hard()).toEqual({ 'requests.cpu': '7' });
@@ -76,8 +76,8 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     await stack.forge.pushCommit({ files: { [objects.path]: file }, message: 'Add another quota' });
     await eventually('the second quota is there', async () => (await objects.hard())['pods'] === '6');
     await counted(objects);
-    await refusedUnseen(cpu, 4, () => cpu.deploy('web', 10, { cpu: '500m' }));
-    const batchOwner = await leaderOf([cpu, objects]);
+    await deniedWhileOptedOut(cpu, 4, () => cpu.deploy('web', 10, { cpu: '500m' }));
+    const batchOwner = await batchOwnerOf([cpu, objects]);
     await batchOwner.reaches('CoolingDown', 'CoolingDown');
     await podsCome(cpu, 10);
     expect(pullRequestsOf(namespace)).toBe(1);
@@ -111,7 +111,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
         ],
       },
     };
-    await refusedUnseen(quota, 1, () => stack.apps.createNamespacedStatefulSet({ namespace: 'claims', body }));
+    await deniedWhileOptedOut(quota, 1, () => stack.apps.createNamespacedStatefulSet({ namespace: 'claims', body }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await podsCome(quota, 3);
     expect(await quota.hard()).toEqual({ pods: '10', 'requests.storage': '3968Mi', persistentvolumeclaims: '4' });
@@ -144,7 +144,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     });
     await eventually('3 pods are there', async () => (await quota.pods()) === 3);
     const updated = { spec: { template: template('app:2') } };
-    await refusedUnseen(quota, 4, () =>
+    await deniedWhileOptedOut(quota, 4, () =>
       stack.apps.patchNamespacedDeployment({ name: 'web', namespace, body: updated }, mergePatch),
     );
     await quota.reaches('CoolingDown', 'CoolingDown');
@@ -175,7 +175,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
       },
     });
     await eventually('the 4 small pods run', async () => (await run(namespace, '200m')) === 4);
-    await refusedUnseen(quota, 4, async () => {
+    await deniedWhileOptedOut(quota, 4, async () => {
       const body = { spec: { template: template('500m') } };
       await stack.apps.patchNamespacedDeployment({ name: 'web', namespace, body }, mergePatch);
       // The new ReplicaSet is there before the Deployment says that it is the newest, by which the update is known.

@@ -15,7 +15,7 @@ import {
   EPISODE_MS,
 } from '../kernel/stack/watched-quota.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { isRefused, refusedUnseen } from './refused.ts';
+import { isDenied, deniedWhileOptedOut } from './denied.ts';
 import { podsCome } from './tried-again.ts';
 
 let stack: Stack;
@@ -129,7 +129,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     async ({ namespace, change, from, to }) => {
       const file = change(quotaManifest({ namespace, hard: { 'requests.cpu': '2' } }));
       const quota = await givenQuota(stack, { namespace, hard: {}, file });
-      await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
+      await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
 
       await quota.reaches('CoolingDown', 'CoolingDown');
       await podsCome(quota, 6);
@@ -237,7 +237,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       annotations: { 'resizer.io/enabled': 'false', 'resizer.io/threshold': '100' },
     });
     await quota.deploy('web', 6, { cpu: '500m' });
-    await eventually('pods are refused', async () => await isRefused(quota));
+    await eventually('pods are refused', async () => await isDenied(quota));
     if (since === 'deleted') await stack.apps.deleteNamespacedDeployment({ name: 'web', namespace });
     else await quota.scale('web', 3);
     await eventually('nothing is missing', async () => {
@@ -344,7 +344,7 @@ async function comeTo(quota: WatchedQuota, pods: number): Promise<void> {
  * moment before and that looked once more.
  */
 async function endsAfterHint({ workflowId }: WatchedQuota, since: number): Promise<void> {
-  await eventually('an episode that was hinted is over', async () => {
+  await eventually('an episode that got a reconcile request is over', async () => {
     const handle = stack.client.workflow.getHandle(workflowId);
     const { status } = await handle.describe();
     const { events } = await handle.fetchHistory();

@@ -101,9 +101,9 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
       const seen = await quota.status();
       return seen.reason === 'FileNotFound' && seen.until !== blocked.until;
     });
-    const told = await quota.events('FileNotFound');
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/^Warning: .*elsewhere\/compute.*resizer\.io\/git-path/);
+    const events = await quota.events('FileNotFound');
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatch(/^Warning: .*elsewhere\/compute.*resizer\.io\/git-path/);
     await expectUntouched(quota);
 
     await quota.annotate({ 'resizer.io/git-path': 'teams/red/limits' });

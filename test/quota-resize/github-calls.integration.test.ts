@@ -4,7 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { begun } from './looks.ts';
+import { begun } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;

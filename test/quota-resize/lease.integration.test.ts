@@ -136,7 +136,7 @@ describe.concurrent('a Lease', SEVERAL_PHASES, () => {
       'the Lease state-foreign-compute is held by operator-of-somebody-else. Headroom waits until it is released',
     );
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
-    await eventually('it looks again', async () => (await quota.status()).until !== blocked.until);
+    await eventually('it observes again', async () => (await quota.status()).until !== blocked.until);
     expect(quota.writes()).toEqual([]);
     expect((await quota.lease())?.holder).toBe('operator-of-somebody-else');
 
@@ -191,7 +191,7 @@ describe.concurrent('a sync', SEVERAL_PHASES, () => {
     );
     // Git is read again two times more.
     for (let looks = 0, { until } = await quota.status(); looks < 2; looks += 1) {
-      until = await eventually('it looks again', async () => {
+      until = await eventually('it observes again', async () => {
         const seen = await quota.status();
         return seen.until !== undefined && seen.until !== until && seen.until;
       });

@@ -4,9 +4,9 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
-import { looksThrough } from './looks.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { isRefused, refusedUnseen } from './refused.ts';
+import { isDenied, deniedWhileOptedOut } from './denied.ts';
 
 let stack: Stack;
 
@@ -28,7 +28,7 @@ afterAll(async () => await stack?.stop());
 describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
   it('recommends once, as an Event and a line of the log, and rests for the cooldown whatever comes', async () => {
     const quota = await givenQuota(stack, { namespace: 'observed', hard: { 'requests.cpu': '2' } });
-    await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const resting = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(resting.detail).toMatch(
       /^cooling down until 20.*Z\. The quota still needs more, and Headroom acts after the cooldown \(requests\.cpu 2 → 3800m\)$/,
@@ -82,7 +82,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     );
     await quota.scale('web', 9);
     await eventually('the quota counts nine pods', async () => (await quota.used())['pods'] === '9');
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     await quota.reaches('CoolingDown', 'AlreadyRecommended');
     expect(await quota.events()).toEqual([
       'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
@@ -91,7 +91,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await quota.command('pause');
     await quota.scale('web', 13);
     await eventually('ten pods are there, three are refused', async () => {
-      return (await quota.pods()) === 10 && (await isRefused(quota));
+      return (await quota.pods()) === 10 && (await isDenied(quota));
     });
     await quota.command('resume');
     await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);

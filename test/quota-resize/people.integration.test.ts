@@ -4,9 +4,9 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { looksThrough } from './looks.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { refusedUnseen } from './refused.ts';
+import { deniedWhileOptedOut } from './denied.ts';
 import { podsCome } from './tried-again.ts';
 
 let stack: Stack;
@@ -102,7 +102,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     // Greater by more than an increment, and left to alice all the same.
     await quota.scale('web', 14);
     await eventually('10 pods are there', async () => (await quota.pods()) === 10);
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     await quota.reaches('AwaitingMerge', 'ForeignCommit');
     expect(quota.writes()).toHaveLength(written);
 
@@ -139,7 +139,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
 
   it('has to approve a step above max-step, and their name stays with it', async () => {
     const quota = await givenQuota(stack, { namespace: 'max-step', hard: { 'requests.cpu': '1' } });
-    await refusedUnseen(quota, 2, () => quota.deploy('web', 6, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 2, () => quota.deploy('web', 6, { cpu: '500m' }));
     const { head, number, body } = await quota.pullRequest();
     expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3800m');
     await quota.check(head.sha, 'success');
@@ -287,7 +287,7 @@ describe.concurrent('a history that grows too long', SEVERAL_PHASES, () => {
     expect(merges(quota)).toBe(1);
   });
 
-  it('is continued also while it is paused and only hints arrive, and stays paused', async () => {
+  it('is continued also while it is paused and only reconcile requests arrive, and stays paused', async () => {
     const quota = await openedEpisode('renewed-at-rest');
     await quota.restartRenewing(60);
     await quota.reaches('AwaitingChecks', 'ChecksPending');

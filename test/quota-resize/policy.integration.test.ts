@@ -5,7 +5,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { counted, givenQuota, WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
-import { looksThrough } from './looks.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
@@ -171,7 +171,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     await quota.annotate({ 'resizer.io/auto-merge': null });
     await quota.scale('web', 10);
     await eventually('10 pods are there', async () => (await quota.pods()) === 10);
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     await quota.reaches('Paused', 'Paused');
     expect(quota.writes()).toHaveLength(written);
 
@@ -209,7 +209,7 @@ describe('the global pause', SEVERAL_PHASES, () => {
         /^Headroom is paused in this cluster by carol since .*: datacenter move \(ConfigMap headroom-pause\)$/,
       );
     }
-    await Promise.all([open, fresh].map(looksThrough));
+    await Promise.all([open, fresh].map(reconcileCompletely));
     expect(stack.forge.writes).toHaveLength(before.forge);
     expect(await workerWrites()).toBe(before.writes);
     expect(await fresh.lease()).toBeNull();

@@ -6,7 +6,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
-import { looksThrough } from './looks.ts';
+import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
 /** Counted from the push: long enough for a test on a machine under load to see an episode before it is over. */
@@ -185,7 +185,7 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
     ]);
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
     const tries = () => stack.forge.writes.filter(({ path }) => path.endsWith(`/pulls/${number}/merge`)).length;
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     expect(tries()).toBe(0);
 
     // The queue merges it.

@@ -4,9 +4,9 @@ import { untilHeld } from '../kernel/forge/until-held.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { looksAgain, looksThrough } from './looks.ts';
+import { reconcile, reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { refusedUnseen } from './refused.ts';
+import { deniedWhileOptedOut } from './denied.ts';
 
 const UI = 'https://temporal.example.com';
 
@@ -87,7 +87,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
       annotations: { 'resizer.io/cooldown-minutes': '15', 'resizer.io/rejection-cooldown': '3h' },
     });
     await quota.annotateQuota({ 'resizer.io/cpu-increment': '10' });
-    await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
+    await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const { title, body, labels, number, user } = await reviewable(quota);
 
     expect(title).toMatch(/^Raise quota shown\/compute: requests\.cpu 2 → \S+$/);
@@ -192,7 +192,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
       `pull request #${number} is blocked by a rule of main: a review or a required check that has not started`,
     );
     await stack.forge.requestChanges(number, 'alice', 'Is this really needed?');
-    await looksThrough(quota);
+    await reconcileCompletely(quota);
     await reviewable(quota);
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
 
@@ -210,7 +210,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     // Everything that wakes an episode without a reason to change anything.
     await stack.forge.reviewComment(number, 'alice', 'Looking.');
     await stack.forge.addLabel(number, 'seen', 'alice');
-    for (let round = 0; round < 3; round += 1) await looksAgain(quota);
+    for (let round = 0; round < 3; round += 1) await reconcile(quota);
     await reviewable(quota);
     expect(await quota.comments(number)).toEqual([]);
     expect(quota.writes()).toHaveLength(writes);

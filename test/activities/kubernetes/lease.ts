@@ -340,7 +340,7 @@ export function leaseTests(cluster: () => Cluster): void {
     });
   });
 
-  describe('the Leases of companions', () => {
+  describe('the Leases of batched quotas', () => {
     const batchedQuota = (quota: string) => ({
       quota,
       quotaUid: `uid-${quota}`,

@@ -10,7 +10,7 @@ import {
   type Cluster,
   createDefinition,
   essence,
-  lookOf,
+  observeInputOf,
   MORNING,
   namespaceOf,
   NIGHT,
@@ -84,13 +84,13 @@ export function autoscalerTests(cluster: () => Cluster): void {
       await schedule(ns, { namespaces: [ns], downscaleReplicas: 1 });
       const before = essence(await read(scaler));
 
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       expect((await read(web)).spec.replicas).toBe(1);
       expect(await read(scaler)).toMatchObject({
         metadata: { annotations: { [ORIGINAL_BOUNDS]: '2-10', [MANAGED_BY]: ns } },
         spec: { minReplicas: 1, maxReplicas: 1 },
       });
-      await scaled(at(MORNING), lookOf(ns));
+      await scaled(at(MORNING), observeInputOf(ns));
       expect((await read(web)).spec.replicas).toBe(4);
       expect(essence(await read(scaler))).toEqual(before);
     });
@@ -105,7 +105,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       await create([namespaceOf(ns), ...workloads, web]);
       const before = essence(await read(web));
       await schedule(ns, { namespaces: [ns] });
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       expect(essence(await read(web))).toEqual(before);
 
       await create([made]);
@@ -116,7 +116,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
         plural: 'lightsoutschedules',
         name: ns,
       });
-      await scaled(at(NIGHT), lookOf(`${ns}-one`));
+      await scaled(at(NIGHT), observeInputOf(`${ns}-one`));
       expect((await read(workloads[1] ?? {})).spec.replicas).toBe(1);
       expect((await read(made)).spec).toMatchObject({ minReplicas: 2, maxReplicas: 10 });
     });
@@ -149,7 +149,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       await schedule(ns, { namespaces: [ns] });
       const before = (await Promise.all([...workloads, ...scalers].map(read))).map(essence);
 
-      const night = await scaled(at(NIGHT), lookOf(ns));
+      const night = await scaled(at(NIGHT), observeInputOf(ns));
       expect(night.outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'done']);
       const paused = (await Promise.all(scalers.map(read))).map(({ metadata }) => [
         metadata?.annotations?.[KEDA_PAUSED_REPLICAS],
@@ -163,9 +163,9 @@ export function autoscalerTests(cluster: () => Cluster): void {
         [undefined, undefined],
       ]);
       expect((await Promise.all(workloads.map(read))).map(({ spec }) => spec.replicas)).toEqual([0, 0, 0, 0]);
-      expect(planOf(await at(NIGHT).observeSchedule(lookOf(ns))).items).toEqual([]);
+      expect(planOf(await at(NIGHT).observeSchedule(observeInputOf(ns))).items).toEqual([]);
 
-      await scaled(at(MORNING), lookOf(ns));
+      await scaled(at(MORNING), observeInputOf(ns));
       expect((await Promise.all([...workloads, ...scalers].map(read))).map(essence)).toEqual(before);
       const order = await eventually('all writes are in the audit log', async () => {
         const writes = (await plane.auditEvents())
@@ -194,7 +194,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       const scaler = scaledObject(ns, 'web', { name: 'web' });
       await create([namespaceOf(ns), web, scaler]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       // Between the two writes of the item: the first one finds its object as it was seen, the second does not.
@@ -226,13 +226,13 @@ export function autoscalerTests(cluster: () => Cluster): void {
       const bounds = horizontal(ns, 'c', {});
       await schedule(ns, { namespaces: [ns], downscaleReplicas: 1 });
       const before = (await Promise.all([...scalers, bounds].map(read))).map(essence);
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       expect((await read(bounds)).spec.maxReplicas).toBe(1);
       for (const name of ['a', 'c']) await admin.apps.deleteNamespacedDeployment({ name, namespace: ns });
-      expect(planOf(await at(NIGHT).observeSchedule(lookOf(ns))).items).toEqual([]);
+      expect(planOf(await at(NIGHT).observeSchedule(observeInputOf(ns))).items).toEqual([]);
       expect((await read(scalers[0] ?? {})).metadata?.annotations?.[KEDA_PAUSED_REPLICAS]).toBe('1');
 
-      const { outcomes, seen } = await scaled(at(MORNING), lookOf(ns));
+      const { outcomes, seen } = await scaled(at(MORNING), observeInputOf(ns));
       expect(planOf(seen).items.map(({ workload }) => [workload.name, workload.uid === ''])).toEqual([
         ['a', true],
         ['b', false],
@@ -241,10 +241,10 @@ export function autoscalerTests(cluster: () => Cluster): void {
       expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done']);
       expect((await Promise.all([...scalers, bounds].map(read))).map(essence)).toEqual(before);
 
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       await admin.apps.deleteNamespacedDeployment({ name: 'b', namespace: ns });
       await admin.custom.deleteClusterCustomObject({ ...SCHEDULES, name: ns });
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       expect((await Promise.all([...scalers, bounds].map(read))).map(essence)).toEqual(before);
     });
   });

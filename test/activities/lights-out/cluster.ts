@@ -149,7 +149,7 @@ export function targetOf(schedule: string) {
   return { cluster: 'test', schedule };
 }
 
-export function lookOf(schedule: string, more: Partial<ObserveScheduleInput> = {}): ObserveScheduleInput {
+export function observeInputOf(schedule: string, more: Partial<ObserveScheduleInput> = {}): ObserveScheduleInput {
   return {
     target: targetOf(schedule),
     overrides: [],

@@ -118,7 +118,7 @@ it('an autoscaler says who set what it is held by, and when, as far as that is k
   expect(kedaScalerOf({ metadata, spec: { scaleTargetRef: target } })?.autoscaler).not.toHaveProperty('setBy');
 });
 
-it('autoscalers with the marks of a schedule are found also where what they scale is gone', () => {
+it('autoscalers with the annotations of a schedule are found also where what they scale is gone', () => {
   const marked = { 'lightsout.techsupport.mk/managed-by': 'nights' };
   const scaled = (name: string, kind: string, annotations?: Record<string, string>) =>
     kedaScalerOf({

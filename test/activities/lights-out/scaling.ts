@@ -15,7 +15,7 @@ import {
   type Cluster,
   cronJobOf,
   essence,
-  lookOf,
+  observeInputOf,
   MERGE_PATCH,
   MORNING,
   namespaceOf,
@@ -70,7 +70,7 @@ export function scalingTests(cluster: () => Cluster): void {
       await schedule(ns, { namespaces: [ns] });
       const before = await Promise.all([...objects, ...resting].map(read));
 
-      const down = await scaled(at(NIGHT), lookOf(ns));
+      const down = await scaled(at(NIGHT), observeInputOf(ns));
       expect(down.outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'done', 'done']);
       const savedState = { [MANAGED_BY]: ns, [DOWN_SINCE]: formatInstant(NIGHT) };
       const asleep = await Promise.all(objects.map(read));
@@ -92,13 +92,13 @@ export function scalingTests(cluster: () => Cluster): void {
       expect(asleep.map(({ metadata }) => metadata?.labels?.[MANAGED_BY])).toEqual([ns, ns, ns, ns, ns]);
       expect((await Promise.all(resting.map(read))).map(essence)).toEqual(before.slice(objects.length).map(essence));
 
-      const night = planOf(await at(NIGHT).observeSchedule(lookOf(ns)));
+      const night = planOf(await at(NIGHT).observeSchedule(observeInputOf(ns)));
       expect(night).toMatchObject({
         items: [],
         stats: { deploymentsScaled: 2, cronjobsSuspended: 2 },
         namespaces: [ns],
       });
-      const up = await scaled(at(MORNING), lookOf(ns));
+      const up = await scaled(at(MORNING), observeInputOf(ns));
       expect(up.outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'done', 'done']);
       const after = await Promise.all([...objects, ...resting].map(read));
       // The API server itself fills in what a CronJob leaves out, so nothing of it is left out before either.
@@ -125,7 +125,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
       for (const moment of [NIGHT, MORNING]) {
         const activities = at(moment);
-        const observeInput = lookOf(ns);
+        const observeInput = observeInputOf(ns);
         const { items } = planOf(await activities.observeSchedule(observeInput));
         expect(items).toHaveLength(3);
         const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
@@ -148,7 +148,7 @@ export function scalingTests(cluster: () => Cluster): void {
       ) as [object, object, object, object];
       await create([namespaceOf(ns), web, scaledDown, gone, moved]);
       const scheduleUid = await schedule(ns, { namespaces: [ns], excludeLabels: { matchLabels: { awake: 'yes' } } });
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const activities = at(NIGHT);
       const { items } = planOf(await activities.observeSchedule(observeInput));
       expect(items).toHaveLength(4);
@@ -178,7 +178,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       await change(web, { metadata: { labels: { changed: 'yes' } } });
       const { outcomes } = await at(MORNING).ensureScaled({ target: targetOf(ns), scheduleUid, items, observeInput });
@@ -192,7 +192,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       expect((await at(NIGHT).ensureScaled(batch)).outcomes).toMatchObject([{ kind: 'done' }]);
@@ -210,7 +210,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       expect(items).toHaveLength(1);
       await admin.apps.deleteNamespacedDeployment({ name: 'web', namespace: ns });
@@ -266,7 +266,7 @@ export function scalingTests(cluster: () => Cluster): void {
       });
       await change(objects[1] ?? {}, { spec: { replicas: 2 } });
 
-      const { outcomes } = await scaled(at(NIGHT), lookOf(ns));
+      const { outcomes } = await scaled(at(NIGHT), observeInputOf(ns));
       expect(outcomes.map(({ workload, kind }) => [workload, kind])).toEqual([
         [`Deployment ${ns}/a`, 'done'],
         [`Deployment ${ns}/b`, 'failed'],
@@ -274,7 +274,7 @@ export function scalingTests(cluster: () => Cluster): void {
       ]);
       expect(outcomes[1]?.detail).toContain('b never sleeps');
       const failing = { failing: [`Deployment ${ns}/b`] };
-      expect(planOf(await at(NIGHT).observeSchedule(lookOf(ns, failing))).items).toHaveLength(1);
+      expect(planOf(await at(NIGHT).observeSchedule(observeInputOf(ns, failing))).items).toHaveLength(1);
 
       await admin.custom.deleteClusterCustomObject({
         group: 'admissionregistration.k8s.io',
@@ -283,7 +283,7 @@ export function scalingTests(cluster: () => Cluster): void {
         name: 'no-sleep',
       });
       await eventually('the workload is put to sleep after all', async () => {
-        const again = await scaled(at(NIGHT), lookOf(ns, failing));
+        const again = await scaled(at(NIGHT), observeInputOf(ns, failing));
         return again.outcomes.every(({ kind }) => kind === 'done');
       });
       expect((await read(objects[1] ?? {})).spec.replicas).toBe(0);
@@ -304,7 +304,7 @@ export function scalingTests(cluster: () => Cluster): void {
         const name = `Deployment ${ns}/web`;
         const detail = 'accepted, but something set spec.replicas back to 3: an admission webhook or policy';
         for (const failing of [[], [name], [name]]) {
-          const { outcomes } = await scaled(at(NIGHT), lookOf(ns, { failing }));
+          const { outcomes } = await scaled(at(NIGHT), observeInputOf(ns, { failing }));
           expect(outcomes).toEqual([{ workload: name, kind: 'failed', detail }]);
         }
         await admin.custom.deleteClusterCustomObject({
@@ -318,10 +318,10 @@ export function scalingTests(cluster: () => Cluster): void {
           await change(other, { spec: { replicas: 2 } });
           return (await read(other)).spec.replicas === 2;
         });
-        const { outcomes } = await scaled(at(NIGHT), lookOf(ns, { failing: [name] }));
+        const { outcomes } = await scaled(at(NIGHT), observeInputOf(ns, { failing: [name] }));
         expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'done']);
         expect((await read(web)).spec.replicas).toBe(0);
-        await scaled(at(MORNING), lookOf(ns));
+        await scaled(at(MORNING), observeInputOf(ns));
         expect((await read(web)).spec.replicas).toBe(3);
       } finally {
         await webhook.stop();
@@ -335,18 +335,20 @@ export function scalingTests(cluster: () => Cluster): void {
       await create([namespaceOf(ns), web]);
       await schedule(ns, { namespaces: [ns] });
       const before = essence(await read(web));
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       const { annotations, labels } = (await read(web)).metadata ?? {};
       expect(labels).toMatchObject({ [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: ns });
       const savedState = [ORIGINAL_REPLICAS, MANAGED_BY, DOWN_SINCE];
       await change(web, { metadata: { annotations: Object.fromEntries(savedState.map((key) => [key, null])) } });
-      const { outcomes } = await scaled(at(MORNING), lookOf(ns));
+      const { outcomes } = await scaled(at(MORNING), observeInputOf(ns));
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'done' }]);
       expect(essence(await read(web))).toEqual(before);
 
       // Back to the revision of that night, after somebody set another number.
       await change(web, { metadata: { annotations }, spec: { replicas: 1 } });
-      expect(planOf((await scaled(at(MORNING), lookOf(ns))).seen).items).toMatchObject([{ reason: 'Released' }]);
+      expect(planOf((await scaled(at(MORNING), observeInputOf(ns))).seen).items).toMatchObject([
+        { reason: 'Released' },
+      ]);
       const after = await read(web);
       expect(after.spec.replicas).toBe(1);
       expect(Object.keys(after.metadata?.annotations ?? {}).filter((key) => savedState.includes(key))).toEqual([]);
@@ -358,7 +360,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       await schedule(ns, { namespaces: [ns] });
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       const entry = (await read(web)).metadata?.managedFields?.find(({ manager }) => manager === FIELD_MANAGER);
       expect(entry?.fieldsV1).toMatchObject({
         'f:spec': { 'f:replicas': {} },
@@ -382,7 +384,7 @@ export function scalingTests(cluster: () => Cluster): void {
         by: 'jane',
         reason: '',
       } as const;
-      const observeInput = lookOf(name, { overrides: [override] });
+      const observeInput = observeInputOf(name, { overrides: [override] });
       // The managed fields have whole seconds.
       await eventually(
         'the clock is in the next second',
@@ -418,7 +420,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect((await read(person)).spec.replicas).toBe(4);
 
       // Waking takes no pods away, and gives the other what it had.
-      await scaled(at(Date.parse(`${new Date(NIGHT).toISOString().slice(0, 10)}T12:00:00Z`)), lookOf(ns));
+      await scaled(at(Date.parse(`${new Date(NIGHT).toISOString().slice(0, 10)}T12:00:00Z`)), observeInputOf(ns));
       expect((await read(person)).spec.replicas).toBe(4);
       expect((await read(gitops)).spec.replicas).toBe(2);
     });
@@ -440,7 +442,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const objects = ['person', 'gitops'].map((name) => workloadOf('Deployment', ns, name, 2)) as [object, object];
       await create([objects[0]], 'kubectl-create');
       await create([objects[1]], 'argocd-controller');
-      const { seen } = await scaled(at(), lookOf(ns));
+      const { seen } = await scaled(at(), observeInputOf(ns));
       expect(planOf(seen).items.map(({ workload }) => workload.name)).toEqual(['gitops']);
       expect(planOf(seen).notes).toMatchObject([{ workload: `Deployment ${ns}/person`, reason: 'ChangedByPerson' }]);
       expect((await read(objects[0])).spec.replicas).toBe(2);

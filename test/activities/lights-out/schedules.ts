@@ -3,7 +3,7 @@ import { FINALIZER, MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../d
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import {
   type Cluster,
-  lookOf,
+  observeInputOf,
   MERGE_PATCH,
   MORNING,
   namespaceOf,
@@ -31,7 +31,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       const until = formatInstant(NIGHT + 3_600_000);
       const annotations = { [WAKE_UNTIL]: until, 'lightsout.techsupport.mk/sleep-until': 'tonight' };
       const uid = await schedule('seen', { namespaces: ['nowhere'], timezone: 'Europe/Berlin' }, { annotations });
-      const seen = await at(NIGHT).observeSchedule(lookOf('seen'));
+      const seen = await at(NIGHT).observeSchedule(observeInputOf('seen'));
       // 22 o'clock UTC is the evening in Berlin, whose day begins at 5 or 4 o'clock UTC.
       expect(seen).toMatchObject({
         at: NIGHT,
@@ -58,19 +58,19 @@ export function scheduleTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 2);
       await create([namespaceOf(ns), web]);
       await schedule(ns, { namespaces: [ns] }, { finalizers: [FINALIZER] });
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       await change(ns, { spec: { timezone: 'Mars/Phobos' } });
-      const seen = await at(MORNING).observeSchedule(lookOf(ns));
+      const seen = await at(MORNING).observeSchedule(observeInputOf(ns));
       expect(seen).toMatchObject({ period: null, plan: null, schedule: { spec: null, hasFinalizer: true } });
       expect(seen.schedule?.problems).toMatchObject([{ field: 'spec.timezone' }]);
 
       // Another one that selects the same does not take over what the invalid one put to sleep.
       await schedule(`${ns}-other`, { namespaces: [ns] });
-      const other = planOf(await at(MORNING).observeSchedule(lookOf(`${ns}-other`)));
+      const other = planOf(await at(MORNING).observeSchedule(observeInputOf(`${ns}-other`)));
       expect(other).toMatchObject({ items: [], notes: [{ reason: 'OwnedByOther' }] });
 
       await remove(ns);
-      const { outcomes } = await scaled(at(NIGHT), lookOf(ns));
+      const { outcomes } = await scaled(at(NIGHT), observeInputOf(ns));
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'done' }]);
       expect((await read(web)).spec.replicas).toBe(2);
     });
@@ -85,13 +85,13 @@ export function scheduleTests(cluster: () => Cluster): void {
       await schedule('a-busy', { namespaces: [busy] });
       await schedule('z-young', { namespaces: [idle, busy] });
       const left = [{ workload: `Deployment ${busy}/web`, reason: 'OwnedByOther' }];
-      const young = planOf(await at(NIGHT).observeSchedule(lookOf('z-young')));
+      const young = planOf(await at(NIGHT).observeSchedule(observeInputOf('z-young')));
       expect(young.items.map(({ workload }) => workload.namespace)).toEqual([idle]);
       expect(young.notes).toMatchObject(left);
 
       const body = { status: { approved: { by: 'jane', at: formatInstant(NIGHT) } } };
       await admin.custom.patchClusterCustomObjectStatus({ ...SCHEDULES, name: 'unapproved', body }, MERGE_PATCH);
-      const approved = planOf(await at(NIGHT).observeSchedule(lookOf('z-young')));
+      const approved = planOf(await at(NIGHT).observeSchedule(observeInputOf('z-young')));
       expect(approved.items).toEqual([]);
       expect(approved.notes).toHaveLength(2);
     });
@@ -110,19 +110,19 @@ export function scheduleTests(cluster: () => Cluster): void {
       const activities = at(NIGHT);
       const target = targetOf('deleted');
       await activities.ensureFinalizer({ target, scheduleUid, isPresent: true });
-      await scaled(activities, lookOf('deleted'));
-      await scaled(activities, lookOf('another'));
+      await scaled(activities, observeInputOf('deleted'));
+      await scaled(activities, observeInputOf('another'));
       await write(
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: left } },
         { metadata: { labels: { sleeps: null } } },
       );
       await remove('deleted');
 
-      const seen = await activities.observeSchedule(lookOf('deleted'));
+      const seen = await activities.observeSchedule(observeInputOf('deleted'));
       expect(seen.schedule).toMatchObject({ isDeleting: true, hasFinalizer: true });
       const { items } = planOf(seen);
       expect(items.map(({ reason }) => reason)).toEqual(['ScheduleDeleted', 'ScheduleDeleted']);
-      await activities.ensureScaled({ target, scheduleUid, items, observeInput: lookOf('deleted') });
+      await activities.ensureScaled({ target, scheduleUid, items, observeInput: observeInputOf('deleted') });
       expect((await Promise.all(objects.map(read))).map(({ spec }) => spec.replicas)).toEqual([2, 2]);
       expect((await read(others)).metadata?.annotations).toMatchObject({
         [MANAGED_BY]: 'another',
@@ -131,7 +131,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       await activities.ensureFinalizer({ target, scheduleUid, isPresent: false });
       expect(await readSchedule('deleted')).toBeNull();
       // Of one that is gone, there is nothing left to do, and nothing to write on.
-      expect(await activities.observeSchedule(lookOf('deleted'))).toMatchObject({
+      expect(await activities.observeSchedule(observeInputOf('deleted'))).toMatchObject({
         schedule: null,
         period: null,
         plan: { total: 0 },
@@ -146,9 +146,9 @@ export function scheduleTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 2);
       await create([namespaceOf(ns), web]);
       await schedule(ns, { namespaces: [ns] });
-      await scaled(at(NIGHT), lookOf(ns));
+      await scaled(at(NIGHT), observeInputOf(ns));
       await remove(ns);
-      const { outcomes } = await scaled(at(NIGHT), lookOf(ns));
+      const { outcomes } = await scaled(at(NIGHT), observeInputOf(ns));
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'done' }]);
       expect((await read(web)).spec.replicas).toBe(2);
     });
@@ -271,7 +271,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       const target = targetOf(ns);
       const activities = at(NIGHT);
       await paused(async () => {
-        const seen = await activities.observeSchedule(lookOf(ns));
+        const seen = await activities.observeSchedule(observeInputOf(ns));
         expect(seen.pause).toMatchObject({ scope: 'everything', by: 'jane', reason: 'incident 7' });
         const { items } = planOf(seen);
         expect(items).toHaveLength(1);
@@ -280,7 +280,7 @@ export function scheduleTests(cluster: () => Cluster): void {
           nonRetryable: true,
           message: expect.stringContaining('for the schedule paused'),
         };
-        const batch = { target, scheduleUid, items, observeInput: lookOf(ns) };
+        const batch = { target, scheduleUid, items, observeInput: observeInputOf(ns) };
         await expect(activities.ensureScaled(batch)).rejects.toMatchObject(refused);
         await expect(activities.ensureFinalizer({ target, scheduleUid, isPresent: true })).rejects.toMatchObject(
           refused,
@@ -298,7 +298,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       expect((await readSchedule(ns))?.['status'].conditions).toMatchObject([{ reason: 'GloballyPaused' }]);
       expect((await readSchedule(ns))?.metadata?.finalizers).toBeUndefined();
       expect((await read(web)).spec.replicas).toBe(2);
-      expect((await scaled(activities, lookOf(ns))).outcomes).toMatchObject([{ kind: 'done' }]);
+      expect((await scaled(activities, observeInputOf(ns))).outcomes).toMatchObject([{ kind: 'done' }]);
     });
   });
 }

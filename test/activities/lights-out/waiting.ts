@@ -3,7 +3,7 @@ import { eventually } from '../../kernel/stack/eventually.ts';
 import {
   type Cluster,
   cronJobOf,
-  lookOf,
+  observeInputOf,
   MERGE_PATCH,
   MORNING,
   namespaceOf,
@@ -46,7 +46,7 @@ export function waitingTests(cluster: () => Cluster): void {
         const { items } = await admin.apps.listNamespacedDeployment({ namespace: ns });
         return items.filter(({ status }) => status?.replicas === 1).length === 2;
       });
-      const down = planOf((await scaled(at(NIGHT), lookOf(ns))).seen).items;
+      const down = planOf((await scaled(at(NIGHT), observeInputOf(ns))).seen).items;
       const activities = at(MORNING);
       await eventually('they are down', async () => {
         await activities.awaitScaled({ target, direction: 'Down', items: down });
@@ -58,7 +58,7 @@ export function waitingTests(cluster: () => Cluster): void {
         ),
       ).toEqual([]);
 
-      const up = planOf((await scaled(activities, lookOf(ns))).seen).items;
+      const up = planOf((await scaled(activities, observeInputOf(ns))).seen).items;
       const wait = { target, direction: 'Up', items: up } as const;
       await expect(activities.awaitScaled(wait)).rejects.toMatchObject({
         type: 'NotYet',
@@ -79,13 +79,13 @@ export function waitingTests(cluster: () => Cluster): void {
       const objects = Array.from({ length: 7 }, (_, index) => workloadOf('StatefulSet', ns, `s${index}`, 1));
       await create([namespaceOf(ns), ...objects]);
       await schedule(ns, { namespaces: [ns] });
-      const items = planOf((await scaled(at(NIGHT), lookOf(ns))).seen).items;
+      const items = planOf((await scaled(at(NIGHT), observeInputOf(ns))).seen).items;
       expect(items).toHaveLength(7);
       await eventually('they are down', async () => {
         await at().awaitScaled({ target: targetOf(ns), direction: 'Down', items });
         return true;
       });
-      await scaled(at(MORNING), lookOf(ns));
+      await scaled(at(MORNING), observeInputOf(ns));
       await expect(
         at().awaitScaled({ target: targetOf(ns), direction: 'Up', items: items.map((item) => ({ ...item, to: 1 })) }),
       ).rejects.toThrow(/^7 of 7 workloads are not ready yet: .* and 2 more$/);
@@ -100,7 +100,7 @@ export function waitingTests(cluster: () => Cluster): void {
       await create([namespaceOf(ns), ...objects]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
       const activities = at(NIGHT);
-      const observeInput = lookOf(ns);
+      const observeInput = observeInputOf(ns);
       const { items } = planOf(await activities.observeSchedule(observeInput));
       const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       // The first attempt got as far as one of them.

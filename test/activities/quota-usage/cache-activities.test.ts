@@ -37,7 +37,7 @@ function over(cache: Partial<UsageCache>, mode = policy) {
 describe('a look at a quota', () => {
   const observed = { target, observed: { pods: '9' } };
 
-  it('counts when the caches have come as far as the hint', async () => {
+  it('counts when the caches have reached the versions of the reconcile request', async () => {
     const asked: unknown[] = [];
     const counting = over({
       observed: async (versions) => {

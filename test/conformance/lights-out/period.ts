@@ -80,12 +80,12 @@ const ASKED = /^(?:state|since|next|reject|error|(?:last|next)(?:Up|Down)|next(?
 
 /** The same for every key that is expected, moments as moments. */
 function samePeriod(expected: unknown, got: unknown): boolean {
-  const said = z.record(z.string(), z.unknown()).parse(got);
+  const record = z.record(z.string(), z.unknown()).parse(got);
   const wanted = probed.safeParse(expected).data?.sensible ?? expected;
   return Object.entries(z.record(z.string(), z.unknown()).parse(wanted)).every(([key, value]) => {
     if (!ASKED.test(key)) throw new UnknownShape(`expected has ${key}`);
     const read = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-    return sameJson(Number.isNaN(read) ? value : moment(read), said[key]);
+    return sameJson(Number.isNaN(read) ? value : moment(read), record[key]);
   });
 }
 

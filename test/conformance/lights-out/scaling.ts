@@ -23,7 +23,7 @@ import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
 import { isEmptySelector, selectorProblems } from '../../../domain/lights-out/schedule/selector.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
-import { itemOf, lookOf, planOf, scheduleOf } from '../../domain/lights-out/looks.ts';
+import { itemOf, observationOf, planOf, scheduleOf } from '../../domain/lights-out/observations.ts';
 import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';
 import { SmallCluster } from '../../domain/lights-out/small-cluster.ts';
 import {
@@ -382,7 +382,7 @@ class Controller {
     const { plan, problems } = this;
     const spec = problems.length > 0 ? null : this.spec();
     const schedule = scheduleOf({ spec, problems });
-    const observeInput = lookOf(
+    const observeInput = observationOf(
       spec === null ? { schedule, period: null, inEffect: null, plan: null } : { schedule, plan },
     );
     return decide(observeInput, freshMemory)[1].ready;
@@ -476,14 +476,14 @@ function momentAs(value: unknown, at: number | null | undefined): unknown {
 
 /** What goes onto a schedule at its first look, before anything is written. */
 function finalizerOf(): string | null {
-  const observeInput = lookOf({ schedule: scheduleOf({ hasFinalizer: false }), plan: planOf([itemOf('web')]) });
+  const observeInput = observationOf({ schedule: scheduleOf({ hasFinalizer: false }), plan: planOf([itemOf('web')]) });
   const [, verdict] = decide(observeInput, freshMemory);
   return verdict.kind === 'finalizer' && verdict.isPresent ? FINALIZER : null;
 }
 
 /** What becomes of the finalizer of a schedule that is being deleted, after what is left of the plan. */
 function finalizerAfterDeletion(plan: Plan | null): string {
-  const observeInput = lookOf({ schedule: scheduleOf({ isDeleting: true }), plan });
+  const observeInput = observationOf({ schedule: scheduleOf({ isDeleting: true }), plan });
   const [, verdict] = decide(observeInput, freshMemory);
   return verdict.kind === 'finalizer' && !verdict.isPresent ? 'removed' : FINALIZER;
 }
@@ -491,7 +491,7 @@ function finalizerAfterDeletion(plan: Plan | null): string {
 /** What is said of a schedule after one of its workloads could not be written, and when that is tried again. */
 function afterConflict(): { readonly status: string; readonly requeue: string } {
   const item = itemOf('web');
-  const observeInput = lookOf({ plan: planOf([item]) });
+  const observeInput = observationOf({ plan: planOf([item]) });
   const outcomes = [{ workload: 'Deployment team-a/web', kind: 'failed', detail: 'conflict' } as const];
   const memory = afterBatch(freshMemory, [item], outcomes, { now: observeInput.at, timings: observeInput.timings });
   const [, verdict] = decide(observeInput, memory);

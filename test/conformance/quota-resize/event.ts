@@ -7,9 +7,9 @@ import { sameAmounts, sameJson } from '../compare.ts';
 const AMOUNTS = new Set(['requested', 'used', 'limited']);
 
 function sameRefusal(expected: unknown, got: unknown): boolean {
-  const said = z.record(z.string(), z.unknown()).parse(got);
+  const record = z.record(z.string(), z.unknown()).parse(got);
   return Object.entries(z.record(z.string(), z.unknown()).parse(expected)).every(([key, value]) =>
-    AMOUNTS.has(key) ? sameAmounts(value, said[key]) : sameJson(value, said[key]),
+    AMOUNTS.has(key) ? sameAmounts(value, record[key]) : sameJson(value, record[key]),
   );
 }
 

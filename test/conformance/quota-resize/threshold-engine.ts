@@ -224,8 +224,8 @@ export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
       const misses = [statefulSet, replicaSet, daemonSet].flatMap((workload) =>
         workload === undefined ? [] : [missing(workload.replicas - workload.statusReplicas, workload.podRequests)],
       );
-      const told = misses.length === 0 && Array.isArray(events) ? [messageDemand(events)] : [];
-      const demand = [...misses, ...told].reduce<ResourceList>((sum, list) => addLists(sum, list), {});
+      const messages = misses.length === 0 && Array.isArray(events) ? [messageDemand(events)] : [];
+      const demand = [...misses, ...messages].reduce<ResourceList>((sum, list) => addLists(sum, list), {});
       const ofQuota = maskList(demand, Object.keys(quotaHard));
       return { deficitMilli: milliOf(ofQuota, Object.keys(ofQuota)) };
     },

@@ -24,7 +24,7 @@ function asked(...ids: readonly string[]): BudgetState {
   return ids.reduce((state, id) => grantPermits(state, { asks: [ask(id)], limits }, T)[0], freshBudget(limits));
 }
 
-describe('the standing of a budget', () => {
+describe('the status of a budget', () => {
   it('names who waits, since when, and when the turn comes', () => {
     const { phase, reason, facts } = summaryOf(asked('a', 'b', 'c'), T);
     expect({ phase, reason }).toEqual({ phase: 'Waiting', reason: 'PermitsUsedUp' });

@@ -21,7 +21,7 @@ function command(name: 'pause' | 'resume', state: PauseState, input = bob) {
 }
 
 /** The state after a command, which has to be accepted. */
-function told(name: 'pause' | 'resume', state: PauseState, input = bob): Extract<PauseState, { kind: 'Unkept' }> {
+function applied(name: 'pause' | 'resume', state: PauseState, input = bob): Extract<PauseState, { kind: 'Unkept' }> {
   const answer = command(name, state, input);
   if (answer.kind === 'rejected' || answer.state.kind !== 'Unkept') throw new Error(answer.message);
   return answer.state;
@@ -34,27 +34,27 @@ describe('a command about a pause', () => {
       message: 'already paused by alice since 2026-11-22T17:00:00Z: a freeze (a key)',
     });
     expect(command('resume', known(null)).kind).toBe('rejected');
-    expect(command('pause', told('pause', unread)).kind).toBe('rejected');
-    expect(command('resume', told('resume', unread)).kind).toBe('rejected');
+    expect(command('pause', applied('pause', unread)).kind).toBe('rejected');
+    expect(command('resume', applied('resume', unread)).kind).toBe('rejected');
   });
 
   it('to pause holds at once', () => {
-    expect(pauseInForce(told('pause', known(null)))).toMatchObject({ by: 'bob', scope: 'target' });
+    expect(pauseInForce(applied('pause', known(null)))).toMatchObject({ by: 'bob', scope: 'target' });
   });
 
   it('to resume holds when it is kept', () => {
-    const resumed = told('resume', known(ofAlice));
+    const resumed = applied('resume', known(ofAlice));
     expect(pauseInForce(resumed)).toMatchObject({ by: 'alice' });
     expect(pauseInForce(afterKeeping(resumed, NOW))).toBeNull();
   });
 
   it('to pause is taken while a resume is being kept', () => {
-    const again = told('pause', told('resume', known(ofAlice)));
+    const again = applied('pause', applied('resume', known(ofAlice)));
     expect(pauseInForce(again)).toMatchObject({ by: 'bob' });
   });
 
   it('to resume is taken before anything was read, because a run that was terminated may have been paused', () => {
-    expect(told('resume', unread).pause).toBeNull();
+    expect(applied('resume', unread).pause).toBeNull();
   });
 
   it('to one target does not resume its namespace, and may pause it as well', () => {
@@ -64,20 +64,20 @@ describe('a command about a pause', () => {
       message:
         'the namespace is paused by alice since 2026-11-22T17:00:00Z: a freeze (a key), which resume of one target does not end. Resume with: headroom resume --namespace team-a',
     });
-    expect(told('pause', namespace).pause).toMatchObject({ by: 'bob' });
+    expect(applied('pause', namespace).pause).toMatchObject({ by: 'bob' });
   });
 });
 
 describe('a reading', () => {
   it('changes nothing of what an operator said and is not kept yet', () => {
-    const paused = told('pause', known(null));
+    const paused = applied('pause', known(null));
     expect(afterReading(paused, null, { askedAt: Number.POSITIVE_INFINITY, now: NOW })).toBe(paused);
-    const resumed = told('resume', known(ofAlice));
+    const resumed = applied('resume', known(ofAlice));
     expect(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW })).toBe(resumed);
   });
 
   it.each([
-    ['was kept', afterKeeping(told('pause', known(null)), NOW)],
+    ['was kept', afterKeeping(applied('pause', known(null)), NOW)],
     ['was read', known(ofAlice)],
   ])('that may be of before a pause that %s does not end it', (_, state) => {
     const reading = (askedAt: number) => pauseInForce(afterReading(state, null, { askedAt, now: askedAt }));
@@ -88,7 +88,7 @@ describe('a reading', () => {
   });
 
   it('of a pause is always believed', () => {
-    const resumed = afterKeeping(told('resume', known(ofAlice)), NOW);
+    const resumed = afterKeeping(applied('resume', known(ofAlice)), NOW);
     expect(pauseInForce(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW }))).toEqual(ofAlice);
   });
 });

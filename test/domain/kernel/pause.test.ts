@@ -101,11 +101,11 @@ describe('what a key stops', () => {
 
 describe('the sender of a command to a paused target', () => {
   const cluster = { controller: 'lights-out', name: 'nights' } as const;
-  const told = (scope: PauseScope['kind'], target: Parameters<typeof writesNothingSentence>[1] = subject) =>
+  const sentence = (scope: PauseScope['kind'], target: Parameters<typeof writesNothingSentence>[1] = subject) =>
     writesNothingSentence({ ...alice, scope, kept: 'a key' }, target);
 
   it('reads by whom it is paused and since when', () => {
-    expect(told('target')).toMatch(
+    expect(sentence('target')).toMatch(
       /^nothing is written for now: paused by alice since 2026-11-22T17:00:00Z: a freeze \(a key\)\. /,
     );
   });
@@ -116,10 +116,10 @@ describe('the sender of a command to a paused target', () => {
     ['controller', 'Resume with: headroom resume --controller quota-resize'],
     ['everything', 'Delete the ConfigMap headroom-pause to resume'],
   ] as const)('reads how to resume where the scope is the %s', (scope, resume) => {
-    expect(told(scope).endsWith(`. ${resume}`)).toBe(true);
+    expect(sentence(scope).endsWith(`. ${resume}`)).toBe(true);
   });
 
   it('reads the name of a target of the whole cluster', () => {
-    expect(told('target', cluster)).toContain('headroom resume nights --controller lights-out');
+    expect(sentence('target', cluster)).toContain('headroom resume nights --controller lights-out');
   });
 });

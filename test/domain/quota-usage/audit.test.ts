@@ -74,7 +74,7 @@ describe('a number of a status', () => {
     expect(wrongFor(memory, 590 * SECOND, 3 * MINUTE)).toEqual([]);
   });
 
-  it('is not judged while it cannot be counted, nor by what was counted before', () => {
+  it('is not evaluated while it cannot be counted, nor by an earlier count', () => {
     const before = looks([0, '5', '4'], [50 * SECOND, '5', '4']);
     const blind = audit(before, { counted: {}, status: { used: { pods: '4' } }, now: 55 * SECOND, keepMs: KEEP });
     expect(blind).toEqual(emptyAudit);

@@ -53,15 +53,15 @@ describe('the status of a quota', () => {
   });
 
   it('is written when it says the same amounts, in whatever words', () => {
-    const said = { hard: { memory: '1024Mi' }, used: { memory: '1073741824' } };
-    expect(desiredStatus(quota({ memory: '1Gi' }, said), count({ memory: '1Gi' })).isWritten).toBe(true);
+    const status = { hard: { memory: '1024Mi' }, used: { memory: '1073741824' } };
+    expect(desiredStatus(quota({ memory: '1Gi' }, status), count({ memory: '1Gi' })).isWritten).toBe(true);
   });
 
   it('is not written while a limit, a number or a key differs', () => {
-    const said = { hard: { pods: '5' }, used: { pods: '2' } };
-    expect(desiredStatus(quota({ pods: '5' }, said), count({ pods: '2' })).isWritten).toBe(true);
-    expect(desiredStatus(quota({ pods: '6' }, said), count({ pods: '2' })).isWritten).toBe(false);
-    expect(desiredStatus(quota({ pods: '5' }, said), count({ pods: '3' })).isWritten).toBe(false);
+    const status = { hard: { pods: '5' }, used: { pods: '2' } };
+    expect(desiredStatus(quota({ pods: '5' }, status), count({ pods: '2' })).isWritten).toBe(true);
+    expect(desiredStatus(quota({ pods: '6' }, status), count({ pods: '2' })).isWritten).toBe(false);
+    expect(desiredStatus(quota({ pods: '5' }, status), count({ pods: '3' })).isWritten).toBe(false);
     expect(desiredStatus(quota({ pods: '5' }, { hard: { pods: '5' } }), count({ pods: '0' })).isWritten).toBe(false);
     expect(desiredStatus(quota({ pods: '5' }, { used: { pods: '2' } }), count({ pods: '2' })).isWritten).toBe(false);
   });

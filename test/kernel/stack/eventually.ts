@@ -55,8 +55,8 @@ export async function eventually<T>(
     }
     const now = Date.now();
     if (now > started + withinMs) {
-      const said = typeof what === 'string' ? what : what();
-      throw new Error(`waited ${withinMs / 1000} s in vain until ${said}${problem}`);
+      const condition = typeof what === 'string' ? what : what();
+      throw new Error(`waited ${withinMs / 1000} s in vain until ${condition}${problem}`);
     }
     await (history === undefined ? sleep(pause(now - started, now - asked)) : history.next());
   }

@@ -396,11 +396,13 @@ export class Model {
   #wanted(keeper: Keeper, { namespace }: Row): Pick<Situation, 'isToBeUp' | 'since'> {
     const wokeUntil: number[] = [];
     for (const level of [namespace, null]) {
-      const said = keeper.overrides.filter((override) => override.namespace === level);
+      const overrides = keeper.overrides.filter((override) => override.namespace === level);
       wokeUntil.push(
-        ...said.filter(({ kind, until }) => kind === 'wake' && until <= this.#tick).map((override) => override.until),
+        ...overrides
+          .filter(({ kind, until }) => kind === 'wake' && until <= this.#tick)
+          .map((override) => override.until),
       );
-      const heard = said.filter(({ until }) => until > this.#tick);
+      const heard = overrides.filter(({ until }) => until > this.#tick);
       if (heard.length === 0) continue;
       const isToBeUp = heard.some(({ kind }) => kind === 'wake');
       return { isToBeUp, since: Math.max(...heard.map(({ from }) => from), ...wokeUntil) };

@@ -167,7 +167,7 @@ export class Sequence {
   async #lookAgain(name: ScheduleName): Promise<void> {
     const schedule = this.#world.name(name);
     // Its workflow begins when the starter has heard of it.
-    await eventually(`${name} is told to look`, () => this.#cluster.tell(schedule, 'reconcileNow'), REST_WITHIN_MS);
+    await eventually(`${name} is told to look`, () => this.#cluster.command(schedule, 'reconcileNow'), REST_WITHIN_MS);
     await eventually(
       `${name} has looked`,
       async () => {
@@ -177,7 +177,7 @@ export class Sequence {
           ({ activityType }) => activityType?.name !== 'awaitResume',
         );
         const isBusy = underWay.length > 0 || raw.pendingWorkflowTask != null;
-        return !isBusy && AT_REST.includes((await this.#cluster.said(schedule)).reason);
+        return !isBusy && AT_REST.includes((await this.#cluster.status(schedule)).reason);
       },
       REST_WITHIN_MS,
     );
@@ -219,7 +219,7 @@ export class Sequence {
   async #said(): Promise<readonly string[]> {
     const lines = SCHEDULES.map(async (name) => {
       try {
-        const { phase, reason, detail, facts } = await this.#cluster.said(this.#world.name(name));
+        const { phase, reason, detail, facts } = await this.#cluster.status(this.#world.name(name));
         return `${name} says: ${phase} (${reason}): ${detail}${facts.map((fact) => `\n    ${fact}`).join('')}`;
       } catch (error) {
         return `${name} says nothing: ${error instanceof Error ? error.message : String(error)}`;

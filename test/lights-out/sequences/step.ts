@@ -168,10 +168,10 @@ export function* makeSteps(random: Random): Generator<Step, never> {
 
 /** `turn a`, `set x/web 4 scale; sync x/db [workerAway]`. */
 export function inWords({ actions, fault, isAlone }: Step): string {
-  const said = actions.map((action) =>
+  const lines = actions.map((action) =>
     Object.values(action)
       .map((value) => value ?? 'everywhere')
       .join(' '),
   );
-  return `${said.join('; ')}${fault === null ? '' : ` [${fault}]`}${isAlone ? '' : ' (asked to look)'}`;
+  return `${lines.join('; ')}${fault === null ? '' : ` [${fault}]`}${isAlone ? '' : ' (asked to look)'}`;
 }

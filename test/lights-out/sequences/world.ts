@@ -101,7 +101,7 @@ export class World {
           ...(action.namespace === null ? {} : { namespace: this.name(action.namespace) }),
         };
         const name = this.name(action.schedule);
-        if (isHeard) await this.#cluster.tell(name, action.what, input);
+        if (isHeard) await this.#cluster.command(name, action.what, input);
         else await this.#cluster.handle(name).signal(commandSignals[action.what], { by: 'alice', ...input });
         return;
       }

@@ -37,19 +37,19 @@ const together: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
       // Nobody makes pods ready here, so the next priority is begun without.
       readinessTimeout: '2s',
     });
-    await cluster.stands(name, 'AwaitingApproval');
-    await cluster.tell(name, 'approve');
-    await cluster.stands(name, 'Down', 'AsScheduled');
-    await cluster.tell(name, 'wake', { for: '1h', namespace: name, reason: 'a release' });
+    await cluster.reaches(name, 'AwaitingApproval');
+    await cluster.command(name, 'approve');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
+    await cluster.command(name, 'wake', { for: '1h', namespace: name, reason: 'a release' });
     await eventually('it is awake', async () => (await cluster.replicas(name, 'web')) === 3);
     await cluster.handle(name).signal(commandSignals.cancel, { by: 'alice' });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     await cluster.handle(name).signal(commandSignals.pause, { by: 'alice' });
-    await cluster.stands(name, 'Paused');
-    await cluster.tell(name, 'resume');
+    await cluster.reaches(name, 'Paused');
+    await cluster.command(name, 'resume');
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
-    await cluster.tell(name, 'sleep', { for: '10m' });
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    await cluster.command(name, 'sleep', { for: '10m' });
     await eventually('it is asleep', async () => (await cluster.replicas(name, 'web')) === 0);
     await cluster.deleteSchedule(name);
     await eventually('it is gone', async () => await cluster.scheduleIsGone(name));
@@ -60,11 +60,11 @@ const together: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
   invalid: async (cluster, name) => {
     await cluster.namespace(name);
     await cluster.schedule(name, { ...DOWN, timezone: 'Nowhere/Land', namespaces: [name] });
-    await cluster.stands(name, 'Invalid');
+    await cluster.reaches(name, 'Invalid');
     await cluster.patchSchedule(name, { spec: { timezone: 'UTC', dryRun: true } });
-    await cluster.stands(name, 'DryRun');
+    await cluster.reaches(name, 'DryRun');
     await cluster.patchSchedule(name, { spec: { dryRun: false, suspend: true } });
-    await cluster.stands(name, 'Suspended');
+    await cluster.reaches(name, 'Suspended');
     return await of(cluster, name);
   },
 
@@ -87,7 +87,7 @@ const together: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     const recorded = await of(cluster, name);
     for (const spec of [DOWN, UP, DOWN]) {
       await cluster.patchSchedule(name, { spec: { ...spec, suspend: false } });
-      await cluster.stands(name, spec === UP ? 'Up' : 'Down', 'AsScheduled');
+      await cluster.reaches(name, spec === UP ? 'Up' : 'Down', 'AsScheduled');
     }
     await cluster.deleteSchedule(name);
     await eventually('it ended', async () => (await cluster.handle(name).describe()).status.name === 'COMPLETED');
@@ -99,9 +99,9 @@ const together: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     await cluster.deployment(name, 'web', 3);
     const thaw = await cluster.freeze(name, 'web');
     await cluster.schedule(name, { ...DOWN, namespaces: [name] });
-    await cluster.stands(name, 'Down', 'ScalingFailed');
+    await cluster.reaches(name, 'Down', 'ScalingFailed');
     await thaw();
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     return await of(cluster, name);
   },
 };
@@ -133,10 +133,10 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     await halfAsleep(cluster, name);
     const pause = { metadata: { name: 'headroom-pause' }, data: { by: 'alice', reason: 'an incident' } };
     await cluster.core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
-    await cluster.stands(name, 'Paused', 'GloballyPaused');
+    await cluster.reaches(name, 'Paused', 'GloballyPaused');
     await cluster.core.deleteNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, name: 'headroom-pause' });
     await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { batchSize: 9, delayBetweenBatches: '0s' } } });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     return await of(cluster, name);
   },
 
@@ -145,7 +145,7 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     // Nobody tells the workflow of it.
     await stopProcesses(cluster, 'starter');
     await cluster.apps.deleteNamespacedDeployment({ namespace: name, name: other });
-    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
     await cluster.plane.startStarter();
     return await of(cluster, name);
   },
@@ -160,7 +160,7 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     await eventually('it is gone', async () => await cluster.scheduleIsGone(name));
     await cluster.schedule(name, { ...UP, namespaces: [name] });
     await Promise.all([cluster.plane.startWorker(), cluster.plane.startStarter()]);
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     return await of(cluster, name);
   },
 
@@ -185,9 +185,9 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     } finally {
       process.kill(apiServer, 'SIGCONT');
     }
-    await cluster.stands(name, 'Down', 'ReadFailed');
+    await cluster.reaches(name, 'Down', 'ReadFailed');
     await cluster.patchSchedule(name, { spec: UP });
-    await cluster.stands(name, 'Up', 'AsScheduled');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
     return await of(cluster, name);
   },
 };

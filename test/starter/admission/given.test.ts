@@ -87,7 +87,7 @@ const shown = async (): Promise<string> => await shownSerial(admission.url, auth
 const isReady = (): boolean => readiness.report().ready;
 const CONDITION = 'admission webhooks headroom-things';
 const reason = (): unknown => readiness.report().conditions[CONDITION];
-const said = async (level: string, text: string | RegExp): Promise<void> => {
+const logged = async (level: string, text: string | RegExp): Promise<void> => {
   await eventually(`the log says ${text}`, () =>
     lines.some(
       (line) => line.level === level && (typeof text === 'string' ? line.msg.includes(text) : text.test(line.msg)),
@@ -99,7 +99,7 @@ describe('a certificate that is given', () => {
   it('is waited for, which log and readiness say with the file', async () => {
     await start();
     const missing = `${join(folder, 'tls.crt')} cannot be read: ENOENT: no such file or directory`;
-    await said('warn', `waiting for the certificate of the admission webhooks in ${folder}: ${missing}`);
+    await logged('warn', `waiting for the certificate of the admission webhooks in ${folder}: ${missing}`);
     expect(reason()).toEqual({ ready: false, reason: expect.stringContaining(missing) });
     await expect(shown()).rejects.toThrow(/handshake failure/);
     await mount(await newPair());
@@ -129,25 +129,25 @@ describe('a certificate that is given', () => {
     const before = await shown();
     const other = await newPair();
     await mount({ certificate: other.certificate, key: good.key });
-    await said('warn', `the key in ${join(folder, 'tls.key')} is not the key of the certificate`);
+    await logged('warn', `the key in ${join(folder, 'tls.key')} is not the key of the certificate`);
     await mount({ certificate: 'nothing', key: good.key });
-    await said('warn', `${join(folder, 'tls.crt')} holds no certificate in PEM`);
+    await logged('warn', `${join(folder, 'tls.crt')} holds no certificate in PEM`);
     await mount({
       certificate: `${other.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
       key: other.key,
     });
-    await said('warn', `${join(folder, 'tls.crt')} with ${join(folder, 'tls.key')} cannot be used: `);
+    await logged('warn', `${join(folder, 'tls.crt')} with ${join(folder, 'tls.key')} cannot be used: `);
     await mount({ certificate: other.certificate, key: 'nothing' });
-    await said('warn', `${join(folder, 'tls.key')} holds no private key in PEM`);
+    await logged('warn', `${join(folder, 'tls.key')} holds no private key in PEM`);
     await mount(await newPair(Date.now() - 91 * DAY_MS));
-    await said('warn', `the certificate in ${join(folder, 'tls.crt')} is over since `);
+    await logged('warn', `the certificate in ${join(folder, 'tls.crt')} is over since `);
     expect(await shown()).toBe(before);
     expect(isReady()).toBe(true);
     expect(lines.filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toHaveLength(5);
 
     await mount(other);
     await eventually('the new one is shown', async () => (await shown()) !== before);
-    await said('info', 'can be read again');
+    await logged('info', 'can be read again');
   });
 
   it('makes the process unready once it is over', async () => {

@@ -51,7 +51,7 @@ async function watchConfigMaps(
 ) {
   const core = kubeConfig.makeApiClient(CoreV1Api);
   const stop = new AbortController();
-  const told: string[] = [];
+  const changes: string[] = [];
   const lines: string[] = [];
   const context = {
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
@@ -64,8 +64,8 @@ async function watchConfigMaps(
       path: `/api/v1/namespaces/${namespace}/configmaps`,
       listPage: async (page) => await core.listNamespacedConfigMap({ namespace, ...page }),
       onChange: ({ metadata, data }, previous) =>
-        told.push(`${previous === undefined ? 'new' : 'changed'} ${metadata?.name} ${data?.['n'] ?? ''}`.trim()),
-      onDelete: ({ metadata }) => told.push(`deleted ${metadata?.name}`),
+        changes.push(`${previous === undefined ? 'new' : 'changed'} ${metadata?.name} ${data?.['n'] ?? ''}`.trim()),
+      onDelete: ({ metadata }) => changes.push(`deleted ${metadata?.name}`),
       ...more,
     },
     context,
@@ -75,7 +75,7 @@ async function watchConfigMaps(
     await informer.stop();
   });
   const ofUs = (entry: string) => !entry.includes('kube-root-ca');
-  return { informer, told: () => told.filter(ofUs), lines };
+  return { informer, changes: () => changes.filter(ofUs), lines };
 }
 
 /** An informer of the Secrets of the namespace `secret`, by their metadata; what it tells goes to `seen`. */
@@ -125,7 +125,7 @@ describe('the informer', () => {
   it('knows every object of a list of several pages, and sees what changes afterwards', async () => {
     const names = Array.from({ length: 620 }, (_, n) => `map-${n}`);
     await namespaceWith('pages', names);
-    const { informer, told } = await watchConfigMaps('pages');
+    const { informer, changes } = await watchConfigMaps('pages');
     expect(informer.isSynced()).toBe(true);
     expect(informer.list('pages').map(({ metadata }) => metadata?.name)).toEqual(expect.arrayContaining(names));
     const asked = await eventually('the lists are in the audit log', async () => {
@@ -136,18 +136,18 @@ describe('the informer', () => {
       ['500', false],
       ['500', true],
     ]);
-    const before = told().length;
+    const before = changes().length;
     await admin.deleteNamespacedConfigMap({ namespace: 'pages', name: 'map-619' });
     await put('pages', 'late');
-    await eventually('both changes are seen', () => told().length === before + 2);
-    expect(told().slice(before)).toEqual(['deleted map-619', 'new late 1']);
+    await eventually('both changes are seen', () => changes().length === before + 2);
+    expect(changes().slice(before)).toEqual(['deleted map-619', 'new late 1']);
     expect(informer.get('map-619', 'pages')).toBeUndefined();
     expect(informer.get('late', 'pages')?.data).toEqual({ n: '1' });
   });
 
   it('goes on where it was after the API server was killed, and tells nothing twice', async () => {
     await namespaceWith('killed', ['old']);
-    const { informer, told, lines } = await watchConfigMaps('killed');
+    const { informer, changes, lines } = await watchConfigMaps('killed');
     await plane.killApiServer();
     // Longer than the pause between two attempts: an attempt that fails is no sign of life.
     await eventually('the watch is known to be broken', () => informer.staleSeconds() > 1.5);
@@ -156,13 +156,13 @@ describe('the informer', () => {
     await put('killed', 'young');
     await eventually('the informer has caught up', () => informer.get('young', 'killed') !== undefined);
     await eventually('the informer watches again', () => informer.staleSeconds() === 0);
-    expect(told()).toEqual(['new old 1', 'new young 1']);
+    expect(changes()).toEqual(['new old 1', 'new young 1']);
     expect(lines).toContain('waiting for Kubernetes to watch configmaps');
   });
 
   it('lists again when its place in the history has expired, and tells what it missed, deletions too', async () => {
     await namespaceWith('expired', ['gone', 'edited', 'same']);
-    const { informer, told } = await watchConfigMaps('expired');
+    const { informer, changes } = await watchConfigMaps('expired');
     const before = (await lists('expired')).length;
     line.cut();
     await eventually('the watch is known to be broken', () => informer.staleSeconds() > 0);
@@ -177,8 +177,8 @@ describe('the informer', () => {
     await plane.restartApiServer();
     line.mend();
     await eventually('the informer has caught up', () => informer.get('added', 'expired') !== undefined);
-    expect(told().slice(0, 3).toSorted()).toEqual(['new edited 1', 'new gone 1', 'new same 1']);
-    expect(told().slice(3).toSorted()).toEqual(['changed edited 2', 'deleted gone', 'new added 1']);
+    expect(changes().slice(0, 3).toSorted()).toEqual(['new edited 1', 'new gone 1', 'new same 1']);
+    expect(changes().slice(3).toSorted()).toEqual(['changed edited 2', 'deleted gone', 'new added 1']);
     await eventually('the second list is in the audit log', async () => (await lists('expired')).length > before);
     await eventually('the informer watches again', () => informer.staleSeconds() === 0);
   });
@@ -195,7 +195,7 @@ describe('the informer', () => {
 
   it('keeps of listed and of watched objects only what its shape leaves', async () => {
     await namespaceWith('shaped', ['listed']);
-    const { informer, told } = await watchConfigMaps('shaped', {
+    const { informer, changes } = await watchConfigMaps('shaped', {
       shape: ({ metadata }) => ({
         metadata: {
           name: metadata?.name ?? '',
@@ -205,8 +205,8 @@ describe('the informer', () => {
       }),
     });
     await put('shaped', 'watched');
-    await eventually('both are known', () => told().length === 2);
-    expect(told()).toEqual(['new listed', 'new watched']);
+    await eventually('both are known', () => changes().length === 2);
+    expect(changes()).toEqual(['new listed', 'new watched']);
     for (const name of ['listed', 'watched']) {
       expect(informer.get(name, 'shaped')).toEqual({
         metadata: { name, namespace: 'shaped', resourceVersion: expect.stringMatching(/^\d+$/) },
@@ -274,13 +274,13 @@ describe('the informer', () => {
 
   it('lists anew when it is told to, tells only what is different, and goes on watching', async () => {
     await namespaceWith('relisted', ['one']);
-    const { informer, told } = await watchConfigMaps('relisted');
+    const { informer, changes } = await watchConfigMaps('relisted');
     const before = (await lists('relisted')).length;
     informer.relist();
     await eventually('the second list is in the audit log', async () => (await lists('relisted')).length > before);
     await put('relisted', 'two');
     await eventually('it watches', () => informer.get('two', 'relisted') !== undefined);
-    expect(told()).toEqual(['new one 1', 'new two 1']);
+    expect(changes()).toEqual(['new one 1', 'new two 1']);
     expect(informer.trouble()).toBeNull();
   });
 
@@ -309,13 +309,13 @@ describe('the informer', () => {
 
   it('is silent once it is stopped, and whoever waited for it is told', async () => {
     await namespaceWith('stopped', ['one']);
-    const { informer, told } = await watchConfigMaps('stopped');
+    const { informer, changes } = await watchConfigMaps('stopped');
     const waiting = informer.observed('9'.repeat(30), AbortSignal.timeout(60_000));
     await informer.stop();
     expect(await waiting).toBe(false);
     const { informer: other } = await watchConfigMaps('stopped');
     await put('stopped', 'two');
     await eventually('another informer has seen it', () => other.get('two', 'stopped') !== undefined);
-    expect(told()).toEqual(['new one 1']);
+    expect(changes()).toEqual(['new one 1']);
   });
 });

@@ -35,8 +35,8 @@ function request(coalescingKey: string, over: Partial<QueuedRequest> = {}): Queu
   return { coalescingKey, starts: true, cause: 'a threshold is reached', ...over };
 }
 
-describe('the queue of hints', () => {
-  it('sends a hint at once, and what comes for the same workflow in the gap as one hint at its end', async () => {
+describe('the work queue', () => {
+  it('sends a request at once, and what comes for the same workflow in the gap as one request at its end', async () => {
     const { queue, clock, sent } = running();
     queue.add(request('a', { cause: '1' }));
     await clock.pass(100);
@@ -49,7 +49,7 @@ describe('the queue of hints', () => {
     ]);
   });
 
-  it('leaves a workflow alone for as long as its last hint says, and the others as ever', async () => {
+  it('leaves a workflow alone for as long as its last request says, and the others as ever', async () => {
     const { queue, clock, sent } = running();
     const both = (cause: string) => {
       queue.add(request('base', { cause, gapMs: 5 * GAP_MS }));
@@ -88,7 +88,7 @@ describe('the queue of hints', () => {
     ]);
   });
 
-  it('drops a hint that Temporal would refuse for ever, says so, and sends the others', async () => {
+  it('drops a request that Temporal would never accept, says so, and sends the others', async () => {
     const hopeless = new Error('the workflow has reached its limit of signals');
     const sent: string[] = [];
     const { queue, clock, lines } = running({
@@ -165,7 +165,7 @@ describe('the queue of hints', () => {
     expect(tries).toBeLessThanOrEqual(16);
   });
 
-  it('keeps every hint while Temporal is away, says so once, and sends each once when it is back', async () => {
+  it('keeps every request while Temporal is away, says so once, and sends each once when it is back', async () => {
     let away = true;
     const got: string[] = [];
     const { queue, clock, lines } = running({
@@ -190,7 +190,7 @@ describe('the queue of hints', () => {
     expect(lines).toContain('Temporal accepts reconcile requests again');
   });
 
-  it('never has two hints for one workflow under way', async () => {
+  it('never sends two requests for one workflow at the same time', async () => {
     const underWay: string[] = [];
     const release: (() => void)[] = [];
     const { queue, clock } = running({

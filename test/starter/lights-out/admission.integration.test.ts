@@ -329,8 +329,8 @@ describe('the certificate that starters make', () => {
     expect(secret.type).toBe('kubernetes.io/tls');
     expect(Object.keys(secret.data ?? {}).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
     const keys = [await secretText('tls.key'), await secretText('ca.key')];
-    const said = JSON.stringify(starters.map(({ lines }) => lines));
-    for (const key of keys) expect(said).not.toContain(key.split('\n')[1]);
+    const log = JSON.stringify(starters.map(({ lines }) => lines));
+    for (const key of keys) expect(log).not.toContain(key.split('\n')[1]);
   });
 
   it('is renewed by one and taken over by the others when a third of its life is left', async () => {
@@ -457,7 +457,7 @@ describe('the certificate that starters make', () => {
     const warnings = () => starter.lines.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     // A deleted Secret is made anew: the starter has looked again since.
     await core.deleteNamespacedSecret(secretPlace);
-    await eventually('it looks again', async () => (await secretText('ca.key')) !== '');
+    await eventually('it observes again', async () => (await secretText('ca.key')) !== '');
     expect(warnings()).toEqual([
       expect.stringMatching(/^the MutatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/),
       expect.stringMatching(/^the ValidatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/),

@@ -26,39 +26,39 @@ const down: Evaluation = {
 };
 
 /** What is told of a workload that was evaluated one way and then another. */
-function told(before: Evaluation | null, after: Evaluation | null, isDryRun = false): string | null {
+function attentionTo(before: Evaluation | null, after: Evaluation | null, isDryRun = false): string | null {
   return attention(() => before, after, isDryRun);
 }
 
 describe('the attention of a schedule', () => {
   it('is asked for whenever something is to be done', () => {
-    expect(told(null, down)).toBe('Down');
-    expect(told(asDesired, down)).toBe('Down');
-    expect(told(down, down)).toBe('Down');
+    expect(attentionTo(null, down)).toBe('Down');
+    expect(attentionTo(asDesired, down)).toBe('Down');
+    expect(attentionTo(down, down)).toBe('Down');
   });
 
   it('is asked for when what is left alone begins, changes or ends to be worth saying', () => {
-    expect(told(asDesired, byPerson)).toBe('ChangedByPerson, kubectl gave it 3 replicas');
-    expect(told(byPerson, { ...byPerson, detail: 'kubectl gave it 5 replicas' })).toContain('5 replicas');
-    expect(told(byPerson, asDesired)).toBe('its note no longer holds');
-    expect(told(byPerson, null)).toBe('its note no longer holds');
-    expect(told(null, { kind: 'keep', reason: 'Grace', until: 0 })).toBe('Grace, 1970-01-01T00:00:00.000Z');
-    expect(told(down, byPerson)).toContain('ChangedByPerson');
+    expect(attentionTo(asDesired, byPerson)).toBe('ChangedByPerson, kubectl gave it 3 replicas');
+    expect(attentionTo(byPerson, { ...byPerson, detail: 'kubectl gave it 5 replicas' })).toContain('5 replicas');
+    expect(attentionTo(byPerson, asDesired)).toBe('its note no longer holds');
+    expect(attentionTo(byPerson, null)).toBe('its note no longer holds');
+    expect(attentionTo(null, { kind: 'keep', reason: 'Grace', until: 0 })).toBe('Grace, 1970-01-01T00:00:00.000Z');
+    expect(attentionTo(down, byPerson)).toContain('ChangedByPerson');
   });
 
   it('is not asked for what stays as it was, for what is as desired, or for what was put down just now', () => {
-    expect(told(byPerson, byPerson)).toBeNull();
-    expect(told(null, asDesired)).toBeNull();
-    expect(told({ kind: 'keep', reason: 'AtRest' }, asDesired)).toBeNull();
-    expect(told(down, { ...asDesired, until: 0 })).toBeNull();
-    expect(told(down, null)).toBeNull();
+    expect(attentionTo(byPerson, byPerson)).toBeNull();
+    expect(attentionTo(null, asDesired)).toBeNull();
+    expect(attentionTo({ kind: 'keep', reason: 'AtRest' }, asDesired)).toBeNull();
+    expect(attentionTo(down, { ...asDesired, until: 0 })).toBeNull();
+    expect(attentionTo(down, null)).toBeNull();
   });
 
   it('is asked for in a dry run also when nothing would be done any more', () => {
-    expect(told(asDesired, down, true)).toBe('Down');
-    expect(told(down, asDesired, true)).toBe('it needs no change any more');
-    expect(told(down, null, true)).toBe('it needs no change any more');
-    expect(told(asDesired, asDesired, true)).toBeNull();
+    expect(attentionTo(asDesired, down, true)).toBe('Down');
+    expect(attentionTo(down, asDesired, true)).toBe('it needs no change any more');
+    expect(attentionTo(down, null, true)).toBe('it needs no change any more');
+    expect(attentionTo(asDesired, asDesired, true)).toBeNull();
   });
 });
 

@@ -53,7 +53,7 @@ describe('the starter', () => {
     await starter.stop();
   });
 
-  it('starts the workflow of a schedule, and hints at every start of the starter and at what is not as it should be', async () => {
+  it('starts the workflow of a schedule, and requests a reconcile at every start of the starter and for what is not as it should be', async () => {
     await cluster.namespace('night');
     await cluster.schedule('night', { ...asleep, namespaces: ['night'] });
     const first = await headroom.startStarter();
@@ -125,7 +125,7 @@ describe('the starter', () => {
     await eventually('its series are gone', async () => !(await text()).includes('"measured"'));
   });
 
-  it('counts the hints that it sends to schedules, and those that wait', async () => {
+  it('counts the reconcile requests that it sends to schedules, and those that wait', async () => {
     await Promise.all(headroom.processes.map(async (process) => await process.stop()));
     // So that there is nothing to be told of the schedules of before, but that the one is there: without a worker, what is
     // told of the other's end goes on for ever.

@@ -22,7 +22,7 @@ afterAll(async () => {
   await temporal?.stop();
 });
 
-it('says once that Temporal does not answer, hints at nothing meanwhile, and goes on afterwards', async () => {
+it('says once that Temporal does not answer, requests nothing meanwhile, and goes on afterwards', async () => {
   // The client's own second tries would take most of a minute.
   const connection = await Connection.connect({ address: `127.0.0.1:${line.port}`, interceptors: [] });
   const lines: string[] = [];

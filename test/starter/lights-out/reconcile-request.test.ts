@@ -32,7 +32,7 @@ function startQueue() {
   return { queue, clock, sent };
 }
 
-it('what GitOps scales up every second is one hint in ten seconds, in a dry run one a minute', async () => {
+it('what GitOps scales up every second is one request in ten seconds, in a dry run one a minute', async () => {
   for (const [isDryRun, times] of [
     [false, ['0', '10', '20', '30', '40', '50', '60']],
     [true, ['0', '60']],
@@ -46,7 +46,7 @@ it('what GitOps scales up every second is one hint in ten seconds, in a dry run 
   }
 });
 
-it('a change of the schedule is a hint at once, and does not replace one about its workloads', async () => {
+it('a change of the schedule is a request at once, and does not replace one about its workloads', async () => {
   const { queue, clock, sent } = startQueue();
   queue.add(workloadsRequest(target, { cause: 'a', resourceVersion: '1', isDryRun: false }));
   await clock.pass(100);

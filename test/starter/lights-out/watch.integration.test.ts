@@ -103,13 +103,13 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   };
   onTestFinished(end);
   await eventually('the watch has begun', () => until(watch));
-  /** What was told of one schedule so far. */
-  const told = (schedule: string): string[] =>
+  /** The reconcile requests of one schedule so far. */
+  const requestsOf = (schedule: string): string[] =>
     requests.filter(({ target }) => target.schedule === schedule).map(({ about, cause }) => `${about}: ${cause}`);
-  return { watch, told, lines, end };
+  return { watch, requestsOf, lines, end };
 }
 
-/** What follows upon the first lists is told as well. */
+/** What follows the first lists leads to requests as well. */
 function isListed(watch: ReturnType<typeof watchSchedules>): boolean {
   return Object.values(watch.informers).every((informer) => informer.isSynced()) && watch.isEvaluated();
 }
@@ -214,21 +214,21 @@ async function defineScaledObjects(): Promise<void> {
 
 describe('the watch of schedules', () => {
   it('finds the definition of schedules when it comes later than the watch', async () => {
-    const { told, lines, watch } = await startWatch({
+    const { requestsOf, lines, watch } = await startWatch({
       until: ({ informers }) => informers[PLURAL]?.trouble() !== null && informers['deployments']?.isSynced() === true,
     });
     expect(watch.informers[PLURAL]?.isSynced()).toBe(false);
     expect(lines).toContain('waiting for Kubernetes to watch lightsoutschedules');
     await createSchedule('later', { ...awake, namespaces: ['nowhere'] });
-    await eventually('the schedule is hinted', () => told('later').length > 0);
-    expect(told('later')).toEqual(['schedule: the schedule is there']);
+    await eventually('the schedule is requested', () => requestsOf('later').length > 0);
+    expect(requestsOf('later')).toEqual(['schedule: the schedule is there']);
     expect(watch.informers[PLURAL]?.isSynced()).toBe(true);
   });
 
-  it('hints at a schedule that appears, changes, is annotated, and is deleted, and not at its status and finalizers', async () => {
-    const { told } = await startWatch();
+  it('requests a reconcile of a schedule that appears, changes, is annotated, or is deleted, and not for its status and finalizers', async () => {
+    const { requestsOf } = await startWatch();
     await createSchedule('life', { ...awake, namespaces: ['nowhere'] });
-    await eventually('it appeared', () => told('life').length === 1);
+    await eventually('it appeared', () => requestsOf('life').length === 1);
     await patchSchedule('life', { metadata: { finalizers: [FINALIZER] } });
     await custom.patchClusterCustomObjectStatus(
       { ...SCHEDULES, name: 'life', body: { status: { state: 'Up', namespaces: [] } } },
@@ -239,8 +239,8 @@ describe('the watch of schedules', () => {
     await patchSchedule('life', { spec: { namespaces: ['elsewhere'] } });
     await custom.deleteClusterCustomObject({ ...SCHEDULES, name: 'life' });
     await patchSchedule('life', { metadata: { finalizers: null } });
-    await eventually('it is gone', () => told('life').at(-1)?.endsWith('the schedule is gone'));
-    expect(told('life')).toEqual([
+    await eventually('it is gone', () => requestsOf('life').at(-1)?.endsWith('the schedule is gone'));
+    expect(requestsOf('life')).toEqual([
       'schedule: the schedule is there',
       'schedule: the annotations of the schedule changed',
       'schedule: the spec of the schedule changed',
@@ -249,7 +249,7 @@ describe('the watch of schedules', () => {
     ]);
   });
 
-  it('hints once at each schedule when it starts, whatever was hinted before', async () => {
+  it('requests one reconcile of each schedule when it starts, whatever was requested before', async () => {
     await createNamespace('restart');
     await createSchedule('restart-down', { ...asleep, namespaces: ['restart'] });
     await createSchedule('restart-up', { ...awake, namespaces: ['nowhere'] });
@@ -261,13 +261,13 @@ describe('the watch of schedules', () => {
     await createDeployment('restart-work', 'web', 2, GITOPS);
     const there = 'schedule: the schedule is there';
     for (let starts = 0; starts < 2; starts += 1) {
-      const { told, end } = await startWatch();
-      await eventually('everything was evaluated once', () => told('restart-work').length > 1);
+      const { requestsOf, end } = await startWatch();
+      await eventually('everything was evaluated once', () => requestsOf('restart-work').length > 1);
       // What is to be done is found once more for each list that comes a second after the others.
-      const [first, ...work] = told('restart-work');
+      const [first, ...work] = requestsOf('restart-work');
       expect(first).toBe(there);
       expect(new Set(work)).toEqual(new Set(['workloads: Deployment restart-work/web: Down']));
-      expect([told('restart-down'), told('restart-up')]).toEqual([[there], [there]]);
+      expect([requestsOf('restart-down'), requestsOf('restart-up')]).toEqual([[there], [there]]);
       await end();
     }
   });
@@ -278,14 +278,20 @@ describe('the watch of schedules', () => {
     // Moments of creation are whole seconds; of two that are the same the name decides.
     await createSchedule('younger', { ...asleep, namespaces: ['overlap'] });
     await createDeployment('overlap', 'web', 2, GITOPS);
-    const { told } = await startWatch();
-    await eventually('both are hinted', () => told('older').length === 1 && told('younger').length === 1);
+    const { requestsOf } = await startWatch();
+    await eventually(
+      'both are requested',
+      () => requestsOf('older').length === 1 && requestsOf('younger').length === 1,
+    );
     await custom.deleteClusterCustomObject({ ...SCHEDULES, name: 'older' });
-    await eventually('the younger one is told of its new workload', () => told('younger').length === 2);
-    expect(told('younger')).toEqual(['schedule: the schedule is there', 'workloads: Deployment overlap/web: Down']);
+    await eventually('the younger one is requested for its new workload', () => requestsOf('younger').length === 2);
+    expect(requestsOf('younger')).toEqual([
+      'schedule: the schedule is there',
+      'workloads: Deployment overlap/web: Down',
+    ]);
   });
 
-  it('hints at a schedule that is not there, where a workload has its annotation and no other schedule selects it', async () => {
+  it('requests a reconcile of a schedule that does not exist, where a workload has its annotation and no other schedule selects it', async () => {
     await createNamespace('orphans');
     await createDeployment('orphans', 'left', 2, GITOPS);
     await scaleDown('removed-by-force', 'orphans', 'left', 2);
@@ -293,19 +299,19 @@ describe('the watch of schedules', () => {
     await createSchedule('adopter', { ...asleep, namespaces: ['adopted'] });
     await createDeployment('adopted', 'taken', 2, GITOPS);
     await scaleDown('removed-as-well', 'adopted', 'taken', 2);
-    const { told } = await startWatch();
-    await eventually('the schedule is hinted', () => told('removed-by-force').length > 0);
+    const { requestsOf } = await startWatch();
+    await eventually('the schedule is requested', () => requestsOf('removed-by-force').length > 0);
     // Found once more for each list that comes a second after the others.
-    expect(new Set(told('removed-by-force'))).toEqual(
+    expect(new Set(requestsOf('removed-by-force'))).toEqual(
       new Set(['schedule: the schedule is gone, and Deployment orphans/left has its annotation']),
     );
-    await eventually('the other one is adopted', () => told('adopter').length > 1);
-    expect(told('removed-as-well')).toEqual([]);
+    await eventually('the other one is adopted', () => requestsOf('adopter').length > 1);
+    expect(requestsOf('removed-as-well')).toEqual([]);
   });
 });
 
 describe('the watch of workloads', () => {
-  /** A schedule that is down, its namespace, and a watch that has told of it. */
+  /** A schedule that is down, its namespace, and a watch that has requested its reconcile. */
   async function nightOf(name: string, spec: Readonly<Record<string, unknown>> = {}) {
     await createNamespace(name, { 'example.com/night': name });
     await createSchedule(name, {
@@ -313,16 +319,16 @@ describe('the watch of workloads', () => {
       namespaceSelector: { matchLabels: { 'example.com/night': name } },
       ...spec,
     });
-    const { told, watch } = await startWatch();
-    await eventually('the schedule is hinted', () => told(name).length > 0);
+    const { requestsOf, watch } = await startWatch();
+    await eventually('the schedule is requested', () => requestsOf(name).length > 0);
     /** Without the hint that the schedule is there. */
-    return { told: () => told(name).slice(1), watch };
+    return { requestsOf: () => requestsOf(name).slice(1), watch };
   }
 
-  it('hints at what GitOps deploys at night, and not at what becomes of its pods', async () => {
-    const { told } = await nightOf('deployed');
+  it('requests a reconcile for what GitOps deploys at night, and not for what becomes of its pods', async () => {
+    const { requestsOf } = await nightOf('deployed');
     await createDeployment('deployed', 'web', 2, GITOPS);
-    await eventually('the Deployment is hinted', () => told().length > 0);
+    await eventually('the Deployment is requested', () => requestsOf().length > 0);
     await eventually('its controller has seen it', async () => {
       const { status } = await apps.readNamespacedDeployment({ namespace: 'deployed', name: 'web' });
       return status?.replicas === 2 && status.conditions !== undefined;
@@ -333,12 +339,15 @@ describe('the watch of workloads', () => {
       return (status?.replicas ?? 0) === 0;
     });
     await createDeployment('deployed', 'marker', 1, GITOPS);
-    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
-    expect(told()).toEqual(['workloads: Deployment deployed/web: Down', 'workloads: Deployment deployed/marker: Down']);
+    await eventually('the next one is requested', () => requestsOf().at(-1)?.includes('marker'));
+    expect(requestsOf()).toEqual([
+      'workloads: Deployment deployed/web: Down',
+      'workloads: Deployment deployed/marker: Down',
+    ]);
   });
 
-  it('hints once at what a person scales up at night', async () => {
-    const { told } = await nightOf('scaled');
+  it('requests one reconcile for what a person scales up at night', async () => {
+    const { requestsOf } = await nightOf('scaled');
     await createDeployment('scaled', 'web', 2, GITOPS);
     await scaleDown('scaled', 'scaled', 'web', 2);
     await patchDeployment('scaled', 'web', 'kubectl-scale', { spec: { replicas: 3 } });
@@ -347,19 +356,19 @@ describe('the watch of workloads', () => {
       return status?.replicas === 3;
     });
     await createDeployment('scaled', 'marker', 1, GITOPS);
-    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
-    const ofPerson = told().filter((line) => line.includes('kubectl-scale'));
+    await eventually('the next one is requested', () => requestsOf().at(-1)?.includes('marker'));
+    const ofPerson = requestsOf().filter((line) => line.includes('kubectl-scale'));
     expect(ofPerson).toEqual([expect.stringMatching(/^workloads: Deployment scaled\/web: ChangedByPerson/)]);
-    expect(told()).toHaveLength(3);
+    expect(requestsOf()).toHaveLength(3);
   });
 
-  it('hints when a namespace leaves the scope with something that is down in it', async () => {
-    const { told, watch } = await nightOf('leaving');
+  it('requests a reconcile when a namespace leaves the scope with something that is down in it', async () => {
+    const { requestsOf, watch } = await nightOf('leaving');
     await createDeployment('leaving', 'web', 2, GITOPS);
-    await eventually('the Deployment is hinted', () => told().length > 0);
+    await eventually('the Deployment is requested', () => requestsOf().length > 0);
     await scaleDown('leaving', 'leaving', 'web', 2);
     await untilMarked(watch, 'leaving', 'web');
-    const before = told().length;
+    const before = requestsOf().length;
     await core.patchNamespace(
       { name: 'leaving', body: { metadata: { labels: { 'example.com/other': 'yes' } } } },
       MERGE,
@@ -368,25 +377,25 @@ describe('the watch of workloads', () => {
       { name: 'leaving', body: { metadata: { labels: { 'example.com/night': null } } } },
       MERGE,
     );
-    await eventually('the namespace is hinted', () => told().at(-1)?.includes('LeftScope'));
-    expect(told().slice(before)).toEqual([
+    await eventually('the namespace is requested', () => requestsOf().at(-1)?.includes('LeftScope'));
+    expect(requestsOf().slice(before)).toEqual([
       'workloads: the namespace leaving changed: Deployment leaving/web: LeftScope',
     ]);
   });
 
-  it('hints when people say until when a namespace is awake, also where nothing is to be done now', async () => {
-    const { told } = await nightOf('wished');
+  it('requests a reconcile when people say until when a namespace is awake, also where nothing is to be done now', async () => {
+    const { requestsOf } = await nightOf('wished');
     await core.patchNamespace(
       { name: 'wished', body: { metadata: { annotations: { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' } } } },
       MERGE,
     );
-    await eventually('the namespace is hinted', () => told().length > 0);
-    expect(told()).toEqual(['workloads: the annotations of the namespace wished changed']);
+    await eventually('the namespace is requested', () => requestsOf().length > 0);
+    expect(requestsOf()).toEqual(['workloads: the annotations of the namespace wished changed']);
   });
 
-  it('hints at what somebody does to an autoscaler at night, and not at what the schedule writes to it', async () => {
-    const { told, watch } = await nightOf('bounded', { downscaleReplicas: 1 });
-    const ofScaler = () => told().filter((line) => line.includes('an autoscaler'));
+  it('requests a reconcile for what somebody does to an autoscaler at night, and not for what the schedule writes to it', async () => {
+    const { requestsOf, watch } = await nightOf('bounded', { downscaleReplicas: 1 });
+    const ofScaler = () => requestsOf().filter((line) => line.includes('an autoscaler'));
     const untilMaximum = async (maxReplicas: number): Promise<void> => {
       await eventually(`a maximum of ${maxReplicas} is seen`, () => {
         const [{ autoscaler } = {}] = scalersIn(watch.informers['horizontalpodautoscalers']);
@@ -394,7 +403,7 @@ describe('the watch of workloads', () => {
       });
     };
     await createDeployment('bounded', 'web', 4, GITOPS);
-    await eventually('the Deployment is hinted', () => told().length > 0);
+    await eventually('the Deployment is requested', () => requestsOf().length > 0);
     await autoscaling.createNamespacedHorizontalPodAutoscaler({
       namespace: 'bounded',
       body: {
@@ -429,7 +438,7 @@ describe('the watch of workloads', () => {
     await untilMaximum(1);
     const wish = { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' };
     await patchDeployment('bounded', 'web', 'kubectl-annotate', { metadata: { annotations: wish } });
-    await eventually('the wish is hinted', () => told().at(-1)?.includes('its annotations changed'));
+    await eventually('the wish is requested', () => requestsOf().at(-1)?.includes('its annotations changed'));
     // What the workflow writes when it wakes the workload: that, and then its autoscaler.
     const none = { [ORIGINAL_REPLICAS]: null, [ORIGINAL_BOUNDS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null };
     const unmarked = { metadata: { annotations: none, labels: { [MANAGED_BY]: null } } };
@@ -437,9 +446,9 @@ describe('the watch of workloads', () => {
     await patchScaler(FIELD_MANAGER, { ...unmarked, spec: { minReplicas: 2, maxReplicas: 9 } });
     await untilMaximum(9);
     await createDeployment('bounded', 'marker', 2, GITOPS);
-    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
+    await eventually('the next one is requested', () => requestsOf().at(-1)?.includes('marker'));
     const cause = 'workloads: an autoscaler of Deployment bounded/web changed: Down';
-    expect(told()).toEqual([
+    expect(requestsOf()).toEqual([
       'workloads: Deployment bounded/web: Down',
       cause,
       expect.stringContaining('web changed: ChangedByPerson, kubectl-edit changed its autoscaler'),
@@ -449,10 +458,10 @@ describe('the watch of workloads', () => {
     ]);
   });
 
-  it("hints at KEDA's autoscalers from when KEDA is there, and waits for none where it is taken away", async () => {
-    const { told, watch } = await nightOf('paused');
+  it("requests a reconcile for KEDA's autoscalers from when KEDA is there, and waits for none where it is taken away", async () => {
+    const { requestsOf, watch } = await nightOf('paused');
     const scaledObjects = watch.informers['scaledobjects'];
-    const ofScaler = () => told().filter((line) => line.includes('an autoscaler'));
+    const ofScaler = () => requestsOf().filter((line) => line.includes('an autoscaler'));
     await createDeployment('paused', 'web', 2, GITOPS);
     await scaleDown('paused', 'paused', 'web', 2);
     await defineScaledObjects();
@@ -488,20 +497,20 @@ describe('the watch of workloads', () => {
   });
 
   it('leaves what a suspended schedule selects', async () => {
-    const { told } = await nightOf('suspended', { suspend: true });
+    const { requestsOf } = await nightOf('suspended', { suspend: true });
     await createDeployment('suspended', 'web', 2, GITOPS);
     await patchSchedule('suspended', { spec: { suspend: false } });
-    await eventually('the schedule is hinted', () => told().length > 0);
-    expect(told()[0]).toBe('schedule: the spec of the schedule changed');
+    await eventually('the schedule is requested', () => requestsOf().length > 0);
+    expect(requestsOf()[0]).toBe('schedule: the spec of the schedule changed');
   });
 
   it('comes back to what is not as it should be', async () => {
     await createNamespace('resynced');
     await createSchedule('resynced', { ...asleep, namespaces: ['resynced'] });
     await createDeployment('resynced', 'web', 2, GITOPS);
-    const { told } = await startWatch({ resyncMs: 200 });
-    await eventually('it is hinted several times', () => told('resynced').length > 3);
-    expect(told('resynced').slice(1, 3)).toEqual([
+    const { requestsOf } = await startWatch({ resyncMs: 200 });
+    await eventually('it is requested several times', () => requestsOf('resynced').length > 3);
+    expect(requestsOf('resynced').slice(1, 3)).toEqual([
       'workloads: Deployment resynced/web: Down',
       'workloads: Deployment resynced/web: Down',
     ]);

@@ -76,7 +76,7 @@ async function quota(namespace: string, annotations: Readonly<Record<string, str
 }
 
 describe('a namespace that is seen after its quotas', () => {
-  it('has them judged anew, by what it says', async () => {
+  it('has them evaluated again by what the annotation says', async () => {
     await allow('namespaces', ['namespaces'], ['list']);
     const config = loadConfig({ argv: [], env: { CLUSTER_NAME: 'test' } });
     const requests: QuotaRequest[] = [];

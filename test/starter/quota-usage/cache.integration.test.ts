@@ -77,7 +77,7 @@ async function bind(user: string, role: string): Promise<void> {
 /** Caches of the whole cluster that are ready, what their listener was told, and what they logged. */
 async function startCache({ user = STARTER, ...more }: { user?: string } & Partial<UsageCacheSetup> = {}) {
   const stop = new AbortController();
-  const told: string[] = [];
+  const calls: string[] = [];
   const objects = new Map<string, object>();
   const lines: string[] = [];
   const nameOf = ({
@@ -96,12 +96,12 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
     listener: {
       onObject: (resource, object, previous) => {
         objects.set(`${groupResourceName(resource)} ${nameOf(object)}`, object);
-        told.push(`${previous === undefined ? 'new' : 'changed'} ${groupResourceName(resource)} ${nameOf(object)}`);
+        calls.push(`${previous === undefined ? 'new' : 'changed'} ${groupResourceName(resource)} ${nameOf(object)}`);
       },
-      onObjectGone: (resource, object) => told.push(`gone ${groupResourceName(resource)} ${nameOf(object)}`),
-      onQuota: (quota, previous) => told.push(`${previous === undefined ? 'new' : 'changed'} quota ${keyOf(quota)}`),
-      onQuotaGone: (quota) => told.push(`gone quota ${keyOf(quota)}`),
-      onFilled: (resource) => told.push(`filled ${groupResourceName(resource)}`),
+      onObjectGone: (resource, object) => calls.push(`gone ${groupResourceName(resource)} ${nameOf(object)}`),
+      onQuota: (quota, previous) => calls.push(`${previous === undefined ? 'new' : 'changed'} quota ${keyOf(quota)}`),
+      onQuotaGone: (quota) => calls.push(`gone quota ${keyOf(quota)}`),
+      onFilled: (resource) => calls.push(`filled ${groupResourceName(resource)}`),
     },
     staleValues: () => [],
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
@@ -128,7 +128,7 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
       throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
     });
   };
-  return { cache, countOf, counts, told, objects, lines };
+  return { cache, countOf, counts, calls, objects, lines };
 }
 
 function keyOf({ namespace, name }: CachedQuota): string {
@@ -200,7 +200,7 @@ describe('the caches of a starter', () => {
   it('count what a namespace uses, and see what changes', async () => {
     await namespaceWith('basic', { pods: '10', 'requests.cpu': '10', services: '5', 'count/secrets': '5' });
     await putPod('basic', 'early');
-    const { cache, counts, told, objects } = await startCache();
+    const { cache, counts, calls, objects } = await startCache();
     await counts('basic', { pods: '1', 'requests.cpu': '100m', services: '0', 'count/secrets': '0' });
     await putPod('basic', 'late', '250m');
     await core.createNamespacedService({
@@ -215,14 +215,14 @@ describe('the caches of a starter', () => {
     await core.deleteNamespacedPod({ namespace: 'basic', name: 'early', gracePeriodSeconds: 0 });
     await counts('basic', { pods: '1', 'requests.cpu': '250m', services: '1', 'count/secrets': '1' });
     // A pod whose grace is over is not counted any more, and is there until its deletion is told.
-    await eventually('its end is told', () => told.includes('gone pods basic/early'));
-    expect(told.filter((line) => /^(?:new|gone) pods basic\//.test(line))).toEqual([
+    await eventually('its end is told', () => calls.includes('gone pods basic/early'));
+    expect(calls.filter((line) => /^(?:new|gone) pods basic\//.test(line))).toEqual([
       'new pods basic/early',
       'new pods basic/late',
       'gone pods basic/early',
     ]);
     // Each resource has a watch of its own, and one may be ahead of the other.
-    expect(told.filter((line) => /^(?:new|gone) (?!quota|pods).* basic\/[^k]/.test(line)).toSorted()).toEqual([
+    expect(calls.filter((line) => /^(?:new|gone) (?!quota|pods).* basic\/[^k]/.test(line)).toSorted()).toEqual([
       'new secrets basic/password',
       'new services basic/web',
     ]);
@@ -273,7 +273,7 @@ describe('the caches of a starter', () => {
     await core.createNamespace({ body: { metadata: { name: 'dying' } } });
     const metadata = { name: 'quota', finalizers: ['example.com/slow'] };
     await core.createNamespacedResourceQuota({ namespace: 'dying', body: { metadata, spec: { hard: { pods: '1' } } } });
-    const { cache, told } = await startCache();
+    const { cache, calls } = await startCache();
     expect(cache.quotas('dying').map(keyOf)).toEqual(['dying/quota']);
     await core.deleteNamespacedResourceQuota({ namespace: 'dying', name: 'quota' });
     await eventually('the quota is taken for gone', () => cache.quota('dying', 'quota') === null);
@@ -283,14 +283,14 @@ describe('the caches of a starter', () => {
     await putQuota('dying', { hard: { pods: '2' } }, 'next');
     await eventually('the next quota is cached', () => cache.quota('dying', 'next') !== null);
     expect(
-      told.filter((line) => line.includes('quota dying/quota')).filter((line) => !line.startsWith('changed')),
+      calls.filter((line) => line.includes('quota dying/quota')).filter((line) => !line.startsWith('changed')),
     ).toEqual(['new quota dying/quota', 'gone quota dying/quota']);
   });
 
   it('begin to watch what a new quota counts before it is counted, and stop when no quota does', async () => {
     await core.createNamespace({ body: { metadata: { name: 'needs' } } });
     await core.createNamespacedConfigMap({ namespace: 'needs', body: { metadata: { name: 'one' } } });
-    const { cache, countOf, told } = await startCache({ lingerMs: 0 });
+    const { cache, countOf, calls } = await startCache({ lingerMs: 0 });
     const counted = async () => (await countOf('needs'))?.unmeasured;
     await core.createNamespacedResourceQuota({
       namespace: 'needs',
@@ -299,7 +299,7 @@ describe('the caches of a starter', () => {
     await eventually('the quota is cached', () => cache.quota('needs', 'quota') !== null);
     // It waits for the cache that is being filled, and finds all of it.
     expect(await counted()).toEqual([]);
-    await eventually('whoever counts is told', () => told.includes('filled podtemplates'));
+    await eventually('whoever counts is told', () => calls.includes('filled podtemplates'));
     await core.deleteNamespacedResourceQuota({ namespace: 'needs', name: 'quota' });
     await eventually('it is not watched any more', () => !cache.informers().has('podtemplates'));
   });
@@ -343,17 +343,17 @@ describe('the caches of a starter', () => {
       },
     });
     const before = await lists();
-    const { counts, told } = await startCache({ replenishmentResyncMs: 200 });
+    const { counts, calls } = await startCache({ replenishmentResyncMs: 200 });
     await counts('resync', { 'count/replicationcontrollers': '1' });
     await eventually('it was listed several times', async () => (await lists()) >= before + 4);
     await counts('resync', { 'count/replicationcontrollers': '1' });
-    expect(told.filter((line) => line.startsWith('new replicationcontrollers'))).toHaveLength(1);
+    expect(calls.filter((line) => line.startsWith('new replicationcontrollers'))).toHaveLength(1);
   });
 
   it('leave uncounted only what they may not see, and count it as soon as they may', async () => {
     await namespaceWith('narrow', { pods: '10', 'count/secrets': '5', 'count/configmaps': '5' });
     await putPod('narrow', 'one');
-    const { cache, countOf, counts, told } = await startCache({ user: NARROW });
+    const { cache, countOf, counts, calls } = await startCache({ user: NARROW });
     const uncounted = await eventually('what is forbidden is known', async () => {
       const count = await countOf('narrow');
       // A first attempt may have failed for another reason, such as a server that is slow to answer, and that of the pods too.
@@ -378,7 +378,7 @@ describe('the caches of a starter', () => {
     // Every namespace has the certificate of the cluster as a ConfigMap.
     await counts('narrow', { pods: '1', 'count/secrets': '0', 'count/configmaps': '1' });
     await eventually('whoever counts is told', () =>
-      ['filled secrets', 'filled configmaps'].every((line) => told.includes(line)),
+      ['filled secrets', 'filled configmaps'].every((line) => calls.includes(line)),
     );
   });
 });
@@ -386,7 +386,7 @@ describe('the caches of a starter', () => {
 describe('custom resources', () => {
   it('are counted as soon as they are defined, and are none once they are not, which disturbs nothing else', async () => {
     await namespaceWith('custom', { pods: '10', [countKey('widgets')]: '5' });
-    const { cache, counts, told } = await startCache();
+    const { cache, counts, calls } = await startCache();
     // Nobody knows how to count what is not there.
     await counts('custom', { pods: '0' });
     const pods = cache.informers().get('pods');
@@ -400,7 +400,7 @@ describe('custom resources', () => {
     // They went with their definition, so that there are none is known.
     await counts('custom', { pods: '0', [countKey('widgets')]: '0' });
     // The watch may have ended before it told of each; whoever counts is told of all of them in any case.
-    expect(told.findLast((line) => line.includes('widgets'))).toBe(`filled widgets.${group('widgets')}`);
+    expect(calls.findLast((line) => line.includes('widgets'))).toBe(`filled widgets.${group('widgets')}`);
     expect(cache.informers().get('pods')).toBe(pods);
     expect(pods?.trouble()).toBeNull();
   });
@@ -461,7 +461,7 @@ describe('an API server that is killed and started again', () => {
     await namespaceWith('killed', { pods: '10', 'count/secrets': '5' });
     await putPod('killed', 'old');
     // What is cached is true for as long as this test takes to look, on a machine that starves as well.
-    const { cache, counts, told } = await startCache({ staleAfterSeconds: 60 });
+    const { cache, counts, calls } = await startCache({ staleAfterSeconds: 60 });
     await counts('killed', { pods: '1', 'count/secrets': '0' });
     await plane.killApiServer();
     await eventually('the watches are known to be broken', () =>
@@ -471,7 +471,7 @@ describe('an API server that is killed and started again', () => {
     await plane.startApiServer();
     await putPod('killed', 'young');
     await counts('killed', { pods: '2', 'count/secrets': '0' });
-    expect(told.filter((line) => line.startsWith('new pods killed/'))).toEqual([
+    expect(calls.filter((line) => line.startsWith('new pods killed/'))).toEqual([
       'new pods killed/old',
       'new pods killed/young',
     ]);
@@ -482,10 +482,10 @@ describe('an API server that is killed and started again', () => {
 
   it('makes what was cached too old to be counted if it stays away, and everything is counted when it is back', async () => {
     await namespaceWith('away', { pods: '10' });
-    const { cache, counts, countOf, told } = await startCache({ staleAfterSeconds: 1 });
+    const { cache, counts, countOf, calls } = await startCache({ staleAfterSeconds: 1 });
     await counts('away', { pods: '0' });
-    await eventually('the cache was filled', () => told.includes('filled pods'));
-    told.length = 0;
+    await eventually('the cache was filled', () => calls.includes('filled pods'));
+    calls.length = 0;
     await plane.killApiServer();
     const uncounted = await eventually('it is not counted any more', async () => {
       const count = await countOf('away');
@@ -500,6 +500,6 @@ describe('an API server that is killed and started again', () => {
     expect(cache.quota('away', 'quota')).not.toBeNull();
     await plane.startApiServer();
     await counts('away', { pods: '0' });
-    await eventually('whoever counts is told', () => told.includes('filled pods'));
+    await eventually('whoever counts is told', () => calls.includes('filled pods'));
   });
 });

@@ -73,7 +73,7 @@ function watching(
 }
 
 const pod = (name: string) => ({ metadata: { namespace: 'team-a', name, resourceVersion: '8' } });
-const told = ({ coalescingKey, starts, cause, priority }: QueuedUsageRequest) => ({
+const sentRequest = ({ coalescingKey, starts, cause, priority }: QueuedUsageRequest) => ({
   id: coalescingKey,
   starts,
   cause,
@@ -87,13 +87,13 @@ describe('a resync', () => {
     await vi.advanceTimersByTimeAsync(5 * MINUTE - 1);
     expect(requests).toEqual([]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 4 }]);
+    expect(requests.map(sentRequest)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 4 }]);
   });
 
   it('lets nobody wait for whom admission waits', async () => {
     const { requests } = watching([quota({})], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(5 * MINUTE + 1_000);
-    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 2 }]);
+    expect(requests.map(sentRequest)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 2 }]);
   });
 
   it('costs nothing but a count where every status is true', async () => {
@@ -111,7 +111,7 @@ describe('a resync', () => {
 });
 
 describe('a quota', () => {
-  it('that lacks a number is hinted before one whose number is only late', async () => {
+  it('that lacks a number is requested before one whose number is only late', async () => {
     const late = quota({ pods: '1' });
     const lacking = quota({}, { namespace: 'team-b' });
     const { watch, requests } = watching([late, lacking]);
@@ -162,12 +162,12 @@ describe('a quota', () => {
     expect(counted()).toBe(1);
   });
 
-  it('that changed while a resync waits is hinted as any other', async () => {
+  it('that changed while a resync waits is requested as any other', async () => {
     const { watch, requests } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(5 * MINUTE);
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+    expect(requests.map(sentRequest)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
   });
 
   it('that came after a pod began to be stuck in its deletion is counted when that stops being charged', async () => {
@@ -227,7 +227,7 @@ describe('a quota', () => {
     await vi.advanceTimersByTimeAsync(CHARGE_GRACE_MS);
     expect(requests).toEqual([]);
     await vi.advanceTimersByTimeAsync(500);
-    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+    expect(requests.map(sentRequest)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
   });
 
   it('that was charged lately frees at once what was freed besides', async () => {
@@ -268,11 +268,11 @@ describe('an audit', () => {
     await vi.advanceTimersByTimeAsync(MINUTE - 1_000);
     expect({ requests, wrong: watch.wrong() }).toEqual({ requests: [], wrong: [] });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 3 }]);
+    expect(requests.map(sentRequest)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 3 }]);
     expect(watch.wrong()).toEqual([{ namespace: 'team-a', quota: 'compute', resources: 1 }]);
   });
 
-  it('hints again at a resync, in case the episode was terminated, and not between', async () => {
+  it('is requested again at a resync, in case the episode was terminated, and not between', async () => {
     const wrong = quota({ pods: '4' });
     const { watch, requests } = watching([wrong], { policy, resyncMs: 5 * MINUTE });
     watch.onQuota(wrong, undefined);
@@ -281,7 +281,7 @@ describe('an audit', () => {
     await vi.advanceTimersByTimeAsync(MINUTE - 1);
     expect(requests.map(({ priority }) => priority)).toEqual([3]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(requests.slice(1).map(told)).toEqual([
+    expect(requests.slice(1).map(sentRequest)).toEqual([
       { id: ID, starts: true, cause: 'the status stays wrong', priority: 4 },
     ]);
   });
@@ -295,7 +295,7 @@ describe('an audit', () => {
     watch.onQuota(quota({ pods: '0' }), quota({ pods: '4' }));
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(2 * MINUTE);
-    expect(requests.slice(1).map(told)).toEqual([
+    expect(requests.slice(1).map(sentRequest)).toEqual([
       { id: ID, starts: false, cause: 'the status is true again', priority: 3 },
     ]);
   });

@@ -181,12 +181,12 @@ describe('waiting for a pull request to change', () => {
     const story = await opened(gitops);
     const existing = await story.observe();
     const timings = { checksPollMin: 15_000, checksPollMax: 300_000, checksPollRamp: 600_000, webhookPoll: 3_600_000 };
-    const told = createPullRequestStateActivities({
+    const activities = createPullRequestStateActivities({
       repositories: story.worker.repositories,
       config: { timings, texts: pullRequestTexts(), temporalUi: null },
     });
     const delayAfter = async (quietFor: number) =>
-      ((await poll(story, existing, quietFor, told)) as { nextRetryDelay: number }).nextRetryDelay;
+      ((await poll(story, existing, quietFor, activities)) as { nextRetryDelay: number }).nextRetryDelay;
     expect(await delayAfter(30_000)).toBe(15_000);
     expect(await delayAfter(61_000)).toBe(3_600_000);
   });

@@ -109,7 +109,7 @@ describe('a pull request for two quotas in two files', () => {
     expect(gitops.effects()).toHaveLength(effects);
   });
 
-  it('takes a companion back out that can no longer be raised, and says so', async () => {
+  it('removes a batched quota that can no longer be raised, and says so', async () => {
     await using gitops = await startGitOps(FILES);
     const worker = gitops.worker();
     const decision = decideBoth();
@@ -146,7 +146,7 @@ it('two quotas in one file are one commit of one file', async () => {
   );
 });
 
-it('a companion in another repository, or one without a place, is left out and named', async () => {
+it('a batched quota in another repository, or one without a location, is left out and named', async () => {
   await using gitops = await startGitOps({ [PATH]: MANIFEST }, {}, { platform: { [GPU_PATH]: GPU } });
   const worker = gitops.worker({ repositories: [{ owner: 'acme', repo: 'platform' }] });
   const lost = { ...batchedQuota, quota: 'lost' };

@@ -27,7 +27,7 @@ async function startPlatform() {
 }
 
 describe('several repositories', () => {
-  it('are searched in order, by a hint that names none', async () => {
+  it('are searched in order, by a source candidate that names none', async () => {
     const { gitops } = await startPlatform();
     await using _ = gitops;
     const { activities } = gitops.worker({ repositories: PLATFORM });
@@ -205,7 +205,7 @@ describe('several repositories', () => {
   });
 });
 
-describe('a branch that a hint names', () => {
+describe('a branch that a source candidate names', () => {
   it('is the base of the pull request', async () => {
     await using gitops = await startGitOps(README);
     await gitops.forge.pushCommit({ branch: 'live', files: { [PATH]: MANIFEST } });
@@ -237,7 +237,7 @@ describe('a branch that a hint names', () => {
   });
 });
 
-describe('a hint', () => {
+describe('a source candidate', () => {
   it('with a problem stops the search, with that message', async () => {
     await using gitops = await startGitOps();
     const problem = 'the annotation names acme/other, which is not on the list';

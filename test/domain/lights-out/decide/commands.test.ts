@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { applyCommand, type CommandName } from '../../../../domain/lights-out/decide/commands.ts';
 import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
-import { HOUR, lookOf, NOON, scheduleOf, specOf } from '../looks.ts';
+import { HOUR, observationOf, NOON, scheduleOf, specOf } from '../observations.ts';
 
-const told = (name: CommandName, raw: unknown, memory: LightsOutMemory = freshMemory, seen = lookOf()) =>
+const answerTo = (name: CommandName, raw: unknown, memory: LightsOutMemory = freshMemory, seen = observationOf()) =>
   applyCommand(name, raw, { memory, seen, now: NOON });
 
 describe('wake and sleep', () => {
   it('hold for as long as they say', () => {
-    const { memory, message } = told('wake', { by: 'alice', for: '3h', reason: 'release' });
+    const { memory, message } = answerTo('wake', { by: 'alice', for: '3h', reason: 'release' });
     expect(memory?.overrides).toEqual([
       { kind: 'wake', namespace: null, since: NOON, until: NOON + 3 * HOUR, by: 'alice', reason: 'release' },
     ]);
@@ -16,13 +16,13 @@ describe('wake and sleep', () => {
   });
 
   it('hold until a moment in any zone', () => {
-    expect(told('sleep', { until: '2026-11-20T20:00:00+01:00' }).memory?.overrides[0]?.until).toBe(NOON + 7 * HOUR);
+    expect(answerTo('sleep', { until: '2026-11-20T20:00:00+01:00' }).memory?.overrides[0]?.until).toBe(NOON + 7 * HOUR);
   });
 
   it('replace an earlier command for the same namespace, and for no other', () => {
-    const first = told('wake', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory;
-    const second = told('wake', { for: '2h' }, first).memory ?? freshMemory;
-    const third = told('sleep', { for: '3h', namespace: 'team-a' }, second).memory;
+    const first = answerTo('wake', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory;
+    const second = answerTo('wake', { for: '2h' }, first).memory ?? freshMemory;
+    const third = answerTo('sleep', { for: '3h', namespace: 'team-a' }, second).memory;
     expect(third?.overrides.map(({ kind, namespace }) => [kind, namespace])).toEqual([
       ['wake', null],
       ['sleep', 'team-a'],
@@ -39,7 +39,7 @@ describe('wake and sleep', () => {
     ['a foreign namespace', { for: '1h', namespace: 'kube-system' }, 'not in the scope'],
     ['what is no object', 7, 'either "for"'],
   ])('refuse %s', (_, raw, message) => {
-    const answer = told('wake', raw);
+    const answer = answerTo('wake', raw);
     expect(answer.memory).toBeNull();
     expect(answer.message).toContain(message);
   });
@@ -47,41 +47,45 @@ describe('wake and sleep', () => {
   it.each([
     [
       'suspended',
-      lookOf({ schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }),
+      observationOf({ schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }),
       freshMemory,
       'spec.suspend is true',
     ],
     [
       'a dry run',
-      lookOf({ schedule: scheduleOf({ spec: specOf({ dryRun: true }) }) }),
+      observationOf({ schedule: scheduleOf({ spec: specOf({ dryRun: true }) }) }),
       freshMemory,
       'spec.dryRun is true',
     ],
-    ['invalid', lookOf({ schedule: scheduleOf({ spec: null }) }), freshMemory, 'the schedule is invalid'],
+    ['invalid', observationOf({ schedule: scheduleOf({ spec: null }) }), freshMemory, 'the schedule is invalid'],
   ])('say why nothing happens for now where the schedule is %s', (_, seen, memory, why) => {
-    const answer = told('wake', { for: '1h' }, memory, seen);
+    const answer = answerTo('wake', { for: '1h' }, memory, seen);
     expect(answer.memory?.overrides).toHaveLength(1);
     expect(answer.message).toContain(`. Nothing happens for now, because ${why}`);
   });
 
   it('are ended by cancel, everywhere or in one namespace', () => {
-    const both = told('wake', { for: '2h' }, told('sleep', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory);
+    const both = answerTo(
+      'wake',
+      { for: '2h' },
+      answerTo('sleep', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory,
+    );
     const memory = both.memory ?? freshMemory;
-    expect(told('cancel', { namespace: 'team-a' }, memory).memory?.overrides).toMatchObject([{ namespace: null }]);
+    expect(answerTo('cancel', { namespace: 'team-a' }, memory).memory?.overrides).toMatchObject([{ namespace: null }]);
     // The wake is over from now on, and the sleep as if it had not been.
-    expect(told('cancel', {}, memory).memory?.overrides).toMatchObject([{ kind: 'wake', until: NOON }]);
-    expect(told('cancel', { namespace: 'team-b' }, memory)).toMatchObject({ memory: null });
-    expect(told('cancel', {})).toMatchObject({ memory: null });
+    expect(answerTo('cancel', {}, memory).memory?.overrides).toMatchObject([{ kind: 'wake', until: NOON }]);
+    expect(answerTo('cancel', { namespace: 'team-b' }, memory)).toMatchObject({ memory: null });
+    expect(answerTo('cancel', {})).toMatchObject({ memory: null });
   });
 });
 
 describe('the other commands', () => {
   it('approve a first run where one is asked for, once', () => {
-    const seen = lookOf({ schedule: scheduleOf({ spec: specOf({ requireApproval: true }) }) });
-    const { memory } = told('approve', { by: 'alice' }, freshMemory, seen);
+    const seen = observationOf({ schedule: scheduleOf({ spec: specOf({ requireApproval: true }) }) });
+    const { memory } = answerTo('approve', { by: 'alice' }, freshMemory, seen);
     expect(memory?.approved).toEqual({ by: 'alice', at: NOON });
-    expect(told('approve', { by: 'bob' }, memory ?? freshMemory, seen).memory).toBeNull();
-    expect(told('approve', { by: 'bob' })).toEqual({ memory: null, message: 'the schedule asks for no approval' });
+    expect(answerTo('approve', { by: 'bob' }, memory ?? freshMemory, seen).memory).toBeNull();
+    expect(answerTo('approve', { by: 'bob' })).toEqual({ memory: null, message: 'the schedule asks for no approval' });
   });
 
   it('try at once what failed or was contested', () => {
@@ -90,6 +94,6 @@ describe('the other commands', () => {
       retry: { times: 4, at: NOON + HOUR, isMany: false },
       contested: { 'Deployment a/b': { times: 3, until: NOON + HOUR } },
     };
-    expect(told('reconcileNow', {}, memory).memory).toMatchObject({ retry: null, contested: {} });
+    expect(answerTo('reconcileNow', {}, memory).memory).toMatchObject({ retry: null, contested: {} });
   });
 });

@@ -7,15 +7,15 @@ import {
   takeOver,
   upgradeMemory,
 } from '../../../../domain/lights-out/decide/memory.ts';
-import { down, HOUR, itemOf, lookOf, NOON, planOf, scheduleOf, specOf, up } from '../looks.ts';
+import { down, HOUR, itemOf, observationOf, NOON, planOf, scheduleOf, specOf, up } from '../observations.ts';
 
 const existing: LightsOutMemory = { ...freshMemory, isTakenOver: true };
-const decided = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
-  decide(lookOf(observeInput), memory)[1];
+const decided = (observeInput: Parameters<typeof observationOf>[0], memory = existing) =>
+  decide(observationOf(observeInput), memory)[1];
 const pauseBy = (by: string, scope: PauseScope['kind']) =>
   ({ scope, by, reason: 'an incident', at: NOON, kept: 'a ConfigMap' }) as const;
-const remembered = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
-  decide(lookOf(observeInput), memory)[0];
+const remembered = (observeInput: Parameters<typeof observationOf>[0], memory = existing) =>
+  decide(observationOf(observeInput), memory)[0];
 
 describe('a schedule that is followed', () => {
   it('is left asleep until the next transition where everything is as it wants it', () => {
@@ -203,7 +203,7 @@ describe('a schedule that is followed', () => {
   });
 
   it('says what the pause of a namespace withholds', () => {
-    const [, { detail }] = decide(lookOf({ plan: planOf([], { total: 1, withheld: 1 }) }), existing);
+    const [, { detail }] = decide(observationOf({ plan: planOf([], { total: 1, withheld: 1 }) }), existing);
     expect(detail).toMatch(/\. 1 workload waits for the end of the pause of its namespace$/);
   });
 
@@ -376,11 +376,18 @@ describe('the memory', () => {
   });
 
   it('prefers a command that this run took to one in the status for the same namespace', () => {
-    const said = { kind: 'sleep', namespace: null, since: NOON, until: NOON + HOUR, by: 'carol', reason: '' } as const;
+    const override = {
+      kind: 'sleep',
+      namespace: null,
+      since: NOON,
+      until: NOON + HOUR,
+      by: 'carol',
+      reason: '',
+    } as const;
     const status = {
       overrides: [{ kind: 'wake' as const, since: '2026-11-20T11:00:00Z', until: '2026-11-20T14:00:00Z', by: 'bob' }],
     };
-    expect(takeOver({ ...freshMemory, overrides: [said] }, status).overrides).toEqual([said]);
+    expect(takeOver({ ...freshMemory, overrides: [override] }, status).overrides).toEqual([override]);
   });
 
   it('forgets at the end of the night which workloads GitOps scaled up in it', () => {

@@ -3,9 +3,9 @@ import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out
 import type { PlanItem } from '../../../../domain/lights-out/workload/evaluation.ts';
 import { afterBatch, completeRun, withRun } from '../../../../domain/lights-out/decide/run.ts';
 import { statusOf } from '../../../../domain/lights-out/decide/status.ts';
-import { down, HOUR, itemOf, lookOf, NOON, planOf, up } from '../looks.ts';
+import { down, HOUR, itemOf, observationOf, NOON, planOf, up } from '../observations.ts';
 
-const { timings } = lookOf();
+const { timings } = observationOf();
 const web = itemOf('web');
 const api = itemOf('api');
 const done = (name: string) => ({ workload: `Deployment team-a/${name}`, kind: 'done' }) as const;
@@ -15,7 +15,7 @@ describe('a run', () => {
   it('counts what was done, and shows how far it has come', () => {
     const begun = withRun(freshMemory, 2, NOON);
     const halfway = afterBatch(begun, [web], [done('web')], { now: NOON + 1_000, timings });
-    expect(statusOf(lookOf({ plan: planOf([web, api]) }), halfway).scalingProgress).toEqual({
+    expect(statusOf(observationOf({ plan: planOf([web, api]) }), halfway).scalingProgress).toEqual({
       total: 2,
       completed: 1,
       failed: 0,
@@ -30,7 +30,7 @@ describe('a run', () => {
       now: NOON,
       timings,
     });
-    const { memory: after, events, finished } = completeRun(memory, lookOf({ at: NOON + 30_000 }), true);
+    const { memory: after, events, finished } = completeRun(memory, observationOf({ at: NOON + 30_000 }), true);
     expect(events).toEqual([
       {
         type: 'Normal',
@@ -46,7 +46,7 @@ describe('a run', () => {
       lastDownscale: NOON + 30_000,
       lastUpscale: null,
     });
-    expect(completeRun(after, lookOf({ at: NOON + 30_000 }), true)).toMatchObject({
+    expect(completeRun(after, observationOf({ at: NOON + 30_000 }), true)).toMatchObject({
       events: [],
       finished: null,
       memory: after,
@@ -54,7 +54,7 @@ describe('a run', () => {
   });
 
   it('is not over for the night while a pause of a namespace withholds something', () => {
-    const seen = lookOf({ plan: planOf([], { total: 1, withheld: 1 }) });
+    const seen = observationOf({ plan: planOf([], { total: 1, withheld: 1 }) });
     expect(completeRun(freshMemory, seen, true).memory.completed).toBeNull();
   });
 
@@ -63,8 +63,8 @@ describe('a run', () => {
       ...freshMemory,
       completed: { state: 'Down', since: down.since, at: NOON - HOUR },
     };
-    expect(completeRun(memory, lookOf({ period: up }), true).memory.lastUpscale).toBe(NOON);
-    expect(completeRun(memory, lookOf({ period: up }), false).memory).toMatchObject({
+    expect(completeRun(memory, observationOf({ period: up }), true).memory.lastUpscale).toBe(NOON);
+    expect(completeRun(memory, observationOf({ period: up }), false).memory).toMatchObject({
       lastUpscale: null,
       completed: memory.completed,
     });
@@ -90,7 +90,7 @@ describe('a run', () => {
     const database = itemOf('db', { priority: 10 });
     const next = afterBatch(both, [database], [done('db')], atNoon);
     expect(next.stage?.items.map(({ workload }) => workload.name)).toEqual(['db']);
-    expect(completeRun(next, lookOf(), true).memory.stage).toBeNull();
+    expect(completeRun(next, observationOf(), true).memory.stage).toBeNull();
   });
 });
 
@@ -98,7 +98,7 @@ describe('the moments of the last transitions', () => {
   it('are those of transitions, and not of a scope that changed or of what GitOps put up', () => {
     const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
     const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
-    expect(completeRun(memory, lookOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
+    expect(completeRun(memory, observationOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
   });
 
   it('are not moved by an autoscaler that is held again, but by one that is held with its workload', () => {
@@ -107,7 +107,7 @@ describe('the moments of the last transitions', () => {
     const lastDownscale = (...writes: PlanItem['writes']) => {
       const items = [itemOf('web', { writes })];
       const memory = afterBatch(withRun(freshMemory, 1, NOON), items, [done('web')], { now: NOON, timings });
-      return completeRun(memory, lookOf(), true).memory.lastDownscale;
+      return completeRun(memory, observationOf(), true).memory.lastDownscale;
     };
     expect(lastDownscale(scaler)).toBeNull();
     expect(lastDownscale(scaler, { ...write, kind: 'Deployment' })).toBe(NOON);
@@ -119,7 +119,7 @@ describe('the moments of the last transitions', () => {
       completed: { state: 'Up', since: up.since, at: NOON - HOUR },
       failing: { 'Deployment team-a/web': 'denied' },
     };
-    expect(completeRun(memory, lookOf(), true).memory.lastDownscale).toBeNull();
+    expect(completeRun(memory, observationOf(), true).memory.lastDownscale).toBeNull();
   });
 });
 
@@ -182,7 +182,7 @@ describe('the status', () => {
       savings: { replicaMs: 1.26 * HOUR, replicas: 0, at: NOON },
       overrides: [{ kind: 'wake', namespace: 'team-a', since: NOON, until: NOON + HOUR, by: 'bob', reason: '' }],
     };
-    expect(statusOf(lookOf(), memory)).toEqual({
+    expect(statusOf(observationOf(), memory)).toEqual({
       state: 'Down',
       stateSince: '2026-11-20T11:00:00Z',
       lastUpscaleTime: '2026-11-20T00:00:00Z',
@@ -200,7 +200,7 @@ describe('the status', () => {
   });
 
   it('of an invalid schedule is unknown', () => {
-    expect(statusOf(lookOf({ period: null, inEffect: null, plan: null }), freshMemory)).toEqual({
+    expect(statusOf(observationOf({ period: null, inEffect: null, plan: null }), freshMemory)).toEqual({
       state: 'Unknown',
       savedReplicaHours: '0.0',
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type InEffect, inEffectNow } from '../../../../domain/lights-out/schedule/in-effect.ts';
-import { HOUR, NOON } from '../looks.ts';
+import { HOUR, NOON } from '../observations.ts';
 
 const now = (before: InEffect | null, observeInput: Partial<Parameters<typeof inEffectNow>[1]> = {}) =>
   inEffectNow(before, {

@@ -33,7 +33,7 @@ const evaluated = (workload: Workload, over: Partial<EvaluationContext> = {}, na
   evaluate(workload, namespace, contextOf(over));
 
 /** The evaluation in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
-function told(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
+function textOf(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
   const evaluation = evaluated(workload, over, namespace);
   if (evaluation.kind === 'keep') return evaluation.reason;
   const { reason, from, to } = evaluation.item;
@@ -52,7 +52,7 @@ const keeping = (downscaleReplicas: number) => ({ spec: specOf({ downscaleReplic
 const unmarked = { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null };
 
 describe('a workload at dusk', () => {
-  it('is put down with its marks in one patch', () => {
+  it('is scaled down, with its annotations, in one patch', () => {
     const evaluation = evaluated(workloadOf());
     expect(evaluation).toEqual({
       kind: 'change',
@@ -83,9 +83,9 @@ describe('a workload at dusk', () => {
   });
 
   it('keeps as many replicas as the schedule says, or those that it has', () => {
-    expect(told(workloadOf({ replicas: 3 }), keeping(1))).toBe('Down 3→1');
-    expect(told(workloadOf({ replicas: 1 }), keeping(1))).toBe('AtRest');
-    expect(told(workloadOf({ replicas: 0 }))).toBe('AtRest');
+    expect(textOf(workloadOf({ replicas: 3 }), keeping(1))).toBe('Down 3→1');
+    expect(textOf(workloadOf({ replicas: 1 }), keeping(1))).toBe('AtRest');
+    expect(textOf(workloadOf({ replicas: 0 }))).toBe('AtRest');
   });
 
   it('is suspended, where it is a CronJob that nobody suspended before', () => {
@@ -94,12 +94,12 @@ describe('a workload at dusk', () => {
       metadata: { annotations: { [ORIGINAL_SUSPEND]: 'lightsout', [MANAGED_BY]: 'nights' } },
       spec: { suspend: true },
     });
-    expect(told({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+    expect(textOf({ ...job, isSuspended: true })).toBe('SuspendedByUser');
   });
 
   it('is suspended although an earlier tool noted that a user had suspended it, once the user resumed it', () => {
     const job = workloadOf({ kind: 'CronJob', annotations: { [ORIGINAL_SUSPEND]: 'user' } });
-    expect(told({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+    expect(textOf({ ...job, isSuspended: true })).toBe('SuspendedByUser');
     expect(patchOf(job)).toMatchObject({
       metadata: { annotations: { [ORIGINAL_SUSPEND]: 'lightsout' } },
       spec: { suspend: true },
@@ -107,16 +107,16 @@ describe('a workload at dusk', () => {
   });
 
   it('is left while it, or its namespace, is being deleted', () => {
-    expect(told(workloadOf({ isDeleting: true }))).toBe('Deleting');
-    expect(told(asleep(), { isRestoringAll: true }, namespaceOf('team-a', { isDeleting: true }))).toBe('Deleting');
+    expect(textOf(workloadOf({ isDeleting: true }))).toBe('Deleting');
+    expect(textOf(asleep(), { isRestoringAll: true }, namespaceOf('team-a', { isDeleting: true }))).toBe('Deleting');
   });
 
   it('is left while the schedule is suspended, and so is what is down', () => {
     const spec = specOf({ suspend: true });
-    expect(told(workloadOf(), { spec })).toBe('AsDesired');
-    expect(told(asleep(), { ...up, spec })).toBe('AsDesired');
-    expect(told(asleep(), { spec: { ...spec, namespaces: [] } })).toBe('AsDesired');
-    expect(told(asleep(), { spec, isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
+    expect(textOf(workloadOf(), { spec })).toBe('AsDesired');
+    expect(textOf(asleep(), { ...up, spec })).toBe('AsDesired');
+    expect(textOf(asleep(), { spec: { ...spec, namespaces: [] } })).toBe('AsDesired');
+    expect(textOf(asleep(), { spec, isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
   });
 
   it('is left to the schedule that owns it, and that is said', () => {
@@ -133,80 +133,80 @@ describe('a workload at dusk', () => {
   });
 
   it('that is as desired is not written again', () => {
-    expect(told(asleep())).toBe('AsDesired');
-    expect(told(suspended())).toBe('AsDesired');
-    expect(told(workloadOf(), up)).toBe('AsDesired');
-    expect(told(workloadOf({ namespace: 'shop' }), {}, namespaceOf('shop'))).toBe('AsDesired');
+    expect(textOf(asleep())).toBe('AsDesired');
+    expect(textOf(suspended())).toBe('AsDesired');
+    expect(textOf(workloadOf(), up)).toBe('AsDesired');
+    expect(textOf(workloadOf({ namespace: 'shop' }), {}, namespaceOf('shop'))).toBe('AsDesired');
   });
 });
 
 describe('a workload at dawn', () => {
-  it('gets its replicas back and loses its marks in one patch', () => {
-    expect(told(asleep(), up)).toBe('Up 0→3');
+  it('gets its replicas back and loses its annotations in one patch', () => {
+    expect(textOf(asleep(), up)).toBe('Up 0→3');
     expect(patchOf(asleep(), up)).toEqual({
       metadata: { annotations: unmarked, labels: { [MANAGED_BY]: null } },
       spec: { replicas: 3 },
     });
   });
 
-  it('runs with one replica where its mark is no number', () => {
+  it('runs with one replica where its annotation is no number', () => {
     const annotations = { ...asleep().annotations, [ORIGINAL_REPLICAS]: 'invalid' };
-    expect(told(asleep({ annotations }), up)).toBe('Up 0→1');
+    expect(textOf(asleep({ annotations }), up)).toBe('Up 0→1');
   });
 
   it('comes back with what its label says where the annotations are those of an older revision', () => {
     const labels = { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights' };
     const undone = asleep({ annotations: {}, labels });
-    expect(told(undone, up)).toBe('Up 0→3');
+    expect(textOf(undone, up)).toBe('Up 0→3');
     expect(patchOf(undone, up)).toEqual({
       metadata: { labels: { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null } },
       spec: { replicas: 3 },
     });
-    expect(told(undone, { isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
+    expect(textOf(undone, { isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
     expect(patchOf(undone)).toEqual({
       metadata: { annotations: { [MANAGED_BY]: 'nights' }, labels: { [MANAGED_BY]: 'nights' } },
     });
-    expect(told(asleep({ annotations: { ...asleep().annotations, [ORIGINAL_REPLICAS]: '5' }, labels }), up)).toBe(
+    expect(textOf(asleep({ annotations: { ...asleep().annotations, [ORIGINAL_REPLICAS]: '5' }, labels }), up)).toBe(
       'Up 0→5',
     );
     // Left by a tool that knows the annotations and the other label alone.
     const left = workloadOf({ replicas: 1, labels: { [ORIGINAL_REPLICAS]: '3' } });
-    expect(told(left, up)).toBe('Released 1→1');
+    expect(textOf(left, up)).toBe('Released 1→1');
     expect(patchOf(left, up)).toEqual({ metadata: { labels: { [ORIGINAL_REPLICAS]: null } } });
-    expect(told({ ...left, replicas: 0 }, up)).toBe('Released 0→0');
-    expect(told({ ...left, kind: 'StatefulSet' }, up)).toBe('Released 1→1');
+    expect(textOf({ ...left, replicas: 0 }, up)).toBe('Released 0→0');
+    expect(textOf({ ...left, kind: 'StatefulSet' }, up)).toBe('Released 1→1');
   });
 
   it('keeps what it has where an older revision brought the annotations back by day', () => {
     const stale = asleep({ labels: {}, replicas: 1, changed: changeBy('kubectl') });
-    expect(told(stale, up)).toBe('Released 1→1');
+    expect(textOf(stale, up)).toBe('Released 1→1');
     expect(patchOf(stale, up)).toEqual({ metadata: { annotations: unmarked } });
-    expect(told(stale, { isRestoringAll: true })).toBe('ScheduleDeleted 1→1');
+    expect(textOf(stale, { isRestoringAll: true })).toBe('ScheduleDeleted 1→1');
     expect(patchOf({ ...stale, changed: null })).toMatchObject({
       metadata: { annotations: { [ORIGINAL_REPLICAS]: '1' }, labels: { [ORIGINAL_REPLICAS]: '1' } },
     });
-    expect(told({ ...stale, replicas: 0 }, up)).toBe('Up 0→3');
-    expect(told({ ...stale, kind: 'StatefulSet' }, up)).toBe('Up 1→3');
+    expect(textOf({ ...stale, replicas: 0 }, up)).toBe('Up 0→3');
+    expect(textOf({ ...stale, kind: 'StatefulSet' }, up)).toBe('Up 1→3');
     // They do not make it that schedule's.
     const others = [otherOf({ isIdle: true })];
     const annotations = { ...stale.annotations, [MANAGED_BY]: 'other' };
-    expect(told({ ...stale, annotations, changed: null }, { others })).toBe('Down 1→0');
+    expect(textOf({ ...stale, annotations, changed: null }, { others })).toBe('Down 1→0');
   });
 
   it('never loses pods by being woken', () => {
-    expect(told(asleep({ replicas: 5, changed: changeBy('kubectl') }), up)).toBe('Released 5→5');
+    expect(textOf(asleep({ replicas: 5, changed: changeBy('kubectl') }), up)).toBe('Released 5→5');
     expect(patchOf(asleep({ replicas: 5 }), up)).not.toHaveProperty('spec');
-    expect(told(asleep({ replicas: 1, changed: changeBy('kubectl') }), up)).toBe('Up 1→3');
+    expect(textOf(asleep({ replicas: 1, changed: changeBy('kubectl') }), up)).toBe('Up 1→3');
   });
 
   it('that was at none stays at none', () => {
-    expect(told(workloadOf({ replicas: 0 }), up)).toBe('AsDesired');
+    expect(textOf(workloadOf({ replicas: 0 }), up)).toBe('AsDesired');
   });
 
   it('is resumed, where it is a CronJob that nobody else suspended meanwhile', () => {
     expect(patchOf(suspended(), up)).toMatchObject({ spec: { suspend: false } });
     const again = suspended({ changed: changeBy('kubectl') });
-    expect(told(again, up)).toBe('Released');
+    expect(textOf(again, up)).toBe('Released');
     expect(patchOf(again, up)).toEqual({
       metadata: {
         annotations: { [ORIGINAL_SUSPEND]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null },
@@ -219,7 +219,7 @@ describe('a workload at dawn', () => {
 
   it('is not resumed where an earlier tool noted that a user had suspended it: only the note goes', () => {
     const noted = suspended({ annotations: { [ORIGINAL_SUSPEND]: 'user', [MANAGED_BY]: 'nights' } });
-    expect(told(noted, up)).toBe('Released');
+    expect(textOf(noted, up)).toBe('Released');
     expect(patchOf(noted, up)).toEqual({
       metadata: { annotations: { [ORIGINAL_SUSPEND]: null, [MANAGED_BY]: null }, labels: { [MANAGED_BY]: null } },
     });
@@ -227,9 +227,9 @@ describe('a workload at dawn', () => {
 
   it('is woken by the schedule that adopts it, where the one that put it down is gone', () => {
     const orphan = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'gone' } });
-    expect(told(orphan, up)).toBe('Up 0→3');
-    expect(told(asleep({ annotations: { [ORIGINAL_REPLICAS]: '3' }, labels: {} }), up)).toBe('Up 0→3');
-    expect(told(orphan, { ...up, isRestoringAll: true })).toBe('AsDesired');
+    expect(textOf(orphan, up)).toBe('Up 0→3');
+    expect(textOf(asleep({ annotations: { [ORIGINAL_REPLICAS]: '3' }, labels: {} }), up)).toBe('Up 0→3');
+    expect(textOf(orphan, { ...up, isRestoringAll: true })).toBe('AsDesired');
     expect(patchOf(orphan)).toEqual({
       metadata: { annotations: { [MANAGED_BY]: 'nights' }, labels: { [MANAGED_BY]: 'nights' } },
     });
@@ -242,23 +242,23 @@ describe('what leaves the scope while it is down', () => {
     ['its kind is no longer selected', { spec: specOf({ workloadTypes: ['CronJob'] }) }],
     ['its namespace is protected', { protectedNamespaces: ['team-a'] }],
   ])('is restored at once when %s', (_, over) => {
-    expect(told(asleep(), over)).toBe('LeftScope 0→3');
-    expect(told(workloadOf(), over)).toBe('AsDesired');
+    expect(textOf(asleep(), over)).toBe('LeftScope 0→3');
+    expect(textOf(workloadOf(), over)).toBe('AsDesired');
   });
 
   it('is restored when its labels exclude it, and where its namespace is not known', () => {
     const spec = specOf({ excludeLabels: { matchLabels: { keep: 'yes' } } });
-    expect(told(asleep({ labels: { keep: 'yes', [MANAGED_BY]: 'nights' } }), { spec })).toBe('LeftScope 0→3');
+    expect(textOf(asleep({ labels: { keep: 'yes', [MANAGED_BY]: 'nights' } }), { spec })).toBe('LeftScope 0→3');
     expect(evaluate(asleep(), null, contextOf())).toMatchObject({ item: { reason: 'LeftScope' } });
   });
 
   it('is left to the schedule that put it down', () => {
     const marked = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'other' } });
-    expect(told(marked, { spec: specOf({ namespaces: [] }), others: [otherOf()] })).toBe('AsDesired');
+    expect(textOf(marked, { spec: specOf({ namespaces: [] }), others: [otherOf()] })).toBe('AsDesired');
   });
 });
 
-describe('what was put up while it was to be down', () => {
+describe('what was scaled up while it was to be down', () => {
   it('is respected where a person did it, and that is said', () => {
     const kept = evaluated(asleep({ replicas: 2, changed: changeBy('kubectl') }));
     expect(kept).toEqual({
@@ -267,11 +267,11 @@ describe('what was put up while it was to be down', () => {
       detail:
         'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep. It is left until the schedule wakes it',
     });
-    expect(told(asleep({ replicas: 1, changed: null }))).toBe('ChangedByPerson');
-    expect(told(suspended({ isSuspended: false, changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+    expect(textOf(asleep({ replicas: 1, changed: null }))).toBe('ChangedByPerson');
+    expect(textOf(suspended({ isSuspended: false, changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
   });
 
-  it('is put down again where GitOps or a machine did it, with the marks that it has', () => {
+  it('is scaled down again where GitOps or a machine scaled it up, with the annotations that it has', () => {
     for (const manager of ['argocd-controller', 'kube-controller-manager']) {
       const put = asleep({ replicas: 4, changed: changeBy(manager) });
       expect(evaluated(put)).toMatchObject({ item: { reason: 'DownAgain', from: 4, to: 0, manager } });
@@ -281,15 +281,15 @@ describe('what was put up while it was to be down', () => {
     expect(patchOf(job)).toEqual({ spec: { suspend: true } });
   });
 
-  it('is put down where it could not be put down before, however late its status was written', () => {
+  it('is scaled down where it could not be scaled down before, however late its status was written', () => {
     const changed: FieldChange = { manager: 'kubectl', at: null, latest: NIGHT - SECOND, isOnlyIt: true };
     const failing = ['Deployment team-a/web'];
-    expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ changed }), { failing })).toBe('Down 3→0');
-    expect(told(asleep({ replicas: 3, changed }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ changed }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ changed }), { failing })).toBe('Down 3→0');
+    expect(textOf(asleep({ replicas: 3, changed }))).toBe('ChangedByPerson');
     // What was written came with the annotations, and without the replicas.
-    expect(told(asleep({ replicas: 3, changed }), { failing })).toBe('Down 3→0');
-    expect(told(workloadOf({ name: 'api', changed }), { failing })).toBe('ChangedByPerson');
+    expect(textOf(asleep({ replicas: 3, changed }), { failing })).toBe('Down 3→0');
+    expect(textOf(workloadOf({ name: 'api', changed }), { failing })).toBe('ChangedByPerson');
   });
 
   it('is left for a while where it was put up again and again, with what helps', () => {
@@ -301,29 +301,29 @@ describe('what was put up while it was to be down', () => {
       'detail',
       expect.stringMatching(/^argocd-controller .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/),
     );
-    expect(told(put, { contested: { 'Deployment team-a/web': NIGHT } })).toBe('DownAgain 4→0');
-    expect(told(asleep({ replicas: 2, changed: changeBy('kubectl') }), { contested })).toBe('ChangedByPerson');
+    expect(textOf(put, { contested: { 'Deployment team-a/web': NIGHT } })).toBe('DownAgain 4→0');
+    expect(textOf(asleep({ replicas: 2, changed: changeBy('kubectl') }), { contested })).toBe('ChangedByPerson');
   });
 
-  it('is put down where a person did it in an earlier night, and is to have that many replicas then', () => {
+  it('is scaled down where a person scaled it up in an earlier night, and is to have that many replicas then', () => {
     const old = asleep({ replicas: 5, changed: changeBy('kubectl', DUSK - SECOND) });
-    expect(told(old)).toBe('Down 5→0');
+    expect(textOf(old)).toBe('Down 5→0');
     expect(patchOf(old)).toMatchObject({
       metadata: { annotations: { [ORIGINAL_REPLICAS]: '5', [DOWN_SINCE]: '2026-11-20T22:00:00Z' } },
     });
     const sameSecond = asleep({ replicas: 5, changed: changeBy('kubectl', DUSK) });
-    expect(told(sameSecond)).toBe('ChangedByPerson');
-    expect(told(sameSecond, { period: { state: 'Down', since: DUSK + 900 } })).toBe('ChangedByPerson');
+    expect(textOf(sameSecond)).toBe('ChangedByPerson');
+    expect(textOf(sameSecond, { period: { state: 'Down', since: DUSK + 900 } })).toBe('ChangedByPerson');
     expect(patchOf(asleep({ replicas: 1, changed: changeBy('kubectl', DUSK - HOUR) }))).toMatchObject({
       metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } },
     });
   });
 
   it('follows another number of replicas that the schedule keeps', () => {
-    expect(told(asleep({ replicas: 2 }))).toBe('DownTo 2→0');
-    expect(told(asleep(), keeping(2))).toBe('DownTo 0→2');
-    expect(told(asleep(), keeping(9))).toBe('DownTo 0→3');
-    expect(told(asleep({ changed: changeBy('kubectl') }), keeping(2))).toBe('AsDesired');
+    expect(textOf(asleep({ replicas: 2 }))).toBe('DownTo 2→0');
+    expect(textOf(asleep(), keeping(2))).toBe('DownTo 0→2');
+    expect(textOf(asleep(), keeping(9))).toBe('DownTo 0→3');
+    expect(textOf(asleep({ changed: changeBy('kubectl') }), keeping(2))).toBe('AsDesired');
   });
 });
 
@@ -331,44 +331,44 @@ describe('what is up and was never put down in this night', () => {
   const created = { createdAt: DUSK + SECOND, createdBy: 'kubectl-create' };
 
   it('is respected where a person created or scaled it since dusk', () => {
-    expect(told(workloadOf(created))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ ...created, createdBy: null }))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ kind: 'CronJob', changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf(created))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ ...created, createdBy: null }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ kind: 'CronJob', changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
   });
 
-  it('is put down where that was before, within the same second, or by somebody else', () => {
-    expect(told(workloadOf({ ...created, createdAt: DUSK }))).toBe('Down 3→0');
-    expect(told(workloadOf({ changed: changeBy('kubectl', DUSK) }))).toBe('Down 3→0');
-    expect(told(workloadOf({ ...created, createdBy: 'argocd-controller' }))).toBe('Down 3→0');
-    expect(told(workloadOf({ changed: ours }))).toBe('Down 3→0');
+  it('is scaled down where that was before, within the same second, or by somebody else', () => {
+    expect(textOf(workloadOf({ ...created, createdAt: DUSK }))).toBe('Down 3→0');
+    expect(textOf(workloadOf({ changed: changeBy('kubectl', DUSK) }))).toBe('Down 3→0');
+    expect(textOf(workloadOf({ ...created, createdBy: 'argocd-controller' }))).toBe('Down 3→0');
+    expect(textOf(workloadOf({ changed: ours }))).toBe('Down 3→0');
   });
 
-  it('is put down before everything was down once, unless surely its replicas were changed', () => {
+  it('is scaled down before everything was down once, unless surely its replicas were changed', () => {
     const rollout = workloadOf({ changed: changeBy('kubectl', NIGHT - HOUR, false) });
-    expect(told(rollout)).toBe('ChangedByPerson');
-    expect(told(rollout, { completedAt: null })).toBe('Down 3→0');
-    expect(told(workloadOf({ changed: changeBy('kubectl') }), { completedAt: null })).toBe('ChangedByPerson');
-    expect(told(workloadOf(created), { completedAt: null })).toBe('ChangedByPerson');
+    expect(textOf(rollout)).toBe('ChangedByPerson');
+    expect(textOf(rollout, { completedAt: null })).toBe('Down 3→0');
+    expect(textOf(workloadOf({ changed: changeBy('kubectl') }), { completedAt: null })).toBe('ChangedByPerson');
+    expect(textOf(workloadOf(created), { completedAt: null })).toBe('ChangedByPerson');
   });
 
   it('is respected also where a person scaled it at a moment that nobody knows, once everything was down', () => {
     const changed: FieldChange = { manager: 'kubectl', at: null, isOnlyIt: true };
-    expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ changed }), { completedAt: null })).toBe('Down 3→0');
-    expect(told(workloadOf({ changed: { ...changed, latest: NIGHT - HOUR } }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ changed }))).toBe('ChangedByPerson');
+    expect(textOf(workloadOf({ changed }), { completedAt: null })).toBe('Down 3→0');
+    expect(textOf(workloadOf({ changed: { ...changed, latest: NIGHT - HOUR } }))).toBe('ChangedByPerson');
     // It came into the scope with what it had before the night.
-    expect(told(workloadOf({ changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 3→0');
-    expect(told(asleep({ replicas: 5, changed }))).toBe('ChangedByPerson');
-    expect(told(asleep({ replicas: 5, changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 5→0');
+    expect(textOf(workloadOf({ changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 3→0');
+    expect(textOf(asleep({ replicas: 5, changed }))).toBe('ChangedByPerson');
+    expect(textOf(asleep({ replicas: 5, changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 5→0');
   });
 
-  it('is put down again, with what it has now as its own, where GitOps put up what was at rest', () => {
+  it('is scaled down again, with its present replicas saved, where GitOps scaled up what was at rest', () => {
     const put = workloadOf({ changed: changeBy('argocd-controller') });
-    expect(told(put)).toBe('DownAgain 3→0');
+    expect(textOf(put)).toBe('DownAgain 3→0');
     expect(patchOf(put)).toMatchObject({ metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } } });
-    expect(told(put, { contested: { 'Deployment team-a/web': NIGHT + 1 } })).toBe('Contested');
-    expect(told(put, { completedAt: null })).toBe('Down 3→0');
+    expect(textOf(put, { contested: { 'Deployment team-a/web': NIGHT + 1 } })).toBe('Contested');
+    expect(textOf(put, { completedAt: null })).toBe('Down 3→0');
   });
 
   it('is left for a time of grace, whoever created it', () => {
@@ -380,8 +380,8 @@ describe('what is up and was never put down in this night', () => {
       detail: 'it is new, and is put to sleep at 2026-11-20T22:30:00Z',
       until: NIGHT + HOUR / 2,
     });
-    expect(told(fresh, { spec, now: NIGHT + HOUR / 2 })).toBe('Down 3→0');
-    expect(told(workloadOf({ createdAt: DUSK - 1 }), { spec: specOf({ newWorkloadGrace: '24h' }) })).toBe('Down 3→0');
+    expect(textOf(fresh, { spec, now: NIGHT + HOUR / 2 })).toBe('Down 3→0');
+    expect(textOf(workloadOf({ createdAt: DUSK - 1 }), { spec: specOf({ newWorkloadGrace: '24h' }) })).toBe('Down 3→0');
   });
 });
 
@@ -392,23 +392,23 @@ describe('what people say', () => {
     asleep({ annotations: { ...asleep().annotations, ...annotations } });
 
   it('of a workload goes before what is said of its namespace, and that before the schedule', () => {
-    expect(told(noted(wake))).toBe('Up 0→3');
-    expect(told(asleep(), {}, namespaceOf('team-a', { annotations: wake }))).toBe('Up 0→3');
-    expect(told(noted(sleep), {}, namespaceOf('team-a', { annotations: wake }))).toBe('AsDesired');
-    expect(told(asleep(), { overrides: [overrideOf()] })).toBe('Up 0→3');
-    expect(told(asleep(), { overrides: [overrideOf({ namespace: 'team-a' })] })).toBe('Up 0→3');
-    expect(told(asleep(), { overrides: [overrideOf({ namespace: 'team-b' })] })).toBe('AsDesired');
-    expect(told(asleep(), { overrides: [overrideOf({ kind: 'sleep', namespace: 'team-a' }), overrideOf()] })).toBe(
+    expect(textOf(noted(wake))).toBe('Up 0→3');
+    expect(textOf(asleep(), {}, namespaceOf('team-a', { annotations: wake }))).toBe('Up 0→3');
+    expect(textOf(noted(sleep), {}, namespaceOf('team-a', { annotations: wake }))).toBe('AsDesired');
+    expect(textOf(asleep(), { overrides: [overrideOf()] })).toBe('Up 0→3');
+    expect(textOf(asleep(), { overrides: [overrideOf({ namespace: 'team-a' })] })).toBe('Up 0→3');
+    expect(textOf(asleep(), { overrides: [overrideOf({ namespace: 'team-b' })] })).toBe('AsDesired');
+    expect(textOf(asleep(), { overrides: [overrideOf({ kind: 'sleep', namespace: 'team-a' }), overrideOf()] })).toBe(
       'AsDesired',
     );
   });
 
   it('is to wake where both are said on one level', () => {
-    expect(told(noted({ ...wake, ...sleep }))).toBe('Up 0→3');
+    expect(textOf(noted({ ...wake, ...sleep }))).toBe('Up 0→3');
     const overrides = [overrideOf({ kind: 'sleep' }), overrideOf()];
-    expect(told(asleep(), { overrides })).toBe('Up 0→3');
+    expect(textOf(asleep(), { overrides })).toBe('Up 0→3');
     expect(
-      told(
+      textOf(
         asleep(),
         { overrides: [overrideOf({ kind: 'sleep', namespace: 'team-a' })] },
         namespaceOf('team-a', { annotations: wake }),
@@ -417,21 +417,21 @@ describe('what people say', () => {
   });
 
   it('is over at its moment', () => {
-    expect(told(noted({ [WAKE_UNTIL]: '2026-11-20T22:00:00Z' }))).toBe('AsDesired');
-    expect(told(asleep(), { overrides: [overrideOf({ until: NIGHT })] })).toBe('AsDesired');
-    expect(told(noted({ [WAKE_UNTIL]: 'tomorrow' }))).toBe('AsDesired');
+    expect(textOf(noted({ [WAKE_UNTIL]: '2026-11-20T22:00:00Z' }))).toBe('AsDesired');
+    expect(textOf(asleep(), { overrides: [overrideOf({ until: NIGHT })] })).toBe('AsDesired');
+    expect(textOf(noted({ [WAKE_UNTIL]: 'tomorrow' }))).toBe('AsDesired');
   });
 
   it('puts to sleep by day, also what a person had scaled before', () => {
     const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT + HOUR / 4) });
     const day = { period: { state: 'Up', since: NIGHT } as const, now: NIGHT + HOUR };
     const overrides = [overrideOf({ kind: 'sleep', since: NIGHT + HOUR / 2, until: NIGHT + 2 * HOUR })];
-    expect(told(scaled, { ...day, overrides })).toBe('Down 3→0');
-    expect(told({ ...scaled, changed: changeBy('kubectl', NIGHT + HOUR - SECOND) }, { ...day, overrides })).toBe(
+    expect(textOf(scaled, { ...day, overrides })).toBe('Down 3→0');
+    expect(textOf({ ...scaled, changed: changeBy('kubectl', NIGHT + HOUR - SECOND) }, { ...day, overrides })).toBe(
       'ChangedByPerson',
     );
     const until = { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' };
-    expect(told({ ...scaled, annotations: until }, day)).toBe('Down 3→0');
+    expect(textOf({ ...scaled, annotations: until }, day)).toBe('Down 3→0');
   });
 
   it('in an annotation holds from when that was written, as far as it is known', () => {
@@ -441,20 +441,20 @@ describe('what people say', () => {
     const unknown = namespaceOf('team-a', { annotations });
     const existing = namespaceOf('team-a', { annotations, sleepingSince: since });
     const created = workloadOf({ createdAt: since + SECOND, createdBy: 'kubectl-create' });
-    expect(told(created, day, unknown)).toBe('Down 3→0');
-    expect(told(created, day, existing)).toBe('ChangedByPerson');
-    expect(told({ ...created, createdAt: since }, day, existing)).toBe('Down 3→0');
+    expect(textOf(created, day, unknown)).toBe('Down 3→0');
+    expect(textOf(created, day, existing)).toBe('ChangedByPerson');
+    expect(textOf({ ...created, createdAt: since }, day, existing)).toBe('Down 3→0');
     const own = workloadOf({ annotations, sleepingSince: since, changed: changeBy('kubectl', since + SECOND) });
-    expect(told(own, day)).toBe('ChangedByPerson');
-    expect(told({ ...own, changed: changeBy('kubectl', since) }, day)).toBe('Down 3→0');
+    expect(textOf(own, day)).toBe('ChangedByPerson');
+    expect(textOf({ ...own, changed: changeBy('kubectl', since) }, day)).toBe('Down 3→0');
     // Of one that was over, the moment says nothing.
-    expect(told(created, day, { ...existing, annotations: {} })).toBe('AsDesired');
+    expect(textOf(created, day, { ...existing, annotations: {} })).toBe('AsDesired');
   });
 
   it('counts as done once everything was down since, also by an override or after a wake', () => {
     const since = NIGHT - HOUR;
     const deployed = workloadOf({ changed: changeBy('kubectl', since + SECOND, false) });
-    const toldOf = (over: Partial<EvaluationContext>, namespace = namespaceOf()) => told(deployed, over, namespace);
+    const toldOf = (over: Partial<EvaluationContext>, namespace = namespaceOf()) => textOf(deployed, over, namespace);
     const sleep = (by: string) => [overrideOf({ kind: 'sleep', since, by })];
     for (const overrides of [sleep('alice'), [overrideOf({ until: since })]]) {
       expect(toldOf({ overrides, completedAt: since - 1 })).toBe('Down 3→0');
@@ -478,22 +478,22 @@ describe('what people say', () => {
     const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT - 2 * HOUR) });
     const awake = overrideOf({ namespace: 'team-a', since: NIGHT - 3 * HOUR, until: NIGHT - HOUR });
     const asleepForAll = overrideOf({ kind: 'sleep', since: NIGHT - 4 * HOUR });
-    expect(told(scaled, { overrides: [asleepForAll] })).toBe('ChangedByPerson');
-    expect(told(scaled, { overrides: [asleepForAll, awake] })).toBe('Down 3→0');
+    expect(textOf(scaled, { overrides: [asleepForAll] })).toBe('ChangedByPerson');
+    expect(textOf(scaled, { overrides: [asleepForAll, awake] })).toBe('Down 3→0');
   });
 
   it('lets a person have put up only what was scaled after the last wake was over', () => {
     const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT - 2 * HOUR) });
     const overrides = [overrideOf({ since: NIGHT - 3 * HOUR, until: NIGHT - HOUR })];
-    expect(told(scaled)).toBe('ChangedByPerson');
-    expect(told(scaled, { overrides })).toBe('Down 3→0');
-    expect(told({ ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND) }, { overrides })).toBe(
+    expect(textOf(scaled)).toBe('ChangedByPerson');
+    expect(textOf(scaled, { overrides })).toBe('Down 3→0');
+    expect(textOf({ ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND) }, { overrides })).toBe(
       'ChangedByPerson',
     );
     // A new image, by a person: taken for more only after everything was down again.
     const deployed = { ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND, false) };
-    expect(told(deployed, { overrides, completedAt: NIGHT - 2 * HOUR })).toBe('Down 3→0');
-    expect(told(deployed, { overrides, completedAt: NIGHT - HOUR })).toBe('ChangedByPerson');
+    expect(textOf(deployed, { overrides, completedAt: NIGHT - 2 * HOUR })).toBe('Down 3→0');
+    expect(textOf(deployed, { overrides, completedAt: NIGHT - HOUR })).toBe('ChangedByPerson');
   });
 });
 

@@ -50,7 +50,7 @@ describe('the owner of a workload', () => {
   });
 });
 
-describe('the marks of a workload', () => {
+describe('the annotations of a workload', () => {
   it('name a schedule in a label value that Kubernetes takes, two long names never the same', () => {
     const long = `${'a'.repeat(250)}.b`;
     expect(labelValue('nights')).toBe('nights');

@@ -138,7 +138,7 @@ describe('quotas that miss room for the same workloads', () => {
   });
 });
 
-describe('the companions of an open pull request', () => {
+describe('the batched quotas of an open pull request', () => {
   const batchedQuota = (changed: Partial<BatchedQuota> = {}): BatchedQuota => ({
     quota: 'objects',
     quotaUid: 'uid-2',

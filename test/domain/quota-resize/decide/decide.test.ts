@@ -170,22 +170,22 @@ describe('recommending', () => {
   it('in observe mode a need is recommended, and then the cooldown runs from the recommendation', () => {
     const [carried, verdict] = idle({ policy: observe });
     if (verdict.kind !== 'recommend') throw new Error(verdict.kind);
-    const told = applyOutcome.recommended(carried, verdict.proposal, NOW);
-    expect(idle({ policy: observe }, told, NOW + SECOND)[1]).toMatchObject({
+    const recommended = applyOutcome.recommended(carried, verdict.proposal, NOW);
+    expect(idle({ policy: observe }, recommended, NOW + SECOND)[1]).toMatchObject({
       reason: 'CoolingDown',
       wait: { until: NOW + HOUR, quietUntil: NOW + HOUR },
     });
     const until = NOW + 2 * HOUR;
-    expect(idle({ policy: observe }, told, NOW + HOUR)[1]).toMatchObject({
+    expect(idle({ policy: observe }, recommended, NOW + HOUR)[1]).toMatchObject({
       reason: 'AlreadyRecommended',
       wait: { until, quietUntil: until },
     });
     const repeatAt = NOW + 24 * HOUR;
-    expect(idle({ policy: observe }, told, repeatAt - MINUTE)[1]).toMatchObject({
+    expect(idle({ policy: observe }, recommended, repeatAt - MINUTE)[1]).toMatchObject({
       reason: 'AlreadyRecommended',
       wait: { until: repeatAt, quietUntil: repeatAt },
     });
-    expect(idle({ policy: observe }, told, NOW + 24 * HOUR)[1].kind).toBe('recommend');
+    expect(idle({ policy: observe }, recommended, NOW + 24 * HOUR)[1].kind).toBe('recommend');
   });
 
   it('another value is recommended after the cooldown', () => {

@@ -69,14 +69,14 @@ describe('a proposal whose place in Git is known', () => {
   });
 
   it('keeps what people are to be told, where there is something', () => {
-    const told = {
+    const batched = {
       ...proposal,
       notes: ['pods are raised only to 20.'],
       usageNotes: ['pods: 3 counted, status says 5.'],
     };
-    expect(placeProposal(observation(), told, found(), decided).decision).toMatchObject({
-      notes: told.notes,
-      usageNotes: told.usageNotes,
+    expect(placeProposal(observation(), batched, found(), decided).decision).toMatchObject({
+      notes: batched.notes,
+      usageNotes: batched.usageNotes,
     });
   });
 

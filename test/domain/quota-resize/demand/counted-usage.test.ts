@@ -169,7 +169,7 @@ describe('a status that says something else', () => {
     expect(usageFacts(differing('1800m', '9'), null)).toEqual([LOW]);
   });
 
-  it('goes along with a companion', () => {
+  it('is in the text of a batched quota as well', () => {
     const observed = observation({
       usage: 'audit',
       demand: [demand({ 'requests.cpu': '4' })],
@@ -239,7 +239,7 @@ describe('without the counted numbers', () => {
     expect(decide(closed, memory({ decision: openDecision() }), NOW)[1]).toMatchObject({ reason: 'ClosedByHuman' });
   });
 
-  it('a sibling that could not be counted is not raised along', () => {
+  it('another quota of the namespace that could not be counted is not raised with it', () => {
     const own = withCounts(
       observation({ usage: 'audit', demand: [demand({ 'requests.cpu': '4' })], otherQuotas: [otherQuota('9')] }),
       [counted({ 'requests.cpu': '9' })],

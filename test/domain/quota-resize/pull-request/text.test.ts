@@ -232,9 +232,9 @@ describe('the pull request', () => {
     );
   });
 
-  it('says in the evidence where a status differs from the count, for a companion only while it is raised', () => {
+  it('says in the evidence where a status differs from the count, for a batched quota only while it is raised', () => {
     const { decision, quotas } = bodyFacts();
-    const told = {
+    const context = {
       ...decision,
       usageNotes: ["requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU."],
     };
@@ -246,13 +246,13 @@ describe('the pull request', () => {
       candidates: [],
     };
     const batchedQuotas = [{ ...batchedQuota, usageNotes: ["pods: the quota's status says 2 pods."] }];
-    const alone = texts.body(bodyFacts({ decision: { ...told, batchedQuotas } }));
+    const alone = texts.body(bodyFacts({ decision: { ...context, batchedQuotas } }));
     expect(alone).toContain(
       "\n- requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU.\n\n### What happens next",
     );
     expect(alone).not.toContain('status says 2 pods');
     const both = bodyFacts({
-      decision: { ...told, batchedQuotas },
+      decision: { ...context, batchedQuotas },
       quotas: [...quotas, { quota: 'objects', changes: [cpu], how: 'beside it', inGit: {} }],
     });
     expect(texts.body(both)).toContain("\n- Quota objects: pods: the quota's status says 2 pods.\n");

@@ -57,9 +57,9 @@ describe('a need', () => {
       demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW })],
     });
     expect(computeRequirement(observation(observationWith('message')), NOW)).toBeNull();
-    const told = requirement(observationWith('message'), NOW - 1);
-    expect(told.demandByMessage).toBe(true);
-    expect(told.evidence).toEqual([
+    const required = requirement(observationWith('message'), NOW - 1);
+    expect(required.demandByMessage).toBe(true);
+    expect(required.evidence).toEqual([
       'The quota denied ReplicaSet web 4 CPU (requests.cpu). The last denial was at 2026-11-20T10:00:00Z.',
     ]);
     expect(requirement(observationWith('workload'), NOW + HOUR).demandByMessage).toBe(false);

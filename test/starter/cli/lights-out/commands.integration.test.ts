@@ -174,7 +174,7 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     await cluster.deployment('team-a', 'web', 3, { fieldManager: 'argocd-controller' });
     await cluster.deployment('team-b', 'web', 2, { fieldManager: 'argocd-controller' });
     await cluster.schedule('nights', { ...DOWN, namespaces: ['team-a', 'team-b'] });
-    await cluster.stands('nights', 'Down');
+    await cluster.reaches('nights', 'Down');
   });
 
   it('lists where each stands, and says more of one', async () => {

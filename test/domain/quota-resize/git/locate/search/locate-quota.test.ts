@@ -24,7 +24,7 @@ const location = (files: Files, quota: WantedQuota, candidate: SourceCandidate) 
 const quota = (namespace: string | null, pods: number): string =>
   `apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n${namespace === null ? '' : `  namespace: ${namespace}\n`}spec:\n  hard:\n    pods: ${pods}\n`;
 
-describe('a quota in the folder that a hint names', () => {
+describe('a quota in the folder that a source candidate names', () => {
   it('is placed from the files of that folder alone', () => {
     const { answer, read } = location(layoutFiles('plain'), wanted('team-a'), template('namespaces/prod/team-a'));
     expect(answer).toMatchObject({
@@ -90,7 +90,7 @@ describe('a quota in the folder that a hint names', () => {
     });
   });
 
-  it('whose hint has a problem stops there', () => {
+  it('whose source candidate has a problem stops there', () => {
     const candidate = { ...anywhere, problem: 'acme/other is not on the list of repositories' };
     expect(location({}, wanted('a'), candidate).answer).toMatchObject({
       kind: 'unlocated',

@@ -1,4 +1,4 @@
-/** Looks at a schedule, for tests of what is made of them. */
+/** Observations of a schedule, for tests of what is decided by them. */
 import type { LightsOutObservation, SeenSchedule } from '../../../domain/lights-out/decide/observation.ts';
 import type { Period } from '../../../domain/lights-out/schedule/period.ts';
 import type { PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
@@ -80,7 +80,7 @@ export function planOf(items: readonly PlanItem[] = [], plan: Partial<Plan> = {}
   };
 }
 
-export function lookOf(observeInput: Partial<LightsOutObservation> = {}): LightsOutObservation {
+export function observationOf(observeInput: Partial<LightsOutObservation> = {}): LightsOutObservation {
   return {
     at: NOON,
     timings: { retryMin: 15_000, retryMax: 600_000, contestedMin: 60_000, contestedMax: 3_600_000 },

@@ -4,9 +4,9 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { leaderOf } from './leader.ts';
+import { batchOwnerOf } from './batch-owner.ts';
 import { SEVERAL_PHASES } from './phases.ts';
-import { refusedUnseen } from './refused.ts';
+import { deniedWhileOptedOut } from './denied.ts';
 import { podsCome } from './tried-again.ts';
 
 let stack: Stack;
@@ -65,8 +65,8 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
       const [first, second] = manifests('two-files');
       return { [one.path]: first, [other.path]: second };
     });
-    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const batchOwner = await leaderOf(quotas);
+    await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
+    const batchOwner = await batchOwnerOf(quotas);
     await batchOwner.reaches('CoolingDown', 'CoolingDown');
     await podsCome(batchOwner, 6);
 
@@ -82,8 +82,8 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
 
   it('gets one pull request for one file that holds both', async () => {
     const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
-    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const batchOwner = await leaderOf(quotas);
+    await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
+    const batchOwner = await batchOwnerOf(quotas);
     await batchOwner.reaches('CoolingDown', 'CoolingDown');
     await podsCome(batchOwner, 6);
     expect(opened(quotas)).toHaveLength(1);
@@ -93,8 +93,8 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
     const quotas = await twoQuotas('both-approved', (one) => ({
       [one.path]: manifests('both-approved').join('---\n'),
     }));
-    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
-    const batchOwner = await leaderOf(quotas);
+    await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
+    const batchOwner = await batchOwnerOf(quotas);
     await batchOwner.reaches('AwaitingApproval', 'MaxStepExceeded');
     await batchOwner.command('approve', { by: 'alice' });
     await batchOwner.reaches('CoolingDown', 'CoolingDown');
@@ -111,8 +111,8 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
       },
       { 'resizer.io/auto-merge': 'false' },
     );
-    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const batchOwner = await leaderOf(quotas);
+    await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
+    const batchOwner = await batchOwnerOf(quotas);
     const carried = quotas.find((quota) => quota !== batchOwner) ?? quotas[1];
     await batchOwner.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     const waiting = await carried.reaches('AwaitingMerge', 'RaisedWithOtherQuota');

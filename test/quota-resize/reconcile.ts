@@ -1,4 +1,4 @@
-/** What an episode has looked at, for tests that nothing comes of a look. */
+/** Has an episode reconcile, for tests of what does not change by it. */
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -9,18 +9,18 @@ export async function begun({ stack, workflowId }: WatchedQuota, activity: strin
     .length;
 }
 
-/** Has the episode look at the cluster and at GitHub now. Returns when the look has begun. */
-export async function looksAgain(quota: WatchedQuota): Promise<void> {
+/** Has the episode observe the cluster and GitHub now. Returns when the observation has begun. */
+export async function reconcile(quota: WatchedQuota): Promise<void> {
   const before = await begun(quota, 'observeQuota');
   await quota.command('reconcileNow');
-  await eventually('it looks again', async () => (await begun(quota, 'observeQuota')) > before);
+  await eventually('it observes again', async () => (await begun(quota, 'observeQuota')) > before);
 }
 
 /**
- * Has the episode look at what is there now, and returns when what it saw is decided on and done: the look after it has
- * begun.
+ * Has the episode observe what is there now, and returns when it has decided and acted by it: the observation after it
+ * has begun.
  */
-export async function looksThrough(quota: WatchedQuota): Promise<void> {
-  await looksAgain(quota);
-  await looksAgain(quota);
+export async function reconcileCompletely(quota: WatchedQuota): Promise<void> {
+  await reconcile(quota);
+  await reconcile(quota);
 }

@@ -45,7 +45,7 @@ const fluxLabels = {
 };
 
 /** Where the worker looks for a quota in Git, on a real API server and under the worker's own role. */
-export function hintTests(cluster: () => Cluster): void {
+export function sourceCandidateTests(cluster: () => Cluster): void {
   /** The hints of a quota that the API server has, with these marks. */
   async function candidatesOf(
     metadata: object,
