@@ -13,4 +13,13 @@ export const starterAccess: Access = {
       verbs: ['get'],
     },
   ],
+  inSystemNamespace: [
+    {
+      why: 'What is paused: whom a pause, or its end, wakes.',
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: ['headroom-pause', 'headroom-pauses'],
+      verbs: ['list', 'watch'],
+    },
+  ],
 };

@@ -12,6 +12,7 @@ import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
 import type { Config } from './config.ts';
 import type { RunningController } from './controller.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
+import { watchPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
 import { controllers } from './registry.ts';
 
@@ -42,9 +43,9 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const countedUsage = new CountedUsage();
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
-  for (const [, { start }] of enabled) {
-    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, requestMetrics }));
-  }
+  const context = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics };
+  for (const [, { start }] of enabled) running.push(await start(context));
+  running.push(watchPauses(context));
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);

@@ -1,7 +1,9 @@
-import type { Pause, PauseScope, PauseSubject } from '../../domain/kernel/pause.ts';
+import type { Pause, PauseInForce, PauseScope, PauseSubject } from '../../domain/kernel/pause.ts';
 
 /** Activities of every controller about pauses. */
 export interface PauseActivities {
+  /** The pause of the subject, read just now; null when there is none. */
+  observePause(input: { readonly subject: PauseSubject }): Promise<PauseInForce | null>;
   /**
    * Returns when nothing is paused for the subject.
    * @throws NotYet until then.

@@ -10,6 +10,8 @@ const PACE: PollPace = { first: 1_000, last: 15_000, ramp: 10 * 60_000 };
 
 export function createPauseActivities(options: PauseOptions, pace: PollPace = PACE): PauseActivities {
   return {
+    // What this process has read may be older than the change that is asked about.
+    observePause: withKubernetesFailures(async ({ subject }) => (await readPauses(options, 0))(subject)),
     awaitResume: withKubernetesFailures(async ({ subject }) => {
       // During a pause the cached state suffices; the end of a pause is confirmed by a fresh read.
       const pause = (await readPauses(options))(subject) ?? (await readPauses(options, JUST_READ_MS))(subject);

@@ -1,6 +1,6 @@
 /** How activities read and write pauses: every `ensure…` activity checks for one before it writes. */
 import { createHash } from 'node:crypto';
-import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { PatchStrategy, setHeaderOptions, type V1ConfigMap } from '@kubernetes/client-node';
 import {
   type Pause,
   PAUSE_EVERYTHING,
@@ -37,13 +37,20 @@ export async function readPauseConfigMaps({ kubernetes, systemNamespace }: Pause
   const read = async (name: string) =>
     await orNull(kubernetes.core.readNamespacedConfigMap({ name, namespace: systemNamespace }));
   const [everything, pauses] = await Promise.all([read(PAUSE_EVERYTHING), read(PAUSES)]);
+  return pauseConfigMapsOf(everything, pauses);
+}
+
+/** The pauses in both ConfigMaps, as they were read or listed; null for one that does not exist. */
+export function pauseConfigMapsOf(everything: V1ConfigMap | null, pauses: V1ConfigMap | null): PauseConfigMaps {
+  const created = everything?.metadata?.creationTimestamp;
   return {
     everything:
       everything === null
         ? null
         : {
             data: everything.data ?? {},
-            createdAt: everything.metadata?.creationTimestamp?.getTime() ?? null,
+            // A time in a plain list is text.
+            createdAt: created === undefined ? null : new Date(created).getTime(),
           },
     pauses: pauses === null ? null : { ...textsOf(pauses.binaryData), ...pauses.data },
   };
@@ -61,6 +68,11 @@ type PauseOf = (subject: PauseSubject) => PauseInForce | null;
 /** The present pauses, to check several subjects. */
 export async function readPauses(options: PauseOptions, maxAgeMs?: number): Promise<PauseOf> {
   const maps = await (options.pauses === undefined ? readPauseConfigMaps(options) : options.pauses.read(maxAgeMs));
+  return pausesIn(maps);
+}
+
+/** The pause of each subject, in both ConfigMaps. */
+export function pausesIn(maps: PauseConfigMaps): PauseOf {
   return (subject) => pauseOf(maps, subject, digest);
 }
 

@@ -67,9 +67,9 @@ export function pauseReason({ scope }: Pick<PauseInForce, 'scope'>): 'GloballyPa
   return scope === 'everything' ? 'GloballyPaused' : 'Paused';
 }
 
-/** `nothing is written for now: paused by alice since …: a freeze (ConfigMap …). Resume it with …`, for the sender of a command. */
+/** `Nothing is written for now: paused by alice since …: a freeze (ConfigMap …). Resume with: …`, for the sender of a command. */
 export function writesNothingSentence(pause: PauseInForce, target: PauseTarget): string {
-  return `nothing is written for now: ${pauseSentence(pause)}. ${resumeSentence(pause, target)}`;
+  return `Nothing is written for now: ${pauseSentence(pause)}. ${resumeSentence(pause, target)}`;
 }
 
 /** What ends a pause. */

@@ -5,11 +5,9 @@ import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts'
 import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
-import { pauseChanged } from '../../workflows/kernel/messages.ts';
 import type { Config } from '../config.ts';
 import { columns } from './columns.ts';
 import type { confirmedCluster } from './confirmed-cluster.ts';
-import { withClient } from './connection.ts';
 import type { CommandTools, TargetForm } from './controller.ts';
 import { namespaceArgument } from './names.ts';
 import { addWhoAndWhy, checkedBy, targetCommand, type WhoAndWhy } from './operator-commands.ts';
@@ -151,7 +149,6 @@ async function write(
   } else if (!(await endPause(config, scope))) {
     throw new CommandFailed(`Not paused: ${what}. headroom pauses shows what is.`);
   }
-  if (scope.kind === 'target') await wake(config, scope);
   const [kept, answer] =
     verb === 'pause'
       ? [pause, `Paused by ${by}: ${what}. Nothing is written for it until resume.`]
@@ -168,13 +165,6 @@ async function assertExists(config: Config, scope: WrittenScope): Promise<void> 
   if (scope.kind !== 'namespace') return;
   const quotas = await import('./quotas.ts');
   await quotas.assertExists(config, { namespace: scope.namespace, quota: null });
-}
-
-/** Wakes the target's workflow, so that it stops its work and shows the pause at once; the pause holds without it. */
-async function wake(config: Config, { controller, name }: TargetScope): Promise<void> {
-  const id = controllers[controller].target?.workflowId(config.kubernetes.clusterName, name);
-  if (id === undefined) return;
-  await withClient(config, async (client) => await client.workflow.getHandle(id).signal(pauseChanged)).catch(() => {});
 }
 
 async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {

@@ -79,6 +79,21 @@ describe('a pause', () => {
     expect(quota.pullRequests()).toHaveLength(1);
   });
 
+  it.each<[string, (quota: WatchedQuota) => Exclude<PauseScope, { kind: 'everything' }>]>([
+    ['namespace', ({ target: { namespace } }) => ({ kind: 'namespace', namespace })],
+    ['controller', () => ({ kind: 'controller', controller: 'quota-resize' })],
+  ])('is shown by an episode that only waits, and so is its end: %s', async (name, scope) => {
+    const namespace = `waiting-${name}`;
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, annotations: byPeople });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    await quota.reaches('AwaitingMerge');
+    await say(scope(quota), 'bob');
+    const { detail } = await quota.reaches('Paused', 'Paused');
+    expect(detail).toMatch(new RegExp(`^the ${name} is paused by bob since `));
+    await say(scope(quota), null);
+    await quota.reaches('AwaitingMerge');
+  });
+
   it('that cannot be read lets nothing be written', async () => {
     const quota = await givenQuota(stack, { namespace: 'unreadable', hard: { pods: '10' } });
     const name = 'headroom-worker';

@@ -6,6 +6,7 @@ import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
+import type { PauseInForce } from '../../domain/kernel/pause.ts';
 import { activityTaskQueue, cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import { createUsageRequestSender, usageRequest } from '../../starter/quota-usage/reconcile-request.ts';
@@ -16,6 +17,7 @@ import {
   usageChanged,
   type UsageCommandInput,
 } from '../../workflows/quota-usage/messages.ts';
+import { pauseChanged } from '../../workflows/kernel/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import { borrowTemporal } from '../kernel/servers/shared-temporal.ts';
 import type { TemporalServer } from '../kernel/servers/temporal.ts';
@@ -64,10 +66,13 @@ function emptyCache(asked: string[]): UsageCache {
   };
 }
 
-/** What a worker does about pauses, with this process in place of a ConfigMap. */
-function keptHere(): PauseActivities {
-  let isPaused = false;
+const ofNamespace = { scope: 'namespace', kept: 'a ConfigMap', by: 'carol', reason: '', at: 0 } as const;
+
+/** What a worker does about pauses, with this process in place of the ConfigMaps; `ofOthers` is of a wider scope. */
+function keptHere(ofOthers: PauseInForce | null = null): PauseActivities {
+  let isPaused = ofOthers !== null;
   return {
+    observePause: async () => ofOthers,
     ensurePauseKept: async ({ pause }) => {
       isPaused = pause !== null;
     },
@@ -118,7 +123,7 @@ describe('an episode that is paused', () => {
       expect(asked).toEqual([]);
       // Nothing is counted, so the answer does not say so.
       expect(await handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'bob' }] })).toMatch(
-        /^checking again now, as asked by bob; nothing is written for now: paused by alice since \S+Z \(.+\)\. Resume with: headroom resume team-a\/compute --controller quota-usage$/,
+        /^checking again now, as asked by bob\. Nothing is written for now: paused by alice since \S+Z \(.+\)\. Resume with: headroom resume team-a\/compute --controller quota-usage$/,
       );
       await counts.runUntil(async () => {
         await handle.signal(commandSignals.resume, { by: 'alice' });
@@ -128,6 +133,37 @@ describe('an episode that is paused', () => {
       expect(new Set(asked)).toEqual(new Set(['compute']));
     };
     await episodes.runUntil(pauses.runUntil(pausedRuns));
+  });
+});
+
+describe('an episode that waits for its count', () => {
+  it('shows a pause of its namespace as soon as it hears of it', async () => {
+    const cluster = 'told-of-a-pause';
+    const target = { cluster, namespace: 'team-a', quota: 'compute' };
+    const shared = { connection: native, namespace: server.namespace, shutdownGraceTime: 0 };
+    const episodes = await Worker.create({
+      ...shared,
+      taskQueue: taskQueue(cluster),
+      workflowBundle: await testedWorkflows(),
+    });
+    const pauses = await Worker.create({
+      ...shared,
+      taskQueue: activityTaskQueue(taskQueue(cluster), 'quota-usage'),
+      activities: keptHere(ofNamespace),
+    });
+    const told = async (): Promise<void> => {
+      const request = { starts: true, cause: 'test', observed: {}, priority: priorities.routine };
+      await createUsageRequestSender(client, policy)(usageRequest(target, request));
+      const handle = client.workflow.getHandle(quotaUsageId(target));
+      await eventually('it counts', async () => (await handle.query(status)).phase === 'Counting');
+      await handle.signal(pauseChanged);
+      await eventually('it is paused', async () => {
+        const { phase, detail } = await handle.query(status);
+        return phase === 'Paused' && detail.startsWith('the namespace is paused by carol');
+      });
+      await handle.terminate('the test is over');
+    };
+    await episodes.runUntil(pauses.runUntil(told));
   });
 });
 

@@ -187,6 +187,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
       }
       this.beginPass();
       if (!(await this.#keepPause())) continue;
+      await this.pauses.readChange();
       const result = await pass();
       if (result !== null) return result;
     }
@@ -222,12 +223,13 @@ export class ControllerRun<Status extends RunStatus, Memory> {
       const { inForce } = this.pauses;
       return answer.kind === 'rejected' || inForce === null
         ? answer
-        : { ...answer, message: `${answer.message}; ${writesNothingSentence(inForce, this.pauses.target)}` };
+        : { ...answer, message: `${answer.message}. ${writesNothingSentence(inForce, this.pauses.target)}` };
     });
     // A pause was written, or ended, outside of the run. The ConfigMaps say what holds.
     setHandler(
       pauseChanged,
       () => {
+        this.pauses.changed();
         this.requests.add('immediate');
         this.interrupt();
       },

@@ -16,9 +16,9 @@ import { controllerActivities } from './activities.ts';
 import { type FailedActivity, failedActivity } from './failure.ts';
 import { brief } from './visibility.ts';
 
-const ensuring = {
+const requesting = {
   startToCloseTimeout: '30 seconds',
-  // A ConfigMap that cannot be written is reported in the status, and the next pass tries again.
+  // ConfigMaps that cannot be read or written for longer are left to the next pass.
   scheduleToCloseTimeout: '1 minute',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
@@ -42,6 +42,7 @@ const polling = {
 export class PauseControl {
   readonly target: PauseTarget;
   #state: PauseState;
+  #isChanged = false;
 
   /** @param carried of the run before, which may not have kept everything. */
   constructor(target: PauseTarget, carried: PauseState = { kind: 'Unread' }) {
@@ -78,6 +79,30 @@ export class PauseControl {
     this.#state = afterReading(this.#state, pause, { askedAt, now: Date.now() });
   }
 
+  /** A pause was written, or ended, outside of the run; `readChange` reads what holds. */
+  changed(): void {
+    this.#isChanged = true;
+  }
+
+  /**
+   * Reads the pause after a change outside of the run. An observation may use what a worker read before the change. If it
+   * cannot be read, the next pass tries again, and every write asks for itself.
+   */
+  async readChange(): Promise<void> {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    const { observePause } = controllerActivities<PauseActivities>(this.target.controller, requesting);
+    try {
+      const pause = await observePause.executeWithOptions({ summary: brief(`pause of ${this.target.name}`) }, [
+        { subject: this.target },
+      ]);
+      this.found(pause, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      if (failedActivity(error) === null) throw error;
+      this.#isChanged = true;
+    }
+  }
+
   /** Takes over the pause from a write that failed because of it; returns false for any other failure. */
   foundIn({ type, details }: FailedActivity): boolean {
     if (type !== 'Paused' && type !== 'GloballyPaused') return false;
@@ -96,7 +121,7 @@ export class PauseControl {
     const { controller, name } = this.target;
     try {
       const summary = state.pause === null ? `resume ${name}` : `pause ${name}`;
-      const { ensurePauseKept } = controllerActivities<PauseActivities>(controller, ensuring);
+      const { ensurePauseKept } = controllerActivities<PauseActivities>(controller, requesting);
       await ensurePauseKept.executeWithOptions({ summary: brief(summary) }, [
         { scope: { kind: 'target', controller, name }, pause: state.pause },
       ]);

@@ -64,4 +64,13 @@ describe('a view that lags', () => {
     world.now = 2_000;
     await expect(activities.awaitResume({ subject })).rejects.toThrow('paused by alice');
   });
+
+  it('is not what a run reads when a pause was written or ended a moment ago', async () => {
+    const { world, view, activities } = given();
+    await view.read();
+    world.data[KEY] = storePause(alice);
+    expect(await activities.observePause({ subject })).toMatchObject({ scope: 'target', by: 'alice' });
+    world.data = {};
+    expect(await activities.observePause({ subject })).toBeNull();
+  });
 });

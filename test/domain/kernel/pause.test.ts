@@ -106,7 +106,7 @@ describe('the sender of a command to a paused target', () => {
 
   it('reads by whom it is paused and since when', () => {
     expect(sentence('target')).toMatch(
-      /^nothing is written for now: paused by alice since 2026-11-22T17:00:00Z: a freeze \(a key\)\. /,
+      /^Nothing is written for now: paused by alice since 2026-11-22T17:00:00Z: a freeze \(a key\)\. /,
     );
   });
 

@@ -131,10 +131,13 @@ async function stopProcesses({ plane }: LightsOutCluster, ...meant: readonly str
 const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
   'paused-between-batches': async (cluster, name) => {
     await halfAsleep(cluster, name);
+    // Nobody tells the workflow of the pause, so it meets it when it writes.
+    await stopProcesses(cluster, 'starter');
     const pause = { metadata: { name: 'headroom-pause' }, data: { by: 'alice', reason: 'an incident' } };
     await cluster.core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
     await cluster.reaches(name, 'Paused', 'GloballyPaused');
     await cluster.core.deleteNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, name: 'headroom-pause' });
+    await cluster.plane.startStarter();
     await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { batchSize: 9, delayBetweenBatches: '0s' } } });
     await cluster.reaches(name, 'Down', 'AsScheduled');
     return await of(cluster, name);
