@@ -1,8 +1,12 @@
 /** What operators say to schedules, by every way there is, on a real control plane. */
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyOf } from '../../activities/kernel/pause.ts';
+import { PAUSES } from '../../domain/kernel/pause.ts';
+import { storePause } from '../../domain/kernel/stored-pause.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../workflows/lights-out/messages.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
+import { eventually, never } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
 import { headroomWithTemporal } from '../starter/run-program.ts';
@@ -33,6 +37,19 @@ async function untilAwake(name: string, deployment = 'web'): Promise<void> {
 
 async function untilAsleep(name: string, deployment = 'web'): Promise<void> {
   await eventually(`${deployment} of ${name} sleeps`, async () => (await cluster.replicas(name, deployment)) === 0);
+}
+
+/** As `headroom pause --namespace` writes it; null ends it. */
+async function pauseNamespace(namespace: string, by: string | null): Promise<void> {
+  const value = by === null ? null : storePause({ by, reason: 'a test', at: Date.now() });
+  await cluster.core.patchNamespacedConfigMap(
+    {
+      name: PAUSES,
+      namespace: 'namespace-resizer-system',
+      body: { data: { [keyOf({ kind: 'namespace', namespace })]: value } },
+    },
+    setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+  );
 }
 
 /** A moment that does not come while a test runs, however slow the machine is. */
@@ -263,6 +280,21 @@ describe.concurrent('a schedule that is suspended or paused', () => {
     await cluster.command(name, 'resume');
     await untilAwake(name);
     expect((await cluster.reaches(name, 'Up', 'AsScheduled')).paused).toBeNull();
+  });
+
+  it('is deleted when the pause of its namespace ends, and rests until then', async () => {
+    const name = 'held';
+    await given(name);
+    await pauseNamespace(name, 'carol');
+    await cluster.deleteSchedule(name);
+    const { detail } = await cluster.reaches(name, 'CleaningUp', 'Paused');
+    expect(detail).toContain('1 workload waits for the end of the pause of its namespace');
+    const { historyLength } = await cluster.handle(name).describe();
+    const length = async (): Promise<number> => (await cluster.handle(name).describe()).historyLength;
+    await never('it observes again', async () => (await length()) > historyLength, 3_000);
+    await pauseNamespace(name, null);
+    await untilAwake(name);
+    await eventually('it is gone', async () => await cluster.scheduleIsGone(name));
   });
 });
 
