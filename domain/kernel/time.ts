@@ -1,6 +1,8 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. The domain never reads a clock: a moment is always an argument. */
 export type EpochMs = number;
 
+export const MINUTE_MS = 60_000;
+
 /** `2026-11-20T10:15:00Z`: whole seconds, UTC, as operators read it in details, Events and annotations. */
 export function formatInstant(at: EpochMs): string {
   return new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z');

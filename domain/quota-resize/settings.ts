@@ -1,4 +1,5 @@
 /** The settings of the quota resizer: its lowest policy layer, its intervals, GitHub and pull requests. */
+import { MINUTE_MS } from '../kernel/time.ts';
 import { matching } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings, type SettingSources, type ValuesOf } from '../kernel/settings/setting.ts';
 import type { PolicyDefaults } from './policy/policy.ts';
@@ -79,13 +80,18 @@ export const quotaResizeSettings = defineSettings(
 
 /** The lowest layer of every quota's policy; annotations of its namespace and of the quota override it. */
 export function policyDefaults({
-  resize: { freezeUntil, ...settings },
+  resize: { freezeUntil, cooldownMinutes, ...settings },
   timings,
 }: {
   readonly resize: ValuesOf<typeof policySettings>;
   readonly timings: Pick<ValuesOf<typeof timingSettings>, 'rejectionCooldown'>;
 }): PolicyDefaults {
-  return { ...settings, freezeUntil: freezeUntil ?? null, rejectionCooldown: timings.rejectionCooldown };
+  return {
+    ...settings,
+    cooldown: cooldownMinutes * MINUTE_MS,
+    freezeUntil: freezeUntil ?? null,
+    rejectionCooldown: timings.rejectionCooldown,
+  };
 }
 
 function checkChecksPoll(timings: ValuesOf<typeof timingSettings>, { written, problems }: SettingSources): void {

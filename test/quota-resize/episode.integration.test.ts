@@ -170,7 +170,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(quota.pullRequests()).toHaveLength(1);
 
     expect(await quota.command('skipCooldown', { by: 'alice' })).toBe(
-      'cooldown skipped by alice: a need is acted on now, also one that was refused before',
+      'cooldown skipped by alice: Headroom acts on a demand now, also on one that was rejected before',
     );
     await eventually(
       'the second raise is in the cluster',

@@ -78,7 +78,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const resting = await quota.reaches('CoolingDown', 'AlreadyRecommended');
     expect(resting.detail).toMatch(
-      /^pods 10 → 12 is recommended already. Headroom recommends it again at 20.*Z unless the need changes$/,
+      /^pods 10 → 12 is recommended already. Headroom recommends it again at 20.*Z unless the demand changes$/,
     );
     await quota.scale('web', 9);
     await eventually('the quota counts nine pods', async () => (await quota.used())['pods'] === '9');

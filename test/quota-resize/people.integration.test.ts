@@ -18,7 +18,7 @@ beforeAll(async () => {
     forge: { checks: 'pending' },
     env: {
       ...quickAutoMerge,
-      // Long enough for a test on a machine under load to see that the need is gone before the pull request is closed.
+      // Long enough for a test on a machine under load to see that the demand is gone before the pull request is closed.
       HEADROOM_NEED_GONE: '8s',
       HEADROOM_UPDATE_INTERVAL: '2s',
     },
@@ -47,7 +47,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toMatch(
       new RegExp(
-        `^pods 10 → 12 was rejected by alice at 20.* \\(pull request #${number} was closed\\). Headroom does not ask for it again before 20.* unless the need grows$`,
+        `^pods 10 → 12 was rejected by alice at 20.* \\(pull request #${number} was closed\\). Headroom does not ask for it again before 20.* unless the demand grows$`,
       ),
     );
     expect(await quota.events('QuotaResizeRejected')).toEqual([
@@ -126,7 +126,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     );
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
-      /^Closed by Headroom: rejected by alice: ask the team first\. It is not asked for again before 20.* unless the need grows\./,
+      /^Closed by Headroom: rejected by alice: ask the team first\. It is not asked for again before 20.* unless the demand grows\./,
     );
     expect(await quota.branches()).toEqual([]);
     expect(JSON.parse((await quota.lease())?.annotations['resizer.io/refusals'] ?? '')).toMatchObject([
@@ -220,16 +220,16 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
 });
 
 describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
-  it('is updated, and stays one, when the need outgrows it', async () => {
+  it('is updated, and stays one, when the demand outgrows it', async () => {
     const quota = await openedEpisode('grown');
     const { number, head } = await quota.pullRequest();
     await quota.scale('web', 13);
     // The comment ends the rebuilding. There are two where the tenth pod was seen before the others were refused.
     await eventually(
-      'it says that the need grew',
+      'it says that the demand grew',
       async () =>
         (await quota.comments(number)).some((comment) =>
-          /^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/.test(comment),
+          /^Rebuilt on main at .*: the demand grew \(pods 10 → 17\)/.test(comment),
         ),
       EPISODE_MS,
     );
@@ -248,12 +248,12 @@ describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
     await quota.scale('web', 3);
     const going = await quota.reaches('AwaitingChecks', 'DemandGone');
     expect(going.detail).toMatch(
-      /^the need has been gone since 20.*, pull request \[#\d+\].* is closed at 20.* unless it comes back$/,
+      /^the demand has been gone since 20.*, pull request \[#\d+\].* is closed at 20.* unless it comes back$/,
     );
     await quota.ends('BelowThreshold');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
-      /^Closed by Headroom: the need has been gone since 20.*, nothing has to be raised any more\./,
+      /^Closed by Headroom: the demand has been gone since 20.*, nothing has to be raised any more\./,
     );
     expect(await quota.branches()).toEqual([]);
     expect((await quota.lease())?.annotations).not.toHaveProperty('resizer.io/refusals');

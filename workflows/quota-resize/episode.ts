@@ -199,7 +199,7 @@ export class ResizeEpisode {
               },
               (error: unknown) => {
                 if (isCancelled(error)) return;
-                log.warn('a watch failed, looking again later', { error });
+                log.warn('a watch failed and is repeated later', { error });
                 failedUntil = Date.now() + FAILED_REST_MS;
               },
             );

@@ -43,7 +43,7 @@ export const {
     'approve the open pull request for its values and its head as they are now, or the values before there is one',
   reject: 'close the open pull request, or open none, and do not ask for its values again for a while',
   reconcileNow: 'check again at once',
-  skipCooldown: 'act on a need now, although the cooldown is not over',
+  skipCooldown: 'act on a demand now, although the cooldown is not over',
 });
 export type OperatorCommand = keyof typeof commandDescriptions;
 

@@ -101,7 +101,7 @@ export class PullRequestReader {
       .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
       .then(changed, (error: unknown) => {
         if (isCancelled(error) || this.#watch !== scope) return;
-        log.warn('the watch of the pull request failed, looking again later', { error });
+        log.warn('the watch of the pull request failed and is repeated later', { error });
         this.#watch = null;
         this.#failedUntil = Date.now() + FAILED_REST_MS;
       });

@@ -60,7 +60,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     carried,
     memory: { resize: upgradeMemory(resize), shown },
     startedAs: null,
-    first: { phase: 'Detecting', reason: 'FirstObservation', detail: 'looking at the quota', usage: [] },
+    first: { phase: 'Detecting', reason: 'FirstObservation', detail: 'reading the quota', usage: [] },
     historyEvents: continueAfterEvents,
     facts: ({ until, usage }, memory) => [
       ...decisionFacts(memory.shown, memory.resize),

@@ -11,8 +11,6 @@ import type { ResizePolicy } from '../policy/policy.ts';
 import { partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
-const MINUTE_MS = 60_000;
-
 /** The other quotas that go into the same pull request: those that may be raised under the same rules. */
 export function batchedQuotasFor(
   observation: QuotaObservation,
@@ -127,7 +125,7 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
   if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
-  if (lease.lastModified !== null && now < lease.lastModified + policy.cooldownMinutes * MINUTE_MS) return null;
+  if (lease.lastModified !== null && now < lease.lastModified + policy.cooldown) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;
   const memory = { rejections: lease.rejections, cooldownSkippedAt: null };

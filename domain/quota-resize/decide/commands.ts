@@ -37,7 +37,7 @@ export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadI
     case 'skipCooldown':
       return done(
         { ...memory, cooldownSkippedAt: now },
-        `cooldown skipped by ${input.by}: a need is acted on now, also one that was refused before`,
+        `cooldown skipped by ${input.by}: Headroom acts on a demand now, also on one that was rejected before`,
       );
   }
 }
@@ -56,7 +56,7 @@ function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOu
   const headSha = pullRequest?.headSha ?? '';
   if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {
     const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
-    return rejected(`${now}, and not "${head}", which was looked at: look again`);
+    return rejected(`${now}, not "${head}". Check the pull request again before you approve it`);
   }
   const approval: Approval = { ...word, limits: approvedValues(decision), headSha };
   const what =

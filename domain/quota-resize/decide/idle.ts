@@ -24,8 +24,6 @@ import type { Intent, Proposal, Reason, StatusFields, Wait } from '../model/verd
 import { quietUntil } from './wait.ts';
 import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.ts';
 
-const MINUTE_MS = 60_000;
-
 /**
  * How long a quota waits for the batch owner to raise it, in debounce periods: the owner needs time for its own
  * observation and its own proposal, and debounces before each.
@@ -88,10 +86,10 @@ function recommend({ observation, memory, now }: Pass<Idle>, wanted: Proposal): 
   const repeatAt = repeatFrom(observation, memory, wanted);
   if (now < repeatAt) {
     // The episode waits instead of ending: under lasting pressure every reconcile request would start a new one.
-    const cooldown = policy.cooldownMinutes * MINUTE_MS;
+    const { cooldown } = policy;
     const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
     const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
-    const detail = `${summary(wanted)} is recommended already. Headroom recommends it again at ${formatInstant(repeatAt)} unless the need changes`;
+    const detail = `${summary(wanted)} is recommended already. Headroom recommends it again at ${formatInstant(repeatAt)} unless the demand changes`;
     return [memory, hold('CoolingDown', 'AlreadyRecommended', detail, { until, quietUntil: quiet })];
   }
   const reason = requirementReason(wanted);
@@ -185,7 +183,7 @@ function cooldownEnd(observation: QuotaObservation, memory: ResizeMemory, observ
   const last = starts.reduce<EpochMs | null>((a, b) => latest(a, b), null);
   if (last === null) return null;
   if (memory.cooldownSkippedAt !== null && memory.cooldownSkippedAt >= last) return null;
-  return last + observation.policy.cooldownMinutes * MINUTE_MS;
+  return last + observation.policy.cooldown;
 }
 
 /** A person's rejection holds until the requirement is greater by one increment. */
@@ -196,10 +194,10 @@ function rejectedHold(
   now: EpochMs,
 ): Intent {
   if (rejection === null)
-    throw new Error(`nothing is left of the need (${summary(requirement)}) and no refusal stands against it`);
+    throw new Error(`nothing is left of the demand (${summary(requirement)}), and no rejection covers it`);
   const until = rejection.at + observation.policy.rejectionCooldown;
   const why = rejection.reason === '' ? '' : ` (${rejection.reason})`;
-  const detail = `${summary(requirement)} was rejected by ${rejection.by} at ${formatInstant(rejection.at)}${why}. Headroom does not ask for it again before ${formatInstant(until)} unless the need grows`;
+  const detail = `${summary(requirement)} was rejected by ${rejection.by} at ${formatInstant(rejection.at)}${why}. Headroom does not ask for it again before ${formatInstant(until)} unless the demand grows`;
   return hold('CoolingDown', 'PreviouslyRejected', detail, {
     until,
     quietUntil: Math.min(until, now + observation.timings.holdRetry),
@@ -210,7 +208,7 @@ function rejectedHold(
 function repeatFrom(observation: QuotaObservation, memory: ResizeMemory, requirement: Proposal): EpochMs {
   const last = memory.lastRecommendation;
   if (last === null || !equalLists(last.limits, decidedLimits(requirement))) return 0;
-  return last.at + Math.max(observation.timings.recommendationRepeat, observation.policy.cooldownMinutes * MINUTE_MS);
+  return last.at + Math.max(observation.timings.recommendationRepeat, observation.policy.cooldown);
 }
 
 /** The previous demand record if the demand is unchanged; otherwise a new record that begins now. */

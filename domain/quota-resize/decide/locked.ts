@@ -65,7 +65,7 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     !approvalHolds(state, toApprove)
   ) {
     if (grown !== null) {
-      const detail = `the need grew before anybody approved it (${summary(grown)})`;
+      const detail = `the demand grew before anybody approved it (${summary(grown)})`;
       return [current, { kind: 'revise', phase: 'AwaitingApproval', reason: 'DemandGrew', detail, decision: grown }];
     }
     return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) =>
@@ -75,7 +75,7 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
   const approved = announceApproval(current, toApprove);
   if (approved !== null) return [current, approved];
   if (grown !== null) {
-    const why = `the need grew (${summary(grown)})`;
+    const why = `the demand grew (${summary(grown)})`;
     return [
       current,
       { kind: 'rebuild', phase: 'OpeningPullRequest', reason: 'DemandGrew', detail: why, decision: grown, why },

@@ -96,7 +96,7 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
   }
   if (grown !== null) {
     const updateAt = ref.pushedAt + observation.timings.updateInterval;
-    const why = `the need grew (${summary(grown)})`;
+    const why = `the demand grew (${summary(grown)})`;
     if (now < updateAt) {
       const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
       return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];

@@ -65,7 +65,7 @@ export function demandGone(pass: Pass<Unmerged>, phase: Phase, consequence: stri
   const since = state.demandGoneSince ?? now;
   const closeAt = since + observation.timings.needGone;
   const waiting = inState(memory, { ...state, demandGoneSince: since });
-  const detail = `the need has been gone since ${formatInstant(since)}`;
+  const detail = `the demand has been gone since ${formatInstant(since)}`;
   if (now < closeAt) {
     const announced = `${detail}, ${consequence} at ${formatInstant(closeAt)} unless it comes back`;
     const watch = state.kind === 'Open' ? 'pullRequest' : undefined;

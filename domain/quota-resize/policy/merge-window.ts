@@ -4,7 +4,7 @@
  */
 import { Cron } from 'croner';
 import { formatDuration, parseDuration } from '../../kernel/duration.ts';
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
 import type { MergeHold } from '../model/observation.ts';
 import type { MergeWindow, PolicySource, ResizePolicy } from './policy.ts';
 import { WrongValue } from './values.ts';
@@ -14,7 +14,6 @@ export const WINDOWS_FORM =
 
 const WINDOW = /^(\S+(?:\s+\S+){4})\s+for\s+(\S+)(?:\s+in\s+(\S+))?$/i;
 
-const MINUTE_MS = 60_000;
 /** The windows are part of the history of every observation. */
 const MAX_WINDOWS = 20;
 /** A month; for a longer window `always` is the right setting. */

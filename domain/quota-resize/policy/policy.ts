@@ -31,7 +31,8 @@ export interface PolicyDefaults {
   readonly dryRun: boolean;
   readonly threshold: Percent;
   readonly increment: Percent;
-  readonly cooldownMinutes: number;
+  /** How long the quota rests after a change or a recommendation, in milliseconds. */
+  readonly cooldown: number;
   /** Whether Headroom may merge at all. */
   readonly autoMerge: boolean;
   /** The largest step without an approval, as a factor of the limit: "2", "1.5". */
@@ -72,7 +73,8 @@ export interface ResizePolicy {
   /** By family (`cpu`) or by quota key (`requests.cpu`). */
   readonly thresholds: Readonly<Record<string, Percent>>;
   readonly increments: Readonly<Record<string, Percent>>;
-  readonly cooldownMinutes: number;
+  /** How long the quota rests after a change or a recommendation, in milliseconds. */
+  readonly cooldown: number;
   /** NamespaceOff: switched off by an annotation of the namespace or of the quota. */
   readonly autoMerge: { readonly allowed: boolean; readonly reason: 'GlobalOff' | 'NamespaceOff' | 'On' };
   /** A canonical decimal, at least 1. */
@@ -87,7 +89,7 @@ export interface ResizePolicy {
   readonly approval: Approval;
   /** Milliseconds between two reminders of a missing approval; null: no reminders. */
   readonly approvalReminder: number | null;
-  /** Milliseconds without an answer after which an approval counts as refused; null: never. */
+  /** Milliseconds without an answer after which an approval counts as rejected; null: never. */
   readonly approvalTimeout: number | null;
   /** Nothing is merged before this moment: the latest one of all layers. */
   readonly freezeUntil: EpochMs | null;

@@ -180,7 +180,7 @@ const plainSettings: Readonly<Record<PlainSetting, Reader>> = {
   burst: settingReader('burst', readBurst),
   steps: settingReader('steps', readSteps),
   'max-step': settingReader('maxStep', readMaxStep),
-  'cooldown-minutes': settingReader('cooldownMinutes', readMinutes),
+  'cooldown-minutes': settingReader('cooldown', readMinutes),
   'rejection-cooldown': settingReader('rejectionCooldown', readRejectionCooldown),
   'auto-merge': (draft, text) => {
     const switchedOff = !readBoolean(text);

@@ -6,7 +6,7 @@ import { parseDuration } from '../../kernel/duration.ts';
 import { type Percent, parsePercent, percentRatio } from '../../kernel/percent.ts';
 import { formatQuantity, isQuantity, parseQuantity } from '../../kernel/quantity.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
-import type { EpochMs } from '../../kernel/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import { FieldPathError, parseField } from '../git/yaml/field-path.ts';
 import { GitPathError, parsePathTemplate } from '../git/locate/candidate/path-template.ts';
 import { MAX_STEP_FACTOR, parseMaxStep } from './max-step.ts';
@@ -89,13 +89,13 @@ function readPercent(text: string, max: number, wanted: string): Percent {
   return percent;
 }
 
-/** A number of minutes. */
+/** Milliseconds, from a number of minutes. */
 export function readMinutes(text: string): number {
   const minutes = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(minutes <= MAX_COOLDOWN_MINUTES)) {
     throw new WrongValue(`a whole number of minutes from 0 to ${MAX_COOLDOWN_MINUTES} (four weeks), such as "60"`);
   }
-  return minutes;
+  return minutes * MINUTE_MS;
 }
 
 /** Milliseconds; null for `never`. */

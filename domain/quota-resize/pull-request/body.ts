@@ -2,7 +2,7 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import { quotaResizeId } from '../target.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
-import { formatInstant, formatSpan } from '../../kernel/time.ts';
+import { formatInstant, formatSpan, MINUTE_MS } from '../../kernel/time.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
 import { code, escapeMarkdown, ForeignText } from './markdown.ts';
 import {
@@ -174,8 +174,8 @@ function whatHappensNext(facts: BodyFacts): readonly string[] {
   return [
     mergeSentence(facts),
     ...holdSentences(policy),
-    `After the merge, the new limits reach the cluster the way this repository always does. Headroom waits for that, and then for the cooldown of ${policy.cooldownMinutes} min.`,
-    'While this is open, Headroom updates it when the need grows or the base branch moves, and closes it when the need is gone.',
+    `After the merge, the new limits reach the cluster the way this repository always does. Headroom waits for that, and then for the cooldown of ${policy.cooldown / MINUTE_MS} min.`,
+    'While this is open, Headroom updates it when the demand grows or the base branch moves, and closes it when the demand is gone.',
     policy.rejectionCooldown === 0
       ? 'If this is closed without a merge, Headroom may ask for these values again at once.'
       : `If this is closed without a merge, Headroom does not ask for these values again for ${formatSpan(policy.rejectionCooldown)}.`,
@@ -239,7 +239,7 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
     ]),
     row('burst', policy.burst),
     row('max-step', policy.maxStep),
-    row('cooldown-minutes', String(policy.cooldownMinutes)),
+    row('cooldown-minutes', String(policy.cooldown / MINUTE_MS)),
     row('approval', policy.approval),
     row('auto-merge', policy.autoMerge.allowed ? 'on' : 'off'),
     row('rejection-cooldown', formatSpan(policy.rejectionCooldown)),
@@ -279,7 +279,7 @@ function samples(): readonly BodyContext[] {
     increment: '20',
     thresholds: {},
     increments: {},
-    cooldownMinutes: 60,
+    cooldown: 60 * MINUTE_MS,
     autoMerge: { allowed: true, reason: 'On' },
     maxStep: '2',
     burst: 'settle',

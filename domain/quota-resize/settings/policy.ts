@@ -119,7 +119,7 @@ export const policySettings = {
   approvalTimeout: {
     type: asAnnotated(readSpanOrNever),
     expected: SPAN_OR_NEVER_FORM,
-    description: 'After how long without an answer an approval counts as refused.',
+    description: 'After how long without an answer an approval counts as rejected.',
     env: 'APPROVAL_TIMEOUT',
     flag: '--approval-timeout',
     default: 'never',

@@ -13,11 +13,11 @@ export const timingSettings = {
   checksPollRamp: timing('checks-poll-ramp', '10m', 'After how long a pull request counts as old.'),
   settle: timing('settle', '60s', 'How long a pull request without any check must stand before it is merged.', '0'),
   updateInterval: timing('update-interval', '10m', 'An open pull request is updated at most once in this span.'),
-  needGone: timing('need-gone', '10m', 'How long a need must be gone before its pull request is closed.'),
+  needGone: timing('need-gone', '10m', 'How long a demand must be gone before its pull request is closed.'),
   holdRetry: timing('hold-retry', '5m', 'After how long a blocked or locked decision is tried again.'),
   syncPoll: timing('sync-poll', '15s', 'How often the cluster is asked whether it follows a merge.'),
   syncOverdue: timing('sync-overdue', '20m', 'After how long a cluster that does not follow is warned about.'),
-  rejectionCooldown: timing('rejection-cooldown', '24h', "How long a person's refusal is respected."),
+  rejectionCooldown: timing('rejection-cooldown', '24h', "How long a person's rejection is respected."),
   recommendationRepeat: timing(
     'recommendation-repeat',
     '24h',

@@ -99,7 +99,7 @@ function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, '
       dryRun: false,
       threshold: '80',
       increment: '20',
-      cooldownMinutes: 60,
+      cooldown: 3_600_000,
       autoMerge: false,
       maxStep: '2',
       burst: 'settle',

@@ -6,7 +6,7 @@ export const UNCONFIGURED: PolicyDefaults = {
   dryRun: false,
   threshold: '80',
   increment: '20',
-  cooldownMinutes: 60,
+  cooldown: 3_600_000,
   autoMerge: false,
   maxStep: '2',
   burst: 'settle',

@@ -237,11 +237,14 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
 export const lonelyAnswerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
   'lease-taken-meanwhile': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
-    // Git is looked at between the look at the Lease and its taking.
-    await stack.forge.pushCommit({ files: { 'README.md': `# for ${namespace}\n` } });
+    // Git is read after the Lease was seen free and before it is taken. Held before the commit: otherwise an earlier
+    // scenario's episode that tries again may read the new tree first, and nobody asks for it again.
     const hold = stack.forge.hold({ method: 'GET', path: '/git/trees/**', when: 'before' });
+    await stack.forge.pushCommit({ files: { 'README.md': `# for ${namespace}\n` } });
     await press(quota);
-    await untilHeld(hold, `Git is about to be read for ${namespace}`, EPISODE_MS);
+    // The request that is held may be another episode's, so the quota's own history says when Git is read for it.
+    const isAsked = async () => (await timesAsked(quota, 'observeSource')) >= 1;
+    await eventually(`Git is read for ${namespace}`, isAsked, EPISODE_MS);
     await quota.createLease('somebody-else');
     hold.release();
     await quota.reaches('Blocked', 'LeaseHeld');

@@ -234,7 +234,7 @@ describe.concurrent('headroom', () => {
     await quota.deploy('web', 9, { cpu: '10m' });
     await quota.reaches('AwaitingApproval');
     const { number, head } = await quota.pullRequest();
-    expect(await fails('approve', 'approved/compute', '--head', 'deadbeef')).toContain('look again');
+    expect(await fails('approve', 'approved/compute', '--head', 'deadbeef')).toContain('Check the pull request again');
     const answer = JSON.parse(
       await says('approve', 'approved/compute', '--by', 'alice', '--head', head.sha, '--output', 'json'),
     ) as unknown;

@@ -3,7 +3,7 @@ import { percentOf } from '../../../../domain/kernel/percent.ts';
 import { isZero, parseQuantity } from '../../../../domain/kernel/quantity.ts';
 import { addLists, type ResourceList } from '../../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
-import { type EpochMs, formatInstant } from '../../../../domain/kernel/time.ts';
+import { type EpochMs, formatInstant, MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import { emitted } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { usageFacts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
@@ -342,7 +342,7 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
     const mode = fromOf('mode', policy.sources['mode'] ?? 'default', provenance);
     return [
       `that is all: the mode is observe (${fromText(mode)}), so nothing is written to GitHub`,
-      `the quota rests for ${policy.cooldownMinutes} min`,
+      `the quota rests for ${policy.cooldown / MINUTE_MS} min`,
     ];
   }
   if (last.kind !== 'propose') return [];
@@ -360,6 +360,6 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
       ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
       : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
     ...(policy.autoMerge.allowed && mergeHold !== null ? [`not merged now: ${mergeHold.detail}`] : []),
-    `the cluster follows, and the quota rests for ${policy.cooldownMinutes} min`,
+    `the cluster follows, and the quota rests for ${policy.cooldown / MINUTE_MS} min`,
   ];
 }

@@ -1,6 +1,6 @@
 /** The policy in force, setting by setting, each as an annotation would say it, with the layer that it comes from. */
 import { formatDuration } from '../../../../domain/kernel/duration.ts';
-import { formatInstant } from '../../../../domain/kernel/time.ts';
+import { formatInstant, MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import { formatWindow } from '../../../../domain/quota-resize/policy/merge-window.ts';
 import type { PolicyLayer, PolicySource, ResizePolicy } from '../../../../domain/quota-resize/policy/policy.ts';
 import { ANNOTATION_PREFIX, type PlainSetting } from '../../../../domain/quota-resize/policy/annotations.ts';
@@ -129,7 +129,7 @@ function plainValues(policy: ResizePolicy, { gitPathTemplate }: Provenance): Par
     burst: policy.burst,
     steps: listed(Object.entries(policy.steps).map(([resource, step]) => `${resource}=${step}`)),
     'max-step': policy.maxStep,
-    'cooldown-minutes': String(policy.cooldownMinutes),
+    'cooldown-minutes': String(policy.cooldown / MINUTE_MS),
     'rejection-cooldown': formatDuration(policy.rejectionCooldown),
     'auto-merge': String(policy.autoMerge.allowed),
     approval: policy.approval,

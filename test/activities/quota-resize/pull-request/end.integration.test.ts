@@ -130,7 +130,7 @@ describe('merging', () => {
 });
 
 describe('closing', () => {
-  const comment = 'The need is gone: used 1 of 2 for 10 min.';
+  const comment = 'The demand is gone: used 1 of 2 for 10 min.';
 
   it('says why, closes, and deletes the branch', async () => {
     await using gitops = await startGitOps();
@@ -209,7 +209,7 @@ describe('deleting the branch', () => {
     await gitops.forge[end](1, 'mona');
     const pushed = await gitops.forge.pushCommit({ branch, files: { a: 'b' }, author: 'mona' });
     await worker.activities.ensureBranchDeleted({ target, decision });
-    await worker.activities.ensurePullRequestClosed({ target, decision, comment: 'The need is gone.' });
+    await worker.activities.ensurePullRequestClosed({ target, decision, comment: 'The demand is gone.' });
     expect(await gitops.forge.branchTip(branch)).toBe(pushed);
   });
 

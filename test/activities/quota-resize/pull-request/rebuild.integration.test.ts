@@ -71,7 +71,7 @@ describe('rebuilding a pull request', () => {
       decision,
       policy,
       candidatesByQuota,
-      why: 'the need grew',
+      why: 'the demand grew',
     });
     await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'").replace('pods: 10', 'pods: 12'));
     const pull = await worker.github.pullRequests.get(1);

@@ -122,7 +122,7 @@ describe('an approval before the pull request', () => {
     expect(merged.last).toMatchObject({ kind: 'merge' });
   });
 
-  it('is void when the need grows, and then no pull request is opened for the new values', () => {
+  it('is void when the demand grows, and then no pull request is opened for the new values', () => {
     const { memory: waiting } = untilQuiet(
       (current) => unopened({ policy: asking }, current),
       memory({ decision: decision() }),
@@ -166,7 +166,7 @@ describe('an approval of an open pull request', () => {
     const head = ref().headSha;
     expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 7) }, NOW).kind).toBe('done');
     const other = command(asked(), 'approve', { ...ann, head: '0000000' }, NOW);
-    expect(other).toMatchObject({ kind: 'rejected', message: expect.stringContaining('look again') });
+    expect(other).toMatchObject({ kind: 'rejected', message: expect.stringContaining('Check the pull request again') });
     expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 3) }, NOW).kind).toBe('rejected');
   });
 

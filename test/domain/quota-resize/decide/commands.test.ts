@@ -113,7 +113,9 @@ describe('reconcileNow', () => {
 describe('skipCooldown', () => {
   it('ends the cooldown that runs', () => {
     const outcome = send('skipCooldown');
-    expect(outcome.message).toBe('cooldown skipped by ann: a need is acted on now, also one that was refused before');
+    expect(outcome.message).toBe(
+      'cooldown skipped by ann: Headroom acts on a demand now, also on one that was rejected before',
+    );
     expect(done(outcome)).toEqual(memory({ cooldownSkippedAt: NOW }));
   });
 });

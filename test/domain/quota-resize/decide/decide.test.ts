@@ -703,14 +703,14 @@ describe('a decision without a pull request', () => {
     expect(decide(seenWith(demanded, null), memory({ decision: demanded }), NOW)[1].reason).toBe('UnmetDemand');
   });
 
-  it('is not opened when the need has gone, and given up when it stays gone', () => {
+  it('is not opened when the demand has gone, and given up when it stays gone', () => {
     const [carried, verdict] = at(NOW, { quota: cpu('7') });
     expect(verdict).toMatchObject({
       kind: 'hold',
       reason: 'DemandGone',
       phase: 'OpeningPullRequest',
       detail:
-        'the need has been gone since 2026-11-20T10:00:00Z, decision 0a1b2c3d (requests.cpu 10 → 12) is given up at 2026-11-20T10:10:00Z unless it comes back',
+        'the demand has been gone since 2026-11-20T10:00:00Z, decision 0a1b2c3d (requests.cpu 10 → 12) is given up at 2026-11-20T10:10:00Z unless it comes back',
     });
     expect(at(NOW + 10 * MINUTE, { quota: cpu('7') }, carried)[1]).toMatchObject({
       kind: 'close',

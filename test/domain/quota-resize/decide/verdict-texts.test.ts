@@ -125,7 +125,7 @@ const expected: Record<Reason, Expected> = {
     ),
     kind: 'hold',
     phase: 'CoolingDown',
-    detail: `requests.cpu 10 → 12 is recommended already. Headroom recommends it again at ${formatInstant(NOW + 22 * HOUR)} unless the need changes`,
+    detail: `requests.cpu 10 → 12 is recommended already. Headroom recommends it again at ${formatInstant(NOW + 22 * HOUR)} unless the demand changes`,
   },
   OptedOut: {
     verdict: idle({ policy: policy({ enabled: 'false' }) }),
@@ -178,7 +178,7 @@ const expected: Record<Reason, Expected> = {
     kind: 'hold',
     phase: 'CoolingDown',
     detail:
-      'requests.cpu 10 → 12 was rejected by ann at 2026-11-20T09:00:00Z (no budget). Headroom does not ask for it again before 2026-11-21T09:00:00Z unless the need grows',
+      'requests.cpu 10 → 12 was rejected by ann at 2026-11-20T09:00:00Z (no budget). Headroom does not ask for it again before 2026-11-21T09:00:00Z unless the demand grows',
   },
   ObserverMode: {
     verdict: open({ observed: { policy: policy({ mode: 'observe' }) } }),
@@ -330,13 +330,13 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ observed: { demand: [demand({ 'requests.cpu': '3' })] } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: the need grew (requests.cpu 10 → 15100m)`,
+    detail: `${LINK}: the demand grew (requests.cpu 10 → 15100m)`,
   },
   DemandGone: {
     verdict: open({ observed: { quota: cpu('7') }, memory: { demandGoneSince: NOW - MINUTE } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
-    detail: `the need has been gone since 2026-11-20T09:59:00Z, ${LINK} is closed at 2026-11-20T10:09:00Z unless it comes back`,
+    detail: `the demand has been gone since 2026-11-20T09:59:00Z, ${LINK} is closed at 2026-11-20T10:09:00Z unless it comes back`,
   },
   Adopted: {
     verdict: decide(seenWith(decision(), null), memory(), NOW)[1],
@@ -434,7 +434,7 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingChecks',
-    detail: `the need grew (requests.cpu 10 → 15100m), ${LINK} is updated at 2026-11-20T10:09:00Z`,
+    detail: `the demand grew (requests.cpu 10 → 15100m), ${LINK} is updated at 2026-11-20T10:09:00Z`,
   },
   MergedByHuman: {
     verdict: open({
@@ -559,8 +559,8 @@ describe('the same reasons in other circumstances', () => {
     ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
     expect(comments).toEqual([
       'Closed by Headroom: the ResourceQuota is deleted.',
-      'Closed by Headroom: the need has been gone since 2026-11-20T09:00:00Z, nothing has to be raised any more.',
-      'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the need grows.',
+      'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z, nothing has to be raised any more.',
+      'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the demand grows.',
     ]);
   });
 

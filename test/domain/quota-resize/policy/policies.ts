@@ -7,7 +7,7 @@ export const defaults: PolicyDefaults = {
   dryRun: false,
   threshold: '80',
   increment: '20',
-  cooldownMinutes: 60,
+  cooldown: 3_600_000,
   autoMerge: true,
   maxStep: '2',
   burst: 'settle',

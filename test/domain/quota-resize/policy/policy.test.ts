@@ -16,7 +16,7 @@ describe('resolvePolicy', () => {
         increment: '20',
         thresholds: {},
         increments: {},
-        cooldownMinutes: 60,
+        cooldown: 3_600_000,
         autoMerge: { allowed: true, reason: 'On' },
         maxStep: '2',
         burst: 'settle',
@@ -49,7 +49,7 @@ describe('resolvePolicy', () => {
       threshold: '85',
       increment: '10',
       thresholds: { cpu: '95' },
-      cooldownMinutes: 5,
+      cooldown: 300_000,
       maxStep: '3',
       git: { path: 'teams/{{ .Namespace }}' },
       sources: {

@@ -374,7 +374,7 @@ describe('templates of an operator', () => {
 });
 
 it('a comment carries a hidden marker by which it is found again', () => {
-  const comment = markedComment('0a1b2c3d', 'abc', 'The need is gone.');
-  expect(comment).toBe('The need is gone.\n\n<!-- headroom:0a1b2c3d:abc -->');
+  const comment = markedComment('0a1b2c3d', 'abc', 'The demand is gone.');
+  expect(comment).toBe('The demand is gone.\n\n<!-- headroom:0a1b2c3d:abc -->');
   expect(comment).toContain(commentMarker('0a1b2c3d', 'abc'));
 });

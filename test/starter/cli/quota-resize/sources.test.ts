@@ -239,7 +239,7 @@ describe.concurrent('headroom plan', () => {
   it.each<[string, string, RegExp]>([
     ['team-e', 'pods=9', /pods=9 is below 10, which Git says/],
     ['team-e', 'secrets=9', /sets no secrets in Git/],
-    ['team-g', 'pods=9', /stands in 2 places/],
+    ['team-g', 'pods=9', /is in 2 places/],
     ['nobody', 'pods=9', /nobody\/compute is not in this checkout: there is team-.*\n.*broken\.yaml:4: not YAML/],
     ['odd', 'pods=9', /odd\/compute: odd\.yaml:8: the value of pods is not a quantity .*begins with 0/],
   ])('of %s with %s is refused with the reason, and ends with 1', async (namespace, set, message) => {

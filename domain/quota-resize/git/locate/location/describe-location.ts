@@ -21,7 +21,7 @@ export function twiceMessage(candidates: readonly Candidate[], from: readonly st
     const root = from[index] ?? path;
     return root === path ? `${path}:${line}` : `${path}:${line} (through ${root})`;
   });
-  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${locations.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
+  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} is in ${candidates.length} places: ${locations.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
 }
 
 /** Why the values of a quota cannot be located with certainty; undefined where they can. */

@@ -140,7 +140,7 @@ function inTwoRepositories<Tree extends SourceTree>(
   const locations = located.map((one) => locationText(one)).join(', ');
   return notLocated(
     'FoundTwice',
-    `ResourceQuota ${wanted.namespace}/${wanted.name} stands in two repositories: ${locations}; keep one, or name its repository with the annotation resizer.io/git-repository on the namespace`,
+    `ResourceQuota ${wanted.namespace}/${wanted.name} is in two repositories: ${locations}; keep one, or name its repository with the annotation resizer.io/git-repository on the namespace`,
   );
 }
 

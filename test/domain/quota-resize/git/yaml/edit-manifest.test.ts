@@ -182,7 +182,7 @@ describe('a manifest whose limits are raised', () => {
     expect(refused(`${head}  scopes: []\n`, { pods: '4' })).toMatch(/sets no limit/);
     expect(refused(withHard('    pods: 3\n').replace('team-a', 'team-b'), { pods: '4' })).toMatch(/team-b/);
     const twice = `${withHard('    pods: 3\n')}---\n${withHard('    pods: 3\n')}`;
-    expect(refused(twice, { pods: '4' })).toMatch(/stands in 2 places/);
+    expect(refused(twice, { pods: '4' })).toMatch(/is in 2 places/);
   });
 
   it('says the line of the file in a refusal, also in a later document', () => {
