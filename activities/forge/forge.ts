@@ -120,6 +120,8 @@ export type OpenOutcome =
 export const PLAIN_FILE = '100644';
 
 export interface Forge {
+  /** The name of the service, for people: `GitHub`. */
+  readonly service: string;
   /** `owner/name`. */
   readonly repository: string;
   readonly files: ForgeFiles;

@@ -5,7 +5,18 @@
 import { failure } from '../kernel/failure.ts';
 import type { Forge } from './forge.ts';
 
+export interface RepositoryAddress {
+  /** In lower case, without a port. */
+  readonly host: string;
+  /** `owner/name`, without `.git`. */
+  readonly repository: string;
+}
+
 export interface Repositories {
+  /** The host of the repositories: `github.com`. */
+  readonly host: string;
+  /** Reads an `https://`, `ssh://` or scp address; null for any other text, or one that names no repository. */
+  addressOf(url: string): RepositoryAddress | null;
   /** `owner/name`, in the order of the configuration. */
   readonly names: readonly string[];
   /**
@@ -22,6 +33,8 @@ export interface Repositories {
 
 /** Without configuration, which is sufficient for observing. */
 export const noRepositories: Repositories = {
+  host: '',
+  addressOf: () => null,
   names: [],
   of: (repository) => {
     throw notOnTheList(repository, []);

@@ -83,7 +83,7 @@ export interface QuotaResizeActivities {
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
 
-  /** Returns when GitHub shows a pull request that differs from `lastSeen`. */
+  /** Returns when the forge shows a pull request that differs from `lastSeen`. */
   awaitPullRequestChange(input: {
     target: QuotaTarget;
     decision: Decision;
@@ -113,7 +113,7 @@ export interface QuotaResizeActivities {
   /** Writes an Event for people on the quota. */
   ensureQuotaEvent(input: ResizeEvent): Promise<void>;
 
-  /** Locks the files and the quota, and stores the decision, before the first write to GitHub. */
+  /** Locks the files and the quota, and stores the decision, before the first write to the forge. */
   ensureLeaseAcquired(input: {
     target: QuotaTarget;
     decision: Decision;

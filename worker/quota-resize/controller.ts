@@ -38,7 +38,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
-      candidates: candidateOptions(config, { kubernetes, repositories, apiUrl: config.github?.apiUrl ?? '' }),
+      candidates: candidateOptions(config, { kubernetes, repositories }),
       abandonedHolder: abandonedHolder(repositories.default()),
       log,
     }),

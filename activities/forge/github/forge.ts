@@ -14,6 +14,7 @@ export function createGitHubForge(options: GitHubRepositoryOptions, shared?: Git
   const files = new GitHubFiles(repository);
   const forgetBase = () => files.forgetBase();
   return {
+    service: 'GitHub',
     repository: repository.name,
     files,
     branches: new GitHubBranches(repository, forgetBase),

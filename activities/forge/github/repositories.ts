@@ -4,6 +4,7 @@ import { noRepositories, notOnTheList, type Repositories } from '../repositories
 import { GitHubClient, type GitHubOptions } from './client.ts';
 import { createGitHubForge } from './forge.ts';
 import { GitObjects } from './repository.ts';
+import { hostOfRepositories, parseRepositoryUrl } from './repository-url.ts';
 
 export interface RepositoriesOptions extends Omit<GitHubOptions, keyof RepositoryName> {
   readonly repositories: readonly RepositoryName[];
@@ -21,6 +22,8 @@ export function connectRepositories({ repositories, ...options }: RepositoriesOp
   }
   const names = [...byName.values()].map((forge) => forge.repository);
   return {
+    host: hostOfRepositories(options.apiUrl),
+    addressOf: parseRepositoryUrl,
     names,
     of(repository) {
       const forge = byName.get(keyOf(repository));

@@ -1,11 +1,5 @@
 /** Parses repository URLs of Argo CD and Flux. */
-
-export interface RepositoryAddress {
-  /** In lower case, without a port. */
-  readonly host: string;
-  /** `owner/name`, without `.git`. */
-  readonly repository: string;
-}
+import type { RepositoryAddress } from '../repositories.ts';
 
 /** scp syntax, `git@github.com:acme/gitops.git`: not a URL, since no slashes follow the colon. */
 const SCP = /^(?:[^@/:]+@)?(\[[0-9a-f:.]+\]|[^/:@[\]]+):(?!\/)(.+)$/i;

@@ -278,7 +278,7 @@ export class LeaseStore {
     try {
       return await abandonedHolder(number);
     } catch (error) {
-      // GitHub may be unavailable; until it answers, the lock counts as active.
+      // The forge may be unavailable; until it answers, the lock counts as active.
       log.warn({ holder, error: String(error) }, 'cannot tell whether the pull request of a Lease holder is closed');
       return false;
     }

@@ -78,7 +78,7 @@ export async function rebuild(
   const commit = await write('commit onto base', { path, base: base.sha }, () =>
     forge.branches.commitOnto({ parent: base.sha, parentTree: base.treeSha, files: edit.files, message }),
   );
-  // GitHub has no conditional branch update: checking right before the write limits the race to one round trip.
+  // The forge has no conditional branch update: checking right before the write limits the race to one round trip.
   const head = await forge.branches.head(branch);
   if (head === null) throw notThereYet(branch, forge.repository, 'it is gone');
   if (head !== expected) return 'foreign';
@@ -88,7 +88,7 @@ export async function rebuild(
   if (moved === 'moved') return commit;
   throw failure({
     type: 'ForgeUnavailable',
-    message: `GitHub did not move ${branch} of ${forge.repository}: ${moved.rejected}`,
+    message: `${forge.service} did not move ${branch} of ${forge.repository}: ${moved.rejected}`,
   });
 }
 

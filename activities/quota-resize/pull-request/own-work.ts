@@ -30,10 +30,10 @@ export interface PullRequestDependencies {
   readonly repositories: Repositories;
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
-  /** Null when writes to GitHub are not limited by a budget. */
+  /** Null when writes to the forge are not limited by a budget. */
   readonly permits: WritePermits | null;
   readonly log: Logger;
-  readonly config: GitHubActivityConfig;
+  readonly config: ForgeActivityConfig;
 }
 
 /** The dependencies for pull requests of one repository. */
@@ -41,14 +41,14 @@ export interface ForgeActivityDependencies extends Omit<PullRequestDependencies,
   readonly forge: Forge;
 }
 
-export interface GitHubActivityConfig {
+export interface ForgeActivityConfig {
   readonly timings: PullRequestPollTimings;
   readonly texts: PullRequestTexts;
   /** The URL of the Temporal UI and the namespace of the workflows; null when unknown. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
-/** Makes one write to GitHub: checked by the guard, within the budget, and logged in one line. */
+/** Makes one write to the forge: checked by the guard, within the budget, and logged in one line. */
 export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
 
 /**
@@ -92,7 +92,10 @@ export function writesOf(
     try {
       const result = await write();
       const outcome = outcomeOf(result);
-      log.info({ ...line, write: what, ...fields, outcome, ms: Date.now() - started }, `GitHub: ${what}: ${outcome}`);
+      log.info(
+        { ...line, write: what, ...fields, outcome, ms: Date.now() - started },
+        `${forge.service}: ${what}: ${outcome}`,
+      );
       return result;
     } catch (error) {
       // It is unknown whether the write took effect: the next attempt looks for it.
@@ -104,7 +107,7 @@ export function writesOf(
           ms: Date.now() - started,
           error: error instanceof Error ? error.message : String(error),
         },
-        `GitHub: ${what} got no good answer`,
+        `${forge.service}: ${what} got no good answer`,
       );
       throw error;
     }
@@ -211,7 +214,7 @@ export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef
 
 /** The branch of a decision, existing or to be created. */
 export function branchOf(
-  { config }: { readonly config: GitHubActivityConfig },
+  { config }: { readonly config: ForgeActivityConfig },
   target: QuotaTarget,
   decision: Decision,
 ): string {

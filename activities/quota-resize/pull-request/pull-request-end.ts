@@ -85,7 +85,7 @@ async function mergedOutcome(task: PullRequestTask, pull: PullRequest): Promise<
   return { kind: 'merged', ...merge };
 }
 
-/** The outcome of GitHub's response to a merge when the pull request is not merged afterwards. */
+/** The outcome of the forge's response to a merge when the pull request is not merged afterwards. */
 function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: string, answer: MergeAnswer): MergeOutcome {
   const { repository } = task.forge;
   const { number } = pull;

@@ -116,7 +116,7 @@ async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome>
     const why = opened.kind === 'exists' ? 'it says that one exists already, and shows none' : opened.message;
     throw failure({
       type: opened.kind === 'exists' ? 'ForgeUnavailable' : 'ForgeRejected',
-      message: `GitHub did not open a pull request for ${branch} in ${forge.repository}: ${why}`,
+      message: `${forge.service} did not open a pull request for ${branch} in ${forge.repository}: ${why}`,
       nonRetryable: opened.kind !== 'exists',
     });
   }
@@ -158,7 +158,7 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   if (commit === 'foreign') return { kind: 'open', pullRequest: recorded };
 
   const { title, body } = textOf(task, edit);
-  // GitHub stores the description with the line ends of its last editor.
+  // The forge stores the description with the line ends of its last editor.
   if (pull.title !== title || pull.body.replaceAll('\r\n', '\n') !== body) {
     await task.write('edit pull request', { number, head: commit.sha }, () =>
       forge.pullRequests.edit(number, { title, body }),

@@ -1,5 +1,5 @@
 /**
- * Requests reviews. Without reviewers in the policy nobody is asked: GitHub itself asks the code owners of the changed
+ * Requests reviews. Without reviewers in the policy nobody is asked: the forge itself asks the code owners of the changed
  * files when a pull request opens.
  */
 import { type PullRequest, teamSlug } from '../../forge/forge.ts';
@@ -17,7 +17,7 @@ export async function requestReviews(
   names: readonly string[],
   age: 'new' | 'found',
 ): Promise<void> {
-  // Authors cannot review their own pull request; GitHub would reject the whole list.
+  // Authors cannot review their own pull request; the forge would reject the whole list.
   const unasked = names.filter((name) => name !== user && !requestedReviewers.includes(teamSlug(name)));
   // People who have reviewed are no longer in the list of requested reviewers.
   const answered = unasked.length === 0 || age === 'new' ? [] : await forge.pullRequests.reviewersOf(number);
@@ -27,7 +27,7 @@ export async function requestReviews(
     write('request reviews', { number, reviewers: some }, () => forge.pullRequests.requestReviewers(number, some));
   const answer = await ask(reviewers);
   if (answer === 'requested') return;
-  // One invalid name makes GitHub reject the whole list, so the names are then tried one by one.
+  // One invalid name makes the forge reject the whole list, so the names are then tried one by one.
   const rejected = reviewers.length === 1 ? [{ name: reviewers[0], words: answer.rejected }] : [];
   for (const name of reviewers.length === 1 ? [] : reviewers) {
     const single = await ask([name]);
@@ -36,7 +36,7 @@ export async function requestReviews(
   for (const { name, words } of rejected) {
     log.warn(
       { repository: forge.repository, number, reviewer: name, error: words },
-      `GitHub does not ask ${name} to review #${number} of ${forge.repository}; correct the annotation resizer.io/reviewers: ${words}`,
+      `${forge.service} does not ask ${name} to review #${number} of ${forge.repository}; correct the annotation resizer.io/reviewers: ${words}`,
     );
   }
 }

@@ -9,7 +9,7 @@ import {
   argoSources,
   fluxSource,
 } from '../../../domain/quota-resize/git/locate/delivery/applied-source.ts';
-import { parseRepositoryUrl } from '../../forge/github/repository-url.ts';
+import type { Repositories } from '../../forge/repositories.ts';
 import { readApplication } from '../../../domain/quota-resize/git/locate/delivery/argo-application.ts';
 import { readKustomization } from '../../../domain/quota-resize/git/locate/delivery/flux-kustomization.ts';
 import { readHelmRelease } from '../../../domain/quota-resize/git/locate/delivery/helm-release.ts';
@@ -21,6 +21,11 @@ export interface Deliveries {
   readonly sources: readonly AppliedSource[];
   /** Labels and annotations that lead nowhere, as sentences. */
   readonly notes: readonly string[];
+}
+
+interface DeliveryOptions {
+  readonly kubernetes: Kubernetes;
+  readonly repositories: Pick<Repositories, 'addressOf'>;
 }
 
 const NOTHING: Deliveries = { sources: [], notes: [] };
@@ -36,7 +41,7 @@ const FLUX_HELM = 'helm.toolkit.fluxcd.io';
  * otherwise none.
  */
 export async function readArgoCd(
-  { kubernetes, argocdNamespace }: { readonly kubernetes: Kubernetes; readonly argocdNamespace: string },
+  { kubernetes, repositories, argocdNamespace }: DeliveryOptions & { readonly argocdNamespace: string },
   object: V1ObjectMeta,
 ): Promise<Deliveries> {
   const mark = argoMark(object);
@@ -55,13 +60,15 @@ export async function readArgoCd(
   const application = readApplication(found);
   return application === null
     ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`)
-    : { sources: argoSources(learntFrom, application, repositoryOf), notes: [] };
+    : { sources: argoSources(learntFrom, application, sameRepository(repositories)), notes: [] };
 }
 
 /** URLs of one repository may differ in protocol, case and `.git`. */
-function repositoryOf(url: string): string {
-  const address = parseRepositoryUrl(url);
-  return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
+function sameRepository({ addressOf }: DeliveryOptions['repositories']): (url: string) => string {
+  return (url) => {
+    const address = addressOf(url);
+    return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
+  };
 }
 
 function argoMark({
@@ -108,7 +115,7 @@ const gitRepository = z.object({
 
 /** Reads the Kustomization of an object and its GitRepository; no request for an object without the labels. */
 export async function readFlux(
-  kubernetes: Kubernetes,
+  { kubernetes }: Pick<DeliveryOptions, 'kubernetes'>,
   { labels }: V1ObjectMeta,
   kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
 ): Promise<Deliveries> {
@@ -159,7 +166,10 @@ async function readGitRepository(
  * Reads the HelmRelease of an object, what the HelmRelease itself is applied from, and the repository of its chart; no
  * request for an object without the labels.
  */
-export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectMeta): Promise<Deliveries> {
+export async function readFluxHelm(
+  { kubernetes, repositories }: DeliveryOptions,
+  { labels }: V1ObjectMeta,
+): Promise<Deliveries> {
   const name = labels?.[`${FLUX_HELM}/name`];
   const namespace = labels?.[`${FLUX_HELM}/namespace`];
   if (!name || !namespace) return NOTHING;
@@ -179,7 +189,7 @@ export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectM
   const release = readHelmRelease(object);
   if (release === null) return unreadable('flux', `Flux HelmRelease ${namespace}/${name}`);
   const { metadata } = object as { readonly metadata: V1ObjectMeta };
-  const own = await readFlux(kubernetes, metadata, 'HelmRelease');
+  const own = await readFlux({ kubernetes }, metadata, 'HelmRelease');
   const ref = release.chart?.sourceRef;
   const git =
     ref?.kind === 'GitRepository'
@@ -192,7 +202,7 @@ export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectM
       object: own.sources.find(({ url }) => url !== undefined) ?? null,
       chart: git === null || typeof git === 'string' ? null : git,
     },
-    repositoryOf,
+    sameRepository(repositories),
   );
   // Nothing says where the values are; the search may find them.
   return { sources: source === null ? [] : [source], notes: own.notes };

@@ -17,7 +17,6 @@ import {
 import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../../domain/quota-resize/pull-request/shown-url.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
-import { hostOfRepositories, parseRepositoryUrl } from '../../forge/github/repository-url.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import type { Repositories } from '../../forge/repositories.ts';
 import { readArgoCd, readFlux, readFluxHelm } from './applied-sources.ts';
@@ -25,9 +24,7 @@ import { readArgoCd, readFlux, readFluxHelm } from './applied-sources.ts';
 export interface CandidateOptions {
   readonly kubernetes: Kubernetes;
   /** The repositories that may be changed; without any, Argo CD and Flux are not read. */
-  readonly repositories: Pick<Repositories, 'names' | 'nameOf'>;
-  /** GitHub's API URL: repositories on another host cannot be changed. */
-  readonly apiUrl: string;
+  readonly repositories: Pick<Repositories, 'host' | 'addressOf' | 'names' | 'nameOf'>;
   readonly pathTemplate: string;
   readonly argocdNamespace: string;
 }
@@ -41,7 +38,7 @@ interface CandidateSettings {
 /** The options for source candidates, from a process's configuration and its clients. */
 export function candidateOptions(
   { gitPathTemplate, kubernetes: { argocdNamespace } }: CandidateSettings,
-  connected: Pick<CandidateOptions, 'kubernetes' | 'repositories' | 'apiUrl'>,
+  connected: Pick<CandidateOptions, 'kubernetes' | 'repositories'>,
 ): CandidateOptions {
   return { ...connected, pathTemplate: gitPathTemplate.text, argocdNamespace };
 }
@@ -111,11 +108,7 @@ async function deliveredFrom(
   narrowed: Narrowed,
 ): Promise<{ readonly candidates: readonly SourceCandidate[]; readonly notes: readonly string[] }> {
   const object = quota.metadata ?? {};
-  const all = [
-    await readArgoCd(options, object),
-    await readFlux(options.kubernetes, object),
-    await readFluxHelm(options.kubernetes, object),
-  ];
+  const all = [await readArgoCd(options, object), await readFlux(options, object), await readFluxHelm(options, object)];
   const candidates = all.flatMap(({ sources }) => {
     // A chart from elsewhere is ignored if another source of the object is a repository, which has its values.
     const inGit = sources.filter(({ otherwise }) => otherwise === undefined);
@@ -131,15 +124,15 @@ async function deliveredFrom(
   };
 }
 
-function deliveredCandidate({ repositories, apiUrl }: CandidateOptions, applied: AppliedSource): SourceCandidate {
+function deliveredCandidate({ repositories }: CandidateOptions, applied: AppliedSource): SourceCandidate {
   const { from, learntFrom, url, revision, otherwise } = applied;
   const origin = { from, learntFrom };
   if (otherwise !== undefined || url === undefined) {
     const problem = `${learntFrom}: ${otherwise ?? 'it names no repository'}, which no pull request can change; name the place of its values with the annotations resizer.io/git-repository, resizer.io/git-path and resizer.io/git-field`;
     return { ...origin, problem };
   }
-  const address = parseRepositoryUrl(url);
-  const host = hostOfRepositories(apiUrl);
+  const address = repositories.addressOf(url);
+  const { host } = repositories;
   if (address === null || address.host !== host) {
     const problem = `${learntFrom} applies ${shownUrl(url)}, which is not on ${host}; name the quota's place with the annotation resizer.io/git-repository`;
     return { ...origin, problem };

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { hostOfRepositories, parseRepositoryUrl } from '../../../activities/forge/github/repository-url.ts';
+import { noRepositories } from '../../../activities/forge/repositories.ts';
 import { type CandidateOptions, readCandidates } from '../../../activities/quota-resize/source/source-candidates.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
@@ -14,6 +16,11 @@ const configured: readonly SourceCandidate[] = [
   },
   { from: 'scan', template: TEMPLATE, learntFrom: 'a search of the whole repository' },
 ];
+
+/** What the addresses of GitHub's repositories are. */
+function gitHub(apiUrl = 'https://api.github.com'): Pick<CandidateOptions['repositories'], 'host' | 'addressOf'> {
+  return { host: hostOfRepositories(apiUrl), addressOf: parseRepositoryUrl };
+}
 
 /** A kind of Argo CD or Flux, as much of it as the API server must know to keep its objects. */
 function crdOf(group: string, version: string, kind: string, plural: string): object {
@@ -51,8 +58,9 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
     metadata: object,
     {
       policy = {},
+      apiUrl,
       ...change
-    }: Partial<Omit<CandidateOptions, 'kubernetes'>> & { policy?: Record<string, string> } = {},
+    }: Partial<Omit<CandidateOptions, 'kubernetes'>> & { policy?: Record<string, string>; apiUrl?: string } = {},
   ): Promise<readonly SourceCandidate[]> {
     const { admin, worker } = cluster();
     const quota = {
@@ -68,8 +76,8 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
         repositories: {
           names,
           nameOf: (name) => names.find((existing) => existing === name.toLowerCase()) ?? null,
+          ...gitHub(apiUrl),
         },
-        apiUrl: 'https://api.github.com',
         pathTemplate: TEMPLATE,
         argocdNamespace: 'argocd',
         ...change,
@@ -366,8 +374,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
       const repositories = { names: ['acme/gitops'], nameOf: (name: string) => name };
       const candidates = {
         kubernetes: cluster().worker,
-        repositories,
-        apiUrl: 'https://api.github.com',
+        repositories: { ...gitHub(), ...repositories },
         pathTemplate: TEMPLATE,
         argocdNamespace: 'argocd',
       };
@@ -375,7 +382,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
         .activities({ candidates })
         .observeQuota({ target: targetOf('hints') });
       expect(seen.candidates.map(({ from }) => from)).toEqual(['argocd', 'template', 'scan']);
-      const unconfigured = { ...candidates, repositories: { names: [], nameOf: () => null } };
+      const unconfigured = { ...candidates, repositories: noRepositories };
       const blind = await cluster()
         .activities({ candidates: unconfigured })
         .observeQuota({ target: targetOf('hints') });

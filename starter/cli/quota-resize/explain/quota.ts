@@ -1,4 +1,5 @@
 /** Looks at a quota, its cluster and its episode, and explains what would happen to it. */
+import { hostOfRepositories, parseRepositoryUrl } from '../../../../activities/forge/github/repository-url.ts';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts';
@@ -78,7 +79,6 @@ async function observe(
       candidates: candidateOptions(config, {
         kubernetes: supposed.kubernetes,
         repositories: repositoriesOf(config),
-        apiUrl: config.gitOps.apiUrl,
       }),
       pauses: null,
       abandonedHolder: null,
@@ -101,7 +101,7 @@ function repositoriesOf({ gitOps }: Config): CandidateOptions['repositories'] {
   const names = gitOps.repositories.map(({ owner, repo }) => `${owner}/${repo}`);
   const nameOf = (repository: string): string | null =>
     names.find((name) => name.toLowerCase() === repository.toLowerCase()) ?? null;
-  return { names, nameOf };
+  return { host: hostOfRepositories(gitOps.apiUrl), addressOf: parseRepositoryUrl, names, nameOf };
 }
 
 /** @throws {CommandFailed} when the namespace or the quota does not exist, with those that do. */
