@@ -37,12 +37,6 @@ import { HistoryWatch } from '../kernel/stack/history-watch.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { untilAllowed } from '../activities/until-allowed.ts';
 
-/**
- * For the controller manager: Kubernetes' own autoscaler, which looks every 15 s, does not look while a file runs. A look
- * between the two writes by which a workload and its autoscaler are held would make it three, where each is counted.
- */
-export const NO_AUTOSCALER_LOOKS = '--horizontal-pod-autoscaler-sync-period=1h';
-
 /** Up, and Down: by history, without waiting for a clock. Only the first minute of a year is an exception. */
 export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
 export const DOWN = { upscale: '0 0 1 1 *', downscale: '1 0 1 1 *' } as const;
@@ -336,14 +330,13 @@ export class LightsOutCluster {
     withinMs = 60_000,
   ): Promise<LightsOutStatus> {
     let seen = 'nothing';
+    const history = new HistoryWatch(this.plane.client, this.handle(schedule).workflowId);
     return await eventually(
       () => `${schedule} is ${phase}${reason === undefined ? '' : ` (${reason})`}: it is ${seen}`,
       async () => {
-        // The server alone answers this one; a query costs it and the worker six times as much.
-        const { searchAttributes } = await this.#answered(QUERY_MS, async () => await this.handle(schedule).describe());
-        const [shown] = searchAttributes['HeadroomPhase'] ?? [];
-        seen = String(shown);
-        if (shown !== phase) return false;
+        // A query costs Temporal and the worker more than all that is read here.
+        seen = history.phase ?? seen;
+        if (history.phase !== phase) return false;
         const status = await this.status(schedule);
         seen = `${status.phase} (${status.reason})`;
         if (status.phase !== phase || (reason !== undefined && status.reason !== reason)) return false;
@@ -356,7 +349,7 @@ export class LightsOutCluster {
         return isAtRest && status;
       },
       withinMs,
-      new HistoryWatch(this.plane.client, this.handle(schedule).workflowId),
+      history,
     );
   }
 

@@ -5,17 +5,10 @@ import { parseAllDocuments } from 'yaml';
 import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/schedule/names.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import { NO_AUTOSCALER } from '../kernel/servers/control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import {
-  DOWN,
-  LightsOutCluster,
-  savedStateOf,
-  merge,
-  NO_AUTOSCALER_LOOKS,
-  startLightsOutPlane,
-  UP,
-} from './cluster.ts';
+import { DOWN, LightsOutCluster, savedStateOf, merge, startLightsOutPlane, UP } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -24,7 +17,7 @@ beforeAll(async () => {
   const flags = ['--feature-gates=HPAScaleToZero=true'];
   plane = await startLightsOutPlane({
     apiServerFlags: flags,
-    controllerManagerFlags: [...flags, NO_AUTOSCALER_LOOKS],
+    controllerManagerFlags: [...flags, NO_AUTOSCALER],
   });
   cluster = new LightsOutCluster(plane);
   await cluster.defineScaledObjects();

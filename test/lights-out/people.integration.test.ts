@@ -2,15 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import {
-  DOWN,
-  LightsOutCluster,
-  savedStateOf,
-  merge,
-  NO_AUTOSCALER_LOOKS,
-  startLightsOutPlane,
-  UP,
-} from './cluster.ts';
+import { DOWN, LightsOutCluster, savedStateOf, merge, startLightsOutPlane, UP } from './cluster.ts';
 
 /**
  * Much longer than the ten seconds between two looks at workloads: one falls into it on a machine as well whose processes wait
@@ -22,7 +14,6 @@ let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
 beforeAll(async () => {
   plane = await startLightsOutPlane({
-    controllerManagerFlags: [NO_AUTOSCALER_LOOKS],
     env: { HEADROOM_LIGHTS_OUT_CONTESTED_MIN: `${CONTESTED_MS}ms` },
   });
   cluster = new LightsOutCluster(plane);

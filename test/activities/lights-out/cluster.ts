@@ -19,9 +19,9 @@ import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedul
 import type { LightsOutObservation } from '../../../domain/lights-out/decide/observation.ts';
 import type { Plan } from '../../../domain/lights-out/decide/plan.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
-import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { NO_AUTOSCALER_LOOKS } from '../../lights-out/cluster.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -63,10 +63,7 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const plane = await startControlPlane({
-    users: [{ name: WORKER }],
-    controllerManagerFlags: [NO_AUTOSCALER_LOOKS],
-  });
+  const plane = await borrowControlPlane([{ name: WORKER }]);
   const admin = connectKubernetes(kubeConfig(plane.adminKubeconfig));
   const worker = connectKubernetes(kubeConfig(plane.kubeconfigFor(WORKER)));
   const objects = kubeConfig(plane.adminKubeconfig).makeApiClient(KubernetesObjectApi);

@@ -65,6 +65,12 @@ export interface ControlPlane {
   readonly stop: () => Promise<void>;
 }
 
+/**
+ * A flag of kube-controller-manager: its autoscaler, which reconciles every 15 s, does nothing while a file runs. Between the
+ * two writes by which Headroom scales a workload and its HorizontalPodAutoscaler it would add a third, where each is counted.
+ */
+export const NO_AUTOSCALER = '--horizontal-pod-autoscaler-sync-period=1h';
+
 const ADMIN = 'admin';
 const CONTROLLER_MANAGER = 'system:kube-controller-manager';
 const MASTERS = 'system:masters';

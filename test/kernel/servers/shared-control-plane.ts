@@ -6,7 +6,13 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readAuditLog } from './audit-log.ts';
-import { type ControlPlane, type ControlPlaneUser, ETCD_SOCKET, startControlPlane } from './control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneUser,
+  ETCD_SOCKET,
+  NO_AUTOSCALER,
+  startControlPlane,
+} from './control-plane.ts';
 import { EtcdStore } from './etcd-keys.ts';
 
 const WORKER_ACCOUNT = 'system:serviceaccount:namespace-resizer-system:headroom-worker';
@@ -36,7 +42,7 @@ const CLEARED_WITHIN_MS = 60_000;
 let idle: SharedControlPlane | undefined;
 
 /**
- * A control plane with these users and no flags of its own, empty. `stop` gives it back. One whose API server was killed is
+ * A control plane with these users, no flags of its own and no autoscaler, empty. `stop` gives it back. One whose API server was killed is
  * not lent again: its controllers come back one after the other within a minute, for which the next file should not wait.
  */
 export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
@@ -80,7 +86,7 @@ class SharedControlPlane {
   }
 
   static async start(): Promise<SharedControlPlane> {
-    const plane = await startControlPlane({ users: USERS });
+    const plane = await startControlPlane({ users: USERS, controllerManagerFlags: [NO_AUTOSCALER] });
     const store = new EtcdStore(join(plane.dir, ETCD_SOCKET));
     // Its controllers go on for a moment: what they make is part of the start.
     let before = -1;

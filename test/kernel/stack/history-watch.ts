@@ -20,10 +20,19 @@ export class HistoryWatch {
   readonly #workflowId: string;
   /** Where in the history of a run the next event is awaited; null where that is not known. */
   #after: Uint8Array | null = null;
+  #phase: string | undefined;
 
   constructor(client: Client, workflowId: string) {
     this.#client = client;
     this.#workflowId = workflowId;
+  }
+
+  /**
+   * The phase that the run shows by its search attribute, as of the last event that was read; undefined where none was. The
+   * events are read anyway, so nobody has to ask Temporal for it.
+   */
+  get phase(): string | undefined {
+    return this.#phase;
   }
 
   /** To be called before a question: the next event is one that came after this. */
@@ -53,6 +62,7 @@ export class HistoryWatch {
             ...(token === null ? {} : { nextPageToken: token }),
           }),
       );
+      for (const event of answer.history?.events ?? []) this.#phase = phaseIn(event) ?? this.#phase;
       return answer.nextPageToken.length === 0 ? null : answer.nextPageToken;
     } catch (error) {
       // Without an event in time the next one is awaited at the same place. Where there is no run, or Temporal is away,
@@ -61,4 +71,17 @@ export class HistoryWatch {
       return code === DEADLINE_EXCEEDED ? token : null;
     }
   }
+}
+
+type HistoryEvent = NonNullable<
+  NonNullable<Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>['history']>['events']
+>[number];
+
+/** The phase that an event sets: that of an upsert, or the one that a run begins with. */
+function phaseIn(event: HistoryEvent): string | undefined {
+  const { indexedFields } =
+    (event.upsertWorkflowSearchAttributesEventAttributes ?? event.workflowExecutionStartedEventAttributes)
+      ?.searchAttributes ?? {};
+  const data = indexedFields?.['HeadroomPhase']?.data;
+  return data == null ? undefined : String(JSON.parse(Buffer.from(data).toString()));
 }

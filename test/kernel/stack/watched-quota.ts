@@ -161,20 +161,20 @@ export class WatchedQuota {
   /** Waits until the running episode is in a phase, for a reason. @returns what it says then. */
   async reaches(phase: Phase, reason?: Reason, withinMs = EPISODE_MS): Promise<ResizeStatus> {
     let last = 'no episode';
+    const history = this.history();
     const what = `${this.target.namespace}/${this.target.quota} is ${phase}${reason === undefined ? '' : ` (${reason})`}`;
     return await eventually(
       what,
       async () => {
-        // The server alone answers this one; a query costs it and the worker six times as much.
-        const { HeadroomPhase: shown } = await this.searchAttributes();
-        last = String(shown);
-        if (shown !== phase) return null;
+        // A query costs Temporal and the worker more than all that is read here.
+        last = history.phase ?? last;
+        if (history.phase !== phase) return null;
         const seen = await this.status();
         last = `${seen.phase} (${seen.reason}): ${seen.detail}`;
         return seen.phase === phase && (reason === undefined || seen.reason === reason) ? seen : null;
       },
       withinMs,
-      this.history(),
+      history,
     ).catch(async (error: unknown) => {
       const seen = await this.status().catch(() => null);
       if (seen !== null) last = `${seen.phase} (${seen.reason}): ${seen.detail}`;
