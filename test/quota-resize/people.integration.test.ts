@@ -69,7 +69,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(quota.pullRequests()).toEqual([number]);
 
-    expect(await quota.command('skipCooldown', { by: 'bob' })).toContain('also one that was refused before');
+    expect(await quota.command('skipCooldown', { by: 'bob' })).toContain('also on one that was rejected before');
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     expect(quota.pullRequests()).toHaveLength(2);
   });
