@@ -95,8 +95,8 @@ class PausedNamespaces {
   }
 
   has(namespace: string): boolean {
-    const known = this.#asked.get(namespace);
-    if (known !== undefined) return known !== null;
+    const cached = this.#asked.get(namespace);
+    if (cached !== undefined) return cached !== null;
     const pause = this.#pauseOf({ controller: 'lights-out', namespace });
     // A pause of a wider scope applies to the whole schedule.
     const own = pause?.scope === 'namespace' ? pause : null;

@@ -13,8 +13,8 @@ export interface IdleCost {
   readonly workloads: number;
   /** By the clock down and up again, with the waits until then. */
   readonly cycle: TemporalShare;
-  /** One look at everything that finds nothing to do, with the wait until the next; without the signal that asked for it. */
-  readonly look: number;
+  /** One pass over everything that finds nothing to do, with the wait until the next; without the signal that asked for it. */
+  readonly actionsPerPass: number;
   /** Actions a day: of a cycle a day, and of a day without a transition. */
   readonly perDay: number;
   readonly perQuietDay: number;
@@ -49,8 +49,14 @@ export async function measureIdleCost(cluster: LightsOutCluster, client: Client)
   await untilLateHintsAreIn();
   const histories = await historiesOf(client, lightsOutId({ cluster: CLUSTER, schedule: NAME }));
   const cycle = shareOf(histories, { from, to: cycled });
-  const look = totalActions(shareOf(histories, { from: cycled, to: Date.now() }).actions) - 1;
-  return { workloads: WORKLOADS, cycle, look, perDay: totalActions(cycle.actions), perQuietDay: look };
+  const actionsPerPass = totalActions(shareOf(histories, { from: cycled, to: Date.now() }).actions) - 1;
+  return {
+    workloads: WORKLOADS,
+    cycle,
+    actionsPerPass,
+    perDay: totalActions(cycle.actions),
+    perQuietDay: actionsPerPass,
+  };
 }
 
 async function stateOf(cluster: LightsOutCluster): Promise<string | undefined> {

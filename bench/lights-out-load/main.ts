@@ -10,7 +10,7 @@ import { type RunOptions, runLoad } from './run-load.ts';
 
 const started = performance.now();
 /** On standard error, so that the report alone is on standard output. */
-const tell = (what: string): void => {
+const log = (what: string): void => {
   console.error(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
@@ -43,7 +43,7 @@ function readOptions(): RunOptions & { readonly output: string } {
     delay: wholeNumber('delay', values.delay, 0),
     idle: !values['no-idle'],
     output: values.output,
-    tell,
+    log,
   };
 }
 

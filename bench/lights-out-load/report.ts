@@ -53,11 +53,11 @@ function phaseLines({
   ];
 }
 
-function idleLines({ workloads, cycle, look, perDay, perQuietDay }: IdleCost): readonly string[] {
+function idleLines({ workloads, cycle, actionsPerPass, perDay, perQuietDay }: IdleCost): readonly string[] {
   return [
     `a schedule with ${workloads} workloads and nothing to do but two transitions a day`,
     `  down and up by the clock: ${temporalText(cycle)}`,
-    `  a look that finds nothing, with the wait after it: ${look} actions`,
+    `  a pass that finds nothing, with the wait after it: ${actionsPerPass} actions`,
     `  a day with both transitions: ${perDay} actions; no look besides, since no wait is longer than a day`,
     `  a day without a transition: ${perQuietDay} actions`,
     `  a week of five working days: 5 x ${perDay} + 2 x ${perQuietDay} = ${5 * perDay + 2 * perQuietDay} actions`,

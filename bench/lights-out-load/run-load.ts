@@ -31,7 +31,7 @@ export interface RunOptions extends LoadOptions {
   readonly delay: number;
   /** Whether the cost of a schedule that has nothing to do is measured too; it takes four minutes. */
   readonly idle: boolean;
-  readonly tell: (what: string) => void;
+  readonly log: (what: string) => void;
 }
 
 export interface PhaseReport {
@@ -81,7 +81,7 @@ const isWrite = { method: 'PATCH', path: /^\/apis\/(apps|batch)\/v1\/namespaces\
 
 /** Puts the whole load down and up, without and with batches and faults, and reports what each way took. */
 export async function runLoad(options: RunOptions): Promise<LoadReport> {
-  options.tell('starting the servers');
+  options.log('starting the servers');
   const plane = await startLightsOutPlane({ controllerManagerFlags, ownServers: true });
   try {
     return await new Run(plane, options).report();
@@ -109,10 +109,10 @@ class Run {
   }
 
   async report(): Promise<LoadReport> {
-    const { tell, batchSize, delay } = this.#options;
+    const { log, batchSize, delay } = this.#options;
     const population = planPopulation(this.#options);
     const toWrite = namesToWrite(population);
-    tell(`filling the cluster: ${population.length} workloads, ${toWrite.size} of them awake`);
+    log(`filling the cluster: ${population.length} workloads, ${toWrite.size} of them awake`);
     await fillCluster(this.#admin, population);
     const original = await takeSnapshot(this.#admin);
     [this.#worker, this.#starter] = await Promise.all([this.#plane.startWorker(), this.#plane.startStarter()]);
@@ -147,7 +147,7 @@ class Run {
     }
     const idle = this.#options.idle ? await this.#idle() : null;
 
-    tell('reading the audit log and the histories');
+    log('reading the audit log and the histories');
     const [events, histories] = await Promise.all([
       this.#plane.plane.auditEvents(),
       historiesOf(this.#plane.client, lightsOutId({ cluster: CLUSTER, schedule: SCHEDULE })),
@@ -189,7 +189,7 @@ class Run {
     limits: Readonly<Record<string, unknown>>,
     meanwhile: () => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
-    this.#options.tell(title);
+    this.#options.log(title);
     const before = await takeSnapshot(this.#admin);
     const [, span] = await meter.during(async () => {
       const trouble = meanwhile();
@@ -210,7 +210,7 @@ class Run {
   async #killWorker(gate: KubernetesGate, at: number): Promise<void> {
     const hold = gate.hold({ ...isWrite, when: 'before', nth: at, times: 'always' });
     await hold.held;
-    this.#options.tell('killing the worker');
+    this.#options.log('killing the worker');
     await this.#worker?.kill();
     hold.abandon();
     this.#worker = await this.#plane.startWorker();
@@ -219,7 +219,7 @@ class Run {
   async #killApiServer(gate: KubernetesGate, at: number): Promise<void> {
     const hold = gate.hold({ ...isWrite, when: 'before', nth: at, times: 'always' });
     await hold.held;
-    this.#options.tell('killing the API server');
+    this.#options.log('killing the API server');
     await this.#plane.plane.killApiServer();
     hold.release();
     // Long enough that what is under way fails, and is tried again in vain.
@@ -229,7 +229,7 @@ class Run {
   }
 
   async #idle(): Promise<IdleCost> {
-    this.#options.tell('measuring what a schedule costs that has nothing to do: some minutes');
+    this.#options.log('measuring what a schedule costs that has nothing to do: some minutes');
     this.#worker = await this.#plane.startWorker();
     return await measureIdleCost(this.#cluster, this.#plane.client);
   }

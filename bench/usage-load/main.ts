@@ -11,7 +11,7 @@ import { startAgainstHeadroom, startOriginalTwice } from './servers.ts';
 
 const started = performance.now();
 /** On standard error, so that the report alone is on standard output. */
-const tell = (what: string): void => {
+const log = (what: string): void => {
   console.error(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
@@ -53,13 +53,13 @@ function readOptions(): RunOptions & { readonly against: string; readonly output
     settle: wholeNumber('settle', values.settle, 0),
     against: values.against,
     output: values.output,
-    tell,
+    log,
   };
 }
 
 try {
   const options = readOptions();
-  tell('starting the servers');
+  log('starting the servers');
   const servers = await (options.against === 'headroom' ? startAgainstHeadroom() : startOriginalTwice());
   try {
     const report = await runLoad(servers, options);

@@ -27,7 +27,7 @@ export class QuotaWatch {
   readonly #kubeConfig: KubeConfig;
   readonly #core: CoreV1Api;
   readonly #book: LagBook;
-  readonly #known = new Map<string, WrittenQuota>();
+  readonly #latest = new Map<string, WrittenQuota>();
   #version = '';
   #controller: AbortController | undefined;
   #isStopped = false;
@@ -51,7 +51,7 @@ export class QuotaWatch {
 
   /** What the quota's status shows, as `usedKey` writes it; undefined while it shows nothing. */
   shows(quota: string): string | undefined {
-    const used = this.#known.get(quota)?.status?.used;
+    const used = this.#latest.get(quota)?.status?.used;
     return used === undefined ? undefined : usedKey(used);
   }
 
@@ -62,7 +62,7 @@ export class QuotaWatch {
    */
   async catchUp(): Promise<string> {
     const { items, metadata } = await listSnapshot((range) => this.#core.listResourceQuotaForAllNamespaces(range));
-    for (const quota of items) this.#take(quota);
+    for (const quota of items) this.#observe(quota);
     const version = metadata?.resourceVersion ?? '';
     this.#book.progressed(Number(version));
     return version;
@@ -82,7 +82,7 @@ export class QuotaWatch {
 
   #event(type: string, object: Told): void {
     this.#version = object.metadata?.resourceVersion ?? this.#version;
-    if (type === 'ADDED' || type === 'MODIFIED') this.#take(object);
+    if (type === 'ADDED' || type === 'MODIFIED') this.#observe(object);
     else if (type === 'BOOKMARK') this.#book.progressed(Number(this.#version));
   }
 
@@ -92,12 +92,12 @@ export class QuotaWatch {
     await this.start();
   }
 
-  #take(quota: WrittenQuota): void {
+  #observe(quota: WrittenQuota): void {
     const name = `${quota.metadata?.namespace}/${quota.metadata?.name}`;
-    const before = this.#known.get(name);
+    const before = this.#latest.get(name);
     const version = Number(quota.metadata?.resourceVersion);
     if (version <= Number(before?.metadata?.resourceVersion ?? 0)) return;
-    this.#known.set(name, quota);
+    this.#latest.set(name, quota);
     const at = performance.now();
     const manager = before === undefined ? null : statusWriter(before, quota);
     if (manager !== null) this.writes.push({ quota: name, manager, at });

@@ -18,7 +18,7 @@ export interface RunOptions extends LoadOptions {
   readonly histories: number;
   /** Seconds that a phase waits for statuses that are still to become true. */
   readonly settle: number;
-  readonly tell: (what: string) => void;
+  readonly log: (what: string) => void;
 }
 
 /** What is known of a phase when it is over; lags of it may still be found later. */
@@ -44,13 +44,13 @@ export async function runLoad(servers: LoadServers, options: RunOptions): Promis
   );
   try {
     for (const side of sides) await side.watch.start();
-    options.tell('filling the clusters');
+    options.log('filling the clusters');
     const [, filled] = await meter.during(async () => {
       await Promise.all(sides.map(async (side) => await side.fillWith(plan.namespaces)));
     });
     const made: MadePhase[] = [];
     for (const phase of plan.phases) {
-      options.tell(`${phase.rate} changes a second for ${options.seconds} s`);
+      options.log(`${phase.rate} changes a second for ${options.seconds} s`);
       made.push(await makePhase(sides, phase, meter, options.settle));
     }
     const burst = options.burst === 0 ? null : await makeBurst(sides, meter, options);
@@ -59,7 +59,7 @@ export async function runLoad(servers: LoadServers, options: RunOptions): Promis
     const untrue = Object.fromEntries(sides.map((side) => [side.name, side.book.untrue()]));
 
     // Asked for at the end, since asking takes processors too.
-    options.tell('reading the audit log and the histories');
+    options.log('reading the audit log and the histories');
     const asked = (await servers.headroom?.auditEvents()) ?? [];
     const use = async (span: Span): Promise<HeadroomUse | null> =>
       await headroomUse(servers, asked, span, options.histories);
@@ -115,9 +115,9 @@ function countsOf({ watch, hand }: Side): { readonly writes: number; readonly re
 async function makeBurst(
   sides: readonly Side[],
   meter: SpanMeter,
-  { burst, seed, tell }: RunOptions,
+  { burst, seed, log }: RunOptions,
 ): Promise<MadeBurst> {
-  tell(`a burst of ${burst} deletions`);
+  log(`a burst of ${burst} deletions`);
   const namespaces = burstNamespace(burst, seed);
   await Promise.all(sides.map(async (side) => await side.fillWith(namespaces)));
   const [results, span] = await meter.during(

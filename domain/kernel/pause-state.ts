@@ -78,8 +78,8 @@ export function pauseCommand(
 
 /** The state after the command was saved. A pause of a wider scope is found by the next observation or write. */
 export function afterKeeping({ pause }: Extract<PauseState, { kind: 'Unkept' }>, now: EpochMs): PauseState {
-  const known = pause === null ? null : ({ scope: 'target', kept: `ConfigMap ${PAUSES}`, ...pause } as const);
-  return { kind: 'Known', pause: known, at: now };
+  const saved = pause === null ? null : ({ scope: 'target', kept: `ConfigMap ${PAUSES}`, ...pause } as const);
+  return { kind: 'Known', pause: saved, at: now };
 }
 
 /**

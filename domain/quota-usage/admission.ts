@@ -80,6 +80,6 @@ export function admit(
   if (exceeded.length === 0) {
     return { allowed: true, used: after };
   }
-  const [asked, taken, limited] = [requested, used, hard].map((list) => printed(maskList(list, exceeded)));
-  return denied(`exceeded quota: ${quota.name}, requested: ${asked}, used: ${taken}, limited: ${limited}`);
+  const [asked, usedText, limited] = [requested, used, hard].map((list) => printed(maskList(list, exceeded)));
+  return denied(`exceeded quota: ${quota.name}, requested: ${asked}, used: ${usedText}, limited: ${limited}`);
 }

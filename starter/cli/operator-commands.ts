@@ -86,7 +86,7 @@ export function addOperatorCommand(
   command.action(async (named: string, options: WhoAndWhy & Readonly<Record<string, unknown>>) => {
     const { by = userName(), reason = '' } = options;
     const given = { by, reason, ...checkedBy(command, () => input?.(options) ?? {}) };
-    await run(async (config) => await tell(config, target, named, { update, given }, shared()));
+    await run(async (config) => await sendCommand(config, target, named, { update, given }, shared()));
   });
 }
 
@@ -100,7 +100,7 @@ export function checkedBy<T>(command: Command, read: () => T): T {
   }
 }
 
-async function tell(
+async function sendCommand(
   config: Config,
   target: TargetForm,
   name: string,

@@ -12,7 +12,7 @@ describe('a short random run', () => {
       forMs: 15_000,
       atLeast: 30,
       quotas: 5,
-      tell: (what) => done.push(what),
+      log: (what) => done.push(what),
     });
     expect(report.actions).toBeGreaterThanOrEqual(30);
     expect(report.pullRequests).toBeGreaterThan(1);

@@ -21,8 +21,8 @@ export interface ChaosOptions {
   /** How many things break at least, however long they take on a machine under load. Default: none. */
   readonly atLeast?: number;
   readonly quotas: number;
-  /** Told of everything that is done, in words. */
-  readonly tell: (what: string) => void;
+  /** Called with a line of text for everything that is done. */
+  readonly log: (what: string) => void;
 }
 
 export interface ChaosReport {
@@ -156,7 +156,7 @@ class Chaos {
 
   /** Breaks one thing after the other until the time is over and there were enough; returns how many. */
   async breakThings(): Promise<number> {
-    const { forMs, atLeast = 0, tell } = this.#options;
+    const { forMs, atLeast = 0, log } = this.#options;
     const often = this.#actions.flatMap(({ kind, act, weight = 1 }) =>
       Array.from({ length: weight }, () => ({ kind, act })),
     );
@@ -170,7 +170,7 @@ class Chaos {
       await sleep(pauseMs);
     }
     count += await this.#makeUp();
-    for (const line of this.#tally.lines()) tell(line);
+    for (const line of this.#tally.lines()) log(line);
     return count;
   }
 
@@ -189,14 +189,14 @@ class Chaos {
 
   async #do(kind: string, action: Promise<string | void>): Promise<void> {
     const detail = await this.#tally.count(kind, action);
-    this.#options.tell(detail === '' ? kind : `${kind} (${detail})`);
+    this.#options.log(detail === '' ? kind : `${kind} (${detail})`);
   }
 
   /** Lets everything come back, and waits until every quota is at rest. */
   async recover(): Promise<void> {
     this.#stack.forge.clearFaults();
     await Promise.all(this.#starting);
-    this.#options.tell('nothing breaks any more');
+    this.#options.log('nothing breaks any more');
     let left: ReadonlyMap<string, readonly string[]> = new Map();
     let toldAt = Date.now();
     try {
@@ -207,7 +207,7 @@ class Chaos {
           left = await notAtRest(this.#stack, this.#namespaces, () => this.#openPullRequests());
           if (left.size > 0 && Date.now() - toldAt > TELL_EVERY_MS) {
             toldAt = Date.now();
-            this.#options.tell(`not at rest yet: ${inWords(left).join('; ')}`);
+            this.#options.log(`not at rest yet: ${inWords(left).join('; ')}`);
           }
           return left.size === 0;
         },
@@ -259,7 +259,7 @@ class Chaos {
       const merged = forge.writes.filter(({ path, effect, branch }) => {
         return effect && path.endsWith('/merge') && branch?.includes(`/${namespace}/`);
       });
-      this.#options.tell(`${namespace}: ${hard} secrets, ${merged.length} merges by Headroom`);
+      this.#options.log(`${namespace}: ${hard} secrets, ${merged.length} merges by Headroom`);
     }
     for (const process of [...this.#running.worker, ...this.#running.starter]) {
       const exit = process.exit();

@@ -7,7 +7,7 @@ import copyPrograms from '../kernel/stack/programs.ts';
 import { runChaos } from './chaos.ts';
 
 const started = Date.now();
-const tell = (what: string): void => {
+const log = (what: string): void => {
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
@@ -23,12 +23,12 @@ try {
   if (!Number.isInteger(seed) || !(minutes > 0) || !(Number.isInteger(quotas) && quotas > 0)) {
     throw new Error('expected --seed with a whole number, --minutes above 0, and --quotas with a whole number above 0');
   }
-  tell(`chaos with the seed ${seed} for ${minutes} minutes on ${quotas} quotas`);
+  log(`chaos with the seed ${seed} for ${minutes} minutes on ${quotas} quotas`);
   // What is restarted is what was killed, also where the source has changed meanwhile.
   const removePrograms = await copyPrograms();
   try {
-    const report = await runChaos({ seed, forMs: minutes * 60_000, quotas, tell });
-    tell(
+    const report = await runChaos({ seed, forMs: minutes * 60_000, quotas, log });
+    log(
       `all is well after ${report.actions} actions and ${report.pullRequests} pull requests; recovered in ${report.recoveryMs / 1000} s`,
     );
   } finally {

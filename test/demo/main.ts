@@ -21,7 +21,7 @@ let stack: Stack | undefined;
 
 try {
   console.log('Starting Kubernetes, Temporal, a Git forge, and Headroom');
-  stack = await startDemoServers({ log: tell, interrupt });
+  stack = await startDemoServers({ log, interrupt });
   const { succeeded, pullRequestUrl } = await story(stack);
   if (interrupt.aborted) process.exitCode = INTERRUPTED;
   else {
@@ -56,7 +56,7 @@ async function story({
     return quota.status?.used !== undefined;
   });
   if (interrupt.aborted) return { succeeded: false, pullRequestUrl: null };
-  tell(`team-a may request 2 CPUs; a Deployment of ${REPLICAS} × 500m comes`);
+  log(`team-a may request 2 CPUs; a Deployment of ${REPLICAS} × 500m comes`);
   await createDeployment(apps, {
     namespace: target.namespace,
     name: 'web',
@@ -72,7 +72,7 @@ async function story({
     const now = await podCount(core, target.namespace);
     if (now !== pods) {
       pods = now;
-      tell(`pods: ${pods} of ${REPLICAS}`);
+      log(`pods: ${pods} of ${REPLICAS}`);
     }
     const seen = await client.workflow
       .getHandle(quotaResizeId(target))
@@ -80,12 +80,12 @@ async function story({
       .catch(() => null);
     if (seen !== null && `${seen.phase}/${seen.reason}` !== shown) {
       shown = `${seen.phase}/${seen.reason}`;
-      tell(`${seen.phase} (${seen.reason}): ${sentence(plain(seen.detail))}`);
+      log(`${seen.phase} (${seen.reason}): ${sentence(plain(seen.detail))}`);
     }
     const pullRequest = seen?.decision?.pullRequest;
     if (pullRequest && pullRequestUrl === null) {
       pullRequestUrl = pullRequest.url;
-      tell(`pull request #${pullRequest.number}: ${pullRequest.url}`);
+      log(`pull request #${pullRequest.number}: ${pullRequest.url}`);
       console.log(indent(await diffBetween(gitDir, pullRequest.base, pullRequest.headSha)));
     }
     if (pods === REPLICAS && seen?.phase === 'CoolingDown') break;
@@ -99,7 +99,7 @@ async function story({
   const hard = await hardOf(core, target.namespace, target.quota);
   const count = pulls.length === 1 ? 'one pull request' : `${pulls.length} pull requests`;
   console.log();
-  tell(`${pods} of ${REPLICAS} pods created after ${count}; requests.cpu is now ${hard['requests.cpu']}`);
+  log(`${pods} of ${REPLICAS} pods created after ${count}; requests.cpu is now ${hard['requests.cpu']}`);
   const succeeded = pods === REPLICAS && pulls.length === 1;
   if (!succeeded) {
     for (const { name, logFile } of processes) {
@@ -109,7 +109,7 @@ async function story({
   return { succeeded, pullRequestUrl };
 }
 
-function tell(message: string): void {
+function log(message: string): void {
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${message}`);
 }
 

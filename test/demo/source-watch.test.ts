@@ -9,16 +9,16 @@ const DEBOUNCE_MS = 1_000;
 
 let root: string;
 let unwatch: () => void;
-let tell: (change: { files: readonly string[]; processes: readonly ProcessName[] }) => void;
-let told: Promise<{ files: readonly string[]; processes: readonly ProcessName[] }>;
+let notify: (change: { files: readonly string[]; processes: readonly ProcessName[] }) => void;
+let change: Promise<{ files: readonly string[]; processes: readonly ProcessName[] }>;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'source-watch-'));
   for (const folder of ['domain', 'platform', 'activities/room', 'workflows', 'worker', 'starter/cli']) {
     await mkdir(join(root, folder), { recursive: true });
   }
-  ({ promise: told, resolve: tell } = Promise.withResolvers<Awaited<typeof told>>());
-  unwatch = watchSource(root, (files, processes) => tell({ files, processes: [...processes] }), DEBOUNCE_MS);
+  ({ promise: change, resolve: notify } = Promise.withResolvers<Awaited<typeof change>>());
+  unwatch = watchSource(root, (files, processes) => notify({ files, processes: [...processes] }), DEBOUNCE_MS);
 });
 afterEach(async () => {
   unwatch();
@@ -27,17 +27,17 @@ afterEach(async () => {
 
 it('a change of the activities restarts the worker, which alone runs them', async () => {
   await write('activities/room/observe.ts');
-  await expect(told).resolves.toEqual({ files: ['activities/room/observe.ts'], processes: ['worker'] });
+  await expect(change).resolves.toEqual({ files: ['activities/room/observe.ts'], processes: ['worker'] });
 });
 
 it('a change of the starter restarts the starter alone', async () => {
   await write('starter/cli/line.ts');
-  await expect(told).resolves.toEqual({ files: ['starter/cli/line.ts'], processes: ['starter'] });
+  await expect(change).resolves.toEqual({ files: ['starter/cli/line.ts'], processes: ['starter'] });
 });
 
 it('several files that change at once, as with a switch of branches, are one restart of whatever runs them', async () => {
   await Promise.all([write('domain/decide.ts'), write('activities/room/ensure.ts')]);
-  await expect(told).resolves.toEqual({
+  await expect(change).resolves.toEqual({
     files: ['activities/room/ensure.ts', 'domain/decide.ts'],
     processes: ['worker', 'starter'],
   });
@@ -47,7 +47,7 @@ it('a file that an editor writes aside and moves into place is seen, and what is
   await write('worker/main.ts.swp');
   await write('starter/notes.md');
   await rename(join(root, 'worker/main.ts.swp'), join(root, 'worker/main.ts'));
-  await expect(told).resolves.toEqual({ files: ['worker/main.ts'], processes: ['worker'] });
+  await expect(change).resolves.toEqual({ files: ['worker/main.ts'], processes: ['worker'] });
 });
 
 async function write(file: string): Promise<void> {

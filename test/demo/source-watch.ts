@@ -33,7 +33,7 @@ export function watchSource(
 ): () => void {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     const files = [...changed].toSorted();
     changed.clear();
     onChange(files, new Set(files.flatMap((file) => RUN_BY[file.split('/', 1)[0] ?? ''] ?? [])));
@@ -43,7 +43,7 @@ export function watchSource(
       if (!name?.endsWith('.ts')) return;
       changed.add(join(folder, name));
       clearTimeout(timer);
-      timer = setTimeout(tell, debounceMs);
+      timer = setTimeout(notify, debounceMs);
     }),
   );
   return () => {

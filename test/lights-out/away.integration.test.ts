@@ -189,8 +189,8 @@ describe('the metrics', () => {
       ).toBeDefined();
     }
     expectCounted(1, 'lightsout_scaling_duration_seconds_count', 'direction="downscale"');
-    const looked = count('lightsout_last_reconcile_timestamp_seconds') ?? 0;
-    expect(Math.abs(looked - Date.now() / 1000)).toBeLessThan(600);
+    const lastReconcile = count('lightsout_last_reconcile_timestamp_seconds') ?? 0;
+    expect(Math.abs(lastReconcile - Date.now() / 1000)).toBeLessThan(600);
 
     const reported = await eventually('the starter has the status', async () => {
       const text = await scraped(starter);

@@ -268,8 +268,8 @@ describe.concurrent('a schedule that is suspended or paused', () => {
     const name = 'paused';
     await given(name);
     expect(await cluster.command(name, 'pause', { reason: 'upgrade' })).toMatch(/^paused by alice: /);
-    const said = await cluster.reaches(name, 'Paused', 'Paused');
-    expect(said.detail).toMatch(/^paused by alice since \S+Z: upgrade \(ConfigMap headroom-pauses/);
+    const paused = await cluster.reaches(name, 'Paused', 'Paused');
+    expect(paused.detail).toMatch(/^paused by alice since \S+Z: upgrade \(ConfigMap headroom-pauses/);
     await eventually('the condition says so', async () => (await cluster.ready(name)).startsWith('Unknown Paused: '));
     await cluster.patchSchedule(name, { spec: UP });
     await eventually('it has seen the change', async () => {
@@ -307,8 +307,8 @@ describe('Headroom that is paused in the whole cluster', () => {
       body: { metadata: { name: 'headroom-pause' }, data: { by: 'carol', reason: 'an incident' } },
     });
     await cluster.patchSchedule('global', { spec: UP });
-    const said = await cluster.reaches('global', 'Paused', 'GloballyPaused');
-    expect(said.detail).toMatch(/^Headroom is paused in this cluster by carol since \S+: an incident/);
+    const paused = await cluster.reaches('global', 'Paused', 'GloballyPaused');
+    expect(paused.detail).toMatch(/^Headroom is paused in this cluster by carol since \S+: an incident/);
     expect(await cluster.replicas('global', 'web')).toBe(0);
     expect(await cluster.ready('global')).toMatch(/^Unknown GloballyPaused: /);
     await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'headroom-pause' });

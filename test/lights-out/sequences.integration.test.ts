@@ -13,7 +13,7 @@ describe('random sequences of transitions, people, GitOps, changes of the scope,
       sequences: 4,
       steps: 5,
       atOnce: 4,
-      tell: (what) => lines.push(what),
+      log: (what) => lines.push(what),
     });
     expect(report.failures).toEqual([]);
     expect(report.steps).toBeGreaterThanOrEqual(20);

@@ -190,7 +190,7 @@ describe.concurrent('a sync', SEVERAL_PHASES, () => {
       `the cluster has not followed Git since ${formatInstant(merge?.at ?? 0)}: pods is 10 and becomes 12. Look at Argo CD or Flux. Headroom opens nothing new meanwhile`,
     );
     // Git is read again two times more.
-    for (let looks = 0, { until } = await quota.status(); looks < 2; looks += 1) {
+    for (let passes = 0, { until } = await quota.status(); passes < 2; passes += 1) {
       until = await eventually('it observes again', async () => {
         const seen = await quota.status();
         return seen.until !== undefined && seen.until !== until && seen.until;

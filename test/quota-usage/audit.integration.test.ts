@@ -99,12 +99,12 @@ const episode = (namespace: string) =>
 describe('a status that stays wrong', () => {
   it('is told on the quota, shown by --diff, and told again when it is true', async () => {
     await falsify('team-wrong', { pods: '4' });
-    const [told] = await eventually('it is told', async () => {
+    const [event] = await eventually('it is told', async () => {
       const found = await events('team-wrong', 'UsageWrong');
       return found.length > 0 ? found : null;
     });
-    expect(told).toMatchObject({ type: 'Warning', involvedObject: { kind: 'ResourceQuota', name: QUOTA } });
-    expect(told?.message).toMatch(
+    expect(event).toMatchObject({ type: 'Warning', involvedObject: { kind: 'ResourceQuota', name: QUOTA } });
+    expect(event?.message).toMatch(
       /^pods: the status says 4 pods, but Headroom counted 0 pods\. It has been wrong for \d+ s\.$/,
     );
     expect(await episode('team-wrong').query(status)).toMatchObject({ phase: 'Wrong', reason: 'UsageWrong' });
@@ -131,11 +131,11 @@ describe("limits of the status that are not the spec's", () => {
       { name: QUOTA, namespace: 'team-limits', body: { status: { hard: { pods: '50' } } } },
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
-    const [told] = await eventually('it is told', async () => {
+    const [event] = await eventually('it is told', async () => {
       const found = await events('team-limits', 'UsageWrong');
       return found.length > 0 ? found : null;
     });
-    expect(told?.message).toMatch(/^The limits of the status have differed from those of the spec for \d+ s\.$/);
+    expect(event?.message).toMatch(/^The limits of the status have differed from those of the spec for \d+ s\.$/);
   });
 });
 
@@ -173,10 +173,10 @@ describe('a starter that has just begun', () => {
       Buffer.from(signal?.input?.payloads?.[0]?.data ?? []).includes('the status stays wrong'),
     );
     const [, again] = requests;
-    const looks = (history ?? []).filter(
+    const observations = (history ?? []).filter(
       ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'observeUsage',
     );
-    const observed = looks.find(({ eventId }) => again !== undefined && Number(eventId) > Number(again.eventId));
+    const observed = observations.find(({ eventId }) => again !== undefined && Number(eventId) > Number(again.eventId));
     return (history ?? []).some(
       ({ activityTaskCompletedEventAttributes: done }) =>
         observed !== undefined && String(done?.scheduledEventId) === String(observed.eventId),

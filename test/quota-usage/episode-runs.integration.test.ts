@@ -117,8 +117,10 @@ describe('an episode that is paused', () => {
         await handle.signal(usageChanged, { cause: 'test', observed: { pods: String(index) } });
       }
       await eventually('a later run is paused as well', async () => {
-        const said = await handle.query(status);
-        return said.phase === 'Paused' && said.observed['pods'] === '59' && (await handle.describe()).runId !== first;
+        const current = await handle.query(status);
+        return (
+          current.phase === 'Paused' && current.observed['pods'] === '59' && (await handle.describe()).runId !== first
+        );
       });
       expect(asked).toEqual([]);
       // Nothing is counted, so the answer does not say so.
@@ -151,7 +153,7 @@ describe('an episode that waits for its count', () => {
       taskQueue: activityTaskQueue(taskQueue(cluster), 'quota-usage'),
       activities: keptHere(ofNamespace),
     });
-    const told = async (): Promise<void> => {
+    const startAndPause = async (): Promise<void> => {
       const request = { starts: true, cause: 'test', observed: {}, priority: priorities.routine };
       await createUsageRequestSender(client, policy)(usageRequest(target, request));
       const handle = client.workflow.getHandle(quotaUsageId(target));
@@ -163,7 +165,7 @@ describe('an episode that waits for its count', () => {
       });
       await handle.terminate('the test is over');
     };
-    await episodes.runUntil(pauses.runUntil(told));
+    await episodes.runUntil(pauses.runUntil(startAndPause));
   });
 });
 

@@ -406,8 +406,8 @@ describe('Headroom that is paused in the whole cluster', () => {
   const pauseAt = at(SYSTEM_NAMESPACE, 'configmaps');
   const blocked = async (namespace: string): Promise<void> => {
     await eventually(`${namespace} is blocked`, async () => {
-      const said = await headroom.client.workflow.getHandle(idOf(namespace)).query(status);
-      return said.phase === 'Paused' && said.reason === 'GloballyPaused';
+      const current = await headroom.client.workflow.getHandle(idOf(namespace)).query(status);
+      return current.phase === 'Paused' && current.reason === 'GloballyPaused';
     });
   };
 

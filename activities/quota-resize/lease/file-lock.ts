@@ -22,7 +22,7 @@ import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 
 /** `kept`: the holder already had it; `busy`: another decision has it. */
 type LockOutcome =
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'acquired' }
   | { readonly kind: 'kept' }
   | { readonly kind: 'busy'; readonly by: string };
 
@@ -39,7 +39,7 @@ async function lockFile(
     const annotations = fileLeaseAnnotations(target, file);
     if (lease === null) {
       await createLease(leases, { name, labels: fileLeaseLabels, annotations }, holder);
-      return { kind: 'taken' };
+      return { kind: 'acquired' };
     }
     const lockedFor = targetOfLease(lease);
     const [locked] = filesOfLease(lease);
@@ -54,7 +54,7 @@ async function lockFile(
       return { kind: 'busy', by: lockedFor === null ? before : `${lockedFor.namespace}/${lockedFor.quota}` };
     }
     await replaceLease(leases, lease, holder, { ...lease.metadata?.annotations, ...annotations });
-    return { kind: 'taken' };
+    return { kind: 'acquired' };
   });
 }
 
@@ -68,20 +68,20 @@ export async function lockFiles(
   holder: string,
   files: readonly LockedFile[],
 ): Promise<
-  | { readonly kind: 'locked'; readonly taken: readonly LockedFile[] }
+  | { readonly kind: 'locked'; readonly acquired: readonly LockedFile[] }
   | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string }
 > {
-  const taken: LockedFile[] = [];
+  const acquired: LockedFile[] = [];
   // Always in the same order, so that two decisions with two files each cannot wait for each other.
   for (const file of files.toSorted((a, b) => (fileKey(a) < fileKey(b) ? -1 : 1))) {
     const lock = await lockFile(leases, target, holder, file);
     if (lock.kind === 'busy') {
-      await unlockFiles(leases, holder, taken);
+      await unlockFiles(leases, holder, acquired);
       return { kind: 'fileBusy', path: file.path, by: lock.by };
     }
-    if (lock.kind === 'taken') taken.push(file);
+    if (lock.kind === 'acquired') acquired.push(file);
   }
-  return { kind: 'locked', taken };
+  return { kind: 'locked', acquired };
 }
 
 /** Unlocks the files that the holder has locked; others are left alone. */

@@ -73,13 +73,13 @@ export class LeaseStore {
   async read(target: QuotaTarget): Promise<LeaseRecord> {
     const found = await this.#find(target);
     const { holder, carriedBy, memory } = this.#stateOf(found.lease);
-    const { unread: _, ...known } = memory;
+    const { unread: _, ...current } = memory;
     return {
       name: found.name,
       holder,
       carriedBy,
       holderIsAbandoned: await this.#isAbandoned(holder),
-      ...known,
+      ...current,
       ...(hasUnreadDecision(memory) ? { hasUnreadDecision: true } : {}),
     };
   }
@@ -110,7 +110,7 @@ export class LeaseStore {
       };
     });
     if (heldBy !== null) {
-      await unlockFiles(this.#options, ours, lock.taken);
+      await unlockFiles(this.#options, ours, lock.acquired);
       return { kind: 'held', by: heldBy };
     }
     // The quota may have moved to another file since this decision first locked one.

@@ -52,36 +52,36 @@ function inSentences(verdict: LightsOutVerdict): LightsOutVerdict {
 
 function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
   const { at, schedule, period, plan } = seen;
-  const taken = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
-  const inEffect = seen.inEffect ?? taken.inEffect;
+  const current = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
+  const inEffect = seen.inEffect ?? current.inEffect;
   // A past override that kept something awake is remembered for the rest of the night: what people scaled up during it
   // is left alone.
-  const overrides = taken.overrides.filter(
+  const overrides = current.overrides.filter(
     ({ kind, until }) => until > at || (kind === 'wake' && until > (inEffect?.from ?? at)),
   );
   const isOtherPeriod =
     period !== null &&
-    taken.completed !== null &&
-    (taken.completed.since !== period.since || taken.completed.state !== period.state);
+    current.completed !== null &&
+    (current.completed.since !== period.since || current.completed.state !== period.state);
   const savings =
     plan === null
-      ? savingsAt(taken.savings, at, taken.savings.replicas)
-      : savingsAt(taken.savings, at, plan.savedReplicas);
+      ? savingsAt(current.savings, at, current.savings.replicas)
+      : savingsAt(current.savings, at, plan.savedReplicas);
   // A workload that is no longer in the plan does not count as failing any more.
   const due = new Set(plan?.items.map(({ workload }) => workloadName(workload)));
   const isComplete = plan !== null && plan.total - (plan.withheld ?? 0) <= plan.items.length;
   const failing = isComplete
-    ? Object.fromEntries(Object.entries(taken.failing).filter(([workload]) => due.has(workload)))
-    : taken.failing;
+    ? Object.fromEntries(Object.entries(current.failing).filter(([workload]) => due.has(workload)))
+    : current.failing;
   return {
-    ...taken,
+    ...current,
     inEffect,
     overrides,
     savings,
     failing,
-    retry: Object.keys(failing).length === 0 ? null : taken.retry,
+    retry: Object.keys(failing).length === 0 ? null : current.retry,
     // A new period begins without contested workloads.
-    contested: isOtherPeriod ? {} : taken.contested,
+    contested: isOtherPeriod ? {} : current.contested,
   };
 }
 

@@ -103,7 +103,7 @@ export function parseCron(text: string): Cron5 {
 
 function readField(text: string, rule: FieldRule): Field {
   const parts = text.split(',').filter((part) => part !== '');
-  if (parts.length === 0) throw problem(text, rule, takes('names nothing', rule));
+  if (parts.length === 0) throw problem(text, rule, withAdvice('names nothing', rule));
   const read = parts.map((part) => readPart(part, text, rule));
   return {
     values: [...new Set(read.flatMap(({ values }) => values))].toSorted((a, b) => a - b),
@@ -148,8 +148,8 @@ function numberOf(text: string): number | undefined {
 function valueOf(part: string, text: string, rule: FieldRule): number {
   const word = rule.words.indexOf(part.toLowerCase());
   const value = word === -1 ? numberOf(part) : rule.min + word;
-  if (value === undefined) throw problem(text, rule, takes('is not understood', rule));
-  if (value < rule.min || value > rule.max) throw problem(text, rule, takes('is out of bounds', rule));
+  if (value === undefined) throw problem(text, rule, withAdvice('is not understood', rule));
+  if (value < rule.min || value > rule.max) throw problem(text, rule, withAdvice('is out of bounds', rule));
   return value;
 }
 
@@ -158,7 +158,7 @@ function wordOf(value: number, { min, words }: FieldRule): string {
   return words[value - min]?.toUpperCase() ?? `${value}`;
 }
 
-function takes(what: string, { advice }: FieldRule): string {
+function withAdvice(what: string, { advice }: FieldRule): string {
   return `${what}: it takes ${advice}, one or a list (1,3), a range (1-5), all of them (*) or steps (*/2)`;
 }
 

@@ -191,10 +191,10 @@ export function resumeAutoscalers(
     if (isResumed({ autoscalers: [autoscaler] }, held, context)) return [];
     const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
     const { annotations, labels } = holdMetadata(context);
-    const taken = isHeld(autoscaler) ? { [key]: null } : {};
+    const cleared = isHeld(autoscaler) ? { [key]: null } : {};
     return change(
       autoscaler,
-      { annotations: { ...annotations, ...taken }, ...(labels && { labels }) },
+      { annotations: { ...annotations, ...cleared }, ...(labels && { labels }) },
       boundsBefore(autoscaler),
     );
   });

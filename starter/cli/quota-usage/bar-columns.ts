@@ -32,9 +32,9 @@ export function barColumns(
     rows.map(({ cells }) => cells),
     indent,
   );
-  const taken = (lines[0]?.length ?? 0) + GAP;
+  const usedWidth = (lines[0]?.length ?? 0) + GAP;
   const after = rows.some(({ bar }) => bar?.used === null) ? WORDS : PERCENT;
-  const width = Math.min(mostBar, terminal.width - taken - after - 1);
+  const width = Math.min(mostBar, terminal.width - usedWidth - after - 1);
   return rows.map(({ bar, colour }, at) => {
     const drawn = bar === null ? '' : drawnBar(bar.used, bar.hard, width);
     return coloured(`${lines[at] ?? ''}${' '.repeat(GAP)}${drawn}`.trimEnd(), colour, terminal);

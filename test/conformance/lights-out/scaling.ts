@@ -391,7 +391,7 @@ class Controller {
   /** @throws {Error} where looks never come to an end. */
   settle(now: number, isRestoringAll: boolean): void {
     const spec = this.spec();
-    for (let looks = 0; looks < 5; looks += 1) {
+    for (let passes = 0; passes < 5; passes += 1) {
       const { state: periodState = 'Up', since = null } = this.periodAt(now) ?? {};
       // An invalid schedule touches nothing, and restores what it put down when it is deleted.
       if (this.problems.length > 0 && !isRestoringAll) return;

@@ -12,7 +12,7 @@ const alice = { by: 'alice', reason: 'a freeze', at: NOW };
 const bob = { by: 'bob', reason: '' };
 const ofAlice = { ...alice, scope: 'target', kept: 'a key' } as const;
 const unread: PauseState = { kind: 'Unread' };
-const known = (pause: typeof ofAlice | null, at = NOW): PauseState => ({ kind: 'Known', pause, at });
+const knownState = (pause: typeof ofAlice | null, at = NOW): PauseState => ({ kind: 'Known', pause, at });
 
 const target = { controller: 'quota-resize', namespace: 'team-a', name: 'team-a/compute' } as const;
 
@@ -29,27 +29,27 @@ function applied(name: 'pause' | 'resume', state: PauseState, input = bob): Extr
 
 describe('a command about a pause', () => {
   it('is rejected where it would change nothing', () => {
-    expect(command('pause', known(ofAlice))).toEqual({
+    expect(command('pause', knownState(ofAlice))).toEqual({
       kind: 'rejected',
       message: 'already paused by alice since 2026-11-22T17:00:00Z: a freeze (a key)',
     });
-    expect(command('resume', known(null)).kind).toBe('rejected');
+    expect(command('resume', knownState(null)).kind).toBe('rejected');
     expect(command('pause', applied('pause', unread)).kind).toBe('rejected');
     expect(command('resume', applied('resume', unread)).kind).toBe('rejected');
   });
 
   it('to pause holds at once', () => {
-    expect(pauseInForce(applied('pause', known(null)))).toMatchObject({ by: 'bob', scope: 'target' });
+    expect(pauseInForce(applied('pause', knownState(null)))).toMatchObject({ by: 'bob', scope: 'target' });
   });
 
   it('to resume holds when it is kept', () => {
-    const resumed = applied('resume', known(ofAlice));
+    const resumed = applied('resume', knownState(ofAlice));
     expect(pauseInForce(resumed)).toMatchObject({ by: 'alice' });
     expect(pauseInForce(afterKeeping(resumed, NOW))).toBeNull();
   });
 
   it('to pause is taken while a resume is being kept', () => {
-    const again = applied('pause', applied('resume', known(ofAlice)));
+    const again = applied('pause', applied('resume', knownState(ofAlice)));
     expect(pauseInForce(again)).toMatchObject({ by: 'bob' });
   });
 
@@ -70,15 +70,15 @@ describe('a command about a pause', () => {
 
 describe('a reading', () => {
   it('changes nothing of what an operator said and is not kept yet', () => {
-    const paused = applied('pause', known(null));
+    const paused = applied('pause', knownState(null));
     expect(afterReading(paused, null, { askedAt: Number.POSITIVE_INFINITY, now: NOW })).toBe(paused);
-    const resumed = applied('resume', known(ofAlice));
+    const resumed = applied('resume', knownState(ofAlice));
     expect(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW })).toBe(resumed);
   });
 
   it.each([
-    ['was kept', afterKeeping(applied('pause', known(null)), NOW)],
-    ['was read', known(ofAlice)],
+    ['was kept', afterKeeping(applied('pause', knownState(null)), NOW)],
+    ['was read', knownState(ofAlice)],
   ])('that may be of before a pause that %s does not end it', (_, state) => {
     const reading = (askedAt: number) => pauseInForce(afterReading(state, null, { askedAt, now: askedAt }));
     expect(reading(NOW)).not.toBeNull();
@@ -88,7 +88,7 @@ describe('a reading', () => {
   });
 
   it('of a pause is always believed', () => {
-    const resumed = afterKeeping(applied('resume', known(ofAlice)), NOW);
+    const resumed = afterKeeping(applied('resume', knownState(ofAlice)), NOW);
     expect(pauseInForce(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW }))).toEqual(ofAlice);
   });
 });

@@ -14,14 +14,14 @@ const MINUTE = 60 * SECOND;
 const KEEP = 15 * MINUTE;
 
 /** One look: what was counted of pods, what the status says, and when. */
-type Look = readonly [now: number, counted: string, says: string | null];
+type Sample = readonly [now: number, counted: string, says: string | null];
 
-function observed(memory: AuditMemory, [now, counted, shown]: Look, keepMs = KEEP): AuditMemory {
+function observed(memory: AuditMemory, [now, counted, shown]: Sample, keepMs = KEEP): AuditMemory {
   const used = shown === null ? {} : { pods: shown };
   return audit(memory, { counted: { pods: counted }, status: { used }, now, keepMs });
 }
 
-function looks(...all: readonly Look[]): AuditMemory {
+function auditOf(...all: readonly Sample[]): AuditMemory {
   return all.reduce((memory, observation) => observed(memory, observation), emptyAudit);
 }
 
@@ -37,45 +37,45 @@ describe('a number of a status', () => {
   });
 
   it('is untrue since the count went on without it', () => {
-    const memory = looks([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
+    const memory = auditOf([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
     expect(memory.staleValues).toEqual([{ resource: 'pods', shown: '5', counted: '7', since: 10 * MINUTE }]);
     expect(wrongFor(memory, 11 * MINUTE - 1, MINUTE)).toEqual([]);
     expect(wrongFor(memory, 11 * MINUTE, MINUTE)).toHaveLength(1);
   });
 
   it('is untrue since it was first seen when it never was the count', () => {
-    const memory = looks([0, '5', '9'], [MINUTE, '6', '9']);
+    const memory = auditOf([0, '5', '9'], [MINUTE, '6', '9']);
     expect(memory.staleValues).toEqual([{ resource: 'pods', shown: '9', counted: '6', since: 0 }]);
   });
 
   it('is untrue while there is none', () => {
-    const memory = looks([0, '0', null], [MINUTE, '0', null]);
+    const memory = auditOf([0, '0', null], [MINUTE, '0', null]);
     expect(memory.staleValues).toEqual([{ resource: 'pods', shown: null, counted: '0', since: 0 }]);
-    expect(looks([0, '0', null], [MINUTE, '0', '0']).staleValues).toEqual([]);
+    expect(auditOf([0, '0', null], [MINUTE, '0', '0']).staleValues).toEqual([]);
   });
 
   it('is another story each time: being true once in between begins anew', () => {
-    const memory = looks([0, '5', '4'], [50 * SECOND, '4', '4'], [51 * SECOND, '5', '4'], [80 * SECOND, '5', '4']);
+    const memory = auditOf([0, '5', '4'], [50 * SECOND, '4', '4'], [51 * SECOND, '5', '4'], [80 * SECOND, '5', '4']);
     expect(memory.staleValues).toMatchObject([{ since: 51 * SECOND }]);
   });
 
   it('is early, and no old staleValue, when admission charged what comes a moment later', () => {
-    const before = looks([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
+    const before = auditOf([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
     expect(wrongFor(before, 5 * MINUTE, MINUTE)).toEqual([]);
     expect(observed(before, [5 * MINUTE + 50, '7', '7']).staleValues).toEqual([]);
   });
 
   it('is wrong at once where the status follows by more than the time, although it moves all the while', () => {
     // One more pod every ten seconds, and a status that says so two minutes later.
-    const all = Array.from({ length: 60 }, (_, at): Look => [at * 10 * SECOND, `${at}`, `${Math.max(0, at - 12)}`]);
-    const memory = looks(...all);
+    const all = Array.from({ length: 60 }, (_, at): Sample => [at * 10 * SECOND, `${at}`, `${Math.max(0, at - 12)}`]);
+    const memory = auditOf(...all);
     expect(memory.staleValues).toMatchObject([{ shown: '47', counted: '59' }]);
     expect(wrongFor(memory, 590 * SECOND, MINUTE)).toHaveLength(1);
     expect(wrongFor(memory, 590 * SECOND, 3 * MINUTE)).toEqual([]);
   });
 
   it('is not evaluated while it cannot be counted, nor by an earlier count', () => {
-    const before = looks([0, '5', '4'], [50 * SECOND, '5', '4']);
+    const before = auditOf([0, '5', '4'], [50 * SECOND, '5', '4']);
     const blind = audit(before, { counted: {}, status: { used: { pods: '4' } }, now: 55 * SECOND, keepMs: KEEP });
     expect(blind).toEqual(emptyAudit);
     expect(observed(blind, [2 * MINUTE, '5', '4']).staleValues).toMatchObject([{ since: 2 * MINUTE }]);
@@ -171,7 +171,7 @@ describe('a controller that keeps up', () => {
 
 describe('a status that stands still', () => {
   it('is called wrong as soon as its number has not been true for the time, whatever there was before', () => {
-    const stands = fc.record({
+    const sequence = fc.record({
       counts: held,
       moves: steady,
       lag: fc.integer({ min: 0, max: 12 }),
@@ -180,10 +180,10 @@ describe('a status that stands still', () => {
       later: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 40, maxLength: 40 }),
     });
     fc.assert(
-      fc.property(stands, ({ counts, moves, lag, after, from, later }) => {
+      fc.property(sequence, ({ counts, moves, lag, after, from, later }) => {
         const past = world(counts.slice(0, from), moves, lag, lag);
         // Nothing is the count of later on that the status says.
-        const then = later.map((amount, at): Look => [from + at, `${amount}`, '9']);
+        const then = later.map((amount, at): Sample => [from + at, `${amount}`, '9']);
         const before = past.counts.reduce(
           (memory, count, at) => observed(memory, [at, `${count}`, `${past.shown[at]}`]),
           emptyAudit,
@@ -211,21 +211,21 @@ describe('a status that stands still', () => {
 });
 
 describe('the memory of an audit', () => {
-  const busy = Array.from({ length: 1_000 }, (_, at): Look => [at, `${at}`, `${at % 7 === 0 ? at + 5 : at - 3}`]);
+  const busy = Array.from({ length: 1_000 }, (_, at): Sample => [at, `${at}`, `${at % 7 === 0 ? at + 5 : at - 3}`]);
 
   it('is bounded, however much was true', () => {
-    const { counts, falseNumbers } = looks(...busy);
+    const { counts, falseNumbers } = auditOf(...busy);
     expect(counts['pods']).toHaveLength(64);
     expect(falseNumbers['pods']?.length).toBeLessThanOrEqual(64);
   });
 
   it('forgets what was true too long ago', () => {
-    const memory = looks([0, '1', '1'], [1, '2', '2'], [KEEP + 2, '3', '3']);
+    const memory = auditOf([0, '1', '1'], [1, '2', '2'], [KEEP + 2, '3', '3']);
     expect(memory.counts['pods']?.map(({ amount }) => amount)).toEqual(['3', '2']);
   });
 
   it('is JSON', () => {
-    const memory = looks(...busy.slice(0, 100), [100, '1', null]);
+    const memory = auditOf(...busy.slice(0, 100), [100, '1', null]);
     expect(JSON.parse(JSON.stringify(memory))).toEqual(memory);
   });
 });

@@ -87,16 +87,16 @@ describe('npm run forge', () => {
       child.kill('SIGKILL');
     });
     let log = '';
-    let said = '';
+    let stderr = '';
     let exit: { readonly code: number | null } | undefined;
     child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     child.once('close', (code) => (exit = { code }));
     const url = await eventually(
-      () => `the forge says where it serves, which this does not: ${said}`,
-      () => /API (\S+),/.exec(said)?.[1] ?? (exit && 'nowhere'),
+      () => `the forge says where it serves, which this does not: ${stderr}`,
+      () => /API (\S+),/.exec(stderr)?.[1] ?? (exit && 'nowhere'),
     );
-    if (exit) throw new Error(`the forge ended with ${exit.code}: ${said}`);
+    if (exit) throw new Error(`the forge ended with ${exit.code}: ${stderr}`);
     return {
       url,
       end: async (signal) => {

@@ -76,12 +76,16 @@ describe('the state of a pull request', () => {
 
   it('takes the last word of each reviewer', () => {
     const protection = { ...STRICT, requiredChecks: [], requiredReviews: 2 };
-    const said = (...reviews: Review[]): string => mergeableState(facts({ protection, reviews }));
-    expect(said(review('a', 'APPROVED'), review('a', 'APPROVED'))).toBe('blocked');
-    expect(said(review('a', 'APPROVED'), review('b', 'APPROVED'))).toBe('clean');
-    expect(said(review('a', 'APPROVED'), review('b', 'APPROVED'), review('a', 'CHANGES_REQUESTED'))).toBe('blocked');
-    expect(said(review('a', 'CHANGES_REQUESTED'), review('b', 'APPROVED'), review('a', 'APPROVED'))).toBe('clean');
-    expect(said(review('a', 'APPROVED'), review('b', 'APPROVED'), review('a', 'COMMENTED'))).toBe('clean');
+    const stateAfter = (...reviews: Review[]): string => mergeableState(facts({ protection, reviews }));
+    expect(stateAfter(review('a', 'APPROVED'), review('a', 'APPROVED'))).toBe('blocked');
+    expect(stateAfter(review('a', 'APPROVED'), review('b', 'APPROVED'))).toBe('clean');
+    expect(stateAfter(review('a', 'APPROVED'), review('b', 'APPROVED'), review('a', 'CHANGES_REQUESTED'))).toBe(
+      'blocked',
+    );
+    expect(stateAfter(review('a', 'CHANGES_REQUESTED'), review('b', 'APPROVED'), review('a', 'APPROVED'))).toBe(
+      'clean',
+    );
+    expect(stateAfter(review('a', 'APPROVED'), review('b', 'APPROVED'), review('a', 'COMMENTED'))).toBe('clean');
   });
 });
 

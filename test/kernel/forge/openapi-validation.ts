@@ -259,7 +259,7 @@ function compile(description: Description, schemas: SchemaCompiler, operation: O
 class SchemaCompiler {
   readonly #description: Description;
   readonly #ajv = newAjv();
-  readonly #known = new Set<string>();
+  readonly #converted = new Set<string>();
 
   constructor(description: Description) {
     this.#description = description;
@@ -275,9 +275,9 @@ class SchemaCompiler {
     const source = schema as Record<string, unknown>;
     if (typeof source['$ref'] === 'string') {
       const name = source['$ref'].replace(/\W+/g, '_');
-      if (!this.#known.has(name)) {
+      if (!this.#converted.has(name)) {
         // Known before it is converted: a schema may refer to itself.
-        this.#known.add(name);
+        this.#converted.add(name);
         this.#ajv.addSchema(this.#convert(follow(this.#description, source)) as object, name);
       }
       return { $ref: name };

@@ -133,7 +133,7 @@ export class PullRequests {
       mergeCommitSha: null,
     };
     this.#store.state.pulls.push(pull);
-    this.#tell(pull, wanted.user, { action: 'opened' });
+    this.#emit(pull, wanted.user, { action: 'opened' });
     await this.#reviews.requestOwners(pull, await this.files(pull));
     await this.#headIs(pull);
     return pull;
@@ -177,7 +177,7 @@ export class PullRequests {
       ...(pull.body === body ? {} : { body: { from: body ?? '' } }),
       ...(pull.baseRef === baseRef ? {} : { base: { ref: { from: baseRef }, sha: { from: oldBaseSha } } }),
     };
-    if (Object.keys(changes).length > 0) this.#tell(pull, by, { action: 'edited', changes });
+    if (Object.keys(changes).length > 0) this.#emit(pull, by, { action: 'edited', changes });
   }
 
   /** Turns a pull request into a draft, or makes it ready for review. */
@@ -185,7 +185,7 @@ export class PullRequests {
     if (pull.draft === draft) return;
     pull.draft = draft;
     pull.updatedAt = isoSeconds(new Date());
-    this.#tell(pull, by, { action: draft ? 'converted_to_draft' : 'ready_for_review' });
+    this.#emit(pull, by, { action: draft ? 'converted_to_draft' : 'ready_for_review' });
     if (!draft) await this.#reviews.requestOwners(pull, await this.files(pull));
   }
 
@@ -207,7 +207,7 @@ export class PullRequests {
     if (on) pull.labels.push(label);
     else pull.labels.splice(pull.labels.indexOf(label), 1);
     pull.updatedAt = isoSeconds(new Date());
-    this.#tell(pull, by, { action: on ? 'labeled' : 'unlabeled', label });
+    this.#emit(pull, by, { action: on ? 'labeled' : 'unlabeled', label });
   }
 
   /** Takes in what happened to the branches of a pull request, whoever moved them and however. */
@@ -226,7 +226,7 @@ export class PullRequests {
     if (pull.headSha !== seen || pull.state !== 'open') return;
     Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha });
     pull.updatedAt = isoSeconds(new Date());
-    this.#tell(pull, by, { action: 'synchronize', before: seen, after: head });
+    this.#emit(pull, by, { action: 'synchronize', before: seen, after: head });
     const dismisses = this.#store.state.protections[pull.baseRef]?.dismissStaleReviews === true;
     // A merge of the base leaves the diff, and with it the approvals, as they are.
     if (dismisses && JSON.stringify(before) !== JSON.stringify(after)) this.#reviews.dismissStale(pull, by);
@@ -364,13 +364,13 @@ export class PullRequests {
 
   #close(pull: PullRequest, by: string): void {
     this.#end(pull, by);
-    this.#tell(pull, by, { action: 'closed' });
+    this.#emit(pull, by, { action: 'closed' });
   }
 
   #merged(pull: PullRequest, by: string, sha: string): void {
     this.#end(pull, by);
     Object.assign(pull, { mergedAt: pull.closedAt, mergedBy: by, mergeCommitSha: sha });
-    this.#tell(pull, by, { action: 'closed' });
+    this.#emit(pull, by, { action: 'closed' });
   }
 
   #end(pull: PullRequest, by: string): void {
@@ -378,7 +378,7 @@ export class PullRequests {
     Object.assign(pull, { state: 'closed', closedAt: now, closedBy: by, updatedAt: now });
   }
 
-  #tell(pull: PullRequest, sender: string, what: PullRequestAction): void {
+  #emit(pull: PullRequest, sender: string, what: PullRequestAction): void {
     this.#events.emit({ name: 'pull_request', pull, sender, ...what });
   }
 
@@ -407,7 +407,7 @@ export class PullRequests {
     }
     const moved = head !== pull.headSha;
     Object.assign(pull, { state: 'open', closedAt: null, closedBy: null, headSha: head, baseSha: base, mergeBaseSha });
-    this.#tell(pull, by, { action: 'reopened' });
+    this.#emit(pull, by, { action: 'reopened' });
     if (moved) await this.#headIs(pull);
   }
 

@@ -122,8 +122,8 @@ export class Reviews {
   ): void {
     const removed = (reviewer: Reviewer): void =>
       this.#events.emit({ name: 'pull_request', action: 'review_request_removed', pull, reviewer, sender: by });
-    for (const user of users) if (take(pull.requestedReviewers, user)) removed({ user });
-    for (const team of teams) if (take(pull.requestedTeams, team)) removed({ team });
+    for (const user of users) if (remove(pull.requestedReviewers, user)) removed({ user });
+    for (const team of teams) if (remove(pull.requestedTeams, team)) removed({ team });
     pull.updatedAt = isoSeconds(new Date());
   }
 
@@ -164,7 +164,7 @@ export class Reviews {
   }
 
   #submitted(pull: PullRequest, review: Review): void {
-    take(pull.requestedReviewers, review.user);
+    remove(pull.requestedReviewers, review.user);
     pull.requestedTeams = pull.requestedTeams.filter((team) => !this.#accounts.isMember(team, review.user));
     pull.updatedAt = isoSeconds(new Date());
     this.#events.emit({ name: 'pull_request_review', action: 'submitted', review, pull, sender: review.user });
@@ -242,7 +242,7 @@ function latestApprovers(reviews: readonly Review[]): string[] {
 }
 
 /** Takes a name out of a list, whatever its case. Returns whether it was there. */
-function take(list: string[], name: string): boolean {
+function remove(list: string[], name: string): boolean {
   const index = list.findIndex((one) => one.toLowerCase() === name.toLowerCase());
   if (index < 0) return false;
   list.splice(index, 1);

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { runSequences } from './run.ts';
 
 const started = Date.now();
-const tell = (what: string): void => {
+const log = (what: string): void => {
   console.log(`${((Date.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
@@ -28,9 +28,9 @@ try {
   if (![sequences, steps, atOnce].every((value) => Number.isInteger(value) && value > 0)) {
     throw new Error('expected --sequences, --steps and --at-once with whole numbers above 0');
   }
-  tell(`${sequences} sequences of ${steps} steps with the seed ${seed}, from number ${first}`);
-  const report = await runSequences({ seed, first, sequences, steps, atOnce, tell });
-  tell(
+  log(`${sequences} sequences of ${steps} steps with the seed ${seed}, from number ${first}`);
+  const report = await runSequences({ seed, first, sequences, steps, atOnce, log });
+  log(
     `${report.sequences} sequences: ${report.steps} steps with ${report.actions} actions and ${report.faults} faults; ` +
       `${report.writes} writes of the worker; ${report.failures.length} failures`,
   );

@@ -61,7 +61,7 @@ export interface Keeper {
   readonly excluded: Set<NamespaceName>;
   overrides: Override[];
   /** Commands that it was told and that it has not heard yet. */
-  told: Extract<Action, { readonly what: 'wake' | 'sleep' | 'cancel' }>[];
+  commands: Extract<Action, { readonly what: 'wake' | 'sleep' | 'cancel' }>[];
   /** The namespaces that it knew at the last rest. */
   seen: readonly NamespaceName[];
 }
@@ -243,7 +243,7 @@ export class Model {
       isOnlySome: false,
       excluded: new Set(),
       overrides: [],
-      told: [],
+      commands: [],
       seen: [],
     });
     return true;
@@ -324,11 +324,11 @@ export class Model {
       case 'wake':
       case 'sleep':
         if (keeper.isNew || (action.namespace !== null && !keeper.seen.includes(action.namespace))) return false;
-        keeper.told.push(action);
+        keeper.commands.push(action);
         return true;
       case 'cancel':
         if (keeper.isNew || (isHeard && !this.#cancels(keeper, action.namespace))) return false;
-        keeper.told.push(action);
+        keeper.commands.push(action);
         return true;
     }
   }
@@ -354,7 +354,7 @@ export class Model {
 
   /** A schedule looks for the first time since it was edited and told something. */
   #hear(keeper: Keeper): void {
-    for (const { what, namespace } of keeper.told.splice(0)) {
+    for (const { what, namespace } of keeper.commands.splice(0)) {
       if (what === 'cancel') {
         for (const override of keeper.overrides) {
           if (namespace === null || override.namespace === namespace)

@@ -16,8 +16,8 @@ export interface SequencesOptions {
   readonly sequences: number;
   readonly steps: number;
   readonly atOnce: number;
-  /** Told of what happens, in words. */
-  readonly tell: (what: string) => void;
+  /** Called with a line of text for everything that happens. */
+  readonly log: (what: string) => void;
 }
 
 export interface SequencesReport extends Readonly<Counts> {
@@ -37,7 +37,7 @@ export async function runSequences({
   sequences,
   steps,
   atOnce,
-  tell,
+  log,
 }: SequencesOptions): Promise<SequencesReport> {
   const folder = await mkdtemp(join(tmpdir(), 'lights-out-sequences-'));
   const policy = join(folder, 'audit-policy.yaml');
@@ -50,7 +50,7 @@ export async function runSequences({
   try {
     const processes = new Processes(plane);
     await processes.start();
-    tell('the control plane is up');
+    log('the control plane is up');
     const cluster = new LightsOutCluster(plane);
     const counts: Counts = { steps: 0, actions: 0, faults: 0 };
     const failures: string[] = [];
@@ -61,11 +61,11 @@ export async function runSequences({
         const sequence = new Sequence(cluster, processes, `s${seed}-${number}`, counts);
         try {
           await sequence.run(makeSteps(random), steps);
-          tell(`sequence ${number} ended as the table says`);
+          log(`sequence ${number} ended as the table says`);
         } catch (error) {
           const reason = error instanceof Error ? error.message : String(error);
           failures.push(`sequence ${number} of the seed ${seed}: ${reason}`);
-          tell(failures.at(-1) ?? '');
+          log(failures.at(-1) ?? '');
         }
       }
     };

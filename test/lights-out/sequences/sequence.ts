@@ -10,7 +10,7 @@ import { laterSecond, type Seen, World } from './world.ts';
 /** A process that is away, or the ten seconds between two looks at workloads, on a busy machine. */
 const REST_WITHIN_MS = 180_000;
 /** How often all schedules look before they must have come to rest: one may take over from the other. */
-const LOOKS = 6;
+const PASSES = 6;
 /** Of a schedule that has nothing to do. */
 const AT_REST = ['AsScheduled', 'Suspended'];
 
@@ -51,7 +51,7 @@ export class Sequence {
       await this.#verifyEnd();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error([reason, ...(await this.#said()), 'the steps:', ...this.#done].join('\n'), { cause });
+      throw new Error([reason, ...(await this.#statuses()), 'the steps:', ...this.#done].join('\n'), { cause });
     } finally {
       await this.#leave();
     }
@@ -131,10 +131,10 @@ export class Sequence {
     }
     for (const name of gone) await this.#untilGone(name);
     let before: ReadonlyMap<string, unknown> | null = null;
-    for (let looks = 0; ; looks += 1) {
+    for (let passes = 0; ; passes += 1) {
       const now = values(await this.#world.observeInput());
       if (isDeepStrictEqual(now, before)) break;
-      if (looks === LOOKS) throw new Error(`after ${LOOKS} looks there is still something to be done`);
+      if (passes === PASSES) throw new Error(`after ${PASSES} passes there is still something to be done`);
       before = now;
       for (const { name } of this.#model.keepers) await this.#lookAgain(name);
     }
@@ -216,7 +216,7 @@ export class Sequence {
   }
 
   /** What the schedules say of themselves. */
-  async #said(): Promise<readonly string[]> {
+  async #statuses(): Promise<readonly string[]> {
     const lines = SCHEDULES.map(async (name) => {
       try {
         const { phase, reason, detail, facts } = await this.#cluster.status(this.#world.name(name));

@@ -71,8 +71,8 @@ describe('the metrics', () => {
 
   it('a taken port is an error', async () => {
     const url = new URL(await serving(serveHealth(anyPort, new Readiness())));
-    const taken = { host: '127.0.0.1', port: Number(url.port) };
-    await expect(serveMetrics(taken, new Registry())).rejects.toThrow('EADDRINUSE');
+    const address = { host: '127.0.0.1', port: Number(url.port) };
+    await expect(serveMetrics(address, new Registry())).rejects.toThrow('EADDRINUSE');
   });
 
   it('a free port is chosen before it is handed to a server that cannot tell', async () => {

@@ -36,12 +36,12 @@ async function attempt(api: Api, operation: Operation, isFirst: boolean): Promis
   if (answer.code >= 200 && answer.code < 300) {
     return operation.kind === 'counted' ? uncounted(operation, answer) : null;
   }
-  const said = `${answer.code} ${answer.reason}: ${answer.message}`;
+  const failure = `${answer.code} ${answer.reason}: ${answer.message}`;
   // The first attempt may have been done although its answer was lost.
   if (!isFirst && operation.kind === 'create' && answer.reason === 'AlreadyExists') return null;
   if (!isFirst && operation.kind === 'delete' && answer.code === 404 && answer.isAboutObject) return null;
-  if (isPassing(answer)) return said;
-  throw new Error(said);
+  if (isPassing(answer)) return failure;
+  throw new Error(failure);
 }
 
 async function ask(api: Api, operation: Operation): Promise<ApiAnswer> {

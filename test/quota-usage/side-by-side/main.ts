@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { runSideBySide } from './run.ts';
 
 const started = Date.now();
-const tell = (what: string): void => {
+const log = (what: string): void => {
   console.log(`${((Date.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
@@ -23,9 +23,9 @@ try {
   }
   if (second !== 'headroom' && second !== 'original')
     throw new Error('expected --second headroom or --second original');
-  tell(`side by side with the seed ${seed}, ${operations} operations${values.faults ? ' and faults' : ''}`);
-  const report = await runSideBySide({ seed, operations, faults: values.faults, second, tell });
-  tell(
+  log(`side by side with the seed ${seed}, ${operations} operations${values.faults ? ' and faults' : ''}`);
+  const report = await runSideBySide({ seed, operations, faults: values.faults, second, log });
+  log(
     `${report.quotas} quotas are equal after ${report.operations} operations and ${report.faults} faults, ` +
       `${(report.settledMs / 1_000).toFixed(1)} s after the last; Headroom wrote ${report.statusWrites} statuses`,
   );

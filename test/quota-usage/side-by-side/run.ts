@@ -18,7 +18,7 @@ export interface SideBySideOptions extends StreamOptions {
   /** What keeps the second cluster's statuses: the original again is the proof of the harness itself. */
   readonly second: 'headroom' | 'original';
   /** Told of what happens, in words. */
-  readonly tell: (what: string) => void;
+  readonly log: (what: string) => void;
 }
 
 export interface SideBySideReport {
@@ -52,7 +52,7 @@ export async function runSideBySide(options: SideBySideOptions): Promise<SideByS
   try {
     const started = Date.now();
     await run.doAll(stream);
-    options.tell(`${stream.length} operations took ${((Date.now() - started) / 1_000).toFixed(1)} s`);
+    options.log(`${stream.length} operations took ${((Date.now() - started) / 1_000).toFixed(1)} s`);
     const calm = Date.now();
     const quotas = await run.settle();
     const settledMs = Date.now() - calm - REST_MS;
@@ -89,14 +89,14 @@ async function startRun(options: SideBySideOptions): Promise<Run> {
   const headroom = 'plane' in second.value ? second.value : null;
   const other = 'plane' in second.value ? second.value.plane : second.value;
   const side = (name: string, plane: ControlPlane): Side => ({ name, plane, api: openApi(plane.adminKubeconfig) });
-  const run = new Run([side('the original', first.value), side(options.second, other)], headroom, options.tell);
+  const run = new Run([side('the original', first.value), side(options.second, other)], headroom, options.log);
   try {
     await run.startHeadroom();
   } catch (error) {
     await run.stop();
     throw error;
   }
-  options.tell('both clusters are up');
+  options.log('both clusters are up');
   return run;
 }
 
@@ -105,15 +105,15 @@ class Run {
   readonly done: Operation[] = [];
   readonly #sides: readonly [Side, Side];
   readonly #headroom: HeadroomPlane | null;
-  readonly #tell: (what: string) => void;
+  readonly #log: (what: string) => void;
   #starter: Promise<SupervisedProcess> | null = null;
   #worker: Promise<SupervisedProcess> | null = null;
   #restart: Promise<unknown> = Promise.resolve();
 
-  constructor(sides: readonly [Side, Side], headroom: HeadroomPlane | null, tell: (what: string) => void) {
+  constructor(sides: readonly [Side, Side], headroom: HeadroomPlane | null, log: (what: string) => void) {
     this.#sides = sides;
     this.#headroom = headroom;
-    this.#tell = tell;
+    this.#log = log;
   }
 
   async startHeadroom(): Promise<void> {
@@ -127,11 +127,11 @@ class Run {
     for (const [index, operation] of stream.entries()) {
       this.done.push(operation);
       if (operation.kind === 'fault') {
-        this.#tell(`${index}: ${operation.words}`);
+        this.#log(`${index}: ${operation.words}`);
         await this.#break(operation.fault);
         continue;
       }
-      if (operation.kind === 'counted' || index % 500 === 499) this.#tell(`${index}: ${operation.words}`);
+      if (operation.kind === 'counted' || index % 500 === 499) this.#log(`${index}: ${operation.words}`);
       await this.#doOnBoth(index, operation);
     }
     await Promise.all([this.#restart, this.#starter, this.#worker]);

@@ -3,16 +3,16 @@ import { runSideBySide } from './run.ts';
 
 describe("Headroom beside Kubernetes' own quota controller", () => {
   it('says the same of every quota after a hundred operations, with killed processes and restarted API servers', async () => {
-    const told: string[] = [];
+    const lines: string[] = [];
     onTestFailed(() => {
-      process.stdout.write(`${told.join('\n')}\n`);
+      process.stdout.write(`${lines.join('\n')}\n`);
     });
     const report = await runSideBySide({
       seed: 20_262,
       operations: 120,
       faults: true,
       second: 'headroom',
-      tell: (what) => told.push(what),
+      log: (what) => lines.push(what),
     });
     expect(report.operations).toBeGreaterThanOrEqual(120);
     expect(report.quotas).toBeGreaterThan(30);

@@ -99,7 +99,7 @@ class CountedNamespace {
     return recorded ?? (await this.recorded());
   }
 
-  async stands(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
+  async untilPhase(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
     await eventually(`it is ${phase}`, async () => {
       const learntFrom = await this.handle.query(status).catch(() => null);
       return learntFrom?.phase === phase && (reason === undefined || learntFrom.reason === reason);
@@ -139,12 +139,12 @@ const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     const counted = new CountedNamespace(plane, namespace);
     await counted.create({ pods: '5', services: '3' });
     await eventually('the rest is counted', async () => (await counted.used('pods')) === '0');
-    await counted.stands('Blocked', 'Unmeasured');
+    await counted.untilPhase('Blocked', 'Unmeasured');
     const recorded = await firstRun(plane, counted.workflowId);
     await counted.handle.signal(commandSignals.pause, { by: 'alice', reason: 'an incident' });
-    await counted.stands('Paused');
+    await counted.untilPhase('Paused');
     await counted.handle.executeUpdate(commandUpdates.resume, { args: [{ by: 'alice' }] });
-    await counted.stands('Blocked', 'Unmeasured');
+    await counted.untilPhase('Blocked', 'Unmeasured');
     await narrow(plane, rules);
     await counted.handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
     await eventually('all is counted', async () => (await counted.used('services')) === '0');
@@ -158,7 +158,7 @@ const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     await core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
     const counted = new CountedNamespace(plane, namespace);
     await counted.create({ pods: '5' });
-    await counted.stands('Paused', 'GloballyPaused');
+    await counted.untilPhase('Paused', 'GloballyPaused');
     const recorded = await counted.recorded();
     await core.deleteNamespacedConfigMap({ name: 'headroom-pause', namespace: SYSTEM_NAMESPACE });
     await counted.handle.signal(commandSignals.reconcileNow, { by: 'alice' });
@@ -175,7 +175,7 @@ const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     await say('{"by":"alice","reason":"a migration","at":null}');
     const counted = new CountedNamespace(plane, namespace);
     await counted.create({ pods: '5' });
-    await counted.stands('Paused', 'Paused');
+    await counted.untilPhase('Paused', 'Paused');
     const recorded = await counted.recorded();
     await say(null);
     await eventually('it is counted', async () => (await counted.used('pods')) === '0');
@@ -208,14 +208,14 @@ const audited: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     // Nobody else writes this status. One ConfigMap is in every namespace: the API server's certificate.
     await counted.follows(hard);
     await counted.shown({ pods: '4', 'count/configmaps': '1' });
-    await counted.stands('Wrong', 'UsageWrong');
+    await counted.untilPhase('Wrong', 'UsageWrong');
     const recorded = await counted.recorded();
     await counted.shown({ pods: '0', 'count/configmaps': '7' });
     await eventually('it is late', async () => {
       await counted.handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
       return (await counted.handle.query(status)).phase === 'Late';
     });
-    await counted.stands('Wrong', 'UsageWrong');
+    await counted.untilPhase('Wrong', 'UsageWrong');
     await counted.shown({ 'count/configmaps': '1' });
     await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
     return recorded;

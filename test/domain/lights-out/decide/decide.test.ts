@@ -346,15 +346,15 @@ describe('the memory', () => {
         },
       ],
     };
-    const taken = takeOver(freshMemory, status);
-    expect(taken).toMatchObject({
+    const memory = takeOver(freshMemory, status);
+    expect(memory).toMatchObject({
       isTakenOver: true,
       approved: { by: 'alice' },
       savings: { replicaMs: 12.5 * HOUR },
       lastDownscale: Date.parse('2026-11-19T18:00:00Z'),
       overrides: [{ namespace: 'team-a', until: Date.parse('2026-11-20T14:00:00Z') }],
     });
-    expect(takeOver(taken, status)).toBe(taken);
+    expect(takeOver(memory, status)).toBe(memory);
   });
 
   it('knows when everything was asleep', () => {

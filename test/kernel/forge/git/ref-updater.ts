@@ -44,17 +44,17 @@ export class RefUpdater {
   #transaction(command: string): Promise<void> {
     const child = (this.#child ??= this.#start());
     return new Promise((resolve, reject) => {
-      let said = '';
-      let complaint = '';
+      let stdout = '';
+      let stderr = '';
       const onOutput = (chunk: Buffer): void => {
-        said += chunk.toString();
-        if (said === DONE) finish();
+        stdout += chunk.toString();
+        if (stdout === DONE) finish();
       };
       const onComplaint = (chunk: Buffer): void => {
-        complaint += chunk.toString();
+        stderr += chunk.toString();
       };
       const onClose = (): void => {
-        finish(new RefMovedError(`git did not ${command}: ${complaint.trim()}`));
+        finish(new RefMovedError(`git did not ${command}: ${stderr.trim()}`));
       };
       const finish = (failure?: Error): void => {
         child.stdout.off('data', onOutput);
