@@ -43,7 +43,7 @@ describe('the section of schedules in the runbook', () => {
   it('explains every reason of the condition Ready, with the status that it comes with', () => {
     const reasons = /status: '(True|False|Unknown)',\s+reason: (?:'(\w+)'|pauseReason\()/g;
     const existing = [...DECISIONS.matchAll(reasons)].flatMap(([, status, reason]) =>
-      (reason === undefined ? ['Paused', 'GloballyPaused'] : [reason]).map((one) => `${one} ${status}`),
+      (reason === undefined ? ['Paused', 'GloballyPaused'] : [reason]).map((pauseReason) => `${pauseReason} ${status}`),
     );
     const rows = [...sectionOf(runbook, '### The condition Ready').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
       ([, reason, status]) => `${reason} ${status}`,

@@ -61,9 +61,9 @@ function opened(quotas: readonly WatchedQuota[]): number[] {
 
 describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () => {
   it('gets one pull request with one commit for both files, and after one merge every pod fits', async () => {
-    const quotas = await twoQuotas('two-files', (one, other) => {
+    const quotas = await twoQuotas('two-files', (compute, objects) => {
       const [first, second] = manifests('two-files');
-      return { [one.path]: first, [other.path]: second };
+      return { [compute.path]: first, [objects.path]: second };
     });
     await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
     const batchOwner = await batchOwnerOf(quotas);
@@ -81,7 +81,7 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
   });
 
   it('gets one pull request for one file that holds both', async () => {
-    const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
+    const quotas = await twoQuotas('one-file', (compute) => ({ [compute.path]: manifests('one-file').join('---\n') }));
     await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
     const batchOwner = await batchOwnerOf(quotas);
     await batchOwner.reaches('CoolingDown', 'CoolingDown');
@@ -90,8 +90,8 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
   });
 
   it('that needs an approval is approved once, for both', async () => {
-    const quotas = await twoQuotas('both-approved', (one) => ({
-      [one.path]: manifests('both-approved').join('---\n'),
+    const quotas = await twoQuotas('both-approved', (compute) => ({
+      [compute.path]: manifests('both-approved').join('---\n'),
     }));
     await deniedWhileOptedOut(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
     const batchOwner = await batchOwnerOf(quotas);
@@ -105,9 +105,9 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
   it('is asked for together, and a refusal is remembered for both', async () => {
     const quotas = await twoQuotas(
       'both-refused',
-      (one, other) => {
+      (compute, objects) => {
         const [first, second] = manifests('both-refused');
-        return { [one.path]: first, [other.path]: second };
+        return { [compute.path]: first, [objects.path]: second };
       },
       { 'resizer.io/auto-merge': 'false' },
     );

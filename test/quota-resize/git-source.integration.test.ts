@@ -65,7 +65,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     const both = [compute, objects];
     const first = await eventually(
       'one of them has a pull request',
-      () => both.find((one) => one.pullRequests()[0]),
+      () => both.find((quota) => quota.pullRequests()[0]),
       EPISODE_MS,
     );
     const second = first === compute ? objects : compute;
@@ -81,7 +81,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     await stack.forge.mergePullRequest((await first.pullRequest()).number, 'alice');
     await second.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     await stack.forge.mergePullRequest((await second.pullRequest()).number, 'alice');
-    for (const one of both) await one.reaches('CoolingDown', 'CoolingDown');
+    for (const quota of both) await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await compute.inGit()).toBe(file.replaceAll('"10"', '"12"'));
   });
 

@@ -102,7 +102,7 @@ describe('a pause', () => {
     const rules = (role.rules ?? []).filter(({ resources }) => !resources?.includes('configmaps'));
     await rbac.patchNamespacedRole({ name, namespace: SYSTEM_NAMESPACE, body: { rules } }, merge);
     // What the worker has read before counts for 30 s; one that is started now has read nothing.
-    for (const one of stack.processes.filter(({ name }) => name.startsWith('worker'))) await one.stop();
+    for (const worker of stack.processes.filter(({ name }) => name.startsWith('worker'))) await worker.stop();
     await stack.startWorker();
     await quota.deploy('web', 9, { cpu: '10m' });
     const handle = stack.client.workflow.getHandle(quota.workflowId);

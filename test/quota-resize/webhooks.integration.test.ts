@@ -52,7 +52,7 @@ afterAll(async () => await stack?.stop());
 
 /** The fields of the log line with this message. */
 function saidBy(lines: readonly string[], message: string): Readonly<Record<string, string>> {
-  const line = lines.find((one) => one.includes(`"msg":"${message}"`));
+  const line = lines.find((text) => text.includes(`"msg":"${message}"`));
   return JSON.parse(line ?? '{}') as Record<string, string>;
 }
 

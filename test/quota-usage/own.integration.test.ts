@@ -528,7 +528,9 @@ async function recounts(starter: SupervisedProcess): Promise<number> {
 
 describe('in all of this', () => {
   it('no episode failed', async () => {
-    const wrong = ['Failed', 'TimedOut', 'Terminated', 'Canceled'].map((one) => `ExecutionStatus = '${one}'`);
+    const wrong = ['Failed', 'TimedOut', 'Terminated', 'Canceled'].map(
+      (executionStatus) => `ExecutionStatus = '${executionStatus}'`,
+    );
     expect(await runs(wrong.join(' OR '))).toEqual([]);
   });
 
@@ -538,7 +540,7 @@ describe('in all of this', () => {
     const needed = new Set(events.flatMap(grantOf));
     const granted = (await Promise.all(['reading', 'own'].map(grantsOf))).flat();
     expect(granted).toHaveLength(3);
-    expect(granted.filter((one) => !needed.has(one))).toEqual([]);
+    expect(granted.filter((grant) => !needed.has(grant))).toEqual([]);
   });
 
   interface Role {

@@ -55,7 +55,7 @@ export async function propose(
   }
   let placed = await placeBatchedQuotas(target, verdict, source, seen);
   for (;;) {
-    const paths = [...new Set([source.paths, ...placed.map((one) => one.paths)].flat())];
+    const paths = [...new Set([source.paths, ...placed.map((placement) => placement.paths)].flat())];
     const files = paths.map((path) => ({ repository: source.repository, path }));
     const decision = withPlacedQuotas(proposal.decision, placed, policy);
     const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
@@ -85,8 +85,8 @@ async function placeBatchedQuotas(
       { summary: brief(`${quota}: ${summary(batchedQuota)}`) },
       [{ target: { ...target, quota }, limits, candidates, current: otherQuota.quota.hard }],
     );
-    const one = placeBatchedQuota({ batchedQuota, proposal, policy: otherQuota.policy }, source, own);
-    if (one !== null) placed.push(one);
+    const placement = placeBatchedQuota({ batchedQuota, proposal, policy: otherQuota.policy }, source, own);
+    if (placement !== null) placed.push(placement);
   }
   return placed;
 }

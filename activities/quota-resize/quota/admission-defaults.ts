@@ -23,7 +23,8 @@ export class AdmissionDefaults {
     return this.#once('storageclasses', async () => {
       const { storage } = this.#view.kubernetes;
       const classes = await listAll((range) => storage.listStorageClass(range));
-      const age = (one: (typeof classes)[number]): number => one.metadata?.creationTimestamp?.getTime() ?? 0;
+      const age = (storageClass: (typeof classes)[number]): number =>
+        storageClass.metadata?.creationTimestamp?.getTime() ?? 0;
       const [first] = classes
         .filter(({ metadata }) => metadata?.annotations?.[DEFAULT_STORAGE_CLASS] === 'true')
         .toSorted((a, b) => age(b) - age(a) || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1));

@@ -32,7 +32,9 @@ export async function readContradictions(
   await setTimeout(CONFIRM_AFTER_MS);
   const second = await compare(new NamespaceView(view.kubernetes, view.namespace), quotas);
   if (!isSame(quotas, await relist())) return NONE;
-  return new Map([...first].filter(([name, one]) => JSON.stringify(one) === JSON.stringify(second.get(name))));
+  return new Map(
+    [...first].filter(([name, contradiction]) => JSON.stringify(contradiction) === JSON.stringify(second.get(name))),
+  );
 }
 
 async function compare(view: NamespaceView, quotas: readonly V1ResourceQuota[]): Promise<Contradictions> {

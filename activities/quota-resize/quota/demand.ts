@@ -45,9 +45,9 @@ export async function readDemand(
   quotas: readonly V1ResourceQuota[],
 ): Promise<ReadonlyMap<string, readonly WorkloadDemand[]>> {
   const seen = await readDenials(view);
-  const read = await inParallel(OWNERS_AT_ONCE, seen, async (one): Promise<ReadWorkload> => {
-    const { workload, denials } = one;
-    const state = await readMissing(log, view, one);
+  const read = await inParallel(OWNERS_AT_ONCE, seen, async (denied): Promise<ReadWorkload> => {
+    const { workload, denials } = denied;
+    const state = await readMissing(log, view, denied);
     if (state === 'unreadable') return { denied: { workload, denials, templateSince: null }, missing: state };
     return { denied: { workload, denials, templateSince: state.templateSince }, missing: state.missing };
   });
@@ -58,9 +58,9 @@ export async function readDemand(
     quotas.map((quota) => {
       const charging = { ...surroundings, ...partsOf(quota) };
       const demand = workloads.flatMap(({ denied, missing }) => {
-        const one =
+        const workloadDemand =
           missing === 'unreadable' ? demandOfMessages(charging, denied) : demandOfMissing(charging, denied, missing);
-        return one === null ? [] : [one];
+        return workloadDemand === null ? [] : [workloadDemand];
       });
       const sorted = demand.toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));
       return [charging.name, sorted];
@@ -87,9 +87,9 @@ async function readSurroundings(
   const defaults = new AdmissionDefaults(log, view);
   const keys = quotas.flatMap((quota) => Object.keys(quota.spec?.hard ?? {}));
   const scopes = quotas.flatMap(({ spec }) =>
-    (spec?.scopeSelector?.matchExpressions ?? []).map((one) => one.scopeName),
+    (spec?.scopeSelector?.matchExpressions ?? []).map((requirement) => requirement.scopeName),
   );
-  const missing = workloads.flatMap((one) => (one.missing === 'unreadable' ? [] : one.missing));
+  const missing = workloads.flatMap((workload) => (workload.missing === 'unreadable' ? [] : workload.missing));
   const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads, claimTemplates] = await Promise.all([
     view.limitRanges(),
     keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? defaults.storageClass() : null,
@@ -106,8 +106,8 @@ async function readOverheads(
   missing: readonly Missing[],
 ): Promise<ChargingQuota['overheads']> {
   const overheads: Record<string, ResourceList> = {};
-  for (const one of missing) {
-    const name = one.of === 'pod' && one.spec.overhead === undefined ? one.spec.runtimeClassName : undefined;
+  for (const object of missing) {
+    const name = object.of === 'pod' && object.spec.overhead === undefined ? object.spec.runtimeClassName : undefined;
     if (name !== undefined && name !== '') overheads[name] = (await defaults.overheadOf(name)) ?? {};
   }
   return overheads;

@@ -44,12 +44,12 @@ export async function readDenials(view: NamespaceView): Promise<readonly SeenWor
   for (const event of events.flat())
     add(involved(event), event.involvedObject.apiVersion ?? '', event.message, eventLastSeen(event));
   const failing = [
-    ...replicaSets.map((one) => ({ one, kind: 'ReplicaSet', apiVersion: 'apps/v1' })),
-    ...controllers.map((one) => ({ one, kind: 'ReplicationController', apiVersion: 'v1' })),
+    ...replicaSets.map((controller) => ({ controller, kind: 'ReplicaSet', apiVersion: 'apps/v1' })),
+    ...controllers.map((controller) => ({ controller, kind: 'ReplicationController', apiVersion: 'v1' })),
   ];
-  for (const { one, kind, apiVersion } of failing) {
-    const { name = '', uid = '' } = one.metadata ?? {};
-    const condition = one.status?.conditions?.find((is) => is.type === 'ReplicaFailure' && is.status === 'True');
+  for (const { controller, kind, apiVersion } of failing) {
+    const { name = '', uid = '' } = controller.metadata ?? {};
+    const condition = controller.status?.conditions?.find((is) => is.type === 'ReplicaFailure' && is.status === 'True');
     if (condition === undefined) continue;
     add({ kind, name, uid }, apiVersion, condition.message, condition.lastTransitionTime?.getTime() ?? null);
   }

@@ -34,7 +34,7 @@ export async function readMissing(
 ): Promise<OwnerState | 'unreadable'> {
   const read = readers[`${apiVersion} ${workload.kind}`];
   if (read === undefined) return 'unreadable';
-  const lastSeen = Math.max(...denials.map((one) => one.lastSeen));
+  const lastSeen = Math.max(...denials.map((denial) => denial.lastSeen));
   try {
     return await read(view, workload, lastSeen);
   } catch (error) {
@@ -108,10 +108,10 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
     return { missing: missingOfReplicated(owner, podsOf(pods, uid)), templateSince: since };
   }
   const replicaSets = await view.replicaSets();
-  const otherQuotas = replicaSets.filter((one) => deploymentUidOf(one) === deployment.metadata?.uid);
+  const ofDeployment = replicaSets.filter((replicaSet) => deploymentUidOf(replicaSet) === deployment.metadata?.uid);
   const pods = await readPods(view, deployment.spec?.selector);
-  const ofAll = otherQuotas.flatMap((one) => podsOf(pods, one.metadata?.uid ?? ''));
-  const surge = rollingSurge(deployment, otherQuotas);
+  const ofAll = ofDeployment.flatMap((replicaSet) => podsOf(pods, replicaSet.metadata?.uid ?? ''));
+  const surge = rollingSurge(deployment, ofDeployment);
   const rollout = rolloutOf(deployment, owner, ofAll);
   return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), templateSince: since };
 }

@@ -142,7 +142,7 @@ async function observeNamespace(
     const isShort = ({ object, demand: missing }: Pick<SeenQuota, 'object' | 'demand'>): boolean =>
       usage === 'off' ? isExceeded(limitsOf(object), missing) : missing.length > 0;
     const otherQuotas = isShort({ object: quota, demand })
-      ? seen.filter((one) => one.object !== quota && one.policy.enabled && isShort(one))
+      ? seen.filter((other) => other.object !== quota && other.policy.enabled && isShort(other))
       : [];
     const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
     if (!isAsked) return { ...NOTHING, quota };

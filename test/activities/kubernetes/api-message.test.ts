@@ -7,6 +7,6 @@ it.each([
   ['the text of a proxy in between, in one line', '<html>\n  Bad Gateway\n</html>', '<html> Bad Gateway </html>'],
   ['nothing of an empty answer', '', undefined],
   ['nothing of a Status without a message', '{"kind":"Status"}', undefined],
-])('what the API server said is %s', (_, body, learntFrom) => {
-  expect(apiMessage(new ApiException(403, 'Forbidden', body, {}))).toBe(learntFrom);
+])('what the API server said is %s', (_, body, message) => {
+  expect(apiMessage(new ApiException(403, 'Forbidden', body, {}))).toBe(message);
 });

@@ -87,7 +87,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
   }
 
   describe('where a quota is looked for in Git', () => {
-    it('is the configured path and then everything, where nothing else is learntFrom', async () => {
+    it('is the configured path and then everything, where nothing else is known', async () => {
       await cluster().create(namespaceOf('hints'), namespaceOf('argocd'), namespaceOf('flux'), namespaceOf('apps'));
       expect(await candidatesOf({})).toEqual(configured);
       expect(await candidatesOf({}, { pathTemplate: '.' })).toEqual([{ ...configured[1], template: '.' }]);
@@ -267,7 +267,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
         /applies acme\/x, .*GITHUB_REPOSITORIES/,
       ],
     ] as const) {
-      it(`is learntFrom to be out of reach, when the Application applies ${name}`, async () => {
+      it(`is said to be out of reach, when the Application applies ${name}`, async () => {
         const app = name.replaceAll(' ', '-');
         await cluster().create(applicationOf(app, { source: { path: 'p', ...source } }));
         const [request] = await candidatesOf(trackedBy(app));
@@ -363,7 +363,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
       expect(await candidatesOf(byHand), 'whose file nobody knows').toEqual(configured);
     });
 
-    it('is looked for further where the Application is gone, and that is learntFrom', async () => {
+    it('is searched for elsewhere where the Application is gone, and says so', async () => {
       const candidates = await candidatesOf(trackedBy('gone'));
       expect(candidates.map(({ from }) => from)).toEqual(['template', 'scan']);
       expect(candidates[0]?.learntFrom).toContain('names the Argo CD Application argocd/gone, which is gone');

@@ -26,7 +26,7 @@ function auditOf(...all: readonly Sample[]): AuditMemory {
 }
 
 describe('a number of a status', () => {
-  it('is no staleValue while it is the count, however it is written', () => {
+  it('is not stale while it equals the count, however it is written', () => {
     const memory = audit(emptyAudit, {
       counted: { memory: '1Gi', cpu: '1500m' },
       status: { used: { memory: '1073741824', cpu: '1.5' } },
@@ -54,12 +54,12 @@ describe('a number of a status', () => {
     expect(auditOf([0, '0', null], [MINUTE, '0', '0']).staleValues).toEqual([]);
   });
 
-  it('is another story each time: being true once in between begins anew', () => {
+  it('starts a new stale value each time: one correct status in between ends the old one', () => {
     const memory = auditOf([0, '5', '4'], [50 * SECOND, '4', '4'], [51 * SECOND, '5', '4'], [80 * SECOND, '5', '4']);
     expect(memory.staleValues).toMatchObject([{ since: 51 * SECOND }]);
   });
 
-  it('is early, and no old staleValue, when admission charged what comes a moment later', () => {
+  it('is not stale when admission has charged an object that is counted a moment later', () => {
     const before = auditOf([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
     expect(wrongFor(before, 5 * MINUTE, MINUTE)).toEqual([]);
     expect(observed(before, [5 * MINUTE + 50, '7', '7']).staleValues).toEqual([]);

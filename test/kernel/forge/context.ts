@@ -23,7 +23,7 @@ export interface ForgeContext {
   readonly pulls: PullRequests;
   readonly lock: Mutex;
   /** What all repositories of the forge share. */
-  readonly valueLocation: Site;
+  readonly site: Site;
 }
 
 /** GitHub's `repository` for this one, with its counts of now. */

@@ -55,7 +55,7 @@ export class Control {
   async setCheckRun({ sha, name, status, conclusion }: CheckRunChange): Promise<void> {
     await this.#changing(async () => {
       const { checks } = this.#forge;
-      const existing = checks.latestRuns(sha).find((one) => one.name === name);
+      const existing = checks.latestRuns(sha).find((latest) => latest.name === name);
       const before = existing?.status ?? 'new';
       const run = existing ?? checks.addRun({ name, headSha: sha });
       if (status === 'completed' || conclusion) {
@@ -135,7 +135,7 @@ export class Control {
     await this.#changing(async () => {
       const { pulls, reviews } = this.#forge;
       const pull = pulls.find(number);
-      const own = reviews.of(pull).filter((one) => one.user === user);
+      const own = reviews.of(pull).filter((review) => review.user === user);
       const newest = own.findLast(({ state }) => state === 'APPROVED' || state === 'CHANGES_REQUESTED');
       if (!newest) throw new Error(`${user} has no review of pull request #${number} that could be dismissed`);
       reviews.dismiss(pull, newest, by);
@@ -172,7 +172,7 @@ export class Control {
     return this.#changing(async () => {
       const made = newHook(this.#forge.store.nextId(), options);
       this.#forge.store.state.hooks.push(made);
-      void this.#forge.valueLocation.webhooks.ping(this.#forge, made);
+      void this.#forge.site.webhooks.ping(this.#forge, made);
       return made.id;
     });
   }
@@ -185,28 +185,28 @@ export class Control {
   /** @throws Error for an unknown id */
   async removeHook(id: number): Promise<void> {
     await this.#changing(async () => {
-      const { store, valueLocation } = this.#forge;
+      const { store, site } = this.#forge;
       const hook = this.#hook(id);
       store.state.hooks.splice(store.state.hooks.indexOf(hook), 1);
-      valueLocation.webhooks.forget(this.#forge, hook);
+      site.webhooks.forget(this.#forge, hook);
     });
   }
 
   /** What was delivered so far to the repository's hooks, or to one of them, the oldest first. */
   deliveries(hook?: number): readonly Delivery[] {
-    const { store, valueLocation } = this.#forge;
+    const { store, site } = this.#forge;
     const hooks = store.state.hooks.filter(({ id }) => hook === undefined || id === hook);
-    return hooks.flatMap((one) => valueLocation.webhooks.deliveries(this.#forge, one)).sort((a, b) => a.id - b.id);
+    return hooks.flatMap((webhook) => site.webhooks.deliveries(this.#forge, webhook)).sort((a, b) => a.id - b.id);
   }
 
   /** Delivers once more, under the same GUID. Resolves with what came of it. @throws Error for an unknown id */
   redeliver(deliveryId: number): Promise<Delivery | undefined> {
-    return this.#forge.valueLocation.webhooks.redeliver(deliveryId);
+    return this.#forge.site.webhooks.redeliver(deliveryId);
   }
 
   /** Resolves when every webhook has its answer, those of other repositories too. */
   deliveriesSettled(): Promise<void> {
-    return this.#forge.valueLocation.deliverer.settled();
+    return this.#forge.site.deliverer.settled();
   }
 
   async comment(number: number, by: string, body: string): Promise<void> {

@@ -131,19 +131,19 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
   const url = `http://127.0.0.1:${port}`;
   const apiUrl = enterprise ? `${url}${ENTERPRISE_PREFIX}` : url;
 
-  const valueLocation = new Site({ root: url, apiRoot: apiUrl }, options, validation);
-  const callers = new Callers(options, valueLocation.apps);
+  const site = new Site({ root: url, apiRoot: apiUrl }, options, validation);
+  const callers = new Callers(options, site.apps);
   try {
-    await openRepository(valueLocation, options, options);
-    for (const more of options.repositories ?? []) await openRepository(valueLocation, more, options);
+    await openRepository(site, options, options);
+    for (const more of options.repositories ?? []) await openRepository(site, more, options);
   } catch (cause) {
     server.close();
     server.closeAllConnections();
-    for (const opened of valueLocation.repositories) await closeRepository(opened);
+    for (const opened of site.repositories) await closeRepository(opened);
     throw cause;
   }
   const api = new ApiServer({
-    valueLocation,
+    site,
     routes: ROUTES,
     faults,
     writeLog,
@@ -153,16 +153,16 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     validation,
   });
   const violations = validation?.violations ?? [];
-  const control = new Control(valueLocation.first);
+  const control = new Control(site.first);
   const controlServer = new ControlServer({
-    controlOf: (name) => (name === null ? control : new Control(named(valueLocation, name))),
+    controlOf: (name) => (name === null ? control : new Control(named(site, name))),
     faults,
-    registerApp: (app) => registeredApp(valueLocation, valueLocation.apps.register(app)),
-    limits: valueLocation.limits,
+    registerApp: (app) => registeredApp(site, site.apps.register(app)),
+    limits: site.limits,
     report: () => ({ requests: api.requestTimes.length, writes: writeLog.entries, violations }),
   });
   if (options.hooks) {
-    valueLocation.first.store.state.hooks.length = 0;
+    site.first.store.state.hooks.length = 0;
     for (const hook of options.hooks) await control.addHook(hook);
   }
   ready.resolve();
@@ -170,12 +170,12 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
   async function serve(request: IncomingMessage, response: ServerResponse, address: URL): Promise<void> {
     if (address.pathname.startsWith('/_forge')) return controlServer.handle(request, response, address);
     const [, owner = '', repo = '', path] = /^\/([^/]+)\/([^/]+)\.git(\/.*)$/.exec(address.pathname) ?? [];
-    const cloned = path === undefined ? undefined : valueLocation.find(owner, repo);
+    const cloned = path === undefined ? undefined : site.find(owner, repo);
     if (cloned && path !== undefined) {
       const user = callers.ofGit(request.headers.authorization, cloned);
       return serveGit(request, response, { forge: cloned, url: address, path, user, writeLog });
     }
-    const found = request.method === 'GET' ? await pageOf(valueLocation, address.pathname) : undefined;
+    const found = request.method === 'GET' ? await pageOf(site, address.pathname) : undefined;
     if (found !== undefined) {
       response.writeHead(200, { 'content-type': found.contentType }).end(found.text);
       return undefined;
@@ -190,7 +190,7 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
   }
 
   const shown = (repository: ForgeContext): ForgeRepository => ({
-    ...methodsOf(repository === valueLocation.first ? control : new Control(repository)),
+    ...methodsOf(repository === site.first ? control : new Control(repository)),
     owner: repository.owner,
     repo: repository.repo,
     cloneUrl: `${repository.urls.html}.git`,
@@ -198,7 +198,7 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     defaultBranch: repository.defaultBranch,
   });
   return {
-    ...shown(valueLocation.first),
+    ...shown(site.first),
     url,
     apiUrl,
     port,
@@ -209,11 +209,11 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     requestTimes: api.requestTimes,
     endpoints: api.endpoints,
     violations,
-    repository: (name) => shown(named(valueLocation, name)),
-    addRepository: async (more) => shown(await openRepository(valueLocation, more, options)),
-    limit: (limits) => valueLocation.limits.setSecondary(limits),
-    writeTimes: (credential) => valueLocation.limits.writeTimes(credential),
-    registerApp: (app) => registeredApp(valueLocation, valueLocation.apps.register(app)),
+    repository: (name) => shown(named(site, name)),
+    addRepository: async (more) => shown(await openRepository(site, more, options)),
+    limit: (limits) => site.limits.setSecondary(limits),
+    writeTimes: (credential) => site.limits.writeTimes(credential),
+    registerApp: (app) => registeredApp(site, site.apps.register(app)),
     revokeToken: (token) => callers.revoke(token),
     fail: (rule) => faults.fail(rule),
     hold: (rule) => faults.hold(rule),
@@ -225,9 +225,9 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
       server.closeAllConnections();
       await closed;
       await Promise.all(serving);
-      for (const repository of valueLocation.repositories) await quietRepository(repository);
-      await valueLocation.deliverer.stop();
-      for (const repository of valueLocation.repositories) await closeRepository(repository);
+      for (const repository of site.repositories) await quietRepository(repository);
+      await site.deliverer.stop();
+      for (const repository of site.repositories) await closeRepository(repository);
       await writeLog.close();
       if (violations.length > 0) {
         throw new Error(`the forge had exchanges that GitHub does not describe:\n- ${violations.join('\n- ')}`);
@@ -237,18 +237,18 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
 }
 
 /** @throws Error when there is no repository of that name */
-function named(valueLocation: Site, name: string): ForgeContext {
+function named(site: Site, name: string): ForgeContext {
   const [owner = '', repo = ''] = name.split('/');
-  const found = valueLocation.find(owner, repo);
+  const found = site.find(owner, repo);
   if (!found) {
-    const all = valueLocation.repositories.map((one) => `${one.owner}/${one.repo}`).join(', ');
+    const all = site.repositories.map((repository) => `${repository.owner}/${repository.repo}`).join(', ');
     throw new Error(`the forge has no repository ${name}, only ${all}`);
   }
   return found;
 }
 
-async function pageOf(valueLocation: Site, path: string): ReturnType<typeof page> {
-  for (const repository of valueLocation.repositories) {
+async function pageOf(site: Site, path: string): ReturnType<typeof page> {
+  for (const repository of site.repositories) {
     const found = await page(repository, path);
     if (found) return found;
   }

@@ -32,7 +32,7 @@ export async function page(forge: ForgeContext, path: string): Promise<Page | un
   const [, number, diff] = path.startsWith(own)
     ? (/^\/pull\/(\d+)(\.diff|\.patch)?$/.exec(path.slice(own.length)) ?? [])
     : [];
-  const pull = forge.store.state.pulls.find((one) => String(one.number) === number);
+  const pull = forge.store.state.pulls.find((candidate) => String(candidate.number) === number);
   if (!pull) return undefined;
   await forge.pulls.refresh(pull);
   if (diff === undefined) return html(await pullRequest(forge, pull));
@@ -63,10 +63,10 @@ async function pullRequest(forge: ForgeContext, pull: PullRequest): Promise<stri
   const commits = await Promise.all(shas.map((sha) => forge.git.commit(sha)));
   const checks = [
     ...forge.checks.latestRuns(pull.headSha).map((run) => [run.name, run.conclusion ?? run.status, run.startedAt]),
-    ...forge.checks.latestStatuses(pull.headSha).map((one) => [one.context, one.state, one.createdAt]),
+    ...forge.checks.latestStatuses(pull.headSha).map((status) => [status.context, status.state, status.createdAt]),
   ];
-  const reviews = forge.store.state.reviews.filter((one) => one.pull === pull.number);
-  const comments = forge.store.state.comments.filter((one) => one.issue === pull.number);
+  const reviews = forge.store.state.reviews.filter((review) => review.pull === pull.number);
+  const comments = forge.store.state.comments.filter((comment) => comment.issue === pull.number);
   const end =
     pull.mergedAt === null
       ? pull.state === 'open'
@@ -82,17 +82,22 @@ async function pullRequest(forge: ForgeContext, pull: PullRequest): Promise<stri
     section(
       'Reviews',
       ['By', 'Verdict', 'When'],
-      reviews.map((one) => [one.user, one.state, one.submittedAt]),
+      reviews.map((review) => [review.user, review.state, review.submittedAt]),
     ),
     section(
       'Comments',
       ['By', 'Text', 'When'],
-      comments.map((one) => [one.user, one.body, one.createdAt]),
+      comments.map((comment) => [comment.user, comment.body, comment.createdAt]),
     ),
     section(
       'Commits',
       ['SHA', 'Message', 'By', 'When'],
-      commits.map((one) => [one.sha.slice(0, 10), one.message.split('\n')[0] ?? '', one.author.name, one.author.date]),
+      commits.map((commit) => [
+        commit.sha.slice(0, 10),
+        commit.message.split('\n')[0] ?? '',
+        commit.author.name,
+        commit.author.date,
+      ]),
     ),
     `<h2>Changes: ${files.length} ${files.length === 1 ? 'file' : 'files'}</h2>`,
     ...files.map((file) => {

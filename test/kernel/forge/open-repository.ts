@@ -25,13 +25,13 @@ const IDS_EACH = 10_000_000;
 
 /** Opens a repository on a forge. @throws Error in one sentence when it cannot be used */
 export async function openRepository(
-  valueLocation: Site,
+  site: Site,
   { gitDir, owner, repo, ...people }: RepositoryOptions,
   options: ForgeOptions,
 ): Promise<ForgeContext> {
   const git = await GitRepository.open(resolve(gitDir));
   try {
-    const store = await Store.open(git.gitDir, valueLocation.repositories.length * IDS_EACH);
+    const store = await Store.open(git.gitDir, site.repositories.length * IDS_EACH);
     const events = new Events();
     const accounts = new Accounts(people);
     const checks = new Checks(store, events, options.checks ?? 'none', options.checkDelayMs ?? 200);
@@ -50,7 +50,7 @@ export async function openRepository(
       owner,
       repo,
       defaultBranch: await git.defaultBranch(),
-      urls: new Urls(valueLocation.urls, owner, repo),
+      urls: new Urls(site.urls, owner, repo),
       git,
       store,
       accounts,
@@ -58,10 +58,10 @@ export async function openRepository(
       reviews,
       pulls,
       lock: new Mutex(),
-      valueLocation,
+      site,
     };
-    valueLocation.add(repository);
-    events.listen((event) => valueLocation.webhooks.dispatch(repository, event));
+    site.add(repository);
+    events.listen((event) => site.webhooks.dispatch(repository, event));
     checks.resume();
     return repository;
   } catch (cause) {

@@ -120,7 +120,7 @@ export class OpenApiValidation {
       }
     }
     const names = new Set(
-      parameters.filter(({ parameter }) => parameter.in === 'query').map((one) => one.parameter.name),
+      parameters.filter(({ parameter }) => parameter.in === 'query').map((query) => query.parameter.name),
     );
     for (const given of exchange.url.searchParams.keys()) {
       if (!names.has(given)) this.violations.push(`${name}: GitHub knows no query parameter ${given}`);
@@ -237,8 +237,8 @@ function compile(description: Description, schemas: SchemaCompiler, operation: O
   const body = operation.requestBody && (follow(description, operation.requestBody) as { required?: boolean });
   const bodySchema = body && jsonSchema(body);
   return {
-    parameters: (operation.parameters ?? []).map((one) => {
-      const parameter = follow(description, one) as Parameter;
+    parameters: (operation.parameters ?? []).map((declared) => {
+      const parameter = follow(description, declared) as Parameter;
       return { parameter, valid: parameter.schema && schemas.compile(parameter.schema) };
     }),
     requestBody: bodySchema && { required: body.required === true, valid: schemas.compile(bodySchema) },
@@ -286,7 +286,7 @@ class SchemaCompiler {
     for (const [key, value] of Object.entries(source)) {
       if (key === 'properties') {
         result[key] = Object.fromEntries(
-          Object.entries(value as object).map(([name, one]) => [name, this.#convert(one)]),
+          Object.entries(value as object).map(([name, nested]) => [name, this.#convert(nested)]),
         );
       } else if (key === 'oneOf' || (key === 'allOf' && isUserOrEnterprise(value))) {
         // Several of GitHub's alternatives overlap, so that a real answer fits more than one of them.
@@ -303,7 +303,7 @@ class SchemaCompiler {
 
 /** The account of a listed installation: described as a user and an enterprise at once, where each is one of them. */
 function isUserOrEnterprise(value: unknown): boolean {
-  const titles = Array.isArray(value) ? value.map((one: { title?: unknown }) => one.title) : [];
+  const titles = Array.isArray(value) ? value.map((alternative: { title?: unknown }) => alternative.title) : [];
   return titles.join() === 'Simple User,Enterprise';
 }
 

@@ -76,14 +76,14 @@ describe('a pull request', () => {
 
   it('is merged with a merge commit or by rebase where that is asked for', async () => {
     const { client, at, forge } = fresh;
-    const one = await openPullRequest(fresh, { branch: 'one', path: 'one.yaml', content: '1\n' });
-    const two = await openPullRequest(fresh, { branch: 'two', path: 'two.yaml', content: '2\n' });
+    const first = await openPullRequest(fresh, { branch: 'one', path: 'one.yaml', content: '1\n' });
+    const second = await openPullRequest(fresh, { branch: 'two', path: 'two.yaml', content: '2\n' });
     await forge.pushCommit({ branch: 'two', files: { 'three.yaml': '3\n' }, message: 'Three' });
-    const merge = await client.pulls.merge({ ...at, pull_number: one.number, merge_method: 'merge' });
+    const merge = await client.pulls.merge({ ...at, pull_number: first.number, merge_method: 'merge' });
     const mergeCommit = await client.git.getCommit({ ...at, commit_sha: merge.data.sha });
-    expect(mergeCommit.data.parents.map(({ sha }) => sha)).toContain(one.headSha);
+    expect(mergeCommit.data.parents.map(({ sha }) => sha)).toContain(first.headSha);
     expect(mergeCommit.data.message).toBe('Merge pull request #1 from acme/one\n\nChange one.yaml');
-    const rebase = await client.pulls.merge({ ...at, pull_number: two.number, merge_method: 'rebase' });
+    const rebase = await client.pulls.merge({ ...at, pull_number: second.number, merge_method: 'rebase' });
     const history = await client.repos.listCommits({ ...at, sha: 'main', per_page: 3 });
     expect(history.data.map(({ commit }) => commit.message)).toEqual([
       'Three',

@@ -44,7 +44,7 @@ export function labelsOf(forge: ForgeContext, pull: PullRequest): Label[] {
 
 /** GitHub takes no notice of the case of a label's name. */
 export function sameLabel(forge: ForgeContext, name: string): Label | undefined {
-  return forge.store.state.labels.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  return forge.store.state.labels.find((label) => label.name.toLowerCase() === name.toLowerCase());
 }
 
 async function withMergeable(

@@ -197,12 +197,12 @@ export class PullRequests {
 
   /** Puts a label on a pull request, made where there is none of that name, or takes it off. */
   label(pull: PullRequest, name: string, on: boolean, by: string): void {
-    const same = (one: string): boolean => one.toLowerCase() === name.toLowerCase();
+    const same = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
     const { labels } = this.#store.state;
-    if (on && !labels.some((one) => same(one.name))) {
+    if (on && !labels.some((existing) => same(existing.name))) {
       labels.push({ id: this.#store.nextId(), name, color: 'ededed', description: '' });
     }
-    const label = labels.find((one) => same(one.name))?.name ?? name;
+    const label = labels.find((existing) => same(existing.name))?.name ?? name;
     if (pull.labels.includes(label) === on) return;
     if (on) pull.labels.push(label);
     else pull.labels.splice(pull.labels.indexOf(label), 1);

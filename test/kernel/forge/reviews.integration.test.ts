@@ -117,7 +117,7 @@ describe('a review', () => {
     await forge.pushCommit({ branch: 'one', files: { 'quota.yaml': 'cpu: 4\n' } });
     expect(await state(number)).toBe('blocked');
     const { data } = await client.pulls.listReviews({ ...at, pull_number: number });
-    expect(data.map((one) => one.state)).toEqual(['DISMISSED']);
+    expect(data.map((review) => review.state)).toEqual(['DISMISSED']);
   });
 
   it('survives every push where the branch does not care', async () => {

@@ -144,7 +144,10 @@ export class Reviews {
     const waiting = groups.filter((owners) => {
       const reviewers = owners.flatMap((owner) => this.#reviewerOf(owner) ?? []);
       // Owners without access are as good as none, for GitHub takes no notice of them.
-      return reviewers.length > 0 && !reviewers.some((one) => approvers.some((login) => this.#speaksFor(one, login)));
+      return (
+        reviewers.length > 0 &&
+        !reviewers.some((reviewer) => approvers.some((login) => this.#speaksFor(reviewer, login)))
+      );
     });
     return [...new Set(waiting.flat())].map((owner) => owner.replace(/^@/, ''));
   }
@@ -173,7 +176,7 @@ export class Reviews {
   #ask(pull: PullRequest, reviewer: Reviewer, by: string): void {
     const [list, name] =
       'user' in reviewer ? [pull.requestedReviewers, reviewer.user] : [pull.requestedTeams, reviewer.team];
-    if (list.some((one) => one.toLowerCase() === name.toLowerCase())) return;
+    if (list.some((listed) => listed.toLowerCase() === name.toLowerCase())) return;
     list.push(name);
     pull.updatedAt = isoSeconds(new Date());
     this.#events.emit({ name: 'pull_request', action: 'review_requested', pull, reviewer, sender: by });
@@ -184,8 +187,10 @@ export class Reviews {
     const rules = await this.#rulesAt(pull.baseRef);
     const groups = new Map<string, readonly string[]>();
     for (const { path, previousPath } of files) {
-      for (const one of previousPath === undefined ? [path] : [path, previousPath]) {
-        const owners = ownersOf(rules, one).filter((owner) => owner.toLowerCase() !== `@${pull.user.toLowerCase()}`);
+      for (const touched of previousPath === undefined ? [path] : [path, previousPath]) {
+        const owners = ownersOf(rules, touched).filter(
+          (owner) => owner.toLowerCase() !== `@${pull.user.toLowerCase()}`,
+        );
         if (owners.length > 0) groups.set(owners.join(' '), owners);
       }
     }
@@ -243,7 +248,7 @@ function latestApprovers(reviews: readonly Review[]): string[] {
 
 /** Takes a name out of a list, whatever its case. Returns whether it was there. */
 function remove(list: string[], name: string): boolean {
-  const index = list.findIndex((one) => one.toLowerCase() === name.toLowerCase());
+  const index = list.findIndex((listed) => listed.toLowerCase() === name.toLowerCase());
   if (index < 0) return false;
   list.splice(index, 1);
   return true;

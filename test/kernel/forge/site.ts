@@ -63,7 +63,7 @@ export class Site {
 
   /** GitHub takes no notice of the case of either name. */
   find(owner: string, repo: string): ForgeContext | undefined {
-    const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-    return this.#repositories.find((one) => same(one.owner, owner) && same(one.repo, repo));
+    const same = (first: string, second: string): boolean => first.toLowerCase() === second.toLowerCase();
+    return this.#repositories.find((repository) => same(repository.owner, owner) && same(repository.repo, repo));
   }
 }

@@ -10,8 +10,8 @@ import type { IncomingRequest } from './http/request-pattern.ts';
  */
 export async function untilHeld({ held }: Hold, what: string, withinMs?: number): Promise<IncomingRequest> {
   let request: IncomingRequest | undefined;
-  void held.then((one) => {
-    request = one;
+  void held.then((heldRequest) => {
+    request = heldRequest;
   });
   return await eventually(what, () => request, withinMs);
 }

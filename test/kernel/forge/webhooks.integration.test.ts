@@ -174,7 +174,7 @@ describe('a webhook', () => {
     receiver.answer('never');
     await forge.addHook({ url: url() });
     await forge.deliveriesSettled();
-    expect(forge.deliveries().map((one) => [one.status, one.statusCode])).toEqual([[status, 0]]);
+    expect(forge.deliveries().map((delivery) => [delivery.status, delivery.statusCode])).toEqual([[status, 0]]);
   });
 
   it('misses what happens while it is not active', async () => {

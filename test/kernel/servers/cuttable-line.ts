@@ -20,15 +20,15 @@ export async function startLine(toPort: number): Promise<CuttableLine> {
       return;
     }
     const far = connectTo(toPort, '127.0.0.1');
-    for (const [one, other] of [
+    for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
       });
     }
     near.pipe(far);

@@ -46,7 +46,9 @@ let idle: SharedControlPlane | undefined;
  * not lent again: its controllers come back one after the other within a minute, for which the next file should not wait.
  */
 export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
-  const missing = users.filter(({ name, groups = [] }) => groups.length > 0 || !USERS.some((one) => one.name === name));
+  const missing = users.filter(
+    ({ name, groups = [] }) => groups.length > 0 || !USERS.some((user) => user.name === name),
+  );
   if (missing.length > 0) {
     throw new Error(
       `the shared control plane has no user ${missing.map(({ name }) => name).join(', ')}: add it to USERS`,

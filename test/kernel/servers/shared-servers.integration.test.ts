@@ -65,14 +65,14 @@ it('one whose API server was killed is not lent again', async () => {
 
 it('two that are borrowed at once are two, and an unknown user is said', async () => {
   await expect(borrowControlPlane([{ name: 'somebody' }])).rejects.toThrow('no user somebody: add it to USERS');
-  const [one, other] = [await borrowControlPlane(), await borrowControlPlane()];
-  expect(one.url).not.toBe(other.url);
-  await Promise.all([one.stop(), other.stop()]);
+  const [first, second] = [await borrowControlPlane(), await borrowControlPlane()];
+  expect(first.url).not.toBe(second.url);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
 it('a shared Temporal has a namespace for each, and cannot be killed', async () => {
-  const [one, other] = [await borrowTemporal(), await borrowTemporal()];
-  expect(one.address).toBe(other.address);
-  expect(one.namespace).not.toBe(other.namespace);
-  await expect(one.kill()).rejects.toThrow('this Temporal is shared');
+  const [first, second] = [await borrowTemporal(), await borrowTemporal()];
+  expect(first.address).toBe(second.address);
+  expect(first.namespace).not.toBe(second.namespace);
+  await expect(first.kill()).rejects.toThrow('this Temporal is shared');
 });

@@ -105,7 +105,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
         name,
         env: { ...env[name], ...extra },
         logFile,
-        onStarted: (one) => processes.push(one),
+        onStarted: (started) => processes.push(started),
       });
     };
     undo.push(async () => {

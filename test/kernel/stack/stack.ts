@@ -169,7 +169,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         name,
         env: { ...env[name], ...extra },
         logFile,
-        onStarted: (one) => processes.push(one),
+        onStarted: (started) => processes.push(started),
       });
       say(`the ${name} is up`);
       return started;

@@ -101,8 +101,8 @@ class CountedNamespace {
 
   async untilPhase(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
     await eventually(`it is ${phase}`, async () => {
-      const learntFrom = await this.handle.query(status).catch(() => null);
-      return learntFrom?.phase === phase && (reason === undefined || learntFrom.reason === reason);
+      const shown = await this.handle.query(status).catch(() => null);
+      return shown?.phase === phase && (reason === undefined || shown.reason === reason);
     });
   }
 

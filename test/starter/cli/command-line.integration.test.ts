@@ -326,8 +326,8 @@ describe.concurrent('headroom', () => {
     });
     // That the namespace changed began another episode, and while that runs its Lease is kept.
     const text = await eventually('its Lease is collected', async () => {
-      const learntFrom = await says('gc', '--now');
-      return learntFrom.includes('deleted  state-collected-compute\n') ? learntFrom : undefined;
+      const output = await says('gc', '--now');
+      return output.includes('deleted  state-collected-compute\n') ? output : undefined;
     });
     expect(text).toMatch(/^Leases: \d+ kept, \d+ deleted, \d+ unlocked\.\n/);
     expect(await quota.lease()).toBeNull();

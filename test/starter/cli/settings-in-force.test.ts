@@ -174,7 +174,10 @@ describe('what a worker reports', () => {
 
   it('has no setting that is marked as a secret, whatever a definition names', () => {
     const everything = Object.fromEntries(
-      Object.entries(controllerSettings).map(([name, one]) => [name, { ...one, reported: Object.keys(one.groups) }]),
+      Object.entries(controllerSettings).map(([name, settings]) => [
+        name,
+        { ...settings, reported: Object.keys(settings.groups) },
+      ]),
     );
     const { reported } = loadWorkerConfig(everything, {
       env: { CLUSTER_NAME: 'prod', ...GITHUB, ...SECRETS },

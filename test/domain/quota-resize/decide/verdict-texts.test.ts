@@ -521,7 +521,7 @@ describe('every reason comes with its phase and its sentence', () => {
       Paused: true,
       Ended: true,
     };
-    expect(new Set(Object.values(expected).map((one) => one.phase))).toEqual(new Set(Object.keys(phases)));
+    expect(new Set(Object.values(expected).map((status) => status.phase))).toEqual(new Set(Object.keys(phases)));
   });
 });
 

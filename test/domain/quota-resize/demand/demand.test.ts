@@ -173,12 +173,12 @@ describe('what a workload misses', () => {
       metadata: { uid: 'd' },
       status: { conditions },
     });
-    const one = [{ metadata: { ownerReferences: [{ uid: 'd', controller: true }] } }];
+    const replicaSets = [{ metadata: { ownerReferences: [{ uid: 'd', controller: true }] } }];
     const failed = [{ type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError' }];
     const object = { of: 'object', count: 1, resource: 'replicasets', group: 'apps' };
-    expect(missingOfDeployment(owner(failed), one)).toEqual([object]);
+    expect(missingOfDeployment(owner(failed), replicaSets)).toEqual([object]);
     expect(missingOfDeployment(owner([]), [])).toEqual([object]);
-    expect(missingOfDeployment(owner([]), one)).toEqual([]);
+    expect(missingOfDeployment(owner([]), replicaSets)).toEqual([]);
   });
 
   it('does not count pods of a namesake, ended pods and pods stuck in their deletion as there', () => {
@@ -194,7 +194,7 @@ describe('what a workload misses', () => {
       { ...pod('done'), status: { phase: 'Succeeded' } },
       pod('foreign', {}, 'u-2'),
     ];
-    expect(chargedPods(all, 'u-1', now).map((one) => one.metadata.name)).toEqual(['running', 'leaving']);
+    expect(chargedPods(all, 'u-1', now).map((charged) => charged.metadata.name)).toEqual(['running', 'leaving']);
   });
 });
 

@@ -269,7 +269,7 @@ describe('the memory of a Lease', () => {
     const annotations = withMemory({}, target, { ...memory, rejections });
     const { memory: read } = readLeaseMemory({ metadata: { annotations } });
     expect(read.rejections).toHaveLength(20);
-    expect(Math.min(...read.rejections.map((one) => one.at))).toBe(6000);
+    expect(Math.min(...read.rejections.map((rejection) => rejection.at))).toBe(6000);
   });
 
   it.each([

@@ -226,7 +226,7 @@ describe('thresholdFor and incrementFor', () => {
     for (const resource of covered) {
       expect([thresholdFor(policy, resource), incrementFor(policy, resource)]).toEqual(['91', '11']);
     }
-    for (const resource of all.filter((one) => !covered.includes(one))) {
+    for (const resource of all.filter((name) => !covered.includes(name))) {
       expect([thresholdFor(policy, resource), incrementFor(policy, resource)]).toEqual(['80', '20']);
     }
   });

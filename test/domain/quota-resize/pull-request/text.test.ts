@@ -106,9 +106,9 @@ describe('the branch of a decision', () => {
     });
     const locations = fc.record({ cluster: part, namespace: part, quota: part });
     fc.assert(
-      fc.property(locations, locations, (one, other) => {
-        const same = JSON.stringify(one) === JSON.stringify(other);
-        expect(texts.branch(one, 'x') === texts.branch(other, 'x')).toBe(same);
+      fc.property(locations, locations, (first, second) => {
+        const same = JSON.stringify(first) === JSON.stringify(second);
+        expect(texts.branch(first, 'x') === texts.branch(second, 'x')).toBe(same);
       }),
     );
   });

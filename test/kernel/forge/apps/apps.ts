@@ -142,13 +142,15 @@ export class Apps {
   }
 
   installationsOf(app: App): readonly Installation[] {
-    return this.#installations.filter((one) => one.app === app);
+    return this.#installations.filter((installation) => installation.app === app);
   }
 
   /** The installation of an app that covers an account, or one repository of it. */
   find(app: App, account: string, repository?: string): Installation | undefined {
     return this.installationsOf(app).find(
-      (one) => same(one.account, account) && (repository === undefined || covers(one.repositories, repository)),
+      (installation) =>
+        same(installation.account, account) &&
+        (repository === undefined || covers(installation.repositories, repository)),
     );
   }
 
@@ -162,7 +164,7 @@ export class Apps {
       ([name, access]) => !has(installation.permissions, name, access),
     );
     if (greedy) throw new ApiError(422, 'The permissions requested are not granted to this installation.');
-    if (repositories?.some((one) => !covers(installation.repositories, one))) {
+    if (repositories?.some((name) => !covers(installation.repositories, name))) {
       throw new ApiError(
         422,
         'There is at least one repository that does not exist or is not accessible to the parent installation.',
@@ -210,11 +212,11 @@ export function appKey({ slug }: App): string {
 
 /** Whether a list of repositories, which may be all, has one. */
 export function covers(repositories: readonly string[] | undefined, name: string): boolean {
-  return repositories?.some((one) => same(one, name)) ?? true;
+  return repositories?.some((repository) => same(repository, name)) ?? true;
 }
 
-function same(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+function same(first: string, second: string): boolean {
+  return first.toLowerCase() === second.toLowerCase();
 }
 
 function suspended(): ApiError {

@@ -30,19 +30,19 @@ export interface ForgeInstallation {
   uninstall(): void;
 }
 
-export function registeredApp(valueLocation: Site, app: App): ForgeApp {
+export function registeredApp(site: Site, app: App): ForgeApp {
   return {
     id: app.id,
     clientId: app.clientId,
     bot: `${app.slug}[bot]`,
-    install: (options) => installed(valueLocation, valueLocation.apps.install(app, options)),
+    install: (options) => installed(site, site.apps.install(app, options)),
     setKeys(...publicKeys) {
       app.keys = publicKeys.map((key) => createPublicKey(key));
     },
     setTokenLifetime(seconds) {
       app.tokenLifetimeSeconds = seconds;
     },
-    deliveries: () => valueLocation.deliverer.deliveries(appKey(app)),
+    deliveries: () => site.deliverer.deliveries(appKey(app)),
   };
 }
 

@@ -80,14 +80,14 @@ describe('a git repository', () => {
 
   it('moves a ref only from the value that was expected, and goes on after a refusal', async () => {
     const base = await main();
-    const one = await commitOn([base], { one: '1\n' });
-    await git.updateRef('refs/heads/x', one, NO_OBJECT);
+    const commit = await commitOn([base], { one: '1\n' });
+    await git.updateRef('refs/heads/x', commit, NO_OBJECT);
     await expect(git.updateRef('refs/heads/x', base, NO_OBJECT)).rejects.toThrow(RefMovedError);
-    await expect(git.updateRef('refs/heads/x', one, base)).rejects.toThrow(RefMovedError);
-    await expect(git.updateRef('refs/heads/x/below', one, NO_OBJECT)).rejects.toThrow(/cannot create|exists/);
-    await git.updateRef('refs/heads/x', base, one);
+    await expect(git.updateRef('refs/heads/x', commit, base)).rejects.toThrow(RefMovedError);
+    await expect(git.updateRef('refs/heads/x/below', commit, NO_OBJECT)).rejects.toThrow(/cannot create|exists/);
+    await git.updateRef('refs/heads/x', base, commit);
     expect(await git.branchTip('x')).toBe(base);
-    await expect(git.deleteRef('refs/heads/x', one)).rejects.toThrow(RefMovedError);
+    await expect(git.deleteRef('refs/heads/x', commit)).rejects.toThrow(RefMovedError);
     await git.deleteRef('refs/heads/x', base);
     expect(await git.branchTip('x')).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('a git repository', () => {
     const left = await commitOn([await commitOn([base], { l: '1' })], { l: '2' });
     const right = await commitOn([base], { r: '1' });
     const merged = await commitOn([left, right], { m: '1' });
-    for (const [one, other] of [
+    for (const [first, second] of [
       [base, left],
       [left, base],
       [left, right],
@@ -105,14 +105,14 @@ describe('a git repository', () => {
       [merged, left],
       [base, base],
     ] as const) {
-      const { stdout } = await runGit(git.gitDir, ['rev-list', '--left-right', '--count', `${one}...${other}`]);
+      const { stdout } = await runGit(git.gitDir, ['rev-list', '--left-right', '--count', `${first}...${second}`]);
       const [behind, ahead] = stdout.toString().trim().split('\t').map(Number);
-      expect(await git.distance(one, other)).toEqual({ ahead, behind });
-      const bases = await runGit(git.gitDir, ['merge-base', one, other]);
-      expect(await git.mergeBase(one, other)).toBe(bases.stdout.toString().trim());
-      expect(await git.isAncestor(one, other)).toBe(behind === 0);
-      const between = await runGit(git.gitDir, ['rev-list', '--topo-order', '--reverse', other, `^${one}`]);
-      expect(await git.commitsBetween(one, other)).toEqual(between.stdout.toString().split('\n').filter(Boolean));
+      expect(await git.distance(first, second)).toEqual({ ahead, behind });
+      const bases = await runGit(git.gitDir, ['merge-base', first, second]);
+      expect(await git.mergeBase(first, second)).toBe(bases.stdout.toString().trim());
+      expect(await git.isAncestor(first, second)).toBe(behind === 0);
+      const between = await runGit(git.gitDir, ['rev-list', '--topo-order', '--reverse', second, `^${first}`]);
+      expect(await git.commitsBetween(first, second)).toEqual(between.stdout.toString().split('\n').filter(Boolean));
     }
   });
 

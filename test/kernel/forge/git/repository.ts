@@ -262,11 +262,11 @@ export class GitRepository {
   }
 
   /** The best common ancestor; undefined for histories that share nothing. */
-  async mergeBase(one: string, other: string): Promise<string | undefined> {
-    const found = await this.#remember(this.#bases, `${one} ${other}`, async () => {
-      const straight = await this.#straight(one, other);
+  async mergeBase(first: string, second: string): Promise<string | undefined> {
+    const found = await this.#remember(this.#bases, `${first} ${second}`, async () => {
+      const straight = await this.#straight(first, second);
       if (straight) return straight.mergeBase;
-      const { stdout } = await git(this.gitDir, ['merge-base', one, other], { allowed: [0, 1] });
+      const { stdout } = await git(this.gitDir, ['merge-base', first, second], { allowed: [0, 1] });
       return stdout.toString().trim();
     });
     return found === '' ? undefined : found;

@@ -13,13 +13,15 @@ export function refNodeId({ owner, repo }: ForgeContext, ref: string): string {
 }
 
 /** The repository that has this node id. */
-export function repositoryOfNode(valueLocation: Site, id: string): ForgeContext | undefined {
-  return valueLocation.repositories.find((one) => repositoryNodeId(one) === id);
+export function repositoryOfNode(site: Site, id: string): ForgeContext | undefined {
+  return site.repositories.find((repository) => repositoryNodeId(repository) === id);
 }
 
 /** The repository and full name of the ref that has this node id. */
-export function refOfNode(valueLocation: Site, id: string): { forge: ForgeContext; ref: string } | undefined {
+export function refOfNode(site: Site, id: string): { forge: ForgeContext; ref: string } | undefined {
   const [, number, ref] = /^Ref:(\d+):(.+)$/.exec(Buffer.from(id, 'base64url').toString()) ?? [];
-  const forge = valueLocation.repositories.find((one) => String(idOf(`${one.owner}/${one.repo}`)) === number);
+  const forge = site.repositories.find(
+    (repository) => String(idOf(`${repository.owner}/${repository.repo}`)) === number,
+  );
   return forge && ref !== undefined ? { forge, ref } : undefined;
 }

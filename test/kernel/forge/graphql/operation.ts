@@ -45,6 +45,8 @@ export function operationIn(text: string): Operation {
   }
   const operation = getOperationAST(document, request.operationName);
   if (!operation) return nothing;
-  const fields = operation.selectionSet.selections.flatMap((one) => (one.kind === Kind.FIELD ? [one.name.value] : []));
+  const fields = operation.selectionSet.selections.flatMap((selection) =>
+    selection.kind === Kind.FIELD ? [selection.name.value] : [],
+  );
   return { mutates: operation.operation === OperationTypeNode.MUTATION, fields };
 }

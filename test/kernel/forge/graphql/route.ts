@@ -58,18 +58,18 @@ interface CommitInput {
 /** The fields of `Query` and `Mutation` that the forge answers. Any other is null or an error, as its type wants. */
 function rootOf(caller: Call): GraphQLObject {
   const { forge: first, user, credential } = caller;
-  const { valueLocation } = first;
+  const { site } = first;
   return {
     viewer: () => ({ ...actor(first, user), __typename: 'User' }),
     rateLimit: () => {
-      const { limit, remaining, used, reset } = valueLocation.limits.core(credential);
+      const { limit, remaining, used, reset } = site.limits.core(credential);
       return { limit, remaining, used, cost: 1, nodeCount: 0, resetAt: new Date(reset * 1000).toISOString() };
     },
     repository: ({ owner, name }: { owner: string; name: string }) =>
-      repositoryObject(repositoryNamed(valueLocation, `${owner}/${name}`, caller), caller),
-    node: ({ id }: { id: string }) => nodeObject(valueLocation, id, caller),
+      repositoryObject(repositoryNamed(site, `${owner}/${name}`, caller), caller),
+    node: ({ id }: { id: string }) => nodeObject(site, id, caller),
     createCommitOnBranch: async ({ input }: { input: CommitInput }) => {
-      const { forge, branch } = branchOf(valueLocation, input.branch, caller);
+      const { forge, branch } = branchOf(site, input.branch, caller);
       mayWrite(caller, 'contents');
       const sha = await changing(forge, () =>
         commitOnBranch(forge, {
@@ -87,8 +87,8 @@ function rootOf(caller: Call): GraphQLObject {
         ref: refObject(forge, `refs/heads/${branch}`),
       };
     },
-    convertPullRequestToDraft: (args: DraftArguments) => setDraft(valueLocation, args, true, caller),
-    markPullRequestReadyForReview: (args: DraftArguments) => setDraft(valueLocation, args, false, caller),
+    convertPullRequestToDraft: (args: DraftArguments) => setDraft(site, args, true, caller),
+    markPullRequestReadyForReview: (args: DraftArguments) => setDraft(site, args, false, caller),
   };
 }
 
@@ -96,13 +96,8 @@ interface DraftArguments {
   readonly input: { readonly pullRequestId: string; readonly clientMutationId?: string | null };
 }
 
-async function setDraft(
-  valueLocation: Site,
-  { input }: DraftArguments,
-  draft: boolean,
-  caller: Caller,
-): Promise<GraphQLObject> {
-  for (const forge of valueLocation.repositories) {
+async function setDraft(site: Site, { input }: DraftArguments, draft: boolean, caller: Caller): Promise<GraphQLObject> {
+  for (const forge of site.repositories) {
     const pull = forge.store.state.pulls.find(({ id }) => nodeId('PullRequest', id) === input.pullRequestId);
     if (!pull || !sees(caller, forge)) continue;
     mayWrite(caller, 'pull_requests');
@@ -115,34 +110,34 @@ async function setDraft(
   throw unknownNode(input.pullRequestId);
 }
 
-async function nodeObject(valueLocation: Site, id: string, caller: Caller): Promise<GraphQLObject> {
-  const repository = repositoryOfNode(valueLocation, id);
+async function nodeObject(site: Site, id: string, caller: Caller): Promise<GraphQLObject> {
+  const repository = repositoryOfNode(site, id);
   if (repository && sees(caller, repository)) return repositoryObject(repository, caller);
-  const ref = refOfNode(valueLocation, id);
+  const ref = refOfNode(site, id);
   const found = ref && sees(caller, ref.forge) && (await refObject(ref.forge, ref.ref));
   if (!found) throw unknownNode(id);
   return found;
 }
 
 function branchOf(
-  valueLocation: Site,
+  site: Site,
   { id, repositoryNameWithOwner, branchName }: CommitInput['branch'],
   caller: Caller,
 ): { forge: ForgeContext; branch: string } {
   if (id !== undefined) {
-    const found = refOfNode(valueLocation, id);
+    const found = refOfNode(site, id);
     if (!found?.ref.startsWith('refs/heads/') || !sees(caller, found.forge)) throw unknownNode(id);
     return { forge: found.forge, branch: found.ref.slice('refs/heads/'.length) };
   }
   if (repositoryNameWithOwner === undefined || branchName === undefined) {
     throw new GraphQLFailure('UNPROCESSABLE', 'Either id, or repositoryNameWithOwner and branchName must be given.');
   }
-  return { forge: repositoryNamed(valueLocation, repositoryNameWithOwner, caller), branch: branchName };
+  return { forge: repositoryNamed(site, repositoryNameWithOwner, caller), branch: branchName };
 }
 
-function repositoryNamed(valueLocation: Site, name: string, caller: Caller): ForgeContext {
+function repositoryNamed(site: Site, name: string, caller: Caller): ForgeContext {
   const [owner = '', repo = ''] = name.split('/');
-  const found = valueLocation.find(owner, repo);
+  const found = site.find(owner, repo);
   if (!found || !sees(caller, found))
     throw new GraphQLFailure('NOT_FOUND', `Could not resolve to a Repository with the name '${name}'.`);
   return found;

@@ -15,7 +15,7 @@ import { type Answer, type Route, Router } from './route.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface ApiServerOptions {
-  readonly valueLocation: Site;
+  readonly site: Site;
   readonly routes: readonly Route[];
   readonly faults: Faults;
   readonly writeLog: WriteLog;
@@ -63,7 +63,7 @@ export class ApiServer {
 
   /** @param url with the prefix `/api/v3` taken off */
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    const { valueLocation, faults, latencyMs, writeLog } = this.#options;
+    const { site, faults, latencyMs, writeLog } = this.#options;
     this.requestTimes.push(Date.now());
     const method = request.method ?? 'GET';
     const text = (await readBody(request)).toString();
@@ -89,7 +89,7 @@ export class ApiServer {
       if ((await waitAt(holds, 'before', incoming)) === 'break') return broken();
       if (gone) return undefined;
     }
-    const injected = action && faultAnswer(action, valueLocation.limits.limit);
+    const injected = action && faultAnswer(action, site.limits.limit);
     const handled = await this.#answer(request, url, method, text, writes, injected);
     const { answer, route } = handled;
     const endpoint = route && [route.method, route.path, ...(graphql?.fields ?? [])].join(' ');
@@ -98,9 +98,9 @@ export class ApiServer {
     const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`;
     const unchanged = reads && answer.status === 200 && matches(request.headers['if-none-match'], etag);
     // GitHub does not count what it answers with 304, nor the question for the limit itself.
-    if (!injected && !unchanged && route?.path !== '/rate_limit') valueLocation.limits.charge(handled.credential);
+    if (!injected && !unchanged && route?.path !== '/rate_limit') site.limits.charge(handled.credential);
     const headers: Record<string, string> = {
-      ...valueLocation.limits.headers(handled.credential),
+      ...site.limits.headers(handled.credential),
       'x-github-media-type': 'github.v3; format=json',
       'x-github-api-version-selected': '2022-11-28',
       'x-github-request-id': createHash('sha1')
@@ -148,17 +148,17 @@ export class ApiServer {
     writes: boolean,
     injected: ApiError | undefined,
   ): Promise<Handled> {
-    const { valueLocation } = this.#options;
+    const { site } = this.#options;
     let route: Route | undefined;
     let params: Record<string, string> = {};
     let caller: Caller = { user: 'unknown', credential: 'unknown' };
-    let forge = valueLocation.first;
+    let forge = site.first;
     let admitted = false;
     try {
       if (injected) throw injected;
       caller = this.#options.callerOf(request.headers.authorization);
       // A token for an installation is no content; everything else that writes is.
-      valueLocation.limits.admit(caller.credential, writes && !url.pathname.startsWith('/app/'));
+      site.limits.admit(caller.credential, writes && !url.pathname.startsWith('/app/'));
       admitted = true;
       const found = this.#router.match(method === 'HEAD' ? 'GET' : method, url.pathname);
       if (!found) throw notFound();
@@ -193,14 +193,14 @@ export class ApiServer {
       const answer = { status: error.status, body, headers: error.headers };
       return { answer, ...caller, forge, ...(route ? { route } : {}), effect: false, params };
     } finally {
-      if (admitted) valueLocation.limits.finish(caller.credential);
+      if (admitted) site.limits.finish(caller.credential);
     }
   }
 
   /** The repository of a path; undefined for a path without one. @throws ApiError 404 */
   #repositoryOf({ owner, repo }: Readonly<Record<string, string>>, caller: Caller): ForgeContext | undefined {
     if (owner === undefined || repo === undefined) return undefined;
-    const found = this.#options.valueLocation.find(owner, repo);
+    const found = this.#options.site.find(owner, repo);
     if (!found || !sees(caller, found)) throw notFound();
     return found;
   }
@@ -265,7 +265,7 @@ function serialise({ body }: Answer): Buffer {
 
 /** Whether a client's `If-None-Match` names this entity; GitHub compares weakly. */
 function matches(header: string | undefined, etag: string): boolean {
-  return header?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*') ?? false;
+  return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
 }
 
 function parsed(text: string): unknown {

@@ -148,7 +148,7 @@ export class ControlServer {
 
   #registerApp({ install = [], ...options }: AppOptions & { install?: readonly InstallOptions[] }): object {
     const { id, clientId, bot, ...app } = this.#options.registerApp(options);
-    return { id, clientId, bot, installations: install.map((one) => app.install(one).id) };
+    return { id, clientId, bot, installations: install.map((account) => app.install(account).id) };
   }
 
   #hold(rule: HoldRule): { id: string } {

@@ -60,7 +60,7 @@ export class RateLimits {
     if (concurrent !== undefined && usage.running >= concurrent) throw secondaryLimit(1, status);
     const points = writes ? WRITE_POINTS : READ_POINTS;
     usage.points = usage.points.filter(({ at }) => at > now - minute);
-    const spent = usage.points.reduce((sum, one) => sum + one.points, 0);
+    const spent = usage.points.reduce((sum, charge) => sum + charge.points, 0);
     if (pointsPerMinute !== undefined && spent + points > pointsPerMinute) {
       throw reject((usage.points[0]?.at ?? now) + minute);
     }

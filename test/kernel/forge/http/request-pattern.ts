@@ -37,7 +37,8 @@ export class RequestMatcher {
   meets({ method, path, body }: IncomingRequest): boolean {
     const { nth = 1, times = 1 } = this.#pattern;
     if (this.#pattern.method !== undefined && this.#pattern.method.toUpperCase() !== method) return false;
-    if (this.#path && ![path, withoutRepository(path)].some((one) => this.#path?.test(decoded(one)))) return false;
+    if (this.#path && ![path, withoutRepository(path)].some((candidate) => this.#path?.test(decoded(candidate))))
+      return false;
     if (this.#pattern.body !== undefined && !body.includes(this.#pattern.body)) return false;
     this.#seen += 1;
     return this.#seen >= nth && (times === 'always' || this.#seen < nth + times);

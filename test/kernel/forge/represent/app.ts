@@ -24,29 +24,29 @@ export function shownApp(urls: SiteUrls, app: App, installations: number): Recor
 }
 
 /** GitHub's `installation`. */
-export function shownInstallation(urls: SiteUrls, one: Installation): Record<string, unknown> {
-  const { app } = one;
+export function shownInstallation(urls: SiteUrls, installation: Installation): Record<string, unknown> {
+  const { app } = installation;
   return {
-    id: one.id,
+    id: installation.id,
     client_id: app.clientId,
-    account: simpleUser(urls, one.account, 'Organization'),
-    repository_selection: one.repositories === undefined ? 'all' : 'selected',
-    access_tokens_url: `${urls.apiRoot}/app/installations/${one.id}/access_tokens`,
+    account: simpleUser(urls, installation.account, 'Organization'),
+    repository_selection: installation.repositories === undefined ? 'all' : 'selected',
+    access_tokens_url: `${urls.apiRoot}/app/installations/${installation.id}/access_tokens`,
     repositories_url: `${urls.apiRoot}/installation/repositories`,
-    html_url: `${urls.root}/organizations/${one.account}/settings/installations/${one.id}`,
+    html_url: `${urls.root}/organizations/${installation.account}/settings/installations/${installation.id}`,
     app_id: app.id,
     app_slug: app.slug,
-    target_id: idOf(one.account),
+    target_id: idOf(installation.account),
     target_type: 'Organization',
-    permissions: one.permissions,
+    permissions: installation.permissions,
     events: eventsOf(app),
-    created_at: one.createdAt,
-    updated_at: one.createdAt,
+    created_at: installation.createdAt,
+    updated_at: installation.createdAt,
     single_file_name: null,
     has_multiple_single_files: false,
     single_file_paths: [],
     suspended_by: null,
-    suspended_at: one.suspended ? one.createdAt : null,
+    suspended_at: installation.suspended ? installation.createdAt : null,
   };
 }
 

@@ -69,7 +69,7 @@ export function checkSuite(urls: Urls, runs: readonly CheckRun[], facts: CheckFa
 const WORST_FIRST = ['failure', 'timed_out', 'action_required', 'cancelled', 'success', 'neutral', 'skipped'] as const;
 
 function suiteConclusion(runs: readonly CheckRun[]): string {
-  return WORST_FIRST.find((one) => runs.some(({ conclusion }) => conclusion === one)) ?? 'neutral';
+  return WORST_FIRST.find((candidate) => runs.some(({ conclusion }) => conclusion === candidate)) ?? 'neutral';
 }
 
 function suiteId({ headSha }: CheckRun): number {

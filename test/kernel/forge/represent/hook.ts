@@ -3,22 +3,22 @@ import type { Delivery } from '../webhooks/delivery.ts';
 import type { Urls } from './urls.ts';
 
 /** GitHub's `hook`. The secret is never shown. */
-export function hook(urls: Urls, one: Hook, last: Delivery | undefined): Record<string, unknown> {
-  const url = `${urls.api}/hooks/${one.id}`;
+export function hook(urls: Urls, webhook: Hook, last: Delivery | undefined): Record<string, unknown> {
+  const url = `${urls.api}/hooks/${webhook.id}`;
   return {
     type: 'Repository',
-    id: one.id,
+    id: webhook.id,
     name: 'web',
-    active: one.active,
-    events: one.events,
+    active: webhook.active,
+    events: webhook.events,
     config: {
-      content_type: one.contentType,
-      insecure_ssl: one.insecureSsl,
-      ...(one.secret === null ? {} : { secret: '********' }),
-      url: one.url,
+      content_type: webhook.contentType,
+      insecure_ssl: webhook.insecureSsl,
+      ...(webhook.secret === null ? {} : { secret: '********' }),
+      url: webhook.url,
     },
-    updated_at: one.updatedAt,
-    created_at: one.createdAt,
+    updated_at: webhook.updatedAt,
+    created_at: webhook.createdAt,
     url,
     test_url: `${url}/test`,
     ping_url: `${url}/pings`,
@@ -30,18 +30,18 @@ export function hook(urls: Urls, one: Hook, last: Delivery | undefined): Record<
 }
 
 /** GitHub's `hook-delivery-item`. */
-export function deliveryItem(one: Delivery, repositoryId: number): Record<string, unknown> {
-  const installation = one.payload['installation'] as { id?: number } | undefined;
+export function deliveryItem(delivery: Delivery, repositoryId: number): Record<string, unknown> {
+  const installation = delivery.payload['installation'] as { id?: number } | undefined;
   return {
-    id: one.id,
-    guid: one.guid,
-    delivered_at: one.deliveredAt,
-    redelivery: one.redelivery,
-    duration: one.durationSeconds,
-    status: one.status,
-    status_code: one.statusCode,
-    event: one.event,
-    action: one.action,
+    id: delivery.id,
+    guid: delivery.guid,
+    delivered_at: delivery.deliveredAt,
+    redelivery: delivery.redelivery,
+    duration: delivery.durationSeconds,
+    status: delivery.status,
+    status_code: delivery.statusCode,
+    event: delivery.event,
+    action: delivery.action,
     installation_id: installation?.id ?? null,
     repository_id: repositoryId,
     throttled_at: null,
@@ -49,11 +49,11 @@ export function deliveryItem(one: Delivery, repositoryId: number): Record<string
 }
 
 /** GitHub's `hook-delivery`. */
-export function wholeDelivery(one: Delivery, repositoryId: number, url: string): Record<string, unknown> {
+export function wholeDelivery(delivery: Delivery, repositoryId: number, url: string): Record<string, unknown> {
   return {
-    ...deliveryItem(one, repositoryId),
+    ...deliveryItem(delivery, repositoryId),
     url,
-    request: { headers: one.request.headers, payload: one.payload },
-    response: { headers: one.response?.headers ?? null, payload: one.response?.body ?? null },
+    request: { headers: delivery.request.headers, payload: delivery.payload },
+    response: { headers: delivery.response?.headers ?? null, payload: delivery.response?.body ?? null },
   };
 }

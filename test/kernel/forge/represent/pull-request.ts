@@ -51,7 +51,7 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
     assignees: [],
     requested_reviewers: pull.requestedReviewers.map((login) => simpleUser(urls, login)),
     requested_teams: facts.requestedTeams,
-    labels: facts.labels.map((one) => label(urls, one)),
+    labels: facts.labels.map((name) => label(urls, name)),
     milestone: null,
     draft: pull.draft,
     commits_url: `${self}/commits`,
@@ -99,7 +99,7 @@ export function issue(
     title: pull.title,
     body: pull.body,
     user: simpleUser(urls, pull.user),
-    labels: facts.labels.map((one) => label(urls, one)),
+    labels: facts.labels.map((name) => label(urls, name)),
     assignee: null,
     assignees: [],
     milestone: null,
@@ -157,21 +157,21 @@ export function issueComment(urls: Urls, owner: string, comment: IssueComment): 
 }
 
 /** GitHub's `pull-request-review`. */
-export function review(urls: Urls, owner: string, one: Review): Record<string, unknown> {
-  const html = `${urls.html}/pull/${one.pull}#pullrequestreview-${one.id}`;
-  const pull = `${urls.api}/pulls/${one.pull}`;
+export function review(urls: Urls, owner: string, submitted: Review): Record<string, unknown> {
+  const html = `${urls.html}/pull/${submitted.pull}#pullrequestreview-${submitted.id}`;
+  const pull = `${urls.api}/pulls/${submitted.pull}`;
   return {
-    id: one.id,
-    node_id: nodeId('PullRequestReview', one.id),
-    user: simpleUser(urls, one.user),
-    body: one.body,
-    state: one.state,
+    id: submitted.id,
+    node_id: nodeId('PullRequestReview', submitted.id),
+    user: simpleUser(urls, submitted.user),
+    body: submitted.body,
+    state: submitted.state,
     html_url: html,
     pull_request_url: pull,
-    author_association: association(owner, one.user),
+    author_association: association(owner, submitted.user),
     _links: { html: { href: html }, pull_request: { href: pull } },
-    submitted_at: one.submittedAt,
-    commit_id: one.commitId,
+    submitted_at: submitted.submittedAt,
+    commit_id: submitted.commitId,
   };
 }
 

@@ -18,8 +18,8 @@ export const appRoutes: readonly Route[] = [
     for: 'app',
     handle(call) {
       const app = appOf(call);
-      const { valueLocation } = call.forge;
-      return ok(shownApp(valueLocation.urls, app, valueLocation.apps.installationsOf(app).length));
+      const { site } = call.forge;
+      return ok(shownApp(site.urls, app, site.apps.installationsOf(app).length));
     },
   },
   {
@@ -28,10 +28,10 @@ export const appRoutes: readonly Route[] = [
     docs: 'apps/apps#list-installations-for-the-authenticated-app',
     for: 'app',
     handle(call) {
-      const { valueLocation } = call.forge;
-      const { items, headers } = paginate(call, valueLocation.apps.installationsOf(appOf(call)));
+      const { site } = call.forge;
+      const { items, headers } = paginate(call, site.apps.installationsOf(appOf(call)));
       return ok(
-        items.map((one) => shownInstallation(valueLocation.urls, one)),
+        items.map((installation) => shownInstallation(site.urls, installation)),
         headers,
       );
     },
@@ -41,7 +41,7 @@ export const appRoutes: readonly Route[] = [
     path: '/app/installations/{installation_id}',
     docs: 'apps/apps#get-an-installation-for-the-authenticated-app',
     for: 'app',
-    handle: (call) => ok(shownInstallation(call.forge.valueLocation.urls, installationOf(call))),
+    handle: (call) => ok(shownInstallation(call.forge.site.urls, installationOf(call))),
   },
   {
     method: 'POST',
@@ -53,7 +53,7 @@ export const appRoutes: readonly Route[] = [
       const installation = installationOf(call);
       const permissions = body.object('permissions')?.fields as Permissions | undefined;
       const wanted = body.texts('repositories') ?? namesOf(call, body.list('repository_ids'));
-      const { token, expiresAt, ...granted } = forge.valueLocation.apps.issue(installation, {
+      const { token, expiresAt, ...granted } = forge.site.apps.issue(installation, {
         ...(permissions === undefined ? {} : { permissions }),
         ...(wanted === undefined ? {} : { repositories: wanted }),
       });
@@ -74,10 +74,10 @@ export const appRoutes: readonly Route[] = [
     docs: 'apps/apps#get-a-repository-installation-for-the-authenticated-app',
     for: 'app',
     handle(call) {
-      const { valueLocation, owner, repo } = call.forge;
-      const found = valueLocation.apps.find(appOf(call), owner, repo);
+      const { site, owner, repo } = call.forge;
+      const found = site.apps.find(appOf(call), owner, repo);
       if (!found) throw notFound();
-      return ok(shownInstallation(valueLocation.urls, found));
+      return ok(shownInstallation(site.urls, found));
     },
   },
   {
@@ -86,10 +86,10 @@ export const appRoutes: readonly Route[] = [
     docs: 'apps/apps#get-an-organization-installation-for-the-authenticated-app',
     for: 'app',
     handle(call) {
-      const { valueLocation } = call.forge;
-      const found = valueLocation.apps.find(appOf(call), call.params['org'] ?? '');
+      const { site } = call.forge;
+      const found = site.apps.find(appOf(call), call.params['org'] ?? '');
       if (!found) throw notFound();
-      return ok(shownInstallation(valueLocation.urls, found));
+      return ok(shownInstallation(site.urls, found));
     },
   },
   {
@@ -114,7 +114,7 @@ export const appRoutes: readonly Route[] = [
     docs: 'apps/installations#revoke-an-installation-access-token',
     handle(call) {
       if (!call.installation) throw new ApiError(403, 'Resource not accessible by integration');
-      call.forge.valueLocation.apps.revoke(call.installation.token);
+      call.forge.site.apps.revoke(call.installation.token);
       return noContent();
     },
   },
@@ -127,18 +127,18 @@ function appOf({ app }: Call): App {
 }
 
 function installationOf(call: Call): Installation {
-  const all = call.forge.valueLocation.apps.installationsOf(appOf(call));
+  const all = call.forge.site.apps.installationsOf(appOf(call));
   const found = all.find(({ id }) => String(id) === call.params['installation_id']);
   if (!found) throw notFound();
   return found;
 }
 
 function repositoriesOf(
-  { valueLocation }: ForgeContext,
+  { site }: ForgeContext,
   { account }: Installation,
   names: readonly string[] | undefined,
 ): ForgeContext[] {
-  return valueLocation.repositories.filter(
+  return site.repositories.filter(
     ({ owner, repo }) => owner.toLowerCase() === account.toLowerCase() && covers(names, repo),
   );
 }
@@ -146,7 +146,6 @@ function repositoriesOf(
 /** The names of repositories that are given by their ids; one that is unknown stays a number, and is no name. */
 function namesOf({ forge }: Call, ids: readonly unknown[] | undefined): readonly string[] | undefined {
   return ids?.map(
-    (id) =>
-      forge.valueLocation.repositories.find(({ owner, repo }) => idOf(`${owner}/${repo}`) === id)?.repo ?? String(id),
+    (id) => forge.site.repositories.find(({ owner, repo }) => idOf(`${owner}/${repo}`) === id)?.repo ?? String(id),
   );
 }

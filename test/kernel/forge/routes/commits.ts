@@ -29,7 +29,7 @@ export const commitRoutes: readonly Route[] = [
         limit: perPage + 1,
         ...(path ? { path } : {}),
       });
-      const commits = await Promise.all(shas.slice(0, perPage).map((one) => forge.git.commit(one)));
+      const commits = await Promise.all(shas.slice(0, perPage).map((commitSha) => forge.git.commit(commitSha)));
       const next = new URL(call.url);
       next.searchParams.set('page', String(page + 1));
       return ok(

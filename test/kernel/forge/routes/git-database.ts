@@ -196,7 +196,7 @@ function treeItem({ urls }: ForgeContext, entry: ListedEntry): Record<string, un
 
 /** As much of a listing as GitHub gives in one answer. */
 function cut(
-  { valueLocation: { treeLimit } }: ForgeContext,
+  { site: { treeLimit } }: ForgeContext,
   listed: readonly ListedEntry[],
 ): { entries: readonly ListedEntry[]; truncated: boolean } {
   // The 7 MB are those of git's own listing: a 100,000 entries of JSON would never fit into them. Besides its path an
@@ -218,7 +218,7 @@ async function treeChange(forge: ForgeContext, item: unknown): Promise<[string, 
   if (typeof path !== 'string' || path === '' || path.split('/').some((part) => part === '' || part === '..')) {
     throw new ApiError(422, 'tree.path contains a malformed path component');
   }
-  const existing = MODES.find((one) => one === mode);
+  const existing = MODES.find((allowed) => allowed === mode);
   if (!existing) throw new ApiError(422, `tree.mode ${String(mode)} is not one of ${MODES.join(', ')}`);
   if (sha === null) return [path, null];
   if (typeof content === 'string')

@@ -34,7 +34,11 @@ export const hookRoutes: readonly Route[] = [
       }
       const { hooks } = forge.store.state;
       const events = eventsOf(body) ?? ['push'];
-      if (hooks.some((one) => one.url === config.url && events.every((event) => one.events.includes(event)))) {
+      if (
+        hooks.some(
+          (existing) => existing.url === config.url && events.every((event) => existing.events.includes(event)),
+        )
+      ) {
         throw validationFailed({
           resource: 'Hook',
           code: 'custom',
@@ -45,7 +49,7 @@ export const hookRoutes: readonly Route[] = [
       // GitHub's default is a form, with the payload as its one field.
       const hook = newHook(forge.store.nextId(), { contentType: 'form', ...config, url: config.url, events, active });
       hooks.push(hook);
-      if (active) void forge.valueLocation.webhooks.ping(forge, hook);
+      if (active) void forge.site.webhooks.ping(forge, hook);
       return created(shown(call, hook));
     },
   },
@@ -82,7 +86,7 @@ export const hookRoutes: readonly Route[] = [
       const { forge } = call;
       const hook = hookOf(call);
       forge.store.state.hooks.splice(forge.store.state.hooks.indexOf(hook), 1);
-      forge.valueLocation.webhooks.forget(forge, hook);
+      forge.site.webhooks.forget(forge, hook);
       return noContent();
     },
   },
@@ -91,7 +95,7 @@ export const hookRoutes: readonly Route[] = [
     path: `${REPOSITORY}/hooks/{hook_id}/pings`,
     docs: 'repos/webhooks#ping-a-repository-webhook',
     handle(call) {
-      void call.forge.valueLocation.webhooks.ping(call.forge, hookOf(call));
+      void call.forge.site.webhooks.ping(call.forge, hookOf(call));
       return noContent();
     },
   },
@@ -100,7 +104,7 @@ export const hookRoutes: readonly Route[] = [
     path: `${REPOSITORY}/hooks/{hook_id}/deliveries`,
     docs: 'repos/webhooks#list-deliveries-for-a-repository-webhook',
     handle(call) {
-      const newestFirst = [...call.forge.valueLocation.webhooks.deliveries(call.forge, hookOf(call))].reverse();
+      const newestFirst = [...call.forge.site.webhooks.deliveries(call.forge, hookOf(call))].reverse();
       // The cursor is the id after which the next page begins.
       const cursor = Number(call.query.get('cursor') ?? Number.POSITIVE_INFINITY);
       const perPage = Math.min(Number(call.query.get('per_page') ?? 30), 100);
@@ -110,7 +114,7 @@ export const hookRoutes: readonly Route[] = [
       const next = new URL(call.url);
       next.searchParams.set('cursor', String(last?.id));
       return ok(
-        items.map((one) => deliveryItem(one, repositoryId(call))),
+        items.map((delivery) => deliveryItem(delivery, repositoryId(call))),
         last && rest.length > items.length ? { link: `<${next.href}>; rel="next"` } : {},
       );
     },
@@ -129,7 +133,7 @@ export const hookRoutes: readonly Route[] = [
     path: `${REPOSITORY}/hooks/{hook_id}/deliveries/{delivery_id}/attempts`,
     docs: 'repos/webhooks#redeliver-a-delivery-for-a-repository-webhook',
     handle(call) {
-      void call.forge.valueLocation.webhooks.redeliver(deliveryOf(call).id);
+      void call.forge.site.webhooks.redeliver(deliveryOf(call).id);
       return { status: 202, body: {} };
     },
   },
@@ -143,7 +147,7 @@ function hookOf({ forge, params }: Call): Hook {
 
 function deliveryOf(call: Call): Delivery {
   const { forge, params } = call;
-  const found = forge.valueLocation.webhooks
+  const found = forge.site.webhooks
     .deliveries(forge, hookOf(call))
     .find(({ id }) => String(id) === params['delivery_id']);
   if (!found) throw notFound();
@@ -151,7 +155,7 @@ function deliveryOf(call: Call): Delivery {
 }
 
 function shown({ forge }: Call, hook: Hook): Record<string, unknown> {
-  return shownHook(forge.urls, hook, forge.valueLocation.webhooks.deliveries(forge, hook).at(-1));
+  return shownHook(forge.urls, hook, forge.site.webhooks.deliveries(forge, hook).at(-1));
 }
 
 function repositoryId({ forge }: Call): number {

@@ -85,7 +85,7 @@ export const issueRoutes: readonly Route[] = [
     handle(call) {
       const { items, headers } = paginate(call, call.forge.store.state.labels);
       return ok(
-        items.map((one) => label(call.forge.urls, one)),
+        items.map((item) => label(call.forge.urls, item)),
         headers,
       );
     },
@@ -97,7 +97,7 @@ export const issueRoutes: readonly Route[] = [
     handle(call) {
       const { items, headers } = paginate(call, labelsOf(call.forge, pullOf(call)));
       return ok(
-        items.map((one) => label(call.forge.urls, one)),
+        items.map((item) => label(call.forge.urls, item)),
         headers,
       );
     },
@@ -110,7 +110,7 @@ export const issueRoutes: readonly Route[] = [
       const { forge } = call;
       const pull = pullOf(call);
       for (const name of call.body.texts('labels') ?? []) forge.pulls.label(pull, name, true, call.user);
-      return ok(labelsOf(forge, pull).map((one) => label(forge.urls, one)));
+      return ok(labelsOf(forge, pull).map((item) => label(forge.urls, item)));
     },
   },
   {
@@ -124,7 +124,7 @@ export const issueRoutes: readonly Route[] = [
       const existing = sameLabel(forge, params['name'] ?? '');
       if (!existing || !pull.labels.includes(existing.name)) throw notFound();
       forge.pulls.label(pull, existing.name, false, call.user);
-      return ok(labelsOf(forge, pull).map((one) => label(forge.urls, one)));
+      return ok(labelsOf(forge, pull).map((item) => label(forge.urls, item)));
     },
   },
 ];

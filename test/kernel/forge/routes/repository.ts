@@ -74,7 +74,7 @@ export const repositoryRoutes: readonly Route[] = [
     path: '/rate_limit',
     docs: 'rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user',
     handle({ forge, credential }) {
-      const core = forge.valueLocation.limits.core(credential);
+      const core = forge.site.limits.core(credential);
       return ok({ resources: { core, search: core, graphql: core }, rate: core });
     },
   },

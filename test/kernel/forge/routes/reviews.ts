@@ -23,7 +23,7 @@ export const reviewRoutes: readonly Route[] = [
       const seen = call.forge.reviews.of(pull).filter(({ state, user }) => state !== 'PENDING' || user === call.user);
       const { items, headers } = paginate(call, seen);
       return ok(
-        items.map((one) => shown(call, one)),
+        items.map((review) => shown(call, review)),
         headers,
       );
     },
@@ -36,13 +36,13 @@ export const reviewRoutes: readonly Route[] = [
       const { forge, body, user } = call;
       const pull = await pullOf(call);
       const event = body.choice('event', ['APPROVE', 'REQUEST_CHANGES', 'COMMENT']);
-      const one = forge.reviews.add(pull, {
+      const added = forge.reviews.add(pull, {
         user,
         state: event ? STATES[event] : 'PENDING',
         body: body.optionalText('body') ?? '',
         commitId: body.optionalText('commit_id') ?? pull.headSha,
       });
-      return ok(shown(call, one));
+      return ok(shown(call, added));
     },
   },
   {
@@ -124,6 +124,6 @@ async function reviewOf(call: Call): Promise<Review> {
   return call.forge.reviews.find(await pullOf(call), Number(call.params['review_id']));
 }
 
-function shown({ forge }: Call, one: Review): Record<string, unknown> {
-  return shownReview(forge.urls, forge.owner, one);
+function shown({ forge }: Call, submitted: Review): Record<string, unknown> {
+  return shownReview(forge.urls, forge.owner, submitted);
 }

@@ -63,7 +63,7 @@ async function fails(
 
 async function row(schedule: string): Promise<ScheduleRow | undefined> {
   const rows = JSON.parse(await says('list', '--output', 'json')) as ScheduleRow[];
-  return rows.find((one) => one.schedule === schedule);
+  return rows.find((listed) => listed.schedule === schedule);
 }
 
 describe('headroom lights-out, where nobody follows the schedules,', () => {

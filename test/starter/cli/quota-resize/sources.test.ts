@@ -208,7 +208,7 @@ describe.concurrent('headroom sources', () => {
 });
 
 describe.concurrent('headroom plan', () => {
-  const one = (root: string, namespace: string, ...sets: readonly string[]) => [
+  const planArguments = (root: string, namespace: string, ...sets: readonly string[]) => [
     'plan',
     '--repo',
     root,
@@ -224,13 +224,15 @@ describe.concurrent('headroom plan', () => {
     const file = join(root, 'namespaces/prod/team-e/quota.json');
     chmodSync(file, 0o640);
     const before = readFileSync(file, 'utf8');
-    const { code, stdout } = await headroom(one(root, 'team-e', 'requests.cpu=2500m', 'pods=11'));
+    const { code, stdout } = await headroom(planArguments(root, 'team-e', 'requests.cpu=2500m', 'pods=11'));
     expect(code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(stdout).toContain(
       '-      "requests.cpu": "2",\n-      "pods": 10\n+      "requests.cpu": "2500m",\n+      "pods": 11\n',
     );
-    expect((await headroom([...one(root, 'team-e', 'requests.cpu=2500m', 'pods=11'), '--write'])).stdout).toBe(stdout);
+    expect(
+      (await headroom([...planArguments(root, 'team-e', 'requests.cpu=2500m', 'pods=11'), '--write'])).stdout,
+    ).toBe(stdout);
     expect(readFileSync(file, 'utf8')).toBe(before.replace('"2"', '"2500m"').replace('10', '11'));
     expect(statSync(file).mode & 0o777).toBe(0o640);
     expect(git(root, ['status', '--porcelain'])).toBe(' M namespaces/prod/team-e/quota.json\n');
@@ -247,14 +249,14 @@ describe.concurrent('headroom plan', () => {
       .replace(/name: compute\n/, 'name: compute\n  namespace: odd\n')
       .replace(/pods: .*/, 'pods: 010');
     const files = { ...layoutFiles('plain'), 'odd.yaml': odd };
-    const { code, stdout, stderr } = await headroom(one(folderWith(files), namespace, set));
+    const { code, stdout, stderr } = await headroom(planArguments(folderWith(files), namespace, set));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(message);
   });
 
   it('of a folder below the top of a checkout is a diff that git applies from anywhere in it', async () => {
     const root = checkoutWith({ 'gitops/q.yaml': layoutFiles('plain')['namespaces/prod/team-g/a.yaml'] ?? '' });
-    const { stdout } = await headroom(one(join(root, 'gitops'), 'team-g', 'pods=77'));
+    const { stdout } = await headroom(planArguments(join(root, 'gitops'), 'team-g', 'pods=77'));
     for (const folder of [root, join(root, 'gitops')]) {
       git(folder, ['apply', '-'], stdout);
       expect(readFileSync(join(root, 'gitops/q.yaml'), 'utf8')).toContain('pods: 77');
@@ -263,12 +265,12 @@ describe.concurrent('headroom plan', () => {
   });
 
   it('prints nothing where Git holds the value already', async () => {
-    const outcome = await headroom(one(folderWith(layoutFiles('plain')), 'team-e', 'requests.cpu=2000m'));
+    const outcome = await headroom(planArguments(folderWith(layoutFiles('plain')), 'team-e', 'requests.cpu=2000m'));
     expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
   it('takes the namespace that was asked for as the name of a folder', async () => {
-    const { code, stdout } = await headroom(one(folderWith(layoutFiles('plain')), 'team-c', 'pods=8'));
+    const { code, stdout } = await headroom(planArguments(folderWith(layoutFiles('plain')), 'team-c', 'pods=8'));
     expect(code).toBe(0);
     expect(counts(stdout)).toEqual({ removed: 1, added: 1 });
   });

@@ -34,7 +34,7 @@ function clock(): { now(): number; sleep(ms: number): Promise<void> } {
 
 describe('a difference of a status', () => {
   it('is by value, of each number that was counted', () => {
-    const one = {
+    const observation = {
       ...observationWith('3', '3'),
       hard: { 'requests.cpu': '2', pods: '10', secrets: '5', 'count/unknown.example.com': '1' },
       status: {
@@ -43,7 +43,7 @@ describe('a difference of a status', () => {
       },
       counted: { 'requests.cpu': '1500m', pods: '3', secrets: '0' },
     };
-    expect(differencesOf(one)).toEqual([
+    expect(differencesOf(observation)).toEqual([
       { field: 'hard', resource: 'configmaps', shown: '1', counted: null, difference: null },
       { field: 'hard', resource: 'count/unknown.example.com', shown: null, counted: '1', difference: null },
       { field: 'hard', resource: 'pods', shown: '20', counted: '10', difference: '10' },

@@ -43,6 +43,6 @@ describe('pods that do not run yet', () => {
       }),
     ],
   ])('wait for %s', (reason, pod) => {
-    expect(pendingPods([pod]).reasons.map((one) => one.reason)).toEqual([reason]);
+    expect(pendingPods([pod]).reasons.map((pending) => pending.reason)).toEqual([reason]);
   });
 });

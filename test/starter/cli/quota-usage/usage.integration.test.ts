@@ -65,7 +65,7 @@ async function usage(
 }
 
 async function create(...list: readonly object[]): Promise<void> {
-  for (const one of list) await objects.create(one);
+  for (const object of list) await objects.create(object);
 }
 
 /** What the controller that is off would write of a namespace that uses this much; from then on admission charges. */
@@ -247,9 +247,9 @@ describe('headroom usage', () => {
     const seen = await namespaceUsageOf(cluster(), argument('team-a'));
     const uses = (quota: string): Record<string, readonly string[]> =>
       Object.fromEntries(
-        (seen.quotas.find((one) => one.quota === quota)?.usedBy ?? []).map(({ resource, top }) => [
+        (seen.quotas.find((report) => report.quota === quota)?.usedBy ?? []).map(({ resource, top }) => [
           resource,
-          top.map((one) => `${one.workload} ${one.amount} (${one.objects})`),
+          top.map((use) => `${use.workload} ${use.amount} (${use.objects})`),
         ]),
       );
     expect(uses('compute')).toEqual({

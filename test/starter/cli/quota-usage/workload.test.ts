@@ -16,7 +16,7 @@ const between: Between = {
       owned('nightly-28', 'CronJob/nightly'),
       owned('once'),
       owned('web-7d-abc', 'ReplicaSet/web-7d'),
-    ].map((one) => [one.metadata?.uid ?? '', one]),
+    ].map((owner) => [owner.metadata?.uid ?? '', owner]),
   ),
   statefulSets: [
     { metadata: { name: 'db' }, spec: { volumeClaimTemplates: [{ metadata: { name: 'data' } }] } },

@@ -55,7 +55,7 @@ function printed(shape: Quota, name: string): string {
   const hard =
     shape.form === 'flow'
       ? `${pad}hard: { ${pairs.join(', ')} } # all\n`
-      : `${pad}hard:\n${shape.limits.map((one, index) => `${one.above}${pad}${pad}${pairs[index]}${one.comment}\n`).join('')}`;
+      : `${pad}hard:\n${shape.limits.map((limit, index) => `${limit.above}${pad}${pad}${pairs[index]}${limit.comment}\n`).join('')}`;
   const metadata = `metadata:\n${pad}name: ${shape.nameQuote}${name}${shape.nameQuote}\n${pad}namespace: team-a\n`;
   const spec = `spec:\n${hard}`;
   const body = `apiVersion: v1\nkind: ResourceQuota\n${shape.specFirst ? spec + metadata : metadata + spec}`;
@@ -165,7 +165,7 @@ describe('an edit of any file', () => {
         const kept = resources.filter((resource) => !Object.hasOwn(changes, resource));
         for (const resource of kept) {
           const [wanted, had] = [limits[resource] ?? '', was.hard[resource] ?? ''].map(
-            (one) => parseQuantity(one).nano,
+            (quantity) => parseQuantity(quantity).nano,
           );
           expect((wanted ?? 0n) <= (had ?? 0n)).toBe(true);
         }

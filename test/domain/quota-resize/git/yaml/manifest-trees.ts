@@ -48,7 +48,7 @@ const { tree } = fc.letrec<{ tree: Tree; leaf: Tree; branch: Tree }>((tie) => ({
       anchored: fc.boolean().map((yes) => yes),
       aliased: fc.constantFrom(false, false, false, true),
     })
-    .map((one): Tree => ({ kind: 'leaf', ...one })),
+    .map((leaf): Tree => ({ kind: 'leaf', ...leaf })),
   branch: fc
     .record({
       kind: fc.constantFrom('map' as const, 'map' as const, 'seq' as const),
@@ -57,9 +57,11 @@ const { tree } = fc.letrec<{ tree: Tree; leaf: Tree; branch: Tree }>((tie) => ({
       items: fc.array(fc.tuple(key, comment, tie('tree')), { minLength: 1, maxLength: 4 }),
     })
     .map(
-      (one): Tree => ({
-        ...one,
-        items: one.items.filter(([name], at) => one.items.findIndex(([other]) => bare(other) === bare(name)) === at),
+      (branch): Tree => ({
+        ...branch,
+        items: branch.items.filter(
+          ([name], at) => branch.items.findIndex(([other]) => bare(other) === bare(name)) === at,
+        ),
       }),
     ),
 }));

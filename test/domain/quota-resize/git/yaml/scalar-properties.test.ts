@@ -121,7 +121,7 @@ describe('any YAML file', () => {
           expect(typeof written).toBe(was);
         }
         expect(values(after)).toEqual(
-          before.map((one, index) => (index === documentIndex ? changed(one, pointer, written) : one)),
+          before.map((document, index) => (index === documentIndex ? changed(document, pointer, written) : document)),
         );
         const difference = lineChanges(text, after);
         expect([
@@ -169,7 +169,7 @@ describe('any YAML file', () => {
         const written = valueAt(values(after)[documentIndex], target);
         expect(typeof item === 'string' ? String(written) : written).toEqual(item);
         expect(values(after)).toEqual(
-          before.map((one, index) => (index === documentIndex ? changed(one, target, written) : one)),
+          before.map((document, index) => (index === documentIndex ? changed(document, target, written) : document)),
         );
         const { changed: lines, added } = lineChanges(text, after);
         expect(lines).toBeLessThanOrEqual(1);

@@ -120,7 +120,9 @@ describe('unifiedDiff', () => {
       (_, index) => `---\nname: team-${index}\nspec:\n  hard:\n    cpu: "2"\n    pods: 3\n`,
     );
     const before = quotas.join('');
-    const after = quotas.map((one) => one.replace('"2"', '"3"').replace('    pods', '    mem: 1Gi\n    pods')).join('');
+    const after = quotas
+      .map((quota) => quota.replace('"2"', '"3"').replace('    pods', '    mem: 1Gi\n    pods'))
+      .join('');
     const lines = unifiedDiff([edit(before, after)])
       .split('\n')
       .slice(4);
@@ -239,7 +241,7 @@ describe('unifiedDiff', () => {
         },
       )
       .map((names) => names.map((name, index) => (/^\.+$|^\.git/i.test(name) ? 'x' : `${index}${name}`)).join('/'))
-      .filter((one) => one.isWellFormed());
+      .filter((text) => text.isWellFormed());
     const edits = fc
       .array(fc.tuple(path, fc.oneof(related, unrelated)), { minLength: 1, maxLength: 5 })
       .map((files) => files.map(([name, texts], index) => ({ path: `${index}/${name}`, ...texts })));

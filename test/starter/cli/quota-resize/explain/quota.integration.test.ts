@@ -119,7 +119,7 @@ async function countedPods(namespace: string, pods: number): Promise<void> {
 
 /** The proposed limits, by resource. */
 function proposed({ resources }: Explanation): Record<string, string | null> {
-  return Object.fromEntries(resources.map((one) => [one.resource, one.proposed]));
+  return Object.fromEntries(resources.map((proposal) => [proposal.resource, proposal.proposed]));
 }
 
 const HARD = { 'requests.cpu': '4', pods: '20' };

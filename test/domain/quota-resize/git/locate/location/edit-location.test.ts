@@ -163,8 +163,8 @@ describe('raising many quotas together', () => {
     const tree = wholeTree(files);
     const texts = new Map(tree.texts);
     for (const { location, limits } of raises) {
-      const one = editLocation({ paths: tree.paths, texts }, location, limits);
-      for (const { path, after } of one.kind === 'edited' ? one.edits : []) {
+      const result = editLocation({ paths: tree.paths, texts }, location, limits);
+      for (const { path, after } of result.kind === 'edited' ? result.edits : []) {
         texts.set(path, after);
       }
     }

@@ -102,7 +102,7 @@ describe('plain manifests', () => {
 
   it('one of many quotas in a file with CRLF, a byte order mark and no newline at its end', () => {
     const text =
-      `\uFEFF# all\n${['a', 'b', 'c'].map((one) => manifest('    pods: 3\n', { namespace: `team-${one}` })).join('---\n')}`
+      `\uFEFF# all\n${['a', 'b', 'c'].map((team) => manifest('    pods: 3\n', { namespace: `team-${team}` })).join('---\n')}`
         .trimEnd()
         .replaceAll('\n', '\r\n');
     const after = changed({ 'q.yaml': text }, 'team-c/compute', { pods: '4' });

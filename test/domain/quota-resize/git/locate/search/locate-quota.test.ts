@@ -60,8 +60,8 @@ describe('a quota in the folder that a source candidate names', () => {
       message:
         'ResourceQuota team-g/compute is in 2 places: namespaces/prod/team-g/a.yaml:4, namespaces/prod/team-g/b.yaml:4; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace',
     });
-    const one = annotation('namespaces/prod/team-g/b.yaml');
-    expect(location(layoutFiles('plain'), wanted('team-g'), one).answer).toMatchObject({
+    const candidate = annotation('namespaces/prod/team-g/b.yaml');
+    expect(location(layoutFiles('plain'), wanted('team-g'), candidate).answer).toMatchObject({
       location: { values: { pods: { text: '2' } } },
     });
   });
