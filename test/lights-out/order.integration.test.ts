@@ -123,7 +123,7 @@ describe.concurrent('batches', () => {
 });
 
 describe.concurrent('a HorizontalPodAutoscaler', () => {
-  it('is not touched where the workload goes to 0, unless it would put that up again', async () => {
+  it('is not touched where the workload goes to 0, unless it would wake that again', async () => {
     const name = 'hpa-zero';
     await cluster.namespace(name);
     for (const deployment of ['web', 'queue']) await cluster.deployment(name, deployment, 4);

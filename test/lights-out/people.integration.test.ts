@@ -25,7 +25,7 @@ afterAll(async () => {
 
 // What takes longest comes first, and the others run meanwhile.
 describe.concurrent('GitOps', () => {
-  it('that puts a workload up at night loses, is told how to leave the field alone, and is not fought more often than that', async () => {
+  it('that wakes a workload at night loses, is told how to leave the field alone, and is not fought more often than that', async () => {
     const name = 'argo';
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 3);

@@ -28,7 +28,7 @@ Kubernetes has no right for some fields or some namespaces of a cluster-wide rol
         verbs: ['get', 'list', 'patch'],
       })),
       {
-        why: 'An autoscaler that would put a workload up again: its bounds are narrowed while the workload is down.',
+        why: 'An autoscaler that would wake a workload again: its bounds are narrowed while the workload is down.',
         apiGroups: ['autoscaling'],
         resources: ['horizontalpodautoscalers'],
         verbs: ['list', 'patch'],

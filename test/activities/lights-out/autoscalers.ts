@@ -140,7 +140,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       const scalers = [
         scaledObject(ns, 'of-web', { name: 'web' }),
         scaledObject(ns, 'of-queue', { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'queue' }, { note: 'ours' }),
-        // KEDA had it at 0 and would put it up at night.
+        // KEDA had it at 0 and would wake it at night.
         scaledObject(ns, 'of-idle', { kind: 'Deployment', name: 'idle' }),
         scaledObject(ns, 'of-held', { name: 'held' }, { [KEDA_PAUSED_REPLICAS]: '2' }),
         scaledObject(ns, 'of-another', { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'web' }),

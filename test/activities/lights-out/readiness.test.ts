@@ -20,7 +20,7 @@ describe('what a workload lacks', () => {
     ['nothing of what a person asks for beyond', 'Up', 3, object(9, { readyReplicas: 3 }), null],
     ['nothing when no pods are left', 'Down', 0, object(0, {}), null],
     ['that pods end', 'Down', 1, object(1, { replicas: 2 }), '2 pods, 1 wanted'],
-    ['nothing when a person put it up again', 'Down', 0, object(2, { replicas: 2 }), null],
+    ['nothing when a person woke it again', 'Down', 0, object(2, { replicas: 2 }), null],
   ] as const)('is %s', (_, direction, to, found, expected) => {
     expect(lackOf(found, { to }, direction)).toBe(expected);
   });

@@ -28,7 +28,7 @@ import {
 } from './cluster.ts';
 import { startKeepingWebhook } from './keeping-webhook.ts';
 
-/** Putting workloads down, and up again. */
+/** Puts workloads to sleep, and wakes them. */
 export function scalingTests(cluster: () => Cluster): void {
   /** What the worker wrote in a namespace, once so much is in the audit log; what met another version was not written. */
   async function writes(namespace: string, expected: number): Promise<readonly string[]> {

@@ -20,7 +20,7 @@ function markOf({ annotations }: ScalerInput, key: string): string {
   return annotations[PREFIX + key] ?? '';
 }
 
-/** Whether another schedule put it down: the operator and Headroom both leave it. */
+/** Whether another schedule put it to sleep: the operator and Headroom both leave it. */
 function isAnothers(input: ScalerInput): boolean {
   return !['', input.schedule].includes(markOf(input, 'managed-by'));
 }

@@ -393,7 +393,7 @@ class Controller {
     const spec = this.spec();
     for (let passes = 0; passes < 5; passes += 1) {
       const { state: periodState = 'Up', since = null } = this.periodAt(now) ?? {};
-      // An invalid schedule touches nothing, and restores what it put down when it is deleted.
+      // An invalid schedule touches nothing, and wakes what it put to sleep when it is deleted.
       if (this.problems.length > 0 && !isRestoringAll) return;
       const period = { state: periodState, since };
       const context = contextOf({

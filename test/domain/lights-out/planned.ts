@@ -91,7 +91,7 @@ export function changeBy(manager: string, at = NIGHT - HOUR, isOnlyIt = true): F
 
 const owned = { [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T18:00:05Z' };
 
-/** A Deployment that the schedule put down from three replicas to none. */
+/** A Deployment that the schedule scaled down from three replicas to none. */
 export function asleep(over: Partial<Workload> = {}): Workload {
   return workloadOf({
     annotations: { [ORIGINAL_REPLICAS]: '3', ...owned },

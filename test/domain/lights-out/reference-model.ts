@@ -25,7 +25,7 @@ export interface Row {
   readonly type: string;
   readonly namespace: string;
   value: number;
-  /** What it had before `sleeper` put it down, and is to have again. */
+  /** What it had before `sleeper` put it to sleep, and is to have again. */
   full: number;
   sleeper: string | null;
   sleptAt: number;
@@ -64,7 +64,7 @@ export class ReferenceModel {
     return (this.scopes[keeper.name] ?? []).includes(row.namespace) && isOfType && !(keeper.excludes && row.isExcluded);
   }
 
-  /** Whether it is to be awake; if not, since when, and whether all was put down once since then. */
+  /** Whether it is to be awake; if not, since when, and whether all was asleep once since then. */
   #wanted(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isCompleted: boolean } {
     const levels = [
       row.voices,

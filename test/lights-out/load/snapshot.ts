@@ -76,7 +76,7 @@ export function differences(before: Snapshot, after: Snapshot): readonly string[
 }
 
 /**
- * In what the workloads are not asleep as they should be, in words: those of `awake` (by `workloadName`) are put down and say
+ * In what the workloads are not asleep as they should be, in words: those of `awake` (by `workloadName`) are asleep and say
  * what they were, and all others are as they were.
  */
 export function notAsleep(

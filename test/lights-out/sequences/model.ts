@@ -120,12 +120,12 @@ const RULES: readonly (readonly [says: string, holds: (situation: Situation) => 
   ],
   ['everything else is put to sleep', (situation) => !isAsleep(situation), 'sleep'],
   [
-    'what a person put up in an earlier night is put to sleep',
+    'what a person woke in an earlier night is put to sleep',
     (situation) => isTooHigh(situation) && isPersons(situation) && situation.row.last.at < situation.since,
     'sleep',
   ],
-  ['what a person put up in this night is left', (situation) => isTooHigh(situation) && isPersons(situation), 'leave'],
-  ['whatever else put it up, it is put down again', isTooHigh, 'hold'],
+  ['what a person woke in this night is left', (situation) => isTooHigh(situation) && isPersons(situation), 'leave'],
+  ['whatever else woke it, it is put to sleep again', isTooHigh, 'hold'],
   ['it has what the schedule keeps', ({ row, level }) => row.value < level && row.last.by === 'ours', 'hold'],
   ['what somebody else put further down is left', () => true, 'leave'],
 ];

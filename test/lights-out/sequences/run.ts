@@ -44,7 +44,7 @@ export async function runSequences({
   await writeAuditPolicy(policy);
   const plane = await startLightsOutPlane({
     apiServerFlags: [`--audit-policy-file=${policy}`],
-    // What GitOps puts up is put down again at once, so that there is one end to compare with.
+    // What GitOps wakes is put to sleep again at once, so that there is one end to compare with.
     env: { HEADROOM_LIGHTS_OUT_CONTESTED_MIN: '10ms', HEADROOM_LIGHTS_OUT_CONTESTED_MAX: '10ms' },
   });
   try {

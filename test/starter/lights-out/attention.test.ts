@@ -46,7 +46,7 @@ describe('the attention of a schedule', () => {
     expect(attentionTo(down, byPerson)).toContain('ChangedByPerson');
   });
 
-  it('is not asked for what stays as it was, for what is as desired, or for what was put down just now', () => {
+  it('is not asked for what stays as it was, for what is as desired, or for what was put to sleep just now', () => {
     expect(attentionTo(byPerson, byPerson)).toBeNull();
     expect(attentionTo(null, asDesired)).toBeNull();
     expect(attentionTo({ kind: 'keep', reason: 'AtRest' }, asDesired)).toBeNull();

@@ -218,7 +218,7 @@ describe('a schedule that is followed', () => {
     expect(remembered({ plan: planOf([], { total: 1_500 }) }, memory)).toMatchObject({ failing: memory.failing });
   });
 
-  it('has one Event a night for each workload that a person keeps up, that another schedule owns, and that GitOps put up', () => {
+  it('has one Event a night for each workload that a person keeps up, that another schedule owns, and that GitOps woke', () => {
     const plan = planOf([itemOf('web', { reason: 'DownAgain', manager: 'argocd-controller' })], {
       notes: [
         { workload: 'Deployment team-a/kept', reason: 'ChangedByPerson', detail: 'scaled by kubectl' },

@@ -68,7 +68,7 @@ describe('a plan', () => {
     expect(made).toMatchObject({ total: PLAN_LIMIT + 1, withheld: PLAN_LIMIT });
   });
 
-  it('counts what is in scope and its own, and what it put down', () => {
+  it('counts what is in scope and its own, and what it put to sleep', () => {
     const { stats, savedReplicas } = plan(
       [
         workloadOf({ name: 'a' }),
@@ -98,7 +98,7 @@ describe('a plan', () => {
     expect(savedReplicas).toBe(3 + 1 + 3);
   });
 
-  it('counts what it put down also where that has left its scope', () => {
+  it('counts what it put to sleep also where that has left its scope', () => {
     const { stats, savedReplicas } = plan([asleep({ namespace: 'shop' })]);
     expect(stats).toMatchObject({ deploymentsManaged: 1, deploymentsScaled: 1 });
     expect(savedReplicas).toBe(3);
@@ -175,7 +175,7 @@ describe('a plan', () => {
     expect(reasons({ schedule: 'other', others: [otherOf({ name: 'nights' })], isRestoringAll: true })).toEqual([]);
   });
 
-  it('of a deleted schedule restores what it put down, wherever that is, and nothing else', () => {
+  it('of a deleted schedule wakes what it put to sleep, wherever that is, and nothing else', () => {
     const made = plan(
       [
         asleep(),
@@ -192,7 +192,7 @@ describe('a plan', () => {
   });
 });
 
-describe('the advice about a manager that puts workloads up again', () => {
+describe('the advice about a manager that wakes workloads again', () => {
   it.each([
     ['argocd-controller', /ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/],
     ['kustomize-controller', /leave replicas .*out of the manifest/],

@@ -95,7 +95,7 @@ describe('a run', () => {
 });
 
 describe('the moments of the last transitions', () => {
-  it('are those of transitions, and not of a scope that changed or of what GitOps put up', () => {
+  it('are those of transitions, and not of a scope that changed or of what GitOps woke', () => {
     const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
     const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
     expect(completeRun(memory, observationOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });

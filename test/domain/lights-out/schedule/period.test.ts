@@ -213,7 +213,7 @@ describe('when the clocks change', () => {
     ['Europe/Berlin', '30 2 * * *', '0 20 * * *', '2026-03-29T01:00:00Z', 'Up', '2026-03-29T01:00:00Z'],
     ['Australia/Lord_Howe', '15 2 * * *', '0 20 * * *', '2026-10-03T15:30:00Z', 'Up', '2026-10-03T15:30:00Z'],
     ['America/Sao_Paulo', '0 0 * * *', '0 20 * * *', '2018-11-04T03:00:00Z', 'Up', '2018-11-04T03:00:00Z'],
-    // Twice in autumn: what was put down between the two is not woken by the second.
+    // Twice in autumn: what was put to sleep between the two is not woken by the second.
     ['America/New_York', '15 1 * * *', '45 1 * * *', '2026-11-01T06:30:00Z', 'Down', '2026-11-01T05:45:00Z'],
     ['Europe/Berlin', '15 2 * * *', '45 2 * * *', '2026-10-25T01:30:00Z', 'Down', '2026-10-25T00:45:00Z'],
     // Both are skipped, and come together: Down.

@@ -225,7 +225,7 @@ describe('a workload at dawn', () => {
     });
   });
 
-  it('is woken by the schedule that adopts it, where the one that put it down is gone', () => {
+  it('is woken by the schedule that adopts it, where the one that put it to sleep is gone', () => {
     const orphan = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'gone' } });
     expect(textOf(orphan, up)).toBe('Up 0→3');
     expect(textOf(asleep({ annotations: { [ORIGINAL_REPLICAS]: '3' }, labels: {} }), up)).toBe('Up 0→3');
@@ -252,7 +252,7 @@ describe('what leaves the scope while it is down', () => {
     expect(evaluate(asleep(), null, contextOf())).toMatchObject({ item: { reason: 'LeftScope' } });
   });
 
-  it('is left to the schedule that put it down', () => {
+  it('is left to the schedule that put it to sleep', () => {
     const marked = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'other' } });
     expect(textOf(marked, { spec: specOf({ namespaces: [] }), others: [otherOf()] })).toBe('AsDesired');
   });
@@ -292,7 +292,7 @@ describe('what was scaled up while it was to be down', () => {
     expect(textOf(workloadOf({ name: 'api', changed }), { failing })).toBe('ChangedByPerson');
   });
 
-  it('is left for a while where it was put up again and again, with what helps', () => {
+  it('is left for a while where it was woken again and again, with what helps', () => {
     const contested = { 'Deployment team-a/web': NIGHT + HOUR };
     const put = asleep({ replicas: 4, changed: changeBy('argocd-controller') });
     const left = evaluated(put, { contested });
@@ -327,7 +327,7 @@ describe('what was scaled up while it was to be down', () => {
   });
 });
 
-describe('what is up and was never put down in this night', () => {
+describe('what is up and was never put to sleep in this night', () => {
   const created = { createdAt: DUSK + SECOND, createdBy: 'kubectl-create' };
 
   it('is respected where a person created or scaled it since dusk', () => {
@@ -482,7 +482,7 @@ describe('what people say', () => {
     expect(textOf(scaled, { overrides: [asleepForAll, awake] })).toBe('Down 3→0');
   });
 
-  it('lets a person have put up only what was scaled after the last wake was over', () => {
+  it('takes a person to have woken only what was scaled after the last wake was over', () => {
     const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT - 2 * HOUR) });
     const overrides = [overrideOf({ since: NIGHT - 3 * HOUR, until: NIGHT - HOUR })];
     expect(textOf(scaled)).toBe('ChangedByPerson');

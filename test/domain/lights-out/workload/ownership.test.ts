@@ -15,7 +15,7 @@ const markedAs = (name: string) =>
   asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: name }, labels: {} });
 
 describe('the owner of a workload', () => {
-  it('is the schedule that put it down, even where that is younger or suspended', () => {
+  it('is the schedule that put it to sleep, even where that is younger or suspended', () => {
     const young = otherOf({ createdAt: DUSK, isIdle: true });
     expect(owner(markedAs('other'), young)).toBe('other');
     expect(owner(asleep(), otherOf())).toBe('nights');
@@ -36,7 +36,7 @@ describe('the owner of a workload', () => {
     expect(owner(workloadOf(), otherOf({ spec: specOf({ workloadTypes: ['CronJob'] }) }))).toBe('nights');
   });
 
-  it('is the first that selects it where the schedule that put it down is gone', () => {
+  it('is the first that selects it where the schedule that put it to sleep is gone', () => {
     expect(owner(markedAs('gone'))).toBe('nights');
     expect(owner(markedAs('gone'), otherOf())).toBe('other');
   });
@@ -67,7 +67,7 @@ describe('the annotations of a workload', () => {
     expect(['invalid', '-3', '1.5', '2147483648', '1e3', ' 3', ''].map(original)).toEqual([1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('say that it was put down also where somebody emptied the annotation', () => {
+  it('say that it was put to sleep also where somebody emptied the annotation', () => {
     const emptied = { ...asleep().annotations, [ORIGINAL_REPLICAS]: '' };
     const savedState = savedStateOf(asleep({ annotations: emptied }));
     expect([isScaledDown(savedState, 'Deployment'), originalReplicas(savedState)]).toEqual([true, 1]);
