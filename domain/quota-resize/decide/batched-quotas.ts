@@ -77,7 +77,9 @@ export function leavingBatchedQuotas(
 ): readonly string[] {
   const forbidden = forbiddenBatchedQuotas(observation, { batchedQuotas });
   const isMissing = ({ quota }: BatchedQuota): boolean => observation.otherQuotas.every(({ name }) => name !== quota);
-  return batchedQuotas.filter((one) => isMissing(one) || forbidden.includes(one.quota)).map(({ quota }) => quota);
+  return batchedQuotas
+    .filter((batchedQuota) => isMissing(batchedQuota) || forbidden.includes(batchedQuota.quota))
+    .map(({ quota }) => quota);
 }
 
 /** Those of them that something forbids to raise along, however much they need it: nobody is to merge them by hand either. */

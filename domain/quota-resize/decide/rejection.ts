@@ -38,7 +38,8 @@ export function partRejected(
     !isIncrementAbove(change, quantityIn(rejection.limits, change.resource), observation.policy);
   const changes = requirement.changes.filter((change) => !inForce.some((rejection) => covers(rejection, change)));
   if (changes.length === requirement.changes.length) return { wanted: requirement, rejection: null };
-  const rejection = inForce.find((one) => requirement.changes.some((change) => covers(one, change))) ?? null;
+  const rejection =
+    inForce.find((candidate) => requirement.changes.some((change) => covers(candidate, change))) ?? null;
   if (changes.length === 0) return { wanted: null, rejection };
   const unmetDemand = changes.some((change) => !isZero(parseQuantity(change.demand)));
   const wanted: Proposal = {

@@ -47,7 +47,7 @@ function countedLimits(
   counts: readonly Counted[] | string,
 ): { readonly quota: Limits; readonly counting: Counting } {
   if (typeof counts === 'string') return { quota, counting: { kind: 'unavailable', why: counts } };
-  const found = counts.find((one) => one.quota.uid === quota.uid);
+  const found = counts.find((candidate) => candidate.quota.uid === quota.uid);
   if (found === undefined) {
     return { quota, counting: { kind: 'unavailable', why: 'the starter that answered does not know the quota yet' } };
   }
@@ -97,7 +97,9 @@ export function usageNotes(observation: QuotaObservation, since: EpochMs | null)
       .flatMap(({ resource, proposed }) => (proposed === null ? [] : [resource])),
   );
   return [
-    ...differences.filter(({ resource }) => raised.has(resource)).map((one) => describeDifference(observation, one)),
+    ...differences
+      .filter(({ resource }) => raised.has(resource))
+      .map((difference) => describeDifference(observation, difference)),
     ...unmeasured.flatMap(({ keys, reason }) =>
       keys
         .filter((key) => raised.has(key))
@@ -114,7 +116,10 @@ export function usageFacts(observation: QuotaObservation, since: EpochMs | null)
   const notes = usageNotes(observation, since);
   if (observation.usage !== 'audit' || observation.counting?.kind !== 'counted') return notes;
   return [
-    ...new Set([...notes, ...observation.counting.differences.map((one) => describeDifference(observation, one))]),
+    ...new Set([
+      ...notes,
+      ...observation.counting.differences.map((difference) => describeDifference(observation, difference)),
+    ]),
   ];
 }
 

@@ -64,21 +64,21 @@ export function demandOfMissing(
   denied: DeniedWorkload,
   missing: readonly Missing[],
 ): WorkloadDemand | null {
-  const lastSeen = Math.max(...denied.denials.map((one) => one.lastSeen));
+  const lastSeen = Math.max(...denied.denials.map((denial) => denial.lastSeen));
   const charged = missing
-    .filter((one) => one.count > 0)
+    .filter((object) => object.count > 0)
     .flatMap(withDevices)
-    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, denied, one, lastSeen)) }))
-    .filter((one) => Object.keys(one.charge).length > 0);
+    .map((object) => ({ ...object, charge: withoutZeros(chargeOfOne(quota, denied, object, lastSeen)) }))
+    .filter((object) => Object.keys(object.charge).length > 0);
   if (charged.length === 0) return null;
-  const pods = charged.find((one) => one.of === 'pod');
+  const pods = charged.find((object) => object.of === 'pod');
   return {
     workload: denied.workload,
     basis: 'workload',
-    missing: pods?.count ?? charged.reduce((sum, one) => sum + one.count, 0),
+    missing: pods?.count ?? charged.reduce((sum, object) => sum + object.count, 0),
     surge: Math.min(pods?.surge ?? 0, pods?.count ?? 0),
     ...laterOf(pods),
-    total: charged.reduce<ResourceList>((sum, one) => addLists(sum, chargeOfAll(quota, one, lastSeen)), {}),
+    total: charged.reduce<ResourceList>((sum, object) => addLists(sum, chargeOfAll(quota, object, lastSeen)), {}),
     lastSeen,
   };
 }
@@ -131,9 +131,9 @@ function chargeOfAll(
   const chargesOf = (pods: readonly Pod[]): readonly ResourceList[] =>
     pods.filter((pod) => podInScopes(quota.scopes, pod)).map((pod) => podCharge(pod, now));
   const old = chargesOf(outdated);
-  const largest = old.reduce<ResourceList>((max, one) => maxLists(max, one), {});
+  const largest = old.reduce<ResourceList>((max, charge) => maxLists(max, charge), {});
   const atItsPeak = addLists(multiplyList(charge, replicas), multiplyList(largest, Math.min(old.length, maxSurge)));
-  const already = [...chargesOf(updated), ...old].reduce<ResourceList>((sum, one) => addLists(sum, one), {});
+  const already = [...chargesOf(updated), ...old].reduce<ResourceList>((sum, charge) => addLists(sum, charge), {});
   return maskList(maxLists(atOnce, subtractListsToZero(atItsPeak, already)), Object.keys(charge));
 }
 
@@ -170,7 +170,7 @@ function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
 function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): ResourceList {
   const requested = denials.reduce<ResourceList>((list, seen) => maxLists(list, seen.denial.requested), {});
   const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
-    namesOfCharge(name).map((one) => [one, amount] as const),
+    namesOfCharge(name).map((key) => [key, amount] as const),
   );
   return maskList(Object.fromEntries(byEveryName), Object.keys(quota.hard));
 }

@@ -43,7 +43,9 @@ export function missingOfReplicated(
 ): readonly Missing[] {
   const missing = podsMissing(owner, owner.spec?.template, (owner.spec?.replicas ?? 1) - pods.length, update.surge);
   const { rollout } = update;
-  return rollout === undefined ? missing : missing.map((one) => (one.of === 'pod' ? { ...one, rollout } : one));
+  return rollout === undefined
+    ? missing
+    : missing.map((object) => (object.of === 'pod' ? { ...object, rollout } : object));
 }
 
 /** What a StatefulSet lacks: pods, and the claims that are created before each pod. */
@@ -59,8 +61,8 @@ export function missingOfStatefulSet(
   const name = owner.metadata?.name ?? '';
   // Pods outside of the range are being removed and do not count for those inside.
   const inRange = (prefix: string, names: Iterable<string>): number =>
-    [...names].filter((one) => {
-      const ordinal = ordinalOf(one, prefix);
+    [...names].filter((objectName) => {
+      const ordinal = ordinalOf(objectName, prefix);
       return ordinal !== null && ordinal >= start && ordinal < start + replicas;
     }).length;
 
@@ -90,7 +92,9 @@ export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]
 /** What a Job lacks now: the pods that may run at once and have not succeeded yet. */
 export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly Missing[] {
   const ended = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
-  const isOver = (owner.status?.conditions ?? []).some((one) => one.status === 'True' && ended.includes(one.type));
+  const isOver = (owner.status?.conditions ?? []).some(
+    (condition) => condition.status === 'True' && ended.includes(condition.type),
+  );
   if (isOver || owner.spec?.suspend === true) return [];
   return podsMissing(owner, owner.spec?.template, podsAtOnce(owner.spec, owner.status?.succeeded ?? 0) - pods.length);
 }
@@ -124,7 +128,8 @@ export function missingOfCronJob(owner: CronJobOwner, jobs: readonly Child[], la
 export function missingOfDeployment(owner: DeploymentOwner, replicaSets: readonly Child[]): readonly Missing[] {
   if (isDeleting(owner)) return [];
   const cannotCreate = (owner.status?.conditions ?? []).some(
-    (one) => one.type === 'Progressing' && one.status === 'False' && one.reason === 'ReplicaSetCreateError',
+    (condition) =>
+      condition.type === 'Progressing' && condition.status === 'False' && condition.reason === 'ReplicaSetCreateError',
   );
   // Without a progress deadline a Deployment has no such condition; then having no ReplicaSet at all is the sign.
   const hasNone = !replicaSets.some((replicaSet) => isControlledBy(replicaSet, owner.metadata?.uid ?? ''));

@@ -150,7 +150,7 @@ export function chargedPods<P extends Pod & Child>(pods: readonly P[], ownerUid:
 
 /** The UID of the Deployment that controls a ReplicaSet; null for a ReplicaSet without one. */
 export function deploymentUidOf(replicaSet: Child): string | null {
-  const owner = (replicaSet.metadata?.ownerReferences ?? []).find((one) => one.controller === true);
+  const owner = (replicaSet.metadata?.ownerReferences ?? []).find((reference) => reference.controller === true);
   return owner?.kind === 'Deployment' ? owner.uid : null;
 }
 

@@ -35,7 +35,7 @@ export function staleRequirement(observation: QuotaObservation, since: EpochMs |
   if (observation.contradictions.length === 0) return [];
   const demand = unmetDemand(observation, since);
   const raisesBy = (usage: ResourceList): ReadonlyMap<string, Assessment> =>
-    new Map(assessWith(observation, demand, usage).map((one) => [one.resource, one]));
+    new Map(assessWith(observation, demand, usage).map((assessment) => [assessment.resource, assessment]));
   const believed = raisesBy(believedUsage(observation));
   const byStatus = raisesBy(usageBy(observation, ({ used }) => used));
   const byObjects = raisesBy(usageBy(observation, ({ counted }) => counted));
@@ -62,8 +62,10 @@ function describeContradiction({ resource, used, counted }: UsageContradiction):
   return `${resource}: the quota's status says ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}.`;
 }
 
-function usageBy(observation: QuotaObservation, choose: (one: UsageContradiction) => string): ResourceList {
-  const chosen = observation.contradictions.map((one) => [one.resource, parseQuantity(choose(one))] as const);
+function usageBy(observation: QuotaObservation, choose: (contradiction: UsageContradiction) => string): ResourceList {
+  const chosen = observation.contradictions.map(
+    (contradiction) => [contradiction.resource, parseQuantity(choose(contradiction))] as const,
+  );
   return { ...observation.quota?.used, ...resourceList(chosen) };
 }
 

@@ -21,7 +21,7 @@ export function assessWith(
   used: ResourceList,
 ): readonly Assessment[] {
   if (observation.quota === null) return [];
-  const total = demand.reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
+  const total = demand.reduce<ResourceList>((sum, workload) => addLists(sum, workload.total), {});
   return assess({ hard: observation.quota.hard, used, demand: total, policy: rulesOf(observation.policy) });
 }
 
@@ -30,7 +30,7 @@ export function isExceeded(
   { hard, used }: { readonly hard: ResourceList; readonly used: ResourceList },
   demand: readonly WorkloadDemand[],
 ): boolean {
-  const total = demand.reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
+  const total = demand.reduce<ResourceList>((sum, workload) => addLists(sum, workload.total), {});
   return resourceEntries(total).some(
     ([resource, amount]) =>
       amount.nano > 0n && amount.nano + quantityIn(used, resource).nano > quantityIn(hard, resource).nano,

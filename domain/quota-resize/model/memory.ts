@@ -201,8 +201,8 @@ export function requireState<Kind extends ResizeState['kind']>(
   ...kinds: readonly Kind[]
 ): ResizeMemory<Extract<ResizeState, { kind: Kind }>> {
   const { state } = memory;
-  const isOneOf = (one: ResizeState): one is Extract<ResizeState, { kind: Kind }> =>
-    kinds.some((kind) => kind === one.kind);
+  const isOneOf = (state: ResizeState): state is Extract<ResizeState, { kind: Kind }> =>
+    kinds.some((kind) => kind === state.kind);
   if (isOneOf(state)) return inState(memory, state);
   throw new Error(`the episode is ${state.kind}, and this is an outcome for ${kinds.join(' or ')}`);
 }

@@ -157,7 +157,9 @@ export function bodyContext(facts: BodyFacts): BodyContext {
  * included while it is raised.
  */
 function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
-  const batchedQuotas = (decision.batchedQuotas ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
+  const batchedQuotas = (decision.batchedQuotas ?? []).filter((batchedQuota) =>
+    quotas.some(({ quota }) => quota === batchedQuota.quota),
+  );
   return [
     ...(decision.usageNotes ?? []),
     ...batchedQuotas.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `Quota ${quota}: ${note}`)),
@@ -249,8 +251,8 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
   ];
   // One threshold may apply to several resources.
   const seen = new Set<string>();
-  return rows.filter((one) => {
-    const key = `${one.name} ${escapeMarkdown(String(one.value))}`;
+  return rows.filter((row) => {
+    const key = `${row.name} ${escapeMarkdown(String(row.value))}`;
     if (seen.has(key)) return false;
     seen.add(key);
     return true;

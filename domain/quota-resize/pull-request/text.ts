@@ -129,12 +129,12 @@ function compileBranch(source: string): TextTemplate<BranchContext> {
   return compileTemplate(source, {
     contexts: [branchContext(SAMPLE_TARGET, '00000000')],
     check(render) {
-      const [one, other] = ['00000001', '00000002'].map((id) => render(branchContext(SAMPLE_TARGET, id)));
-      if (one === undefined || one === other || !one.includes('00000001')) {
+      const [first, second] = ['00000001', '00000002'].map((id) => render(branchContext(SAMPLE_TARGET, id)));
+      if (first === undefined || first === second || !first.includes('00000001')) {
         throw new TemplateError('it must contain {{id}}, by which the branch of a decision is found again');
       }
-      const why = illegalBranch(one);
-      if (why !== null) throw new TemplateError(`"${one}" is no legal branch: ${why}`);
+      const why = illegalBranch(first);
+      if (why !== null) throw new TemplateError(`"${first}" is no legal branch: ${why}`);
     },
   });
 }
@@ -143,8 +143,10 @@ const SAMPLE_TARGET: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota
 
 function changeSamples(what: string): Samples<ChangeContext> {
   const facts = { target: SAMPLE_TARGET, decisionId: '0a1b2c3d', repository: 'acme/gitops' };
-  const one = { quota: 'compute', changes: [sampleChange] };
-  const contexts = [[one], [one, { ...one, quota: 'gpu' }]].map((quotas) => changeContext({ ...facts, quotas }));
+  const single = { quota: 'compute', changes: [sampleChange] };
+  const contexts = [[single], [single, { ...single, quota: 'gpu' }]].map((quotas) =>
+    changeContext({ ...facts, quotas }),
+  );
   return {
     contexts,
     check(render) {

@@ -88,7 +88,9 @@ export type Raise = Assessment & { readonly proposed: string };
 
 /** The limits to raise, by resource name; empty when nothing is under pressure, or maximums prevent all raises. */
 export function recommend(input: RecommendInput): readonly Raise[] {
-  return assess(input).flatMap((one) => (one.proposed === null ? [] : [{ ...one, proposed: one.proposed }]));
+  return assess(input).flatMap((assessment) =>
+    assessment.proposed === null ? [] : [{ ...assessment, proposed: assessment.proposed }],
+  );
 }
 
 /**

@@ -26,8 +26,8 @@ import type { Proposal } from '../model/verdict.ts';
 export function computeRequirement(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
   const { policy } = seen;
   const counted = unmetDemand(seen, since);
-  const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((one) =>
-    one.proposed === null ? [] : [{ ...one, proposed: one.proposed }],
+  const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((assessment) =>
+    assessment.proposed === null ? [] : [{ ...assessment, proposed: assessment.proposed }],
   );
   if (raises.length === 0) return null;
   const changes = raises.map(
@@ -51,7 +51,7 @@ export function computeRequirement(seen: QuotaObservation, since: EpochMs | null
     notes: [...cappedRequirement(seen, since), ...staleRequirement(seen, since)],
     ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
     unmetDemand: demanded.length > 0,
-    demandByMessage: counted.some((one) => one.basis === 'message' && isAbout(one)),
+    demandByMessage: counted.some((workload) => workload.basis === 'message' && isAbout(workload)),
     approvalRequirement: approvalRequirementOf(policy, changes),
     ...(belowMinimum ? { belowMinimum } : {}),
   };
@@ -64,14 +64,14 @@ const MAX_EVIDENCE = 50;
 
 /** Sentences about resources that a maximum of the policy keeps from being raised. */
 export function cappedRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
-  return assessWith(observation, unmetDemand(observation, since), believedUsage(observation)).flatMap((one) => {
-    if (one.cap === null) return [];
-    const { resource, current, cap, wanted } = one;
+  return assessWith(observation, unmetDemand(observation, since), believedUsage(observation)).flatMap((assessment) => {
+    if (assessment.cap === null) return [];
+    const { resource, current, cap, wanted } = assessment;
     const setting = settingText(observation.policy, 'max', resource);
     const maximum = `its maximum of ${quantityText(resource, cap.maximum)} (${setting})`;
     const isAbove = compareQuantities(parseQuantity(current), parseQuantity(cap.maximum)) > 0;
     const where = isAbove ? `is at ${quantityText(resource, current)}, above ${maximum}` : `is at ${maximum}`;
-    const what = one.proposed === null ? where : `is raised only to ${maximum}`;
+    const what = assessment.proposed === null ? where : `is raised only to ${maximum}`;
     const rest =
       cap.lacking === '0'
         ? `Without it the limit would be raised to ${quantityText(resource, wanted)}.`

@@ -104,8 +104,8 @@ export function roundLimitUp(resource: string, exact: Quantity, written: string)
   if (nature === 'bytes') {
     return roundBytes(resource, exact, suffix);
   }
-  const one = quantityOf(1n);
-  return `${ceilTo(exact, one).nano / one.nano}`;
+  const unit = quantityOf(1n);
+  return `${ceilTo(exact, unit).nano / unit.nano}`;
 }
 
 /** A round number may exceed the requirement by at most a twentieth. */

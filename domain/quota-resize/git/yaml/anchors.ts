@@ -60,6 +60,6 @@ export function mergedMaps(map: YAMLMap, anchors: Anchors): readonly { readonly 
       !isMap(source) && typeof source === 'object' && source !== null && 'items' in source
         ? (source.items as unknown[])
         : [source];
-    return sources.map((one) => ({ pair, map: anchors.resolve(one) }));
+    return sources.map((source) => ({ pair, map: anchors.resolve(source) }));
   });
 }

@@ -72,13 +72,13 @@ function argoDeliveries(
     file,
     path: valuesFileOf(source, file, isHere),
   }));
-  const foreign = files.find((one) => one.path === null);
+  const foreign = files.find((file) => file.path === null);
   const opaque = unseenIn(source) ?? (foreign === undefined ? undefined : `takes values from ${foreign.file}`);
   return [
     {
       ...argoSourceAt(learntFrom, source),
       path: path ?? '',
-      valueFiles: files.flatMap((one) => one.path ?? []),
+      valueFiles: files.flatMap((file) => file.path ?? []),
       ...(opaque === undefined ? {} : { opaque }),
     },
   ];
@@ -96,10 +96,10 @@ function sameTreeAs(
   };
 }
 
-function isSameTree(one: ArgoSource, other: ArgoSource, repositoryOf: RepositoryOf): boolean {
+function isSameTree(first: ArgoSource, second: ArgoSource, repositoryOf: RepositoryOf): boolean {
   return (
-    repositoryOf(one.repoURL ?? '') === repositoryOf(other.repoURL ?? '') &&
-    (one.targetRevision || 'HEAD') === (other.targetRevision || 'HEAD')
+    repositoryOf(first.repoURL ?? '') === repositoryOf(second.repoURL ?? '') &&
+    (first.targetRevision || 'HEAD') === (second.targetRevision || 'HEAD')
   );
 }
 

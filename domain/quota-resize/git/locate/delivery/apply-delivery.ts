@@ -24,7 +24,7 @@ export function delivered(
     const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
     return results.size === 0
       ? [quota]
-      : [...new Map([...results.values()].map((one) => [one.namespace, one])).values()];
+      : [...new Map([...results.values()].map((result) => [result.namespace, result])).values()];
   });
 }
 

@@ -29,7 +29,7 @@ export interface Delivery {
   /** For a chart: the name of the release. */
   readonly release?: string;
   /** Whether this is one delivery of possibly several that are not known. */
-  readonly one?: boolean;
+  readonly isOneOfMany?: boolean;
 }
 
 const GROUPS = ['argoproj.io/', 'kustomize.toolkit.fluxcd.io/', 'helm.toolkit.fluxcd.io/'];

@@ -52,6 +52,6 @@ function at({ url, revision }: FolderInGit): Pick<AppliedSource, 'url' | 'revisi
   return { ...(url === undefined ? {} : { url }), ...(revision === undefined ? {} : { revision }) };
 }
 
-function isSameTree(one: FolderInGit, other: FolderInGit, repositoryOf: (url: string) => string): boolean {
-  return repositoryOf(one.url ?? '') === repositoryOf(other.url ?? '') && one.revision === other.revision;
+function isSameTree(first: FolderInGit, second: FolderInGit, repositoryOf: (url: string) => string): boolean {
+  return repositoryOf(first.url ?? '') === repositoryOf(second.url ?? '') && first.revision === second.revision;
 }

@@ -34,7 +34,7 @@ export function chartQuotas(
         const all = releases.map((release) => ({ release, quotas: instances(path, quota, release) }));
         const made = all.filter(({ release }) => release.unnamed !== true);
         const chosen = chosenReleases(made);
-        const users = made.filter((one) => chosen.includes(one) || isWithin(one.release.path, chart));
+        const users = made.filter((draft) => chosen.includes(draft) || isWithin(draft.release.path, chart));
         for (const { limits } of users.flatMap(({ quotas }) => quotas)) {
           for (const limit of limits) {
             uses.set(limitKey(limit), (uses.get(limitKey(limit)) ?? 0) + 1);
@@ -59,7 +59,8 @@ function withRivals(
   const unnamed = made.flatMap(({ release, quotas }) =>
     release.unnamed === true ? quotas.filter(({ limits }) => limits.some(({ path }) => path === release.path)) : [],
   );
-  const isSame = (one: Draft, other: Draft): boolean => one.namespace === other.namespace && one.name === other.name;
+  const isSame = (first: Draft, second: Draft): boolean =>
+    first.namespace === second.namespace && first.name === second.name;
   return [
     ...own.map((draft) => ({ ...draft, rivals: unnamed.filter((other) => isSame(draft, other)) })),
     ...unnamed.filter((other) => other.namespace === undefined || !own.some((draft) => isSame(draft, other))),
@@ -89,10 +90,10 @@ function chosenReleases<T extends { readonly release: Release; readonly quotas: 
   // namespace or name.
   const identities = new Set(chosen.flatMap(({ quotas }) => quotas.map(identityOf)));
   const further = made.filter(
-    (one) =>
-      !chosen.includes(one) &&
-      one.release.path !== valuesFile(one.release.chart) &&
-      one.quotas.some((quota) => quota.namespace !== undefined && !identities.has(identityOf(quota))),
+    (draft) =>
+      !chosen.includes(draft) &&
+      draft.release.path !== valuesFile(draft.release.chart) &&
+      draft.quotas.some((quota) => quota.namespace !== undefined && !identities.has(identityOf(quota))),
   );
   return [...chosen, ...further];
 }

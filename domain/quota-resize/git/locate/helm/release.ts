@@ -58,11 +58,11 @@ export function releasesOf(
       path: delivery.valueFiles.at(-1) ?? valuesFile(chart),
     }),
   );
-  if (delivered.length > 0 && !installed.some(({ one }) => one === true)) {
+  if (delivered.length > 0 && !installed.some(({ isOneOfMany }) => isOneOfMany === true)) {
     return delivered;
   }
-  const taken = new Set([valuesFile(chart), ...installed.flatMap(({ valueFiles }) => valueFiles)]);
-  const free = values.filter((path) => !taken.has(path));
+  const inUse = new Set([valuesFile(chart), ...installed.flatMap(({ valueFiles }) => valueFiles)]);
+  const free = values.filter((path) => !inUse.has(path));
   const named = new Set(deliveries.flatMap(({ valueFiles }) => valueFiles));
   const keys = keysOf(reader, chart);
   // A values file for another chart usually sets keys that this chart does not know.

@@ -194,8 +194,8 @@ function limitsOf(
   };
   if (quota.map !== undefined) {
     const { value, line, blocks } = quota.map;
-    for (const one of inside(blocks, line)) {
-      const reference = referenceOf(value, one);
+    for (const scope of inside(blocks, line)) {
+      const reference = referenceOf(value, scope);
       if (reference?.kind !== 'value') {
         problem(line, `computes spec.hard with ${value}, which cannot be followed`);
         continue;
@@ -207,9 +207,9 @@ function limitsOf(
     }
   }
   for (const { key, value, line, blocks } of quota.limits) {
-    for (const one of inside(blocks, line)) {
-      const name = key.includes('{{') ? textOf(key, one, release) : key;
-      const reference = value.startsWith('{{') ? referenceOf(value, one) : undefined;
+    for (const scope of inside(blocks, line)) {
+      const name = key.includes('{{') ? textOf(key, scope, release) : key;
+      const reference = value.startsWith('{{') ? referenceOf(value, scope) : undefined;
       if (name === undefined || (value.includes('{{') && reference?.kind !== 'value')) {
         problem(line, `computes a limit with ${value}, which cannot be followed`);
       } else if (reference?.kind === 'value') {

@@ -95,7 +95,7 @@ export function quotasOfTemplate(text: string): readonly TemplateQuota[] {
     const indent = (match[1] ?? '').length;
     const key = unquoted(match[2] ?? '');
     const value = withoutComment(match[3] ?? '');
-    above = [...above.filter((one) => one.indent < indent), { indent, key }];
+    above = [...above.filter((ancestor) => ancestor.indent < indent), { indent, key }];
     readKey(draft, { path: pathOf(above), depth: above.length, key, value, line: index + 1, blocks });
   }
   close();

@@ -207,7 +207,7 @@ function opaqueTransformers(reader: TreeReader, folder: string, document: Manife
     if (path !== undefined && reader.isFile(path)) {
       const documents = reader.documents(path).filter(({ root }) => isMap(root));
       const found = documents.length > 0 || reader.text(path) === undefined;
-      if (found && documents.every((one) => HARMLESS.has(textAt(one, ['kind']) ?? ''))) {
+      if (found && documents.every((document) => HARMLESS.has(textAt(document, ['kind']) ?? ''))) {
         return [];
       }
     }

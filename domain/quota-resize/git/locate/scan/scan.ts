@@ -138,14 +138,14 @@ type Group = readonly [IdentifiedQuota, ...IdentifiedQuota[]];
 /** Groups by namespace and name; a quota without either is a group of its own. */
 function groupsOf({ quotas }: Inventory): readonly Group[] {
   const groups = new Map<string, [IdentifiedQuota, ...IdentifiedQuota[]]>();
-  for (const [index, one] of quotas.entries()) {
-    const isNamed = one.identity !== undefined && one.quota.name !== '';
-    const key = isNamed ? `${one.identity?.namespace}/${one.quota.name}` : `?${index}`;
+  for (const [index, identified] of quotas.entries()) {
+    const isNamed = identified.identity !== undefined && identified.quota.name !== '';
+    const key = isNamed ? `${identified.identity?.namespace}/${identified.quota.name}` : `?${index}`;
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, [one]);
+      groups.set(key, [identified]);
     } else {
-      group.push(one);
+      group.push(identified);
     }
   }
   return [...groups.values()];
@@ -224,15 +224,15 @@ function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
   return quota.name === '' ? (obstacleOf(quota) ?? unnamed) : unnamed;
 }
 
-function unplacedBecause(one: IdentifiedQuota, message: string): UnplacedSource {
-  const { path, line, namespace, name } = candidateOf(one);
-  return { namespace, name, path, line, reason: 'Unplaceable', message, candidates: [candidateOf(one)] };
+function unplacedBecause(identified: IdentifiedQuota, message: string): UnplacedSource {
+  const { path, line, namespace, name } = candidateOf(identified);
+  return { namespace, name, path, line, reason: 'Unplaceable', message, candidates: [candidateOf(identified)] };
 }
 
 /** @param key the limit that was searched for alone. */
 function fromAnswer(group: Group, { reason, message, candidates }: NotLocated, key?: string): UnplacedSource {
   const own = candidateOf(group[0]);
-  const unreadable = group.flatMap(({ quota }) => quota.unreadable).find((one) => one.key === key)?.note;
+  const unreadable = group.flatMap(({ quota }) => quota.unreadable).find((entry) => entry.key === key)?.note;
   const { path, line } = unreadable ?? (reason === 'FoundTwice' ? (candidates[0] ?? own) : own);
   const location = `${path}:${line}: `;
   return {
@@ -260,7 +260,10 @@ function fromNote({ namespace, name, path, line, reason, message }: SourceNote):
 
 function sorted({ locations, unlocated }: Sources): Scan {
   const distinct = new Map(
-    unlocated.map((one) => [JSON.stringify([one.namespace, one.name, one.path, one.line, one.message]), one]),
+    unlocated.map((source) => [
+      JSON.stringify([source.namespace, source.name, source.path, source.line, source.message]),
+      source,
+    ]),
   );
   return {
     kind: 'scanned',

@@ -48,7 +48,7 @@ export function locateByField(search: Search, field: string): LocateAnswer {
     );
   }
   if (holders.length > 1) {
-    const candidates = holders.map((one) => candidateAt(search, one));
+    const candidates = holders.map((holder) => candidateAt(search, holder));
     const locations = candidates.map(({ path: file, line }) => `${file}:${line}`).join(', ');
     return unlocated(
       'FoundTwice',

@@ -87,14 +87,14 @@ function locateByFiles(search: Search): LocateAnswer {
 }
 
 /** When the values files of a release are known, the last one that has such a mapping counts. */
-function looseOf(search: Search, read: readonly string[], taken: readonly LocatedValue[]): LocateAnswer | undefined {
+function looseOf(search: Search, read: readonly string[], located: readonly LocatedValue[]): LocateAnswer | undefined {
   for (const file of search.candidate.valueFiles?.toReversed() ?? []) {
-    const answer = looseMappings(search, [file], { taken, read });
+    const answer = looseMappings(search, [file], { located, read });
     if (answer !== undefined || search.reader.missing.size > 0) {
       return answer;
     }
   }
-  return looseMappings(search, read, { taken, read });
+  return looseMappings(search, read, { located, read });
 }
 
 function valuesOfCharts({ quotas }: Resolution): readonly LocatedValue[] {

@@ -34,16 +34,16 @@ interface Mapping extends DocumentValues {
 /**
  * Undefined when no values file has such a mapping.
  *
- * @param options.taken the places whose values quotas of charts already use.
+ * @param options.located the values that quotas of charts already use.
  * @param options.read all files that were read so far; charts among them are known.
  */
 export function looseMappings(
   search: Search,
   files: readonly string[],
-  { taken, read }: { readonly taken: readonly LocatedValue[]; readonly read: readonly string[] },
+  { located, read }: { readonly located: readonly LocatedValue[]; readonly read: readonly string[] },
 ): LocateAnswer | undefined {
   const isTaken = (path: string, line: number): boolean =>
-    taken.some((value) => value.path === path && value.line === line);
+    located.some((value) => value.path === path && value.line === line);
   const { reader, wanted, candidate, path } = search;
   const charts = chartsWithQuotas(search, read);
   if (candidate.valueFiles !== undefined && charts.includes(path)) {

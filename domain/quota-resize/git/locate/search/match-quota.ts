@@ -77,7 +77,7 @@ function asOwn({ wanted, candidate, path }: Search, quota: ResolvedQuota): Resol
     (quota.namespace !== undefined && candidate.namespace === undefined) ||
     candidate.from === 'annotation' ||
     candidate.valueFiles?.includes(quota.paths[0] ?? '') === true ||
-    [path, ...quota.paths].some((one) => mentions(one, wanted.namespace));
+    [path, ...quota.paths].some((text) => mentions(text, wanted.namespace));
   return own
     ? quota
     : {

@@ -79,7 +79,7 @@ function deliveriesOf(search: Search, files: readonly string[]): readonly Delive
           ...(namespace === undefined ? {} : { namespace }),
           overrides: from === 'flux' && namespace !== undefined,
           valueFiles,
-          one: true,
+          isOneOfMany: true,
         },
       ];
 }

@@ -24,7 +24,7 @@ export function deliveriesOfRelease(
 ): readonly Delivery[] {
   return deliveriesIn(reader, files)
     .filter(({ document }) => document !== undefined && isReleaseObject(document, release))
-    .map((delivery) => ({ ...delivery, namespace: release.namespace, one: true }));
+    .map((delivery) => ({ ...delivery, namespace: release.namespace, isOneOfMany: true }));
 }
 
 /** Why the object in the files does not say what the release is; undefined where it does. */
@@ -43,9 +43,9 @@ export function releaseProblem(search: Search, files: readonly string[]): Unloca
     return unlocated('FileNotFound', `no file below "${release.path}" has ${label}; ${remedy(search)}`);
   }
   if (second !== undefined) {
-    const candidates = objects.map((one) => ({
-      path: one.path,
-      line: one.lineOf(one.root),
+    const candidates = objects.map((object) => ({
+      path: object.path,
+      line: object.lineOf(object.root),
       namespace: null,
       name: null,
     }));

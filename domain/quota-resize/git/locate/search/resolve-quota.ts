@@ -137,7 +137,7 @@ function inTwoRepositories<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
   ...located: readonly LocatedQuota<Tree>[]
 ): NotLocated {
-  const locations = located.map((one) => locationText(one)).join(', ');
+  const locations = located.map((location) => locationText(location)).join(', ');
   return notLocated(
     'FoundTwice',
     `ResourceQuota ${wanted.namespace}/${wanted.name} is in two repositories: ${locations}; keep one, or name its repository with the annotation resizer.io/git-repository on the namespace`,
