@@ -1,4 +1,4 @@
-/** What the workflow of one schedule took of Temporal, told from the histories of all its runs. */
+/** What the workflow of one schedule cost in Temporal, counted from the histories of all its runs. */
 import type { Client } from '@temporalio/client';
 import { type ActionCount, actionsOf, type BilledEvent, scaledActions } from '../usage-load/temporal-actions.ts';
 import { readEvent } from '../usage-load/temporal-runs.ts';
@@ -13,12 +13,12 @@ export interface TemporalShare {
   readonly actions: ActionCount;
   /** By activity: how often it was scheduled. */
   readonly activities: Readonly<Record<string, number>>;
-  /** Heartbeats of activities that took longer than the time between two, at most: a history does not show them. */
+  /** Heartbeats of long activities, at most: a history does not show them, so they are computed from the durations. */
   readonly heartbeats: number;
   readonly events: number;
 }
 
-/** As often as an activity of the worker says that it lives, in milliseconds. */
+/** The interval of an activity's heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 3_000;
 
 export async function historiesOf(client: Client, workflowId: string): Promise<Histories> {
@@ -52,7 +52,7 @@ export function shareOf(
   };
 }
 
-/** A part without the start of its run has no signal that came with one: each is an action. */
+/** A signal that starts its run is billed with the start. In a part without the start every signal is an action. */
 function billedInPart(events: readonly HistoryEvent[]): ActionCount {
   const hasStart = events.some(({ type }) => type === 'workflowExecutionStarted');
   return actionsOf(hasStart ? events : [{ type: 'workflowExecutionStarted', continued: true }, ...events]);

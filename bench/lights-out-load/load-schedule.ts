@@ -1,14 +1,16 @@
-/** The schedule that the load is put under, and when it is done with it. */
+/** Waits for the schedule of a load test and for its workflow. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/kernel/stack/eventually.ts';
 import type { LightsOutCluster } from '../../test/lights-out/cluster.ts';
 
-/** A whole load takes so long at most, in milliseconds: a worker that is killed is missed after ten seconds. */
+/**
+ * The longest time for the whole load, in milliseconds. It includes ten seconds until Temporal misses a killed worker.
+ */
 const WITHIN_MS = 900_000;
 
 /**
- * Until the status says that the schedule is in that state with nothing left to do, and its workflow is at rest: what it
- * tells after the status is part of it.
+ * Waits until the status has that state with nothing left to do, and until the workflow is idle: what it does after
+ * writing the status is part of the cost.
  */
 export async function settlesIn(cluster: LightsOutCluster, schedule: string, state: 'Up' | 'Down'): Promise<void> {
   await eventually(
@@ -35,7 +37,10 @@ async function isAtRest(cluster: LightsOutCluster, schedule: string): Promise<vo
   );
 }
 
-/** Hints that come later than what they are about are part of what it costs: no two of a schedule in ten seconds. */
-export async function untilLateHintsAreIn(): Promise<void> {
+/**
+ * Reconcile requests that come after the changes that caused them are part of the cost. The starter sends one in ten
+ * seconds at most for each schedule, so this waits a little longer.
+ */
+export async function untilLateRequestsCame(): Promise<void> {
   await sleep(12_000);
 }

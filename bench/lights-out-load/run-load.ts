@@ -23,7 +23,7 @@ import {
 import { type MachineUse, type Span, SpanMeter } from '../usage-load/span-meter.ts';
 import { historiesOf, shareOf, type TemporalShare } from './history.ts';
 import { type IdleCost, measureIdleCost } from './idle-cost.ts';
-import { settlesIn, untilLateHintsAreIn } from './load-schedule.ts';
+import { settlesIn, untilLateRequestsCame } from './load-schedule.ts';
 
 export interface RunOptions extends LoadOptions {
   readonly batchSize: number;
@@ -76,10 +76,10 @@ const WORKER = 'headroom-worker';
 const controllerManagerFlags = [
   '--controllers=*,-deployment-controller,-replicaset-controller,-statefulset-controller,-cronjob-controller',
 ];
-/** What the gate stops to let something go wrong in the middle of a batch. */
+/** The requests that the gate holds, so that a process can be killed in the middle of a batch. */
 const isWrite = { method: 'PATCH', path: /^\/apis\/(apps|batch)\/v1\/namespaces\/load-/ } as const;
 
-/** Puts the whole load down and up, without and with batches and faults, and reports what each way took. */
+/** Puts the whole load to sleep and wakes it, without and with batches and faults, and reports what each phase took. */
 export async function runLoad(options: RunOptions): Promise<LoadReport> {
   options.log('starting the servers');
   const plane = await startLightsOutPlane({ controllerManagerFlags, ownServers: true });
@@ -96,7 +96,9 @@ class Run {
   readonly #cluster: LightsOutCluster;
   readonly #admin = new KubeConfig();
   readonly #made: MadePhase[] = [];
-  /** How often the API server was started again: what a process took of the machine is not that of the one before. */
+  /**
+   * How often the API server was restarted: each start is a new process, and its use of the machine is counted anew.
+   */
   #restarts = 0;
   #worker: SupervisedProcess | undefined;
   #starter: SupervisedProcess | undefined;
@@ -141,7 +143,7 @@ class Run {
       });
     } finally {
       meter.stop();
-      // Nothing that goes through the gate outlives it.
+      // The worker is stopped before the gate, since all its requests go through it.
       await this.#worker.stop();
       await gate.stop();
     }
@@ -196,7 +198,7 @@ class Run {
       const spec = { ...(state === 'Up' ? UP : DOWN), ...limits };
       await Promise.all([this.#cluster.patchSchedule(SCHEDULE, { spec }), trouble]);
       await settlesIn(this.#cluster, SCHEDULE, state);
-      await untilLateHintsAreIn();
+      await untilLateRequestsCame();
     });
     this.#made.push({ title, state, span, before, after: await takeSnapshot(this.#admin) });
   }

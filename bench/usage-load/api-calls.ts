@@ -20,7 +20,7 @@ export function apiCalls(
   const calls = new Map<string, ApiCalls>();
   for (const event of events) {
     const at = Date.parse(event.requestReceivedTimestamp);
-    // A watch is told twice, when it begins and when it ends; the beginning is the request.
+    // The audit log has a watch twice, when it begins and when it ends; only the beginning is counted.
     const isRequest = event.verb === 'watch' ? event.stage === 'ResponseStarted' : event.stage === 'ResponseComplete';
     if (!isRequest || at < from || at > to || !users.includes(event.user.username)) continue;
     const user = event.user.username;

@@ -41,7 +41,7 @@ export class Hand {
   /**
    * Makes a change.
    *
-   * @param onAnswer told as soon as the API server has answered the request that changes the usage.
+   * @param onAnswer called as soon as the API server has answered the request that changes the usage.
    * @returns when all is done that belongs to the change.
    */
   async apply(namespace: string, operation: Operation, onAnswer: (answer: Answer) => void): Promise<void> {

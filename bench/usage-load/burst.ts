@@ -19,7 +19,7 @@ export interface BurstResult {
   readonly writes: Readonly<Record<string, number>>;
 }
 
-/** A burst that is not counted after this long is not. */
+/** How long the status may take to become true after a burst, in milliseconds. */
 const WITHIN_MS = 120_000;
 
 const NAMESPACE = 'burst';

@@ -1,8 +1,8 @@
 /**
  * Keeps, for one cluster, how long each change took until the status of its quota was true. What was expected after each
  * change of a quota is known beforehand; a status is true for a change, and for every earlier one of that quota, when it
- * shows what is expected after it and was in effect once the change was made. Which of two came first is told by their
- * resourceVersions, not by when they were heard of: a watch and an answer travel on different connections.
+ * shows what is expected after it and was in effect once the change was made. Their resourceVersions decide which of
+ * two came first, not the order in which they arrived here: a watch and an answer travel on different connections.
  */
 
 /** A change that the API server has answered. */
@@ -18,7 +18,7 @@ export interface AnsweredChange {
   readonly version: number | null;
 }
 
-/** A status of a quota, as a watch told it. */
+/** A status of a quota, as a watch delivered it. */
 export interface SeenStatus {
   readonly quota: string;
   readonly used: string;
@@ -34,11 +34,11 @@ interface Pending extends Omit<AnsweredChange, 'quota'> {
 type Status = Omit<SeenStatus, 'quota'>;
 
 interface Quota {
-  /** The newest that was heard of. */
+  /** The newest status that has arrived. */
   status: Status | null;
   /** The newest resourceVersion of a change of it. */
   lastChange: number;
-  /** In their order. */
+  /** In the order in which they were made. */
   pending: Pending[];
 }
 
@@ -50,7 +50,7 @@ export class LagBook {
   #watched = 0;
   #outstanding = 0;
 
-  /** Takes in that the API server has answered a change; those of one quota in their order. */
+  /** Records that the API server has answered a change. Changes of one quota must come in their order. */
   answered({ quota: name, ...change }: AnsweredChange): void {
     const quota = this.#quota(name);
     quota.pending.push({ ...change, after: change.version ?? quota.lastChange });
@@ -59,7 +59,7 @@ export class LagBook {
     this.#settle(quota);
   }
 
-  /** Takes in a status that the watch told, in the order of the watch. */
+  /** Records a status from the watch. Statuses must come in the order of the watch. */
   seen({ quota: name, ...status }: SeenStatus): void {
     const quota = this.#quota(name);
     // The status that is replaced now was in effect until this version.
@@ -69,7 +69,7 @@ export class LagBook {
     this.progressed(status.version);
   }
 
-  /** Takes in that the watch has told everything up to this resourceVersion. */
+  /** Records that the watch has delivered everything up to this resourceVersion. */
   progressed(version: number): void {
     this.#watched = Math.max(this.#watched, version);
     for (const quota of this.#unconfirmed) this.#settle(quota);
@@ -124,7 +124,7 @@ export class LagBook {
     );
     const newest = quota.pending[index];
     if (newest === undefined) return;
-    // A status that is older than the change became true with the change itself, whenever it was heard of.
+    // A status that is older than the change became true with the change itself, whenever it arrived here.
     const trueAt = isNewer(status, newest) ? status.at : newest.at;
     for (const { change, at } of quota.pending.splice(0, index + 1)) {
       this.#lags.set(change, Math.max(0, trueAt - at));

@@ -9,7 +9,7 @@ export interface NamespaceModel {
   readonly hard: ResourceList;
   readonly pods: ReadonlyMap<string, LoadPod>;
   readonly configMaps: ReadonlySet<string>;
-  /** Of its one service. */
+  /** The type of its only service. */
   readonly serviceType: ServiceType;
 }
 

@@ -6,8 +6,8 @@ import { usedKey } from './used-key.ts';
 
 const PATH = '/api/v1/resourcequotas';
 
-/** Told by the watch once in a while, so that it is known how far it has come. */
-interface Told extends WrittenQuota {
+/** What the watch sends: a quota, or a bookmark, which says how far the watch has come. */
+interface WatchObject extends WrittenQuota {
   readonly kind?: string;
 }
 
@@ -19,7 +19,7 @@ export interface StatusWrite {
   readonly at: number;
 }
 
-/** Watches all quotas of a cluster, tells a book of each status, and notes who wrote it. */
+/** Watches all quotas of a cluster, passes each status to the lag book, and records who wrote it. */
 export class QuotaWatch {
   readonly writes: StatusWrite[] = [];
   /** How often the watch had to be begun again. */
@@ -56,7 +56,7 @@ export class QuotaWatch {
   }
 
   /**
-   * Lists the quotas, so that what the watch has not told for want of a later event is known too.
+   * Lists the quotas, because a watch shows that nothing is missing up to a version only with a later event.
    *
    * @returns the resourceVersion of the list.
    */
@@ -75,12 +75,12 @@ export class QuotaWatch {
     this.#controller = await watch.watch(
       PATH,
       { allowWatchBookmarks: true, resourceVersion: this.#version },
-      (type: string, object: Told) => this.#event(type, object),
+      (type: string, object: WatchObject) => this.#event(type, object),
       () => void this.#again(),
     );
   }
 
-  #event(type: string, object: Told): void {
+  #event(type: string, object: WatchObject): void {
     this.#version = object.metadata?.resourceVersion ?? this.#version;
     if (type === 'ADDED' || type === 'MODIFIED') this.#observe(object);
     else if (type === 'BOOKMARK') this.#book.progressed(Number(this.#version));

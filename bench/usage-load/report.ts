@@ -19,9 +19,9 @@ export interface SideReport {
   readonly repeated: number;
 }
 
-/** What Headroom took for it. */
+/** What Headroom used for it. */
 export interface HeadroomUse {
-  /** How much the starter's counters have grown: changes seen, namespaces counted, hints given. */
+  /** How much the starter's counters have grown: changes seen, namespaces counted, reconcile requests sent. */
   readonly counters: Readonly<Record<string, number>>;
   readonly apiCalls: readonly ApiCalls[];
   readonly temporal: TemporalUse;

@@ -90,7 +90,7 @@ async function makePhase(
     const making = await makeChanges(sides, phase);
     const ended = performance.now();
     const isSettled = (): boolean => sides.every(({ book }) => book.outstanding === 0);
-    // What is not true by then is reported; it is no reason to end.
+    // A status that is not true by then is in the report and does not end the run.
     await eventually('every status is true', isSettled, settleSeconds * 1000).catch(() => undefined);
     return { making, settledInSeconds: (performance.now() - ended) / 1000 };
   });

@@ -10,7 +10,7 @@ export interface Making {
   /** Milliseconds that changes were begun after they were due: the earlier one of the namespace was not answered yet, or this program was late. */
   readonly late: Distribution | null;
   readonly failed: number;
-  /** What the first one that failed was told. */
+  /** The error of the first change that failed. */
   readonly failure?: string;
 }
 
@@ -21,7 +21,7 @@ export interface Lags {
   /** Of what raises it: admission charges it beforehand, and the status is true at once unless others' changes are not counted yet. */
   readonly admission: Distribution | null;
   readonly byKind: Readonly<Partial<Record<OperationKind, Distribution>>>;
-  /** Changes that no true status followed on until the end of the run. */
+  /** Changes after which no status was true until the end of the run. */
   readonly never: number;
 }
 

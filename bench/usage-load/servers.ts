@@ -13,7 +13,7 @@ export interface LoadServers {
   /** Null where both clusters have Kubernetes' own controller. */
   readonly headroom: {
     readonly client: Client;
-    /** What its cluster's API server was asked. */
+    /** The requests to the API server of its cluster. */
     readonly auditEvents: () => Promise<readonly AuditEvent[]>;
     /** The users that its processes are. */
     readonly users: readonly string[];
@@ -23,7 +23,7 @@ export interface LoadServers {
   readonly stop: () => Promise<void>;
 }
 
-/** As it is by default, and not as often as the tests have it. */
+/** The default of Kubernetes. Tests have the controller resync more often. */
 const originalResync = { controllerManagerFlags: ['--resource-quota-sync-period=5m0s'] };
 
 /** The harness's own range has 254 addresses, and every namespace gets services. */

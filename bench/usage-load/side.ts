@@ -17,7 +17,7 @@ export const AT_ONCE = 32;
 /** What a namespace's quota is called. */
 const QUOTA = 'compute';
 
-/** A status that is not true after this long (milliseconds) does not become true. */
+/** How long a status may take to become true, in milliseconds. */
 const FILLED_WITHIN_MS = 600_000;
 
 export function quotaIn(namespace: string): string {
@@ -47,7 +47,8 @@ export class Side {
     await inParallel(AT_ONCE, all, async ([name]) => {
       await hand.create(() => hand.core.createNamespace({ body: { metadata: { name } } }));
     });
-    // It comes of itself. One that came while the quota is counted for the first time may be charged by nobody for long.
+    // The controller manager creates this ConfigMap. If it came while the quota is counted for the first time, it might be
+    // missing in that count and not be charged by admission either.
     await inParallel(AT_ONCE, all, async ([name]) => await this.#untilCertified(name));
     await inParallel(AT_ONCE, all, async ([name, { hard }]) => await this.#createQuota(name, hard));
     // Admission refuses what a quota counts until the quota's status says something.

@@ -1,4 +1,7 @@
-/** Who wrote a ResourceQuota's status, told from the object itself, since the control plane's own requests are in no audit log. */
+/**
+ * Who wrote a ResourceQuota's status, read from the object itself, since the control plane's own requests are in no
+ * audit log.
+ */
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 
 /** The parts of a ResourceQuota, in the shape of Kubernetes' JSON, that say what its status is and who owns which field. */

@@ -1,4 +1,4 @@
-/** What Temporal Cloud would bill for a workflow run, told from its history. */
+/** What Temporal Cloud would bill for a workflow run, computed from its history. */
 
 /** The parts of a history event that say whether it is billed. */
 export interface BilledEvent {

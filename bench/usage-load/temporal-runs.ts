@@ -4,7 +4,7 @@ import { type Distribution, distributionOf } from './percentiles.ts';
 import { type ActionCount, actionsOf, type BilledEvent, scaledActions } from './temporal-actions.ts';
 import { stepsOf, type TimedEvent } from './temporal-steps.ts';
 
-/** What the usage workflows that began in a span of time took of Temporal. */
+/** What the usage workflows that began in a span of time cost in Temporal. */
 export interface TemporalUse {
   readonly runs: number;
   /** By the status that they have now: COMPLETED, RUNNING, … */

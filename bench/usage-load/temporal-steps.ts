@@ -1,4 +1,4 @@
-/** Where the time of workflow runs went, told from their histories. */
+/** Where the time of workflow runs went, computed from their histories. */
 
 /** The parts of a history event that say when something was done. */
 export interface TimedEvent {

@@ -16,7 +16,7 @@ describe('a short random run', () => {
     });
     expect(report.actions).toBeGreaterThanOrEqual(30);
     expect(report.pullRequests).toBeGreaterThan(1);
-    // Servers that start, each of the thirty things in its time, what is on its way up then, and the longest recovery: minutes
-    // each where others want the cores, and each with an end of its own that says what did not come.
+    // Enough for the start of the servers, the thirty faults, the restarts after them and the longest recovery, which
+    // take minutes each on a busy machine. Each has a shorter limit of its own, whose message says what did not happen.
   }, 720_000);
 });

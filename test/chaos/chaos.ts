@@ -32,7 +32,7 @@ export interface ChaosReport {
   readonly recoveryMs: number;
 }
 
-/** Nothing backs off longer than 30 s, and what was held up may meet that a few times. */
+/** No retry waits longer than 30 s, and a recovery may need several of them in a row. */
 const RECOVERY_MS = 180_000;
 
 /** From a quota that is used up to its pull request, where nothing is in the way. */
@@ -44,7 +44,7 @@ const MAKE_UP_TRIES = 20;
 /** How often a recovery that takes long says what it waits for. */
 const TELL_EVERY_MS = 15_000;
 
-/** Waits are short, so that a decision follows the other. */
+/** Waits are short, so that one decision soon follows another. */
 const timings = {
   ...quickTimings,
   COOLDOWN_MINUTES: '0',
@@ -101,7 +101,7 @@ interface Action {
   readonly act: () => Promise<string | void>;
   /** How often it happens, compared with the others. Default: 1. */
   readonly weight?: number;
-  /** Waits for what it is done to. */
+  /** Waits until there is something that the action can be done to. */
   readonly needs?: () => Promise<void>;
 }
 
@@ -112,11 +112,11 @@ class Chaos {
   readonly #random: Random;
   readonly #running: Record<Kind, SupervisedProcess[]> = { worker: [], starter: [] };
   readonly #killed = new Set<SupervisedProcess>();
-  /** Processes on their way up. */
+  /** Processes that are starting. */
   readonly #starting = new Set<Promise<void>>();
   /** Pull requests that people ended, and when. */
   readonly #endedByPeople = new Map<number, string>();
-  /** What became of processes that did not get up. */
+  /** The errors of processes that did not start. */
   readonly #failedStarts: string[] = [];
   readonly #actions: readonly Action[];
   readonly #tally: Tally;
@@ -285,7 +285,7 @@ class Chaos {
       .then((process) => {
         this.#running[kind].push(process);
       })
-      // Nothing that Headroom waits for ends it, so one that does not get up is a defect, whatever else is away.
+      // A process waits for whatever is away at its start, so one that ends instead is a defect.
       .catch((error: unknown) => {
         this.#failedStarts.push(`a ${kind} did not get up: ${error instanceof Error ? error.message : String(error)}`);
       })
@@ -365,7 +365,7 @@ class Chaos {
 
   async #endByPeople(number: number, how: 'closed' | 'merged'): Promise<void> {
     const { forge } = this.#stack;
-    // Before it happens: what follows from it may be done before this program hears of it.
+    // The moment before the request: what follows from it may happen before its answer is here.
     const at = new Date().toISOString();
     if (how === 'merged') {
       const merged = await forge.mergePullRequest(number, 'alice').catch(() => undefined);

@@ -24,7 +24,7 @@ export async function keepLogs(
     const history = await client.workflow.getHandle(quotaResizeId(targetOf(namespace))).fetchHistory();
     await writeFile(join(folder, `history-${namespace}.json`), JSON.stringify(history, null, 1));
   });
-  // What cannot be kept, such as the history of a workflow that never ran, keeps nothing else from being kept.
+  // A part that cannot be copied, such as the history of a workflow that never ran, does not stop the others.
   await Promise.allSettled([...copies, ...histories, writeFile(join(folder, 'forge-writes.jsonl'), writes)]);
   return folder;
 }

@@ -1,4 +1,7 @@
-/** Whether a limit ever went down, told by the repository: the cluster follows it, and Headroom may not write it there. */
+/**
+ * Whether a limit ever went down, read from the repository: the cluster follows it, and Headroom may not write it
+ * there.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { readFileAt } from '../kernel/stack/gitops-repository.ts';

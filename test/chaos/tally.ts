@@ -11,7 +11,7 @@ export class Tally {
     for (const kind of kinds) this.#counts.set(kind, { done: 0, 'nothing to do': 0, 'in vain': 0 });
   }
 
-  /** Counts an action, and returns what is to be told of it beside its name. Never rejects. */
+  /** Counts an action, and returns what the log shows of it beside its name. Never rejects. */
   async count(kind: string, action: Promise<string | void>): Promise<string> {
     const [outcome, detail] = await action.then(
       (message): [Outcome, string] => ['done', message ?? ''],

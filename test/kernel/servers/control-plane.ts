@@ -27,7 +27,7 @@ export interface ControlPlaneOptions {
   readonly apiServerFlags?: readonly string[];
   /** Added to kube-controller-manager's flags, such as `--controllers=*,-cronjob-controller`. */
   readonly controllerManagerFlags?: readonly string[];
-  /** Told what has started, in words, with times. */
+  /** Called with a line of text about what has started and how long that took. */
   readonly log?: (message: string) => void;
 }
 

@@ -23,7 +23,7 @@ const LOWEST_OF_OWN = LOWEST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) 
  */
 let offset = randomInt(SLICE);
 
-/** A program of another process may take a port between the look and the server's own bind; not five times in a row. */
+/** Another process may take a port between this check and the server's own bind, but not five times in a row. */
 const ATTEMPTS = 5;
 
 /** A TCP port on 127.0.0.1 that nothing listens on at this moment, and that this program has not been given lately. */

@@ -18,7 +18,7 @@ export type ReaperRequest =
       readonly wholeGroup: boolean;
     };
 
-/** What the reaper tells its program. */
+/** The messages of the reaper to its program. */
 export type ReaperReport =
   | { readonly type: 'ready'; readonly directory: string }
   | { readonly type: 'started'; readonly id: number; readonly pid: number }

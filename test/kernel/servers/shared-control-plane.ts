@@ -33,7 +33,10 @@ const MAKERS =
 /** What the servers renew by themselves. */
 const RENEWED = /^\/registry\/(?:leases\/kube-system|events|ranges|masterleases)\//;
 
-/** Milliseconds between two looks at what is left; a controller that has heard of an end makes nothing more by then. */
+/**
+ * Milliseconds between two reads of what is left. By then a controller knows that an object is deleted, and creates
+ * nothing more for it.
+ */
 const LOOK_MS = 100;
 /** Milliseconds until everything is gone, on a machine under load. */
 const CLEARED_WITHIN_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
- * Waits for all of them, as `Promise.all`, but also when one has failed: what the others have started is known by then to whom
- * has to end it.
+ * Waits for all of them, as `Promise.all`, but also when one has failed, so that the caller knows everything that was
+ * started and can stop it.
  */
 export async function allSettled<T extends readonly unknown[]>(
   starts: { readonly [K in keyof T]: Promise<T[K]> },

@@ -8,7 +8,7 @@ export interface LaunchOptions {
   readonly name: 'worker' | 'starter';
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Told at once, so that it is ended also when it never gets ready. */
+  /** Called as soon as the process runs, so that it is ended also when it never becomes ready. */
   readonly onStarted: (started: SupervisedProcess) => void;
 }
 

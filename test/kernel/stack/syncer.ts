@@ -7,7 +7,7 @@ import { accessOf } from './access.ts';
 export interface SyncerOptions {
   readonly gitDir: string;
   readonly kubeconfig: string;
-  /** Between two looks at the branch, in milliseconds. */
+  /** Milliseconds between two reads of the branch. */
   readonly everyMs?: number;
   readonly onSync?: (commit: string) => void;
   readonly onError?: (error: unknown) => void;
@@ -44,7 +44,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   };
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // What failed is tried again at the next look: the repository may hold what the cluster refuses for a while.
+      // What failed is tried again at the next read: the repository may hold what the cluster refuses for a while.
       if (!paused) await observed().catch((error: unknown) => options.onError?.(error));
       await sleep(options.everyMs ?? 300, undefined, { signal: stopping.signal }).catch(() => {});
     }
