@@ -251,7 +251,7 @@ describe('a deviation', () => {
     });
   });
 
-  it('is about a deficit only where the quota has the room', () => {
+  it('is about a deficit only where the quota has the capacity', () => {
     const upstream = { needsResize: true, targets: { 'requests.cpu': '10800m' }, triggers: ['requests.cpu:event'] };
     const fitting = { hard: { 'requests.cpu': '10' }, used: { 'requests.cpu': '7' }, deficit: { 'requests.cpu': '2' } };
     expect(fittingDeficit.applies(fitting, upstream)).toBe(true);

@@ -205,7 +205,7 @@ describe('the definition of LightsOutSchedules', () => {
     expect(await refusal(spec)).toBe('');
   });
 
-  it('lets the room work on one that was let in before there were rules: status, finalizer, deletion', async () => {
+  it('lets the controller work on one that was let in before there were rules: status, finalizer, deletion', async () => {
     const name = 'let-in-before';
     const status = {
       state: 'Unknown',
@@ -227,7 +227,7 @@ describe('the definition of LightsOutSchedules', () => {
     await expect(gone).rejects.toMatchObject({ code: 404 });
   });
 
-  it('keeps a status as the room writes it, and refuses a moment that is none', async () => {
+  it('keeps a status as the controller writes it, and refuses a moment that is none', async () => {
     const name = 'with-status';
     await create(name, good);
     const status = {

@@ -50,7 +50,7 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
     expect(await quota.details()).toContain('approved by alice');
   });
 
-  it('that is refused opens nothing, and the values are not asked for again', async () => {
+  it('that is rejected opens nothing, and the values are not asked for again', async () => {
     const quota = await pressed('refused-first', annotations);
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await quota.command('reject', { by: 'bob', reason: 'no budget' });

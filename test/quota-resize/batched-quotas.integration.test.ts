@@ -59,7 +59,7 @@ function opened(quotas: readonly WatchedQuota[]): number[] {
   return quotas.flatMap((quota) => quota.pullRequests());
 }
 
-describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () => {
+describe.concurrent('a Deployment that two quotas deny', SEVERAL_PHASES, () => {
   it('gets one pull request with one commit for both files, and after one merge every pod fits', async () => {
     const quotas = await twoQuotas('two-files', (compute, objects) => {
       const [first, second] = manifests('two-files');
@@ -102,7 +102,7 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
     expect(opened(quotas)).toHaveLength(1);
   });
 
-  it('is asked for together, and a refusal is remembered for both', async () => {
+  it('is asked for together, and a rejection is remembered for both', async () => {
     const quotas = await twoQuotas(
       'both-refused',
       (compute, objects) => {

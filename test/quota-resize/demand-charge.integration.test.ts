@@ -233,7 +233,7 @@ describe('a missing pod is charged what admission charges', () => {
 });
 
 describe('the other quotas of the namespace', () => {
-  it('are looked at for the same pods where they count them, also those that have not refused anything', async () => {
+  it('are observed for the same pods where they count them, also those that have denied nothing', async () => {
     const cluster = running;
     if (cluster === undefined) throw new Error('the control plane did not start');
     const namespace = 'siblings';

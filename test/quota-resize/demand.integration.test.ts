@@ -68,7 +68,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     expect(quota.pullRequests()).toHaveLength(1);
   });
 
-  it('raises every quota that counts its pods in one pull request, also one that has refused nothing', async () => {
+  it('raises every quota that counts its pods in one pull request, also one that has denied nothing', async () => {
     const namespace = 'both';
     const cpu = await givenQuota(stack, { namespace, hard: { 'requests.cpu': '2' }, annotations });
     const objects = new WatchedQuota(stack, namespace, 'objects');

@@ -194,7 +194,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(await quota.events('QuotaResizeMerged')).toHaveLength(3);
   });
 
-  it('takes what was refused before the last sync as old news, and what is refused after it as a need', {
+  it('ignores what was denied before the last sync, and counts what is denied after it as demand', {
     timeout: 3 * EPISODE_MS,
   }, async () => {
     const quota = await givenQuota(stack, {
@@ -230,7 +230,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
   it.each([
     { since: 'deleted', namespace: 'gone-deleted' },
     { since: 'scaled down', namespace: 'gone-scaled' },
-  ])('sees no demand in a refused workload that was $since', async ({ since, namespace }) => {
+  ])('sees no demand in a denied workload that was $since', async ({ since, namespace }) => {
     const quota = await givenQuota(stack, {
       namespace,
       hard: { 'requests.cpu': '2200m' },

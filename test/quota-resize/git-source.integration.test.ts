@@ -85,7 +85,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     expect(await compute.inGit()).toBe(file.replaceAll('"10"', '"12"'));
   });
 
-  it('that is not found blocks with a Warning that says what would settle it, and the annotation does', async () => {
+  it('that is not found blocks with a Warning that says what would solve it, and the annotation does', async () => {
     const namespace = 'elsewhere';
     const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, file: null });
     // It names no namespace, and neither does its folder: nobody can tell whose it is.

@@ -33,7 +33,7 @@ async function isPollSlow({ workflowId }: WatchedQuota): Promise<boolean> {
   return nextAt > Date.now() + 3 * 60_000;
 }
 
-it('a pull request that waits costs GitHub nothing when only the cluster is looked at', SEVERAL_PHASES, async () => {
+it('a pull request that waits costs GitHub nothing when only the cluster is observed', SEVERAL_PHASES, async () => {
   const quota = await givenQuota(stack, { namespace: 'quiet', hard: { pods: '10' } });
   await quota.deploy('web', 8, { cpu: '10m' });
   await quota.reaches('AwaitingChecks', 'ChecksPending');

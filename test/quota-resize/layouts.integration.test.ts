@@ -140,7 +140,7 @@ describe.concurrent('a quota of a Helm chart', SEVERAL_PHASES, () => {
     await expectFollowed(quota, { 'requests.cpu': '2', pods: '12' });
   });
 
-  it('whose value is computed blocks with what would settle it, and the annotation does', async () => {
+  it('whose value is computed blocks with what would solve it, and the annotation does', async () => {
     const quota = await givenApplied({ namespace: 'helm-computed', hard: { pods: '8' } });
     await quota.deploy('web', 7, { cpu: '10m' });
     const blocked = await quota.reaches('Blocked', 'Unplaceable');

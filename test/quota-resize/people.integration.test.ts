@@ -39,7 +39,7 @@ function merges(quota: WatchedQuota): number {
 }
 
 describe.concurrent('a person', SEVERAL_PHASES, () => {
-  it('who closes a pull request refuses its values: they are not asked for again, also not by another run', async () => {
+  it('who closes a pull request rejects its values: they are not asked for again, also not by another run', async () => {
     const quota = await openedEpisode('closed');
     const { number } = await quota.pullRequest();
     await stack.forge.closePullRequest(number, 'alice');
@@ -114,7 +114,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     expect(quota.pullRequests()).toEqual([number]);
   });
 
-  it('who rejects closes the pull request with who and why, as a refusal', async () => {
+  it('who rejects closes the pull request with who and why, as a rejection', async () => {
     const quota = await openedEpisode('rejected');
     const { number } = await quota.pullRequest();
     expect(await quota.command('reject', { by: 'alice', reason: 'ask the team first' })).toBe(
@@ -242,7 +242,7 @@ describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
     expect(quota.pullRequests()).toEqual([number]);
   });
 
-  it('is closed with a word when its need has been gone for a while, which is no refusal', async () => {
+  it('is closed with a word when its requirement has been gone for a while, which is no rejection', async () => {
     const quota = await openedEpisode('need-gone');
     const { number } = await quota.pullRequest();
     await quota.scale('web', 3);

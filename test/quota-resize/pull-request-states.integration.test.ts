@@ -99,7 +99,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     expect(await quota.inGit()).toBe(before.replace('"10"', '"12"'));
   });
 
-  it('is not merged when its head moves between the look and the merge', async () => {
+  it('is not merged when its head moves between the observation and the merge', async () => {
     const quota = await openedEpisode('head-moved');
     const { number, head } = await quota.pullRequest();
     const hold = stack.forge.hold({ method: 'PUT', path: `/pulls/${number}/merge`, when: 'before' });

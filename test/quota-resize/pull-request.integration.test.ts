@@ -135,7 +135,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     expect(await stack.forge.readFile((await quota.shown(number)).head.ref, quota.path)).toContain(`"${to}" # see`);
   });
 
-  it('says what a maximum made of the need', async () => {
+  it('says what a maximum made of the requirement', async () => {
     const quota = await givenQuota(stack, {
       namespace: 'capped',
       hard: { pods: '10' },

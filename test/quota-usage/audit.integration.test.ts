@@ -97,9 +97,9 @@ const episode = (namespace: string) =>
   headroom.client.workflow.getHandle(quotaUsageId({ cluster: CLUSTER, namespace, quota: QUOTA }));
 
 describe('a status that stays wrong', () => {
-  it('is told on the quota, shown by --diff, and told again when it is true', async () => {
+  it('has an Event on the quota, is shown by --diff, and has another Event when it is true', async () => {
     await falsify('team-wrong', { pods: '4' });
-    const [event] = await eventually('it is told', async () => {
+    const [event] = await eventually('the Event is there', async () => {
       const found = await events('team-wrong', 'UsageWrong');
       return found.length > 0 ? found : null;
     });
@@ -126,12 +126,12 @@ describe('a status that stays wrong', () => {
 });
 
 describe("limits of the status that are not the spec's", () => {
-  it('are told as well: admission goes by them', async () => {
+  it('have Events as well, because admission uses them', async () => {
     await core.patchNamespacedResourceQuotaStatus(
       { name: QUOTA, namespace: 'team-limits', body: { status: { hard: { pods: '50' } } } },
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
-    const [event] = await eventually('it is told', async () => {
+    const [event] = await eventually('the Event is there', async () => {
       const found = await events('team-limits', 'UsageWrong');
       return found.length > 0 ? found : null;
     });
@@ -142,7 +142,7 @@ describe("limits of the status that are not the spec's", () => {
 describe('a starter that has just begun', () => {
   it('does not take a wrong status for a true one, and tells it no second time', async () => {
     await falsify('team-restart', { pods: '3' });
-    await eventually('it is told', async () => (await events('team-restart', 'UsageWrong')).length === 1);
+    await eventually('the Event is there', async () => (await events('team-restart', 'UsageWrong')).length === 1);
     await Promise.all([starter.kill(), worker.kill()]);
     [starter, worker] = await Promise.all([headroom.startStarter(), headroom.startWorker()]);
     await forgetWorker('team-restart');

@@ -83,7 +83,7 @@ function keptHere(ofOthers: PauseInForce | null = null): PauseActivities {
 }
 
 describe('an episode that is paused', () => {
-  it('takes hints for as long as it is, in runs of their own, and resumes in the last one', async () => {
+  it('takes reconcile requests for as long as it is, in runs of their own, and resumes in the last one', async () => {
     const cluster = 'paused';
     const target = { cluster, namespace: 'team-a', quota: 'compute' };
     const asked: string[] = [];

@@ -137,7 +137,7 @@ export function demandTests(cluster: () => Cluster): void {
       await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
     });
 
-    it('of a CronJob is the Job that was refused and its pods, until the Job is there', async () => {
+    it('of a CronJob is the Job that was denied and its pods, until the Job is there', async () => {
       const { create, admin } = cluster();
       const namespace = 'demand-cronjob';
       await setUp(namespace, { 'count/jobs.batch': '0', pods: '5' });
@@ -236,7 +236,7 @@ export function demandTests(cluster: () => Cluster): void {
       });
     });
 
-    it('is evaluated for every quota that counts the refused pods, whichever refused them', async () => {
+    it('is evaluated for every quota that counts the denied pods, whichever denied them', async () => {
       const namespace = 'demand-two-quotas';
       await setUp(
         namespace,

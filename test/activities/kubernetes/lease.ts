@@ -114,7 +114,7 @@ export function leaseTests(cluster: () => Cluster): void {
       );
     });
 
-    it('remembers a refusal once, and forgets the decision', async () => {
+    it('remembers a rejection once, and forgets the decision', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-refusal');
       const decision = decisionOf('refused');
@@ -377,7 +377,7 @@ export function leaseTests(cluster: () => Cluster): void {
       for (const file of files) expect(await read(fileLeaseName(file))).toBeUndefined();
     });
 
-    it('remember a refusal with their own values', async () => {
+    it('remember a rejection with their own values', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-no');
       const decision = decisionOf('no', { batchedQuotas: [batchedQuota('objects')] });

@@ -52,7 +52,7 @@ export function quotaTests(cluster: () => Cluster): void {
     return (await cluster().admin.core.listNamespacedEvent({ namespace })).items;
   }
 
-  describe('a look at a quota', () => {
+  describe('an observation of a quota', () => {
     it('has canonical limits, the policy of its annotations, and its warnings', async () => {
       const uid = await setUp('look', { 'resizer.io/threshold': '90%', 'resizer.io/increment': 'plenty' });
       const seen = await cluster()

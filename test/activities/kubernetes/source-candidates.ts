@@ -86,7 +86,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
     );
   }
 
-  describe('where a quota is looked for in Git', () => {
+  describe('where a quota is searched for in Git', () => {
     it('is the configured path and then everything, where nothing else is known', async () => {
       await cluster().create(namespaceOf('hints'), namespaceOf('argocd'), namespaceOf('flux'), namespaceOf('apps'));
       expect(await candidatesOf({})).toEqual(configured);

@@ -23,7 +23,7 @@ it('reads a schedule again when it changed or was made anew, and not otherwise',
   expect(anew?.isIdle).toBe(true);
 });
 
-it('keeps what it read while another schedule looks, and forgets what is not listed any more', () => {
+it('keeps what it read while another schedule is observed, and forgets what is not listed any more', () => {
   const existing = new OtherSchedules();
   const all = [listed('a'), listed('b')];
   const [b] = existing.read('a', all);

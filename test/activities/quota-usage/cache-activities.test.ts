@@ -34,7 +34,7 @@ function over(cache: Partial<UsageCache>, mode = policy) {
   return createUsageCacheActivities({ cache: whole, cluster: 'prod', policy: mode });
 }
 
-describe('a look at a quota', () => {
+describe('an observation of a quota', () => {
   const observed = { target, observed: { pods: '9' } };
 
   it('counts when the caches have reached the versions of the reconcile request', async () => {

@@ -15,7 +15,7 @@ describe('a percentage', () => {
   });
 
   it.each(['', '%', 'ninety', '-5', '1e2', '90%%', '9 0', '.5', '5.', 'NaN'])(
-    '%j is refused with what would be right',
+    '%j is rejected with what would be right',
     (text) => {
       expect(() => parsePercent(text)).toThrow(
         `"${text}" is not a percentage: write a number such as "80", "80%" or "12.5%"`,

@@ -98,13 +98,13 @@ describe('reading a quantity', () => {
     ['1e', "unable to parse quantity's suffix"],
     ['1KiB', 'quantities must match the regular expression'],
     ['.Ei', 'unable to parse numeric part of quantity'],
-  ])('refuses %j in the words of Kubernetes', (text, message) => {
+  ])('rejects %j in the words of Kubernetes', (text, message) => {
     expect(() => parseQuantity(text)).toThrow(QuantityError);
     expect(() => parseQuantity(text)).toThrow(message);
     expect(isQuantity(text)).toBe(false);
   });
 
-  it('refuses an exponent that would take minutes to expand', () => {
+  it('rejects an exponent that would take minutes to expand', () => {
     expect(() => parseQuantity('1e2000000000')).toThrow(QuantityError);
   });
 

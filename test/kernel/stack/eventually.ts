@@ -7,9 +7,9 @@ const EVERY_MS = 50;
 const EVERY_AT_MOST_MS = 300;
 
 /**
- * Milliseconds until the next question: what has taken long may take a quarter longer, and a question that the servers
- * need long
- * for is not asked all the time. Questions every 50 ms took a quarter of the cores from what a dozen tests at once wait for.
+ * Milliseconds until the next question. After a long wait the next one may be a quarter longer, and a question that the
+ * servers need long for is asked less often. Questions every 50 ms took a quarter of the cores from what a dozen tests at
+ * once wait for.
  */
 function pause(waitedMs: number, askedForMs: number): number {
   return Math.max(EVERY_MS, Math.min(waitedMs / 4, EVERY_AT_MOST_MS), Math.min(askedForMs * 2, 500));

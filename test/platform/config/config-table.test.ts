@@ -42,7 +42,7 @@ describe('the documentation of the settings', () => {
     expect(settingEntries.filter(({ setting }) => setting.secret === true && setting.flag !== undefined)).toEqual([]);
   });
 
-  it('a document without the markers is refused', () => {
+  it('a document without the markers is rejected', () => {
     expect(() => withConfigurationTable('# Nothing', controllerSettings)).toThrow('configuration:start');
   });
 });

@@ -128,7 +128,7 @@ describe('durations', () => {
   });
 
   it.each(['15', 's', '-1s', '1w', '1h 30m', 'soon', '577h'])(
-    '%s is refused with the form of a duration',
+    '%s is rejected with the form of a duration',
     (written) => {
       expect(refusal(base, `--settle=${written}`)).toContain(
         `--settle (command line): "${written}" is not valid: expected a duration such as "500ms", "15s", "10m" or "1h30m"`,
@@ -160,7 +160,7 @@ describe('a bad value', () => {
     ['HEADROOM_MAX_CACHED_WORKFLOWS', 'many', 'a number from 0 to 100000'],
     ['HEADROOM_HINTS_PER_SECOND', '0', 'a number from 0.1 to 10000'],
     ['HEADROOM_LEASE_GC_INTERVAL', '5s', 'from 1m to 576h'],
-  ])('of %s is refused with its name, the value and what would be right', (name, value, right) => {
+  ])('of %s is rejected with its name, the value and what would be right', (name, value, right) => {
     const message = refusal({ ...base, [name]: value });
     expect(message).toContain(`- ${name} (environment): "${value}" is not valid: expected `);
     expect(message).toContain(right);
@@ -183,22 +183,22 @@ describe('a bad value', () => {
     }
   });
 
-  it('a missing cluster name is refused with all its names', () => {
+  it('a missing cluster name is rejected with all its names', () => {
     expect(refusal({})).toContain('CLUSTER_NAME, --cluster-name, kubernetes.clusterName in the file: is required');
   });
 
-  it('checks that are asked for more seldom at first than later are refused', () => {
+  it('checks that are asked for more seldom at first than later are rejected', () => {
     expect(refusal(base, '--checks-poll-min', '6m')).toContain('every 6m at first and every 5m later');
   });
 });
 
 describe('an unknown name', () => {
-  it('among the flags is refused with the nearest one', () => {
+  it('among the flags is rejected with the nearest one', () => {
     expect(refusal(base, '--treshold=5')).toContain('--treshold: is not a flag: did you mean --threshold?');
     expect(refusal(base, '--quux')).toContain('--quux: is not a flag: --help shows them all');
   });
 
-  it('among the keys of the file is refused with its line and the nearest one', () => {
+  it('among the keys of the file is rejected with its line and the nearest one', () => {
     const path = file('headroom.yaml', 'resize:\n  treshold: 5\ngithubb:\n  owner: acme\n');
     const message = refusal(base, '--config', path);
     expect(message).toContain(`${path} line 2: resize.treshold is not a setting: did you mean resize.threshold?`);
@@ -212,7 +212,7 @@ describe('an unknown name', () => {
     expect(load({ ...base, HEADROOM_WORKER_SERVICE_HOST: '10.0.0.2' }).notices.join()).not.toContain('HEADROOM_WORKER');
   });
 
-  it('a word without a flag, and a flag without its value, are refused and swallow nothing', () => {
+  it('a word without a flag, and a flag without its value, are rejected and swallow nothing', () => {
     const message = refusal(base, 'propose', '--mode', '--treshold');
     expect(message).toContain('"propose": is not a flag');
     expect(message).toContain('--mode: needs a value: expected "observe" or "propose"');
@@ -222,7 +222,7 @@ describe('an unknown name', () => {
 });
 
 describe('the file', () => {
-  it('that cannot be read is refused by the name that names it', () => {
+  it('that cannot be read is rejected by the name that names it', () => {
     const path = join(folder(), 'none.yaml');
     expect(refusal({ ...base, HEADROOM_CONFIG: path })).toContain(`HEADROOM_CONFIG: cannot read "${path}": ENOENT`);
   });
@@ -233,7 +233,7 @@ describe('the file', () => {
     ['- a\n- b', 'must be a map of groups'],
     ['resize: observe', 'resize must be a map of mode, dryRun'],
     ['resize: { mode: [observe] }', 'resize.mode must be a single value: expected "observe" or "propose"'],
-  ])('with %j is refused', (content, why) => {
+  ])('with %j is rejected', (content, why) => {
     expect(refusal(base, '--config', file('headroom.yaml', content))).toContain(why);
   });
 
@@ -317,7 +317,7 @@ api_key = "key-in-the-profile"
     expect(load({ ...base, TEMPORAL_TLS: 'false' }).temporal.connection.reveal().tls).toBe(false);
   });
 
-  it('refuses what would silently connect in another way than asked', () => {
+  it('rejects what would silently connect in another way than asked', () => {
     expect(refusal({ ...base, TEMPORAL_CONFIG_FILE: join(folder(), 'none.toml') })).toContain(
       'TEMPORAL_CONFIG_FILE: cannot read',
     );

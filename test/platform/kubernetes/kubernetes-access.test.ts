@@ -80,14 +80,14 @@ describe('the access to the cluster', () => {
     );
   });
 
-  it('refuses a file that cannot be read, and a context that is not there', () => {
+  it('rejects a file that cannot be read, and a context that is not there', () => {
     const path = kubeconfig('config', 'dev', 'dev', 'prod');
     expect(refusal(() => load(join(folder, 'none')))).toContain(`cannot use the kubeconfig "${folder}/none": ENOENT`);
     expect(refusal(() => load(path, 'test'))).toContain('has no context "test": it has dev, prod');
     expect(refusal(() => load(kubeconfig('bare', undefined, 'dev')))).toContain('has no current context');
   });
 
-  it('refuses a context whose cluster or user is missing', () => {
+  it('rejects a context whose cluster or user is missing', () => {
     const path = join(folder, 'broken');
     const context = { name: 'dev', context: { cluster: 'gone', user: 'gone' } };
     writeFileSync(path, JSON.stringify({ contexts: [context], 'current-context': 'dev' }));

@@ -162,7 +162,7 @@ describe.concurrent('headroom', () => {
     expect(await says('resume', '--controller', 'lease-gc')).toBe(`Resumed by ${me}: the controller lease-gc.\n`);
   });
 
-  it('pauses where the workers look, whatever the settings of the command say', async () => {
+  it('pauses where the workers read, whatever the settings of the command say', async () => {
     await givenQuota(stack, { namespace: 'elsewhere', hard: { pods: '10' } });
     const env = { ...environment(), SYSTEM_NAMESPACE: 'elsewhere' };
     const paused = await headroomWithTemporal(['pause', 'elsewhere/compute'], env);
@@ -267,7 +267,7 @@ describe.concurrent('headroom', () => {
     expect(await says('reconcile-now', 'rejected/compute')).toBe(`Checking again now, as asked by ${me}.\n`);
   });
 
-  it('explains a quota with the episode that runs, and what a greater need would do to its pull request', async () => {
+  it('explains a quota with the episode that runs, and what a greater requirement would do to its pull request', async () => {
     const quota = await waiting('explained');
     const { number } = await quota.pullRequest();
     // The worker's own user: what it may read is enough.

@@ -51,7 +51,7 @@ describe('the metrics of schedules', () => {
     expect(await registry.metrics()).toContain('# TYPE lightsout_saved_replica_hours_total counter');
   });
 
-  it('count down to the next transitions with every look', async () => {
+  it('count down to the next transitions with every pass', async () => {
     const hourly = scheduleAs('hourly', { upscale: '0 * * * *', downscale: '30 * * * *', namespaces: ['team-a'] });
     const { samples } = measured(() => [hourly]);
     const seconds = (await samples('lightsout_next_transition_seconds')).map((line) => Number(line.split(' ')[1]));

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('rings once when a moment is over, however often it was set, and for each of two moments', async () => {
+it('fires once when a moment is over, however often it was set, and for each of two moments', async () => {
   const rung: [string, number][] = [];
   const alarms = new Alarms((namespace) => rung.push([namespace, Date.now()]));
   alarms.set('team-a', 2_000);

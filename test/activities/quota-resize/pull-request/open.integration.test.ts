@@ -85,7 +85,7 @@ describe('finding the quota in Git', () => {
     );
   });
 
-  it('names every place of a quota that is there twice', async () => {
+  it('names every location of a quota that is there twice', async () => {
     const copy = 'managed-resources/prod/team-a/copy.yaml';
     await using gitops = await startGitOps({ [PATH]: MANIFEST, [copy]: MANIFEST });
     const seen = await gitops.worker().activities.observeSource({ target, limits: { pods: '20' }, candidates });
@@ -93,7 +93,7 @@ describe('finding the quota in Git', () => {
     expect(seen).toHaveProperty('message', expect.stringContaining(`${copy}:4, ${PATH}:4`));
   });
 
-  it('says what is not YAML and what has no place', async () => {
+  it('says what is not YAML and what has no location', async () => {
     const template = 'kind: ResourceQuota\napiVersion: v1\nmetadata: {name: compute}\nspec: {{ .Values.quota }}\n';
     const folder = 'managed-resources/prod/';
     await using gitops = await startGitOps({

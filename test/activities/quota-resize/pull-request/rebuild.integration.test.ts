@@ -61,7 +61,7 @@ describe('rebuilding a pull request', () => {
     expect((await worker.github.pullRequests.commentsOf(1))[0]).toContain('Rebuilt on main at ');
   });
 
-  it('takes the larger need of the decision into commit, title and body', async () => {
+  it('takes the larger requirement of the decision into commit, title and body', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const opened = await open(worker);

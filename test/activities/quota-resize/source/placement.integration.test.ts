@@ -37,7 +37,7 @@ function placesBy(where: readonly SourceCandidate[], current?: ResourceList): re
   return [{ quota: target.quota, candidates: where, ...(current === undefined ? {} : { current }) }];
 }
 
-describe('the place that a decision keeps', () => {
+describe('the placement of a decision', () => {
   it('is read in its repository alone, and not in all that were searched', async () => {
     const requestsOfRebuild = async (isKept: boolean): Promise<number> => {
       await using gitops = await startGitOps(undefined, {}, { platform: README });
@@ -142,7 +142,7 @@ describe('one of two mappings in a values file', () => {
     expect(await gitops.forge.readFile(outcome.pullRequest.branch, 'team-a/values.yaml')).toBe(raised);
   });
 
-  it('is told apart by them too where the decision keeps no place', async () => {
+  it('is told apart by them too where the decision keeps no placement', async () => {
     await using gitops = await startGitOps({ 'team-a/values.yaml': VALUES });
     const worker = gitops.worker({ baseBranch: 'main' });
     const candidatesByQuota = placesBy(where, current);

@@ -86,13 +86,13 @@ describe('a pattern', () => {
     ['1/2/3 * * * *', 'the minute "1/2/3" has more than one step'],
     ['1-2-3 * * * *', 'the minute "1-2-3" has a range with more than two ends'],
     ['0 6 , * *', 'the day of month "," names nothing'],
-  ])('%j is refused with what would be right', (text, message) => {
+  ])('%j is rejected with what would be right', (text, message) => {
     expect(() => parseCron(text)).toThrow(CronProblem);
     expect(cronProblem(text, 'UTC')).toContain(message);
   });
 
   it.each(['0 0 30 2 *', '0 0 31 4,6,9,11 *', '59 23 31 feb *', '0 0 30-31 2 ?'])(
-    '%s is refused because it never comes',
+    '%s is rejected because it never comes',
     (text) => {
       expect(cronProblem(text, 'Europe/Berlin')).toBe(`"${text}" never comes: none of its months has such a day`);
       expect(nextRun(text, 'Europe/Berlin', at('2026-01-01T00:00:00Z'))).toBeNull();

@@ -39,11 +39,11 @@ describe('the moment from which a state holds for workloads', () => {
     expect(now(before, { period: { state: 'Down', since: NOON - HOUR } }).from).toBe(NOON - HOUR);
   });
 
-  it('is that of the look at an edit that changes the state', () => {
+  it('is that of the observation at an edit that changes the state', () => {
     expect(now(now(null), { generation: 2, period: { state: 'Up', since: NOON - 90 * HOUR } }).from).toBe(NOON);
   });
 
-  it('is that of the look at which a suspended, dry or unapproved schedule begins to act', () => {
+  it('is that of the observation at which a suspended, dry or unapproved schedule begins to act', () => {
     const idle = now(null, { isActive: false });
     expect(now(idle, { now: NOON + HOUR }).from).toBe(NOON + HOUR);
     expect(now(now(idle), { now: NOON + 2 * HOUR }).from).toBe(NOON);

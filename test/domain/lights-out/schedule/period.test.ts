@@ -159,7 +159,7 @@ describe('the state', () => {
     ['a sleep every minute', '0 6 * * 1-5', '* * * * *'],
     ['a sleep at every hour', '0 6 * * 1-5', '0 * * * *'],
     ['a sleep on more days', '30 6 29 2 *', '30 6 * * *'],
-  ])('of %s is Down for as long as anybody looks', (_, up, down) => {
+  ])('of %s is Down for as far as it is computed', (_, up, down) => {
     for (const zone of ['UTC', 'Europe/Berlin']) {
       expect(shown(timing(up, down, zone), '2026-01-15T12:00:30Z')).toEqual({
         state: 'Down',

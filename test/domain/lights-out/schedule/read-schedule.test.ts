@@ -7,7 +7,7 @@ const problemsOf = (spec: unknown) =>
   readSchedule({ spec }).problems.map(({ field, message }) => `${field}: ${message}`);
 
 describe('the spec of a schedule', () => {
-  it('is read with its defaults, and what is not known is not looked at', () => {
+  it('is read with its defaults, and unknown fields are ignored', () => {
     const { spec, problems } = readSchedule({ spec: { ...least, argoCD: { namespace: 'argocd' } }, metadata: 5 });
     expect(problems).toEqual([]);
     expect(spec).toMatchObject({ ...least, timezone: 'UTC', suspend: false, downscaleReplicas: 0 });
@@ -73,7 +73,7 @@ describe('the spec of a schedule', () => {
       ['spec.excludeLabels.matchLabels["example.com/team"]: 5: expected a text'],
     ],
     [{ ...least, timezone: 'Europe/Atlantis' }, [expect.stringMatching(/^spec\.timezone: .*Europe\/Atlantis/)]],
-  ])('%j is refused with where, what is there, and what would be right', (spec, problems) => {
+  ])('%j is rejected with where, what is there, and what would be right', (spec, problems) => {
     expect(problemsOf(spec)).toEqual(problems);
     expect(readSchedule({ spec }).spec).toBeNull();
   });

@@ -97,7 +97,7 @@ describe('what an act leaves in the memory', () => {
     expect(applyOutcome.closed(locked, null)).toEqual(memory({ finished: '0a1b2c3d' }));
   });
 
-  it('a look at Git when the sync is overdue: what Git says now, and that people were told once', () => {
+  it('a check of Git when the sync is overdue: what Git says now, and that people were told once', () => {
     const merged = requireState(memory({ decision: mergedDecision(), attempt: tried }), 'Merged');
     const after = applyOutcome.syncChecked(merged, { 'requests.cpu': '10' }, NOW);
     expect(after.state.decision.merge.limits).toEqual({ 'requests.cpu': '10' });

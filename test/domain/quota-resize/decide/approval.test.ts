@@ -139,7 +139,7 @@ describe('an approval before the pull request', () => {
     expect(revised.state.decision.approvedBy).toBeUndefined();
   });
 
-  it('that is refused gives the decision up and remembers the values', () => {
+  it('that is rejected ends the decision and remembers the values', () => {
     const { memory: waiting } = untilQuiet(
       (current) => unopened({ policy: asking }, current),
       memory({ decision: decision() }),
@@ -162,7 +162,7 @@ describe('an approval of an open pull request', () => {
   const observed = { policy: policy({ approval: 'before-merge' }) };
   const asked = () => untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() })).memory;
 
-  it('names the head that was looked at, and is refused for another one', () => {
+  it('names the head that was reviewed, and is rejected for another one', () => {
     const head = ref().headSha;
     expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 7) }, NOW).kind).toBe('done');
     const other = command(asked(), 'approve', { ...ann, head: '0000000' }, NOW);

@@ -58,7 +58,7 @@ function settled(quota: QuotaObservation, remembered: Remembered = {}, now = NOW
 const batchedQuotas = (verdict: Verdict) =>
   verdict.kind === 'propose' ? verdict.batchedQuotas.map((batchedQuota) => batchedQuota.quota) : verdict.kind;
 
-describe('quotas that miss room for the same workloads', () => {
+describe('quotas that lack capacity for the same workloads', () => {
   it('are raised by one decision, that of the smallest UID', () => {
     const [, verdict] = settled(observationWith());
     expect(batchedQuotas(verdict)).toEqual(['objects']);

@@ -55,7 +55,7 @@ describe('approve', () => {
     expect(verdictOf(grown, { headSha: 'ffff' })).toBe('MaxStepExceeded');
   });
 
-  it('is refused where there is nothing to approve', () => {
+  it('is rejected where there is nothing to approve', () => {
     const nothing = 'there is no open pull request to approve';
     expect(send('approve').message).toBe(nothing);
     expect(send('approve', { decision: decision({ approvalRequirement }) }).message).toBe(nothing);
@@ -79,7 +79,7 @@ describe('reject', () => {
     expect(done(outcome)).toMatchObject({ state: { rejection: { ...input, at: NOW }, approval: null } });
   });
 
-  it('is refused where there is nothing to reject, and the first one counts', () => {
+  it('is rejected where there is nothing to reject, and the first one counts', () => {
     const nothing = 'there is no open pull request to reject';
     expect(send('reject').message).toBe(nothing);
     expect(send('reject', { decision: mergedDecision() }).message).toBe(nothing);

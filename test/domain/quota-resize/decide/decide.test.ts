@@ -133,7 +133,7 @@ describe('detecting', () => {
     expect(idle({ quota: cpu('0', '0') })[1].reason).toBe('BelowThreshold');
   });
 
-  it('a need waits until it has stood still, and not for ever', () => {
+  it('a requirement waits until it has stood still, and not for ever', () => {
     const [first, settling] = idle({}, { demand: null });
     expect(settling).toMatchObject({ reason: 'DemandDebouncing', wait: { until: NOW + 2 * SECOND } });
     const seen = (used: string, at: number, remembered: ResizeMemory) =>
@@ -154,7 +154,7 @@ describe('detecting', () => {
     expect(requireState(carried, 'Idle').state.demand?.since).toBe(NOW + 10 * SECOND);
   });
 
-  it('a refusal known by its message alone is old news after the last change, what still misses is not', () => {
+  it('a denial known by its message alone is old news after the last change, what still misses is not', () => {
     const observationWith = (basis: 'message' | 'workload') => ({
       quota: cpu('7'),
       policy: policy({ 'cooldown-minutes': '0' }),
@@ -167,7 +167,7 @@ describe('detecting', () => {
 });
 
 describe('recommending', () => {
-  it('in observe mode a need is recommended, and then the cooldown runs from the recommendation', () => {
+  it('in observe mode a requirement is recommended, and then the cooldown runs from the recommendation', () => {
     const [carried, verdict] = idle({ policy: observe });
     if (verdict.kind !== 'recommend') throw new Error(verdict.kind);
     const recommended = applyOutcome.recommended(carried, verdict.proposal, NOW);
@@ -233,7 +233,7 @@ describe('the cooldown', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a rejection', () => {
   const rejection = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
   it('a closed pull request is not opened again before its cooldown ends', () => {
     expect(idle({}, { rejections: [rejection] })[1]).toMatchObject({
@@ -244,7 +244,7 @@ describe('a refusal', () => {
     expect(idle({}, { rejections: [{ ...rejection, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
   });
 
-  it('is outgrown by a need one increment above it, and by no missing pod below that', () => {
+  it('is outgrown by a requirement one increment above it, and by no missing pod below that', () => {
     // Exactly what is missing: 7 + 7.3 is below 12 × 1.2, and 7 + 7.4 is exactly that.
     const fill = (missing: string) =>
       idle(
@@ -255,7 +255,7 @@ describe('a refusal', () => {
     expect(fill('7400m').kind).toBe('propose');
   });
 
-  it('keeps the refused resource out while another one is asked for', () => {
+  it('keeps the rejected resource out while another one is asked for', () => {
     const both = quota({
       hard: { 'requests.cpu': '10', pods: '10' },
       used: { 'requests.cpu': '9', pods: '10' },
@@ -265,7 +265,7 @@ describe('a refusal', () => {
     expect(verdict).toMatchObject({ kind: 'propose', detail: 'pods 10 → 12' });
   });
 
-  it('leaves a need by its threshold alone without what the refused demand was known by', () => {
+  it('leaves a requirement by its threshold alone without the evidence of the rejected demand', () => {
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '7', pods: '9' } });
     const observed = { quota: both, demand: [demand({ 'requests.cpu': '4' }, { basis: 'message' })] };
     const high = { ...rejection, limits: { 'requests.cpu': '20' } };
@@ -277,7 +277,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('of one minimum leaves the other one a need of its minimum', () => {
+  it('of one minimum leaves the other one a requirement of its minimum', () => {
     const rules = policy({ 'cpu-min': '12', 'pods-min': '20' });
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '1' } });
     const steady = { ...settledNeed, digest: 'pods=20' };
@@ -343,7 +343,7 @@ describe('a refusal', () => {
     expect(closed[1]).toMatchObject({ kind: 'close', reason: 'Rejected', rejection: { by: 'ann' } });
   });
 
-  it('a close that Headroom began and did not finish is no refusal', () => {
+  it('a close that Headroom began and did not finish is no rejection', () => {
     const gone = { quota: cpu('7') };
     const [carried, verdict] = decideOpenAt(NOW, { observed: gone, memory: { demandGoneSince: NOW - HOUR } });
     expect(verdict).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
@@ -387,7 +387,7 @@ describe('an open pull request', () => {
     });
   });
 
-  it('whose need is gone is never merged, and closed when it has been gone long enough', () => {
+  it('whose requirement is gone is never merged, and closed when it has been gone long enough', () => {
     const observed = { quota: cpu('7') };
     const [carried, verdict] = decideOpenAt(NOW, { observed });
     expect(reviewOf(carried).demandGoneSince).toBe(NOW);
@@ -397,13 +397,13 @@ describe('an open pull request', () => {
     expect(decide(held, carried, NOW + 10 * MINUTE)[1]).toMatchObject({ kind: 'close', rejection: null });
   });
 
-  it('whose need came back is merged, and the clock of a need that goes again starts anew', () => {
+  it('whose requirement came back is merged, and the clock of a requirement that goes again starts anew', () => {
     const [carried, verdict] = decideOpenAt(NOW, { memory: { demandGoneSince: NOW - 9 * MINUTE } });
     expect(verdict.kind).toBe('merge');
     expect(reviewOf(carried).demandGoneSince).toBeNull();
   });
 
-  it('that is not opened yet: the clock of a need that came back and goes again starts anew', () => {
+  it('that is not opened yet: the clock of a requirement that came back and goes again starts anew', () => {
     const [carried, verdict] = decide(
       seenWith(decision(), null),
       memory({ decision: decision(), demandGoneSince: NOW - 9 * MINUTE }),
@@ -413,18 +413,18 @@ describe('an open pull request', () => {
     expect(reviewOf(carried).demandGoneSince).toBeNull();
   });
 
-  it('is not kept alive by the need for another resource', () => {
+  it('is not kept open by the requirement of another resource', () => {
     const other = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '10' } });
     expect(decideOpenAt(NOW, { observed: { quota: other } })[1].reason).toBe('DemandGone');
   });
 
-  it('for a demand that only a message told cannot be seen to have no need any more', () => {
+  it('for a demand that is known by a message alone is never found to be met', () => {
     expect(decideOpenAt(NOW, { observed: { quota: cpu('7') }, decision: { demandByMessage: true } })[1].kind).toBe(
       'merge',
     );
   });
 
-  it('is updated to a greater need in the unit of the manifest, at most once in the interval', () => {
+  it('is updated to a greater requirement in the unit of the manifest, at most once in the interval', () => {
     const changes = [change({ to: '12000m' })];
     const observed = { demand: [demand({ 'requests.cpu': '3' })] };
     const at = (pushedAt: number) =>
@@ -506,7 +506,7 @@ describe('an open pull request', () => {
     });
   });
 
-  it('every wait for it looks again from time to time and keeps pressure quiet for a minute', () => {
+  it('every wait for it observes again from time to time and keeps pressure quiet for a minute', () => {
     const waits = [
       decideOpenAt(NOW, { pull: { headIsOurs: false } }),
       decideOpenAt(NOW, { observed: { policy: observe } }),
@@ -684,7 +684,7 @@ describe('a decision from the Lease after Terminate or Reset', () => {
     expect(idle(stale, finished)[0].state.kind).toBe('Idle');
   });
 
-  it('of another quota of that name is closed, and then the new quota is looked at', () => {
+  it('of another quota of that name is closed, and then the new quota is observed', () => {
     const old = openDecision({ quotaUid: 'uid-0' });
     const [carried, verdict] = decide(seenWith(old, pullRequest()), memory({ quotaUid: null }), NOW);
     expect(verdict).toMatchObject({ kind: 'close', reason: 'QuotaReplaced', rejection: null });
@@ -697,7 +697,7 @@ describe('a decision without a pull request', () => {
   const at = (now: number, observed: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}) =>
     decide(seenWith(decision(), null, observed), memory({ decision: decision(), ...remembered }), now);
 
-  it('is opened, with the reason of its need', () => {
+  it('is opened, with the reason of its requirement', () => {
     expect(at(NOW)[1]).toMatchObject({ kind: 'open', reason: 'ThresholdReached' });
     const demanded = decision({ evidence: ['ReplicaSet web misses 2 replicas'] });
     expect(decide(seenWith(demanded, null), memory({ decision: demanded }), NOW)[1].reason).toBe('UnmetDemand');
@@ -833,7 +833,7 @@ describe('awaiting the sync', () => {
     });
   });
 
-  it('warns once when it is overdue, and looks at Git again from time to time', () => {
+  it('warns once when it is overdue, and reads Git again from time to time', () => {
     const overdue = NOW + 20 * MINUTE;
     const [first, warned] = sync(overdue);
     expect(warned).toMatchObject({ kind: 'warnSync', warn: true });
@@ -876,7 +876,7 @@ describe('awaiting the sync', () => {
   });
 });
 
-describe('a need that changes after it was acted on', () => {
+describe('a requirement that changes after it was acted on', () => {
   it('has to stand still again', () => {
     const [carried] = idle({ lease: lease({ holder: 'somebody' }) });
     const later = { demand: [demand({ 'requests.cpu': '3' })] };

@@ -41,8 +41,8 @@ const proposal: Proposal = {
 };
 const decided = { id: '0a1b2c3d', at: NOW };
 
-describe('a proposal whose place in Git is known', () => {
-  it('becomes a decision with the place, for the quota that was observed', () => {
+describe('a proposal whose location in Git is known', () => {
+  it('becomes a decision with the location, for the quota that was observed', () => {
     const placed = placeProposal(observation(), proposal, found(), decided);
     expect(placed).toEqual({
       kind: 'raise',

@@ -90,7 +90,7 @@ describe('what was counted', () => {
     expect(observed).toMatchObject({ quota: cpu('9'), counting: { kind: 'unavailable' } });
   });
 
-  it('says which of the other quotas lack room', () => {
+  it('says which of the other quotas lack capacity', () => {
     const observed = observation({
       usage: 'audit',
       quota: cpu('9'),
@@ -121,7 +121,7 @@ describe('a status that says something else', () => {
     });
   });
 
-  it('is said on what is left of a proposal of which people refused a part', () => {
+  it('is said on what is left of a proposal of which people rejected a part', () => {
     const hard = { 'requests.cpu': '10', pods: '10' };
     const read = observation({ quota: quota({ hard, used: { 'requests.cpu': '1800m', pods: '9' } }), usage: 'audit' });
     const observed = withCounts(read, [
@@ -197,7 +197,7 @@ describe('without the counted numbers', () => {
   const observed = { usage: 'audit', counting: unavailable } as const;
   const detail = `the usage of the namespace could not be counted: ${unavailable.why}. In mode audit nothing is decided by the quota's status alone, so Headroom checks again`;
 
-  it('nothing is raised: people are told once, and it looks again', () => {
+  it('nothing is raised: people are told once, and it observes again', () => {
     const seen = { observation: observation(observed), pullRequest: null };
     const [, first] = decide(seen, memory({ demand: settledNeed }), NOW);
     expect(first).toMatchObject({

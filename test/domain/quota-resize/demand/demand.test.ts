@@ -150,7 +150,7 @@ describe('what a workload misses', () => {
     expect(missingOfJob({ ...queue, status: { succeeded: 1 } }, [])).toEqual([]);
   });
 
-  it('is a Job and its pods for a CronJob, until a Job was made after the refusal', () => {
+  it('is a Job and its pods for a CronJob, until a Job was made after the denial', () => {
     const owner = {
       metadata: { uid: 'cron' },
       spec: { jobTemplate: { spec: { parallelism: 2, completions: 2, template } } },
@@ -437,7 +437,7 @@ describe('the demand of a workload that cannot be read', () => {
   const cpu = (amount: string, name = 'compute') =>
     `pods "task-x" is forbidden: exceeded quota: ${name}, requested: requests.cpu=${amount}, used: requests.cpu=2, limited: requests.cpu=2`;
 
-  it('is what its newest refusal asked for, whatever the pod was called', () => {
+  it('is what its newest denial asked for, whatever the pod was called', () => {
     const denials = [denied(cpu('700m'), 10), denied(cpu('500m'), 20)];
     expect(demandOfMessages(quota(), refusedWorkload(denials))).toEqual({
       workload,
@@ -449,14 +449,14 @@ describe('the demand of a workload that cannot be read', () => {
     });
   });
 
-  it("counts another quota's refusal where this quota counts every object", () => {
+  it("counts another quota's denial where this quota counts every object", () => {
     const denials = [denied(cpu('500m', 'other'), 10)];
     expect(demandOfMessages(quota(), refusedWorkload(denials))?.total).toEqual({ 'requests.cpu': '500m' });
     expect(demandOfMessages(quota({ scopes: { scopes: ['Terminating'] } }), refusedWorkload(denials))).toBeNull();
     expect(demandOfMessages(quota({ hard: { pods: '1' } }), refusedWorkload(denials))).toBeNull();
   });
 
-  it('adds up refused objects of different kinds', () => {
+  it('adds up denied objects of different kinds', () => {
     const claim =
       'persistentvolumeclaims "task-x" is forbidden: exceeded quota: compute, requested: requests.storage=1Gi, used: requests.storage=0, limited: requests.storage=0';
     const charging = quota({ hard: { 'requests.cpu': '2', 'requests.storage': '0' } });

@@ -47,7 +47,7 @@ describe('an admission message', () => {
     },
   );
 
-  it('of a CronJob and of a Deployment names the group of what was refused', () => {
+  it('of a CronJob and of a Deployment names the group of what was denied', () => {
     const job =
       'jobs.batch "backup-1" is forbidden: exceeded quota: q, requested: count/jobs.batch=1, used: count/jobs.batch=2, limited: count/jobs.batch=2';
     expect(parseAdmissionMessage(`Error creating job: ${job}`)).toMatchObject({

@@ -25,7 +25,7 @@ describe('status.used and the objects that are there', () => {
   });
 });
 
-describe('a need by a number that the other side contradicts', () => {
+describe('a requirement by a number that the other side contradicts', () => {
   it('is none, and is said with both numbers, whichever side is the higher', () => {
     const stale = contradicted('9', '4');
     expect(computeRequirement(stale, null)).toBeNull();
@@ -39,7 +39,7 @@ describe('a need by a number that the other side contradicts', () => {
     ]);
   });
 
-  it('is smaller where a need is left, and the rest is said on the proposal', () => {
+  it('is smaller where a requirement is left, and the rest is said on the proposal', () => {
     const observed = contradicted('9', '6', { demand: [demand({ 'requests.cpu': '5' })] });
     const requirement = computeRequirement(observed, null);
     expect(requirement?.changes).toMatchObject([{ used: '6', to: '14' }]);

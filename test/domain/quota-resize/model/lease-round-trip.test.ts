@@ -162,7 +162,7 @@ describe('the memory of a Lease', () => {
   it.each([
     ['the path template', 0],
     ['a search', 1],
-  ])('has a place in Git that is still known by what led to it: %s', (_, tried) => {
+  ])('has a location in Git that is still known by what led to it: %s', (_, tried) => {
     assert(
       property(
         constantFrom({}, { repository: 'acme/gitops' }, { field: 'limits', ref: 'main' }),

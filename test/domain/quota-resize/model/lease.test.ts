@@ -185,7 +185,7 @@ describe('the memory of a Lease', () => {
       '"pullRequest":null,"merge":{"sha":"f00","at":1,"by":"git","limits":{"pods":"9"}}',
       { pullRequest: null, merge: { sha: 'f00', at: 1, by: 'git', limits: { pods: '9' } } },
     ],
-  ])('of a release that kept no place is read, with a decision %s', (_, progress, read) => {
+  ])('of a release that kept no placement is read, with a decision %s', (_, progress, read) => {
     const written = `{"v":1,"decision":{"id":"0a1b2c3d","quotaUid":"u-1","decidedAt":1795000000123,"changes":[],"evidence":[],"demandByMessage":false,"gate":null,"source":{"repository":"acme/gitops","base":"main","how":"by its name"},${progress}}}`;
     const { memory: existing, problems } = readLeaseMemory({
       metadata: { annotations: { 'resizer.io/decision': written } },
@@ -264,7 +264,7 @@ describe('the memory of a Lease', () => {
     ]);
   });
 
-  it('keeps the newest twenty refusals', () => {
+  it('keeps the newest twenty rejections', () => {
     const rejections = Array.from({ length: 25 }, (_, n) => ({ limits: {}, at: 1000 * (25 - n), by: 'x', reason: '' }));
     const annotations = withMemory({}, target, { ...memory, rejections });
     const { memory: read } = readLeaseMemory({ metadata: { annotations } });

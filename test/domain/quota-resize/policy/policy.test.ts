@@ -317,7 +317,7 @@ describe('parseMaxStep', () => {
     ]);
   });
 
-  it('refuses other texts, naming them', () => {
+  it('rejects other texts, naming them', () => {
     expect(() => parseMaxStep('double')).toThrow('"double" is not a factor from 1 to 1000');
     expect(() => parseMaxStep('0.99')).toThrow(RangeError);
   });

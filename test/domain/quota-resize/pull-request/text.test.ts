@@ -223,7 +223,7 @@ describe('the pull request', () => {
     expect(approved).toContain('Approved by alice.');
   });
 
-  it('says what the policy changed about the need', () => {
+  it('says what the policy changed about the requirement', () => {
     const { decision } = bodyFacts();
     const notes = ['limits.memory is raised only to its maximum of 8Gi memory.'];
     const body = texts.body(bodyFacts({ decision: { ...decision, notes } }));
@@ -360,7 +360,7 @@ describe('templates of an operator', () => {
     ['branch', '{{target}}/{{id}}', '"target" not defined'],
     ['label', '{{summry}}', '"summry" not defined'],
   ] as const) {
-    it(`are refused before they are used: ${what} ${template}`, () => {
+    it(`are rejected before they are used: ${what} ${template}`, () => {
       expect(() => templateChecks[what](template)).toThrow(message);
     });
   }

@@ -123,7 +123,7 @@ describe('a GitHub App', () => {
     }
   });
 
-  it('is refused beside a token, and when a part of it is missing', () => {
+  it('is rejected beside a token, and when a part of it is missing', () => {
     expect(rejection({ ...app, GITHUB_TOKEN: 'a-token' })).toContain(
       'GITHUB_TOKEN: is set and GITHUB_APP_ID is set as well: expected either a token or an App',
     );
@@ -166,7 +166,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('are refused without a secret, which a worker with the same configuration does not need', () => {
+  it('are rejected without a secret, which a worker with the same configuration does not need', () => {
     expect(rejection(webhooks, true)).toContain(
       'GITHUB_WEBHOOK_SECRET or GITHUB_WEBHOOK_SECRET_FILE: is required with WEBHOOK_ADDRESS',
     );

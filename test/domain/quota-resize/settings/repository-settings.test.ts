@@ -55,7 +55,7 @@ describe('the repositories', () => {
     'https://github.com/acme/a',
     'acme/a@b c',
   ]) {
-    it(`are refused when one is no repository: ${wrong}`, () => {
+    it(`are rejected when one is no repository: ${wrong}`, () => {
       expect(() => load({ GITHUB_REPOSITORIES: `acme/ok,${wrong}` })).toThrow(
         /GITHUB_REPOSITORIES.*owner\/name@branch/,
       );

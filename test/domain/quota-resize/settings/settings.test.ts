@@ -48,7 +48,7 @@ describe('the defaults of the policy', () => {
     ['FREEZE_UNTIL', 'tomorrow', 'expected a date or a moment such as "2026-12-27"'],
     ['MERGE_WINDOWS', '0 0 30 2 * for 1h', '("0 0 30 2 *" never comes)'],
     ['BURST', 'more', 'expected "settle" or "fill"'],
-  ])('%s=%s is refused with what would be right', (name, value, says) => {
+  ])('%s=%s is rejected with what would be right', (name, value, says) => {
     expect(refusal({ ...base, [name]: value })).toContain(`${name} (environment): "${value}" is not valid: `);
     expect(refusal({ ...base, [name]: value })).toContain(says);
   });
@@ -108,7 +108,7 @@ describe('GitHub', () => {
     expect(tokenOf(github)).toBe('second-token');
   });
 
-  it('refuses a token file that is missing or empty, and a token in two places', () => {
+  it('rejects a token file that is missing or empty, and a token in two places', () => {
     const { GITHUB_TOKEN: _none, ...env } = propose;
     expect(refusal({ ...env, GITHUB_TOKEN_FILE: join(folder(), 'none') })).toContain('GITHUB_TOKEN_FILE: cannot read');
     expect(refusal({ ...env, GITHUB_TOKEN_FILE: file('empty', '\n') })).toContain('the file is empty');

@@ -37,7 +37,7 @@ describe('the limits a quota needs', () => {
     expect(cpu('10', '7999999999n')).toBeUndefined();
   });
 
-  it('hold what was refused, and are a round number that the threshold is not reached by at once', () => {
+  it('hold what was denied, and are a round number that the threshold is not reached by at once', () => {
     // 3 is 80 % of 3750m exactly, which would be reached.
     expect(cpu('2', '2', '1')).toMatchObject({ proposed: '3800m', demand: '1', causes: ['threshold', 'demand'] });
     expect(cpu('100m', '0', '600m')).toMatchObject({ proposed: '760m', causes: ['demand'] });
@@ -46,7 +46,7 @@ describe('the limits a quota needs', () => {
     expect(cpu('2', '2', '1', { threshold: () => '100' })).toMatchObject({ proposed: '3600m' });
   });
 
-  it('hold what was refused and no more where the policy says fill', () => {
+  it('hold what was denied and no more where the policy says fill', () => {
     const burst = { burst: 'fill' } as const;
     expect(cpu('2', '2', '1', burst)).toMatchObject({ proposed: '3', causes: ['threshold', 'demand'] });
     expect(cpu('2', '1', '1100m', burst)).toMatchObject({ proposed: '2100m' });
@@ -58,7 +58,7 @@ describe('the limits a quota needs', () => {
     expect(cpu('10', '9', '500m')).toMatchObject({ proposed: '12', causes: ['threshold'] });
   });
 
-  it('leave a limit of zero alone until something is refused by it', () => {
+  it('leave a limit of zero alone until something is denied by it', () => {
     expect(cpu('0', '0')).toBeUndefined();
     expect(cpu('0', '1')).toBeUndefined();
     expect(cpu('0', '0', '1')).toMatchObject({ current: '0', proposed: '1300m', causes: ['demand'] });
@@ -130,7 +130,7 @@ describe('the limits a quota needs', () => {
     expect(cpu('16', '16', '9', { ...maximum, step: () => '8' })).toMatchObject({ proposed: '20' });
   });
 
-  it('stay as they are at the maximum or above it, which is told apart from no need', () => {
+  it('stay as they are at the maximum or above it, which is distinct from no requirement', () => {
     const at = (hard: string, demand: string) =>
       assess({
         hard: { pods: hard },

@@ -20,7 +20,7 @@ function requirement(observed: Parameters<typeof observation>[0], since: number 
   return computed;
 }
 
-describe('a need', () => {
+describe('a requirement', () => {
   it('of a threshold is told with its numbers, and without evidence', () => {
     expect(requirement({})).toEqual({
       changes: [change()],
@@ -191,7 +191,7 @@ describe('a raise that people have to approve', () => {
   });
 });
 
-describe('a need against values that are decided', () => {
+describe('a requirement against values that are decided', () => {
   const grown = (to: string, amount = '0') => ({ ...requirement({}), changes: [change({ to, demand: amount })] });
 
   it('outgrows them by an increment, by any unmet demand, and by another resource', () => {

@@ -154,7 +154,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     );
   });
 
-  it('previews what the definition lets through and the room does not, and ends with 1', async () => {
+  it('previews what the definition lets through and the controller does not, and ends with 1', async () => {
     await cluster.schedule('astray', { ...UP, timezone: 'Europe/Berlyn', namespaces: ['team-z'] });
     const { code, stdout } = await lightsOut(['preview', '--next', '1d']);
     expect(code).toBe(1);
@@ -216,7 +216,7 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     await eventually('team-a is down', async () => (await cluster.replicas('team-a', 'web')) === 0);
   });
 
-  it('takes a moment for an end, and passes on why the workflow refuses', async () => {
+  it('takes a moment for an end, and passes on why the workflow rejects it', async () => {
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const answer = JSON.parse(
       await says('sleep', 'nights', '--until', until, '--by', 'alice', '--output', 'json'),
@@ -231,7 +231,7 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     expect(await fails(1, ['approve', 'nights'])).toBe('The schedule asks for no approval.');
   });
 
-  it('pauses, resumes and looks again', async () => {
+  it('pauses, resumes and reconciles', async () => {
     expect(await says('pause', 'nights', '--reason', 'upgrade')).toBe(
       `Paused by ${me}: lights-out of nights. Nothing is written for it until resume.\n`,
     );

@@ -244,7 +244,7 @@ describe.concurrent('headroom plan', () => {
     ['team-g', 'pods=9', /is in 2 places/],
     ['nobody', 'pods=9', /nobody\/compute is not in this checkout: there is team-.*\n.*broken\.yaml:4: not YAML/],
     ['odd', 'pods=9', /odd\/compute: odd\.yaml:8: the value of pods is not a quantity .*begins with 0/],
-  ])('of %s with %s is refused with the reason, and ends with 1', async (namespace, set, message) => {
+  ])('of %s with %s is rejected with the reason, and ends with 1', async (namespace, set, message) => {
     const odd = (layoutFiles('plain')['namespaces/prod/team-c/quota.yaml'] ?? '')
       .replace(/name: compute\n/, 'name: compute\n  namespace: odd\n')
       .replace(/pods: .*/, 'pods: 010');

@@ -269,7 +269,7 @@ describe('headroom usage', () => {
     expect(seen.warnings).toEqual([]);
   });
 
-  it('says what waits: replicas that were refused, with the answer to the next one, and pods that do not run', async () => {
+  it('says what waits: replicas that were denied, with the answer to the next one, and pods that do not run', async () => {
     const { pending } = await namespaceUsageOf(cluster(), argument('team-a'));
     expect(pending).toEqual({
       workloads: [

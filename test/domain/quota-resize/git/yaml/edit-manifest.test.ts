@@ -127,12 +127,12 @@ describe('a manifest whose limits are raised', () => {
     expect(edited(text, { 'requests.cpu': '2', 'requests.memory': '1Gi' })).toBe(text);
   });
 
-  it('writes a value that is an alias out at its own place', () => {
+  it('writes a value that is an alias out at its own location', () => {
     const text = `${head}  hard:\n    requests.cpu: &cpu 2\n    limits.cpu: *cpu # like the request\n`;
     expect(edited(text, { 'limits.cpu': '4' })).toBe(text.replace('*cpu', '4'));
   });
 
-  it('does not change a value that other places share by an anchor', () => {
+  it('does not change a value that other locations share by an anchor', () => {
     const scalar = `${head}  hard:\n    requests.cpu: &cpu 2\n    limits.cpu: *cpu\n`;
     expect(refused(scalar, { 'requests.cpu': '4' })).toMatch(/anchor &|alias \*|merge key <<|<<|sets no limit/);
     const map = `${head}  hard: &hard\n    pods: 3\nx: {hard: *hard}\n`;
@@ -154,7 +154,7 @@ describe('a manifest whose limits are raised', () => {
     );
   });
 
-  it('refuses a key before a merge that brings it too, which readers take for different values', () => {
+  it('rejects a key before a merge that brings it too, which readers take for different values', () => {
     const text = `x: &hard {pods: 3}\n${head}  hard:\n    pods: 5\n    <<: *hard\n`;
     expect(refused(text, { pods: '6' })).toMatch(/anchor &|alias \*|merge key <<|<<|sets no limit/);
   });
@@ -185,7 +185,7 @@ describe('a manifest whose limits are raised', () => {
     expect(refused(twice, { pods: '4' })).toMatch(/is in 2 places/);
   });
 
-  it('says the line of the file in a refusal, also in a later document', () => {
+  it('says the line of the file in an error, also in a later document', () => {
     const text = `# one\n---\nx: 1\n---\n${head}  hard:\n    pods: !!int 3\n`;
     expect(refused(text, { pods: '4' })).toContain(`${PATH}: spec.hard.pods at line 12 has the tag`);
   });
@@ -211,7 +211,7 @@ describe('a manifest whose limits are raised', () => {
     expect(edited(text, { pods: '4' })).toBe(`${text.slice(0, at)}pods: 4${text.slice(at + 7)}`);
   });
 
-  it('changes nothing when one of several limits has no place', () => {
+  it('changes nothing when one of several limits has no location', () => {
     expect(refused(withHard('    pods: 3\n'), { pods: '4', 'requests.cpu': '2' })).toBe(
       `ResourceQuota team-a/compute: it sets no requests.cpu in Git; write the key out (${PATH}:4)`,
     );

@@ -36,7 +36,7 @@ describe('parseField', () => {
     ['a b', /has " " at column 2; write a dot or a bracket/],
     ['a"b"', /has "\\"" at column 2/],
     ['a]', /has "\]" at column 2/],
-  ])('refuses %j and says the column and what would be right', (text, message) => {
+  ])('rejects %j and says the column and what would be right', (text, message) => {
     expect(() => parseField(text)).toThrow(FieldPathError);
     expect(() => parseField(text)).toThrow(message);
   });

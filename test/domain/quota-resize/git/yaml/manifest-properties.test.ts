@@ -174,7 +174,7 @@ describe('an edit of any file', () => {
     );
   });
 
-  it('of whatever quality is refused or does what was asked for, and nothing throws', () => {
+  it('of whatever quality is rejected or does what was asked for, and nothing throws', () => {
     const valid =
       'x: &a {pods: 9}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\nspec:\n  hard:\n    pods: 1\n    cpu: "2"\n';
     const piece = fc.oneof(

@@ -205,7 +205,7 @@ describe('replaceScalar', () => {
     expect(replaceScalar(flow, 0, ['hard', 'pods'], '2')).toBe('x: &x {pods: 1}\nhard: {<<: *x, pods: 2, z: 1}\n');
   });
 
-  it('refuses a key that stands before a merge which brings it too', () => {
+  it('rejects a key that stands before a merge which brings it too', () => {
     const text = 'x: &x {pods: 1}\nhard:\n  pods: 3\n  <<: *x\n';
     expect(rejection(() => replaceScalar(text, 0, ['hard', 'pods'], '2'))).toContain(
       'also brought by the merge key << at line 4',
@@ -260,11 +260,11 @@ describe('replaceScalar', () => {
     ['a: !!int "1"\n', ['a'], /has the tag tag:yaml.org,2002:int; take the tag away$/],
     ['a: {{ .Values.a }}\nb: 1\n', ['b'], /^line 1: not YAML: the template expression/],
     ['a: "1\nb: 1\n', ['b'], /^line \d: not YAML: /],
-  ])('refuses %j at %j', (text, pointer, message) => {
+  ])('rejects %j at %j', (text, pointer, message) => {
     expect(rejection(() => replaceScalar(text, 0, pointer, '2'))).toMatch(message);
   });
 
-  it('refuses a document that is not there', () => {
+  it('rejects a document that is not there', () => {
     expect(rejection(() => replaceScalar('a: 1\n', 1, ['a'], '2'))).toBe('the file has no document 2');
   });
 });
@@ -285,7 +285,7 @@ describe('replaceScalars', () => {
     );
   });
 
-  it('refuses to write one value twice', () => {
+  it('rejects to write one value twice', () => {
     const twice = ['2', '3'].map((value) => ({ documentIndex: 0, pointer: ['a'], value }));
     expect(rejection(() => replaceScalars('a: 1\n', twice))).toBe('a would be changed twice; change it once');
   });
@@ -361,7 +361,7 @@ describe('addToMapping', () => {
     ['a: &a {y: 1}\nb: *a\n', ['b'], 'x', /^b comes from the alias \*a at line 2/],
     ['a: &a {y: {z: 1}}\nb: {<<: *a}\n', ['b', 'y'], 'x', /^b.y comes from a merge key/],
     ['a: &a {y: {z: 1}}\nb: {y: {z: 2}, <<: *a}\n', ['b', 'y'], 'x', /^b.y is also brought by the merge key <</],
-  ])('refuses %j at %j', (text, pointer, key, message) => {
+  ])('rejects %j at %j', (text, pointer, key, message) => {
     expect(rejection(() => addToMapping(text, 0, pointer, key, '3'))).toMatch(message);
   });
 });
@@ -439,7 +439,7 @@ describe('addToSequence', () => {
     ['patches: x\n', /^patches at line 1 is no sequence$/],
     ['a: &p [1]\npatches: *p\n', /^patches comes from the alias \*p at line 2/],
     ['patches: &p [1]\na: *p\n', /^patches belongs to the YAML anchor &p/],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(rejection(() => addToSequence(text, 0, ['patches'], 'x'))).toMatch(message);
   });
 });
@@ -487,7 +487,7 @@ describe('replaceInBlockScalar', () => {
     expect(replaceInBlockScalar('a: |\n  x\n  y\n  z\n', 0, ['a'], () => 'x\nz\n')).toBe('a: |\n  x\n  z\n');
   });
 
-  it('refuses what is no literal block, one that others use, and an edit that cannot stand in it', () => {
+  it('rejects what is no literal block, one that others use, and an edit that cannot stand in it', () => {
     const same = (inner: string): string => inner;
     expect(rejection(() => replaceInBlockScalar('a: >\n  x\n', 0, ['a'], same))).toMatch(/^a is no literal block/);
     expect(rejection(() => replaceInBlockScalar('a: "x\n  y"\n', 0, ['a'], same))).toMatch(/^a is no literal block/);

@@ -185,7 +185,7 @@ describe('what happens next', () => {
     expect(next.map(({ reason }) => reason)).toContain('AtMaximum');
   });
 
-  it('with an open pull request, that is what counts, and a greater need would update it', () => {
+  it('with an open pull request, that is what counts, and a greater requirement would update it', () => {
     const held = openDecision();
     const locked = lease({ holder: `headroom/${held.id}`, decision: held });
     const waiting = explained({ env: { HEADROOM_MODE: 'propose' }, observed: { lease: locked } });
@@ -202,7 +202,7 @@ describe('what happens next', () => {
     ]);
   });
 
-  it('the places in Git are told in their order, and what ends the search', () => {
+  it('the source candidates are listed in their order, and what ends the search', () => {
     const { locations } = explained({
       observed: {
         candidates: [

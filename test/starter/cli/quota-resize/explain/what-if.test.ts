@@ -25,12 +25,12 @@ describe('--what-if', () => {
     ['replicas=web=1000001', 'names no workload'],
     ['replicas=daemonset/agent=3', 'a DaemonSet has a pod on each of its nodes'],
     ['replicas=cronjob/nightly=3', '"cronjob" is not a kind that has replicas'],
-  ])('%s is refused with what would be right', (text, says) => {
+  ])('%s is rejected with what would be right', (text, says) => {
     expect(() => readWhatIf(text)).toThrow(says);
     expect(() => readWhatIf(text)).toThrow('write ');
   });
 
-  it('the same resource twice is refused', () => {
+  it('the same resource twice is rejected', () => {
     expect(() => readWhatIf('pods=2', readWhatIf('pods=1'))).toThrow('pods is given twice');
   });
 });
@@ -61,7 +61,7 @@ describe('supposed usage', () => {
     });
   });
 
-  it('of a resource without a limit is refused, and the limits are named', () => {
+  it('of a resource without a limit is rejected, and the limits are named', () => {
     expect(() => withUsage(observation(), { pods: '3' })).toThrow(
       'the quota has no limit for pods: it limits requests.cpu',
     );

@@ -52,12 +52,12 @@ describe('path templates', () => {
     ['../{{ .Cluster }}', 'leaves the repository'],
     ['a/../b', 'leaves the repository'],
     ['a\\b', 'part folders with "/"'],
-  ])('%j is refused, with what is wrong', (template, message) => {
+  ])('%j is rejected, with what is wrong', (template, message) => {
     expect(() => parsePathTemplate(template)).toThrow(GitPathError);
     expect(() => parsePathTemplate(template)).toThrow(message);
   });
 
-  it('a value that leads out of the repository is refused', () => {
+  it('a value that leads out of the repository is rejected', () => {
     const template = parsePathTemplate(defaultPathTemplate);
     expect(() => renderPath(template, { ...fields, cluster: '../other' })).toThrow(GitPathError);
     expect(() => renderPath(template, { ...fields, namespace: '..' })).toThrow(GitPathError);

@@ -119,7 +119,7 @@ describe('raising limits', () => {
     );
   });
 
-  it('of an alias writes the value out at its own place, and leaves the anchor alone', () => {
+  it('of an alias writes the value out at its own location, and leaves the anchor alone', () => {
     expect(changes(plain, 'team-f/compute', { 'limits.cpu': '3' })).toEqual([
       'namespaces/prod/team-f/anchors.yaml',
       '-    limits.cpu: *cpu',
@@ -176,7 +176,7 @@ describe('raising many quotas together', () => {
     );
   });
 
-  it('writes none where one of them is refused', () => {
+  it('writes none where one of them is rejected', () => {
     const [first] = raises;
     const refused = first === undefined ? [] : [{ location: first.location, limits: { secrets: '3' } }];
     expect(editLocations(wholeTree(files), [...raises, ...refused])).toMatchObject({

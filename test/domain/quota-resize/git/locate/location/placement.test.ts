@@ -27,7 +27,7 @@ const quota = (hard: string, before = '') =>
 const BOTH = '{pods: 10, requests.cpu: "2"}';
 const kept = placementOf(located({ 'team-a/quota.yaml': quota(BOTH) }), RESOURCES, { candidate, tried: 1 });
 
-describe('a kept place', () => {
+describe('a placement', () => {
   it('says the file, the field and the text of every value, in JSON', () => {
     expect(JSON.parse(JSON.stringify(kept))).toEqual({
       candidate,

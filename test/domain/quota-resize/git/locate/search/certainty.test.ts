@@ -384,7 +384,7 @@ describe('values of charts', () => {
     });
   });
 
-  it('that a release takes from the chart are no place of its own, and the quota is listed', () => {
+  it('that a release takes from the chart are no location of its own, and the quota is listed', () => {
     const files = chart(
       { 'chart/values.yaml': 'ns: team-b\nhard:\n  pods: 5\n', 'chart/values-a.yaml': 'ns: team-a\n' },
       'compute',

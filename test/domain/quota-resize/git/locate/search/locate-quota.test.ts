@@ -179,7 +179,7 @@ describe('a quota in a chart', () => {
     });
   });
 
-  it('that computes its limits is blocked with the annotation that would settle it, which does', () => {
+  it('that computes its limits is blocked with the annotation that would solve it, which does', () => {
     const files = layoutFiles('helm');
     const { answer } = location(files, wanted('helm-computed'), annotation('charts/computed'));
     expect(answer).toMatchObject({
