@@ -42,7 +42,7 @@ const PULL_REQUEST_MS = 20_000;
 const MAKE_UP_TRIES = 20;
 
 /** How often a recovery that takes long says what it waits for. */
-const TELL_EVERY_MS = 15_000;
+const LOG_EVERY_MS = 15_000;
 
 /** Waits are short, so that one decision soon follows another. */
 const timings = {
@@ -198,15 +198,15 @@ class Chaos {
     await Promise.all(this.#starting);
     this.#options.log('nothing breaks any more');
     let left: ReadonlyMap<string, readonly string[]> = new Map();
-    let toldAt = Date.now();
+    let loggedAt = Date.now();
     try {
       await eventually(
         'every quota is at rest',
         async () => {
           await this.#helpPeopleOut();
           left = await notAtRest(this.#stack, this.#namespaces, () => this.#openPullRequests());
-          if (left.size > 0 && Date.now() - toldAt > TELL_EVERY_MS) {
-            toldAt = Date.now();
+          if (left.size > 0 && Date.now() - loggedAt > LOG_EVERY_MS) {
+            loggedAt = Date.now();
             this.#options.log(`not at rest yet: ${inWords(left).join('; ')}`);
           }
           return left.size === 0;

@@ -107,7 +107,7 @@ afterAll(async () => await stack?.stop());
  *
  * @param pressed namespaces whose episodes are there; Temporal lists a workflow a moment after it runs.
  */
-async function toldByTemporal(pressed: readonly string[]): Promise<string> {
+async function textsInTemporal(pressed: readonly string[]): Promise<string> {
   const episodes = pressed.map((namespace) => quotaResizeId(targetOf(namespace)));
   const listed = await eventually('Temporal lists all episodes', async () => {
     const all: { readonly workflowId: string; readonly runId: string }[] = [];
@@ -129,7 +129,7 @@ function readable(value: unknown): string {
   );
 }
 
-async function toldByTheCluster(): Promise<string> {
+async function textsInTheCluster(): Promise<string> {
   const [events, leases] = await Promise.all([
     stack.core.listEventForAllNamespaces(),
     stack.coordination.listLeaseForAllNamespaces(),
@@ -137,7 +137,7 @@ async function toldByTheCluster(): Promise<string> {
   return readable([events.items, leases.items]);
 }
 
-async function toldByTheLogs(): Promise<string> {
+async function textsInTheLogs(): Promise<string> {
   return (await Promise.all(stack.processes.map(async ({ logFile }) => await readFile(logFile, 'utf8')))).join('\n');
 }
 
@@ -153,7 +153,7 @@ const PLACES = ['temporal', 'cluster', 'logs'] as const;
 
 /** Each place where people read, with all that it tells. */
 async function collected(pressed: readonly string[]): Promise<Readonly<Record<(typeof PLACES)[number], string>>> {
-  return { temporal: await toldByTemporal(pressed), cluster: await toldByTheCluster(), logs: await toldByTheLogs() };
+  return { temporal: await textsInTemporal(pressed), cluster: await textsInTheCluster(), logs: await textsInTheLogs() };
 }
 
 function placesWith(texts: Readonly<Record<string, string>>, secret: string): readonly string[] {

@@ -62,7 +62,7 @@ describe.concurrent('batches', () => {
     expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 6, completed: 2, failed: 0 } });
     expect(await cluster.details('turns')).toContain('Progress: 2 of 6 workloads (2 put to sleep)');
     // What others write between two batches is taken as it is then. They do so every second, and until one of them is read
-    // anew: a hint may have the schedule look once more meanwhile, and what it has seen then is no surprise.
+    // anew: a reconcile request may lead to another pass meanwhile, and what it has seen then is no surprise.
     let notedAt = 0;
     const stages: NonNullable<ScheduleStatus['scalingProgress']>[] = [];
     const progress = await eventually('the status says how far it is, and a CronJob is read anew', async () => {

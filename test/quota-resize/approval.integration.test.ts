@@ -105,8 +105,8 @@ describe.concurrent('a merge', SEVERAL_PHASES, () => {
     expect(held.detail).toContain('resizer.io/freeze-until');
     const { number } = await quota.pullRequest();
     const comments = await eventually('it is said', async () => {
-      const learntFrom = await quota.comments(number);
-      return learntFrom.length > 0 && (await quota.events('QuotaResizeHeld')).length > 0 && learntFrom;
+      const comments = await quota.comments(number);
+      return comments.length > 0 && (await quota.events('QuotaResizeHeld')).length > 0 && comments;
     });
     expect(comments).toEqual([expect.stringContaining('Ready, and not merged by Headroom for now')]);
 

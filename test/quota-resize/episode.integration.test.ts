@@ -79,8 +79,8 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
 
     const summaries = await quota.summaries();
     expect(summaries.run).toBe('threshold/compute in test');
-    for (const learntFrom of ['pods 10 → 12', `#${shown.number}`, 'Synced', 'CoolingDown']) {
-      expect(summaries.steps.join('\n')).toContain(learntFrom);
+    for (const text of ['pods 10 → 12', `#${shown.number}`, 'Synced', 'CoolingDown']) {
+      expect(summaries.steps.join('\n')).toContain(text);
     }
     expect(summaries.steps).not.toContain('');
 
@@ -218,7 +218,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     await eventually('6 pods are there', async () => (await quota.pods()) === 6);
     const touchedAt = Date.now();
     await touchRefusal(quota.target.namespace, { metadata: { labels: { seen: 'again' } } });
-    await endsAfterHint(quota, touchedAt);
+    await endsAfterRequest(quota, touchedAt);
     await quota.ends('BelowThreshold');
     expect(quota.pullRequests()).toHaveLength(1);
 
@@ -340,10 +340,10 @@ async function comeTo(quota: WatchedQuota, pods: number): Promise<void> {
 }
 
 /**
- * Waits until an episode is over that was hinted after a moment: a new one, or one that the raised limit itself had begun a
- * moment before and that looked once more.
+ * Waits until an episode is over that got a reconcile request after a moment: a new one, or one that the raised limit itself had begun a
+ * moment before and that observed once more.
  */
-async function endsAfterHint({ workflowId }: WatchedQuota, since: number): Promise<void> {
+async function endsAfterRequest({ workflowId }: WatchedQuota, since: number): Promise<void> {
   await eventually('an episode that got a reconcile request is over', async () => {
     const handle = stack.client.workflow.getHandle(workflowId);
     const { status } = await handle.describe();

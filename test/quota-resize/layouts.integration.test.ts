@@ -78,13 +78,13 @@ interface Applied {
   /** Of the namespace. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** The marks of whoever applied it. */
-  readonly marks?: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
+  readonly metadata?: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
 }
 
 /** A namespace and its quota, as the layout makes them. */
-async function givenApplied({ namespace, quota = 'compute', hard, annotations = {}, marks = {} }: Applied) {
+async function givenApplied({ namespace, quota = 'compute', hard, annotations = {}, metadata = {} }: Applied) {
   await stack.core.createNamespace({ body: { metadata: { name: namespace, annotations: { ...annotations } } } });
-  const body = { metadata: { name: quota, ...marks }, spec: { hard } };
+  const body = { metadata: { name: quota, ...metadata }, spec: { hard } };
   await stack.core.createNamespacedResourceQuota({ namespace, body });
   const watched = new WatchedQuota(stack, namespace, quota);
   await counted(watched);
@@ -175,8 +175,8 @@ describe.concurrent('a quota that Argo CD applies', SEVERAL_PHASES, () => {
 
   it('is raised in the folder of its Application', async () => {
     await createObjects(application('team-a', { path: 'argo/teams/a' }));
-    const marks = tracked('team-a', 'argo-a', 'compute');
-    const quota = await givenApplied({ namespace: 'argo-a', hard: { pods: '10' }, marks });
+    const metadata = tracked('team-a', 'argo-a', 'compute');
+    const quota = await givenApplied({ namespace: 'argo-a', hard: { pods: '10' }, metadata });
     await quota.deploy('web', 8, { cpu: '10m' });
     await expectMerged(quota, 'argo/teams/a/quota.yaml', (text) => text.replace('pods: 10', 'pods: 12'));
     const { body } = await quota.pullRequest();
@@ -191,7 +191,7 @@ describe.concurrent('a quota that Argo CD applies', SEVERAL_PHASES, () => {
       namespace: 'argo-b',
       quota: 'team-b-compute',
       hard: { 'requests.cpu': '2500m' },
-      marks: tracked('team-b', 'argo-b', 'team-b-compute'),
+      metadata: tracked('team-b', 'argo-b', 'team-b-compute'),
     });
     await quota.deploy('web', 2, { cpu: '1' });
     await expectMerged(quota, 'argo/teams/b.yaml', (text) => text.replace('2500m', '3000m'));
@@ -200,8 +200,8 @@ describe.concurrent('a quota that Argo CD applies', SEVERAL_PHASES, () => {
 
   it('is not touched where the Application applies a tag', async () => {
     await createObjects(application('pinned', { path: 'argo/teams/a', targetRevision: 'refs/tags/v1' }));
-    const marks = tracked('pinned', 'argo-pinned', 'compute');
-    const quota = await givenApplied({ namespace: 'argo-pinned', hard: { pods: '10' }, marks });
+    const metadata = tracked('pinned', 'argo-pinned', 'compute');
+    const quota = await givenApplied({ namespace: 'argo-pinned', hard: { pods: '10' }, metadata });
     await quota.deploy('web', 8, { cpu: '10m' });
     const blocked = await quota.reaches('Blocked', 'Unplaceable');
     expect(blocked.detail).toContain('applies the tag v1 of acme/gitops');
@@ -231,7 +231,7 @@ describe.concurrent('a quota that Flux applies', SEVERAL_PHASES, () => {
     const quota = await givenApplied({
       namespace: 'flux-a',
       hard: { pods: '10' },
-      marks: {
+      metadata: {
         labels: {
           'kustomize.toolkit.fluxcd.io/name': 'team-a',
           'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
@@ -272,7 +272,7 @@ describe.concurrent('a quota that Flux applies', SEVERAL_PHASES, () => {
     const quota = await givenApplied({
       namespace: 'flux-b',
       hard: { 'requests.cpu': '2' },
-      marks: { labels: { [`helm.${group}/name`]: 'team-b', [`helm.${group}/namespace`]: 'flux-system' } },
+      metadata: { labels: { [`helm.${group}/name`]: 'team-b', [`helm.${group}/namespace`]: 'flux-system' } },
     });
     await quota.deploy('web', 2, { cpu: '900m' });
     await expectMerged(quota, 'flux/clusters/prod/team-b.yaml', (text) => text.replace('"2"', '"2400m"'));

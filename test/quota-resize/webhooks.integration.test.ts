@@ -34,9 +34,9 @@ beforeAll(async () => {
   });
   // On ports of its own choice, so that nobody takes them first.
   const { logFile } = await stack.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
-  const learntFrom = (await readFile(logFile, 'utf8')).split('\n');
-  metrics = saidBy(learntFrom, 'the starter is starting')['metrics'] ?? '';
-  const { url = '' } = saidBy(learntFrom, "the starter takes GitHub's webhooks");
+  const logLines = (await readFile(logFile, 'utf8')).split('\n');
+  metrics = fieldsOfLine(logLines, 'the starter is starting')['metrics'] ?? '';
+  const { url = '' } = fieldsOfLine(logLines, "the starter takes GitHub's webhooks");
   const app = stack.forge.registerApp({ slug: 'headroom', publicKey });
   const installation = app.install({ account: 'acme' });
   await stack.startWorker({
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => await stack?.stop());
 
 /** The fields of the log line with this message. */
-function saidBy(lines: readonly string[], message: string): Readonly<Record<string, string>> {
+function fieldsOfLine(lines: readonly string[], message: string): Readonly<Record<string, string>> {
   const line = lines.find((text) => text.includes(`"msg":"${message}"`));
   return JSON.parse(line ?? '{}') as Record<string, string>;
 }

@@ -166,7 +166,7 @@ describe('a starter that has just begun', () => {
     await client.workflowService.resetStickyTaskQueue({ namespace: temporal.namespace, execution: { workflowId } });
   }
 
-  /** Whether the episode was hinted a second time that it stays wrong, and has counted since then. */
+  /** Whether the episode got a second reconcile request because it stays wrong, and has counted since then. */
   async function isFoundAgain(): Promise<boolean> {
     const { events: history } = await episode('team-restart').fetchHistory();
     const requests = (history ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) =>

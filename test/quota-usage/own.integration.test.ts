@@ -122,8 +122,8 @@ async function untilUsed(namespace: string, used: Amounts): Promise<void> {
 async function untilUsedForASecond(namespace: string, used: Amounts): Promise<void> {
   let since = Number.POSITIVE_INFINITY;
   await eventually(`${namespace} has said ${JSON.stringify(used)} for a second`, async () => {
-    const isSaid = JSON.stringify((await statusOf(namespace)).used) === JSON.stringify(used);
-    since = isSaid ? Math.min(since, Date.now()) : Number.POSITIVE_INFINITY;
+    const isCounted = JSON.stringify((await statusOf(namespace)).used) === JSON.stringify(used);
+    since = isCounted ? Math.min(since, Date.now()) : Number.POSITIVE_INFINITY;
     return Date.now() - since >= 1_000;
   });
 }

@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { controllers, stagesFor } from './controllers.ts';
 import { forgetUnreleased, type Replacements, UNRELEASED, writeHistory } from './histories.ts';
 import type { Platform, Recorded, Scenario, Started } from './stages.ts';
-import { tellErrorsOnly } from './workflows-only.ts';
+import { logErrorsOnly } from './workflows-only.ts';
 
 /** One scenario with everything that its recording needs. */
 interface Part {
@@ -17,7 +17,7 @@ interface Part {
   readonly isAlone: boolean;
 }
 
-tellErrorsOnly();
+logErrorsOnly();
 const asked = process.argv.slice(2);
 const parts = await allParts();
 const chosen = asked.length === 0 ? parts : parts.filter((part) => asked.some((name) => isCalled(part, name)));

@@ -12,7 +12,7 @@ const logger = new DefaultLogger('ERROR');
 let bundle: ReturnType<typeof bundleWorkflowCode> | undefined;
 
 /** Before the first worker of this process: what it does is nothing to tell. */
-export function tellErrorsOnly(): void {
+export function logErrorsOnly(): void {
   Runtime.install({ logger, telemetryOptions: { logging: { filter: 'OFF' } } });
 }
 

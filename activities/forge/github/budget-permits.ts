@@ -70,13 +70,13 @@ export function createGitHubPermits(options: GitHubPermitsOptions): WritePermits
   const { limits, log } = options;
   const budget = new BudgetWorkflowClient(options);
   return {
-    acquire: async (wanted) => await takePermit(budget, wanted, { limits, log }),
+    acquire: async (wanted) => await acquirePermit(budget, wanted, { limits, log }),
     limited: async (waitMs, words) => await budget.limited(waitMs, words),
   };
 }
 
 /** Asks until a permit is granted in time, or until waiting in the activity is no longer worthwhile. */
-async function takePermit(
+async function acquirePermit(
   budget: BudgetWorkflowClient,
   wanted: PermitAsk,
   { limits, log }: Pick<GitHubPermitsOptions, 'limits' | 'log'>,

@@ -36,7 +36,7 @@ export function decide(
   seen: LightsOutObservation,
   before: LightsOutMemory,
 ): readonly [LightsOutMemory, LightsOutVerdict] {
-  const memory = takeIn(seen, before);
+  const memory = updateMemory(seen, before);
   return [memory, inSentences(verdictFor(seen, memory))];
 }
 
@@ -50,7 +50,7 @@ function inSentences(verdict: LightsOutVerdict): LightsOutVerdict {
   };
 }
 
-function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
+function updateMemory(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
   const { at, schedule, period, plan } = seen;
   const current = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
   const inEffect = seen.inEffect ?? current.inEffect;

@@ -43,10 +43,10 @@ export async function serveGit(
   await forge.lock.run(async () => {
     const before = await branches(forge);
     // Who has pushed finds the pull requests moved: the answer ends once the forge has taken the push in.
-    await backend(request, response, environment, async () => takeIn(before));
+    await backend(request, response, environment, async () => recordPush(before));
   });
 
-  async function takeIn(before: ReadonlyMap<string, string>): Promise<void> {
+  async function recordPush(before: ReadonlyMap<string, string>): Promise<void> {
     const after = await branches(forge);
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (ref) => before.get(ref) !== after.get(ref),

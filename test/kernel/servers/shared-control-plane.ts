@@ -63,7 +63,7 @@ export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []
 }
 
 /** One that cannot be restored is not lent again either. */
-async function takeBack(shared: SharedControlPlane): Promise<void> {
+async function giveBack(shared: SharedControlPlane): Promise<void> {
   if (idle !== undefined || shared.wasKilled) {
     await shared.stop();
     return;
@@ -123,7 +123,7 @@ class SharedControlPlane {
         this.wasKilled = true;
         await plane.rotateToken(user);
       },
-      stop: async () => await (givenBack ??= takeBack(this)),
+      stop: async () => await (givenBack ??= giveBack(this)),
     };
   }
 

@@ -313,13 +313,13 @@ export class WatchedQuota {
 
   /** Waits until the branch was rebuilt in place of a head, and the comment that ends the rebuilding says why. */
   async rebuilt({ number, head }: Pick<ShownPullRequest, 'number' | 'head'>): Promise<ShownPullRequest> {
-    const rebuiltAndTold = async (): Promise<ShownPullRequest | false> => {
+    const rebuiltWithComment = async (): Promise<ShownPullRequest | false> => {
       // The comment is the last that is written, so what is read after it has the new title too.
-      const isTold = (await this.comments(number)).length > 0;
+      const isCommented = (await this.comments(number)).length > 0;
       const shown = await this.shown(number);
-      return isTold && shown.head.sha !== head.sha && shown;
+      return isCommented && shown.head.sha !== head.sha && shown;
     };
-    return await eventually(`the branch of pull request #${number} is rebuilt`, rebuiltAndTold, EPISODE_MS);
+    return await eventually(`the branch of pull request #${number} is rebuilt`, rebuiltWithComment, EPISODE_MS);
   }
 
   async comments(number: number): Promise<string[]> {

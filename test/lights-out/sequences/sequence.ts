@@ -136,7 +136,7 @@ export class Sequence {
       if (isDeepStrictEqual(now, before)) break;
       if (passes === PASSES) throw new Error(`after ${PASSES} passes there is still something to be done`);
       before = now;
-      for (const { name } of this.#model.keepers) await this.#lookAgain(name);
+      for (const { name } of this.#model.keepers) await this.#reconcileAgain(name);
     }
     const different = await this.#differences();
     if (different.length > 0) throw new Error(['it is not as the table says:', ...different].join('\n'));
@@ -164,7 +164,7 @@ export class Sequence {
   }
 
   /** Has a schedule look, and waits until it has done what it found. */
-  async #lookAgain(name: ScheduleName): Promise<void> {
+  async #reconcileAgain(name: ScheduleName): Promise<void> {
     const schedule = this.#world.name(name);
     // Its workflow begins when the starter has heard of it.
     await eventually(`${name} is told to look`, () => this.#cluster.command(schedule, 'reconcileNow'), REST_WITHIN_MS);

@@ -1,5 +1,5 @@
 /** Claims of storage, by class and by attributes class, that grow and shrink; and claims of devices. */
-import { chance, type ClaimModel, corePath, groupPath, type Maker, takeOut } from './world.ts';
+import { chance, type ClaimModel, corePath, groupPath, type Maker, removeFrom } from './world.ts';
 
 export const storageClasses = { fast: true, slow: false } as const;
 export const attributesClasses = ['silver', 'gold'] as const;
@@ -144,7 +144,7 @@ const reclassClaim: Maker = (world, namespace) => {
 const deleteClaim: Maker = (world, namespace) => {
   if (namespace.claims.length === 0) return null;
   const claim = world.random.pick(namespace.claims);
-  takeOut(namespace.claims, claim);
+  removeFrom(namespace.claims, claim);
   return {
     kind: 'delete',
     path: corePath(namespace, 'persistentvolumeclaims', claim.name),

@@ -1,6 +1,6 @@
 /** Everything of which quotas count only how many there are, custom resources included. */
 import { workloadPodSpec } from './pods.ts';
-import { chance, groupPath, type Maker, type Namespace, type ObjectModel, takeOut } from './world.ts';
+import { chance, groupPath, type Maker, type Namespace, type ObjectModel, removeFrom } from './world.ts';
 
 interface CountedKind {
   readonly kind: string;
@@ -134,7 +134,7 @@ const createObject: Maker = (world, namespace) => {
 const deleteObject: Maker = (world, namespace) => {
   if (namespace.objects.length === 0) return null;
   const object = world.random.pick(namespace.objects);
-  takeOut(namespace.objects, object);
+  removeFrom(namespace.objects, object);
   return { kind: 'delete', path: object.path, words: `${namespace.name}: ${lastParts(object.path)} is deleted` };
 };
 

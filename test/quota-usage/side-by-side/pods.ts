@@ -9,7 +9,7 @@ import {
   type Namespace,
   type PodForm,
   type PodModel,
-  takeOut,
+  removeFrom,
   type World,
 } from './world.ts';
 
@@ -234,7 +234,7 @@ const deletePod: Maker = (world, namespace) => {
   const words = `${namespace.name}: pod ${pod.name} is deleted`;
   const hasGrace = pod.isOnNode && isLive(pod);
   if (hasGrace || pod.hasFinalizer) pod.isDeleted = true;
-  else takeOut(namespace.pods, pod);
+  else removeFrom(namespace.pods, pod);
   if (!hasGrace) return { kind: 'delete', path, words };
   // A stuck pod is free again when its grace is over twice: at once, or not within any run.
   const graceSeconds = world.random.pick([1, 100_000]);
@@ -248,7 +248,7 @@ const releasePod: Maker = (world, namespace) => {
   const path = corePath(namespace, 'pods', pod.name);
   if (pod.hasFinalizer) {
     pod.hasFinalizer = false;
-    if (!pod.isOnNode || !isAlive(pod)) takeOut(namespace.pods, pod);
+    if (!pod.isOnNode || !isAlive(pod)) removeFrom(namespace.pods, pod);
     return {
       kind: 'patch',
       patch: 'merge',
@@ -257,7 +257,7 @@ const releasePod: Maker = (world, namespace) => {
       words: `${namespace.name}: the finalizer of pod ${pod.name} is removed`,
     };
   }
-  takeOut(namespace.pods, pod);
+  removeFrom(namespace.pods, pod);
   return { kind: 'delete', path, graceSeconds: 0, words: `${namespace.name}: pod ${pod.name} is deleted by force` };
 };
 

@@ -4,7 +4,7 @@ import { attributesClasses, deviceClasses, storageClasses } from './claims.ts';
 import { countNames, customCount } from './objects.ts';
 import type { Operation } from './operation.ts';
 import { priorityClasses } from './pods.ts';
-import { chance, corePath, type Maker, type Namespace, type PodRule, takeOut, type World } from './world.ts';
+import { chance, corePath, type Maker, type Namespace, type PodRule, removeFrom, type World } from './world.ts';
 
 /** What quotas of a scope of pods may limit among the standard names. */
 const COMPUTE = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
@@ -246,7 +246,7 @@ const deleteQuota: Maker = (world, namespace) => {
   const fitting = namespace.quotas.filter(({ name }) => name !== 'everything');
   if (fitting.length < 3) return null;
   const quota = world.random.pick(fitting);
-  takeOut(namespace.quotas, quota);
+  removeFrom(namespace.quotas, quota);
   return {
     kind: 'delete',
     path: corePath(namespace, 'resourcequotas', quota.name),

@@ -1,5 +1,5 @@
 /** Services of each type, and their way from one type to another. */
-import { chance, corePath, type Maker, type ServiceModel, takeOut, type World } from './world.ts';
+import { chance, corePath, type Maker, type ServiceModel, removeFrom, type World } from './world.ts';
 
 /** The cluster's range has 254 addresses. */
 const MOST = 110;
@@ -93,7 +93,7 @@ const changeService: Maker = (world, namespace) => {
 const deleteService: Maker = (world, namespace) => {
   if (namespace.services.length === 0) return null;
   const service = world.random.pick(namespace.services);
-  takeOut(namespace.services, service);
+  removeFrom(namespace.services, service);
   return {
     kind: 'delete',
     path: corePath(namespace, 'services', service.name),

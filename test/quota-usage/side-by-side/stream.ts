@@ -6,7 +6,7 @@ import type { Fault, Operation } from './operation.ts';
 import { claimTemplate, podMakers, priorityClasses, runtimeClasses } from './pods.ts';
 import { firstQuota, lateQuotas, quotaMakers } from './quotas.ts';
 import { serviceMakers } from './services.ts';
-import { emptyWorld, type Namespace, newNamespace, type PodRule, takeOut, type World } from './world.ts';
+import { emptyWorld, type Namespace, newNamespace, type PodRule, removeFrom, type World } from './world.ts';
 
 export interface StreamOptions {
   readonly seed: number;
@@ -139,7 +139,7 @@ function closeNamespace(world: World, namespace: Namespace | undefined): Operati
 
 function removeNamespace(world: World, namespace: Namespace | undefined): Operation[] {
   if (namespace === undefined) return [];
-  takeOut(world.namespaces, namespace);
+  removeFrom(world.namespaces, namespace);
   const path = `/api/v1/namespaces/${namespace.name}`;
   return [{ kind: 'delete', path, words: `namespace ${namespace.name} is deleted` }];
 }
@@ -181,7 +181,7 @@ function removeCustom(world: World, plural: keyof typeof customKinds): Operation
     objects
       .filter(({ kind }) => kind === plural)
       .map((object): Operation => {
-        takeOut(objects, object);
+        removeFrom(objects, object);
         return { kind: 'delete', path: object.path, words: `${name}: the last of the ${plural} are deleted` };
       }),
   );

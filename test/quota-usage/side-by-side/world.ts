@@ -112,7 +112,7 @@ export function chance(random: Random, share: number): boolean {
 }
 
 /** Takes an item out of a list. */
-export function takeOut<T>(items: T[], item: T): void {
+export function removeFrom<T>(items: T[], item: T): void {
   const index = items.indexOf(item);
   if (index >= 0) items.splice(index, 1);
 }

@@ -178,7 +178,7 @@ describe('the work queue', () => {
     await clock.pass(60_000);
     expect(queue.trouble).toBe('14 UNAVAILABLE: no connection');
     expect(got).toEqual([]);
-    // More pressure on a workflow whose hint did not get through yet.
+    // More pressure on a workflow whose reconcile request did not get through yet.
     for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`, { cause: '2' }));
     away = false;
     await clock.pass(60_000);

@@ -143,14 +143,17 @@ describe('the starter', () => {
       `headroom_starter_reconcile_requests_total{kind="${kind}",cluster="${CLUSTER}"} ${count}`;
     const waiting = (count: number): string =>
       `headroom_starter_reconcile_requests_waiting{cluster="${CLUSTER}"} ${count}`;
-    await eventually('it hinted at the schedule of before', async () => await says(sent('schedule', 1)));
+    await eventually(
+      'it sent a reconcile request for the schedule of before',
+      async () => await says(sent('schedule', 1)),
+    );
     await eventually('none waits', async () => await says(waiting(0)));
     await cluster.namespace('rehearsed');
-    // Told of its workloads once a minute, so that the second hint waits.
+    // It gets one reconcile request a minute for its workloads, so the second one waits.
     await cluster.schedule('rehearsed', { ...asleep, namespaces: ['rehearsed'], dryRun: true });
-    await eventually('it hinted at the new one', async () => await says(sent('schedule', 2)));
+    await eventually('it sent a reconcile request for the new one', async () => await says(sent('schedule', 2)));
     await cluster.deployment('rehearsed', 'web', 2, { fieldManager: 'argocd-controller' });
-    await eventually('it hinted at its workload', async () => await says(sent('workloads', 1)));
+    await eventually('it sent a reconcile request for its workload', async () => await says(sent('workloads', 1)));
     await cluster.deployment('rehearsed', 'api', 2, { fieldManager: 'argocd-controller' });
     await eventually('one waits', async () => await says(waiting(1)));
     expect(await says(sent('workloads', 1))).toBe(true);
@@ -171,7 +174,7 @@ describe('the starter', () => {
       async () => await cluster.handle('running').describe(),
     );
     const ended = ['at-rest', 'suspended', 'deleting'];
-    // Twice: the first time it might be a hint of the start that begins it.
+    // Twice: the first time a reconcile request of the start might begin it.
     for (let times = 0; times < 2; times += 1) {
       for (const schedule of ended) {
         const { runId } = await eventually(`${schedule} runs`, async () => await cluster.handle(schedule).describe());

@@ -26,7 +26,7 @@ it('says once that Temporal does not answer, requests nothing meanwhile, and goe
   // The client's own second tries would take most of a minute.
   const connection = await Connection.connect({ address: `127.0.0.1:${line.port}`, interceptors: [] });
   const lines: string[] = [];
-  const hinted: string[] = [];
+  const requested: string[] = [];
   let asked = 0;
   const stop = new AbortController();
   line.cut();
@@ -38,17 +38,17 @@ it('says once that Temporal does not answer, requests nothing meanwhile, and goe
       return [{ name: 'night', resourceVersion: '7' }];
     },
     existing: () => new Set(['night']),
-    request: ({ coalescingKey, about }) => hinted.push(`${about} ${coalescingKey}`),
+    request: ({ coalescingKey, about }) => requested.push(`${about} ${coalescingKey}`),
     everyMs: 20,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
   });
   await eventually('it asked several times in vain', () => asked > 3);
   expect(lines).toEqual([expect.stringMatching(/^Temporal does not list which schedules have a workflow: /)]);
-  expect(hinted).toEqual([]);
+  expect(requested).toEqual([]);
   line.mend();
-  await eventually('it hints', () => hinted.length > 0);
-  expect(hinted[0]).toBe('start lights-out/test/night (start)');
+  await eventually('it sends a reconcile request', () => requested.length > 0);
+  expect(requested[0]).toBe('start lights-out/test/night (start)');
   expect(lines.slice(1)).toEqual(['Temporal lists again which schedules have a workflow']);
   stop.abort();
   await kept;
@@ -65,7 +65,7 @@ it('asks again soon where the first answer did not come: what was deleted while 
     async () => (await client.workflow.count("WorkflowType = 'lightsOut'")).count > 0,
   );
   const lines: string[] = [];
-  const hinted: string[] = [];
+  const requested: string[] = [];
   const stop = new AbortController();
   line.cut();
   const kept = keepRunning({
@@ -73,15 +73,15 @@ it('asks again soon where the first answer did not come: what was deleted while 
     cluster: 'other',
     schedules: () => [],
     existing: () => new Set(),
-    request: ({ coalescingKey, about }) => hinted.push(`${about} ${coalescingKey}`),
+    request: ({ coalescingKey, about }) => requested.push(`${about} ${coalescingKey}`),
     everyMs: 3_600_000,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
   });
   await eventually('it asked in vain', () => lines.length > 0);
   line.mend();
-  await eventually('it hints', () => hinted.length > 0);
-  expect(hinted).toEqual([expect.stringContaining(gone)]);
+  await eventually('it sends a reconcile request', () => requested.length > 0);
+  expect(requested).toEqual([expect.stringContaining(gone)]);
   stop.abort();
   await kept;
   await started.terminate();

@@ -76,7 +76,7 @@ async function define(): Promise<void> {
   });
 }
 
-/** A watch of the whole cluster, and what it hinted: `schedule|workloads <schedule>: <cause>`. */
+/** A watch of the whole cluster, and the reconcile requests that it made: `schedule|workloads <schedule>: <cause>`. */
 async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   if (until === isListed) await define();
   const stop = new AbortController();
@@ -321,7 +321,7 @@ describe('the watch of workloads', () => {
     });
     const { requestsOf, watch } = await startWatch();
     await eventually('the schedule is requested', () => requestsOf(name).length > 0);
-    /** Without the hint that the schedule is there. */
+    /** Without the reconcile request that the schedule is there. */
     return { requestsOf: () => requestsOf(name).slice(1), watch };
   }
 
@@ -415,7 +415,7 @@ describe('the watch of workloads', () => {
         },
       },
     });
-    await eventually('what the autoscaler needs is hinted', () => ofScaler().length === 1);
+    await eventually('a reconcile is requested for the autoscaler', () => ofScaler().length === 1);
     const patchScaler = async (fieldManager: string, body: object): Promise<void> => {
       await autoscaling.patchNamespacedHorizontalPodAutoscaler(
         { namespace: 'bounded', name: 'web', fieldManager, body },
@@ -431,9 +431,9 @@ describe('the watch of workloads', () => {
     // Whoever changes it within the second in which it was held did so before.
     await eventually('the next second', () => Math.floor(Date.now() / 1000) > Math.floor(Date.parse(since) / 1000));
     await patchScaler('kubectl-edit', { spec: { maxReplicas: 5 } });
-    await eventually('the person is hinted', () => ofScaler().length === 2);
+    await eventually('a reconcile is requested for the change by a person', () => ofScaler().length === 2);
     await patchScaler(GITOPS, { spec: { maxReplicas: 7 } });
-    await eventually('GitOps is hinted', () => ofScaler().length === 3);
+    await eventually('a reconcile is requested for the change by GitOps', () => ofScaler().length === 3);
     await patchScaler(FIELD_MANAGER, { spec });
     await untilMaximum(1);
     const wish = { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' };
@@ -476,14 +476,14 @@ describe('the watch of workloads', () => {
         spec: { scaleTargetRef: { name: 'web' } },
       },
     });
-    await eventually('the new one is hinted', () => ofScaler().length === 1);
+    await eventually('a reconcile is requested for the new one', () => ofScaler().length === 1);
     const annotate = async (fieldManager: string, paused: string | null, savedState: object = {}): Promise<void> => {
       const body = { metadata: { annotations: { [KEDA_PAUSED_REPLICAS]: paused, ...savedState } } };
       await custom.patchNamespacedCustomObject({ ...location, name: 'web', fieldManager, body }, MERGE);
     };
     await annotate(FIELD_MANAGER, '0', { [MANAGED_BY]: 'paused', [DOWN_SINCE]: new Date().toISOString() });
     await annotate(GITOPS, '3');
-    await eventually('another number is hinted', () => ofScaler().length === 2);
+    await eventually('a reconcile is requested for another number', () => ofScaler().length === 2);
     await annotate(FIELD_MANAGER, '0');
     // A person may resume it for the night: nothing is to be done.
     await annotate('kubectl-annotate', null);

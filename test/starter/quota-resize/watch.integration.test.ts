@@ -109,7 +109,11 @@ describe('a namespace that is seen after its quotas', () => {
 
     await allow('namespaces', ['namespaces'], ['list', 'watch']);
     // It asks ever less often while it may not: once a minute at last.
-    await eventually('the other one is hinted', () => started().some(([namespace]) => namespace === 'half'), 150_000);
+    await eventually(
+      'the other one gets a reconcile request',
+      () => started().some(([namespace]) => namespace === 'half'),
+      150_000,
+    );
     expect(started()).toContainEqual(['half', 'the namespace changed']);
   }, 240_000);
 });

@@ -454,11 +454,11 @@ describe('what people say', () => {
   it('counts as done once everything was down since, also by an override or after a wake', () => {
     const since = NIGHT - HOUR;
     const deployed = workloadOf({ changed: changeBy('kubectl', since + SECOND, false) });
-    const toldOf = (over: Partial<EvaluationContext>, namespace = namespaceOf()) => textOf(deployed, over, namespace);
+    const textFor = (over: Partial<EvaluationContext>, namespace = namespaceOf()) => textOf(deployed, over, namespace);
     const sleep = (by: string) => [overrideOf({ kind: 'sleep', since, by })];
     for (const overrides of [sleep('alice'), [overrideOf({ until: since })]]) {
-      expect(toldOf({ overrides, completedAt: since - 1 })).toBe('Down 3→0');
-      expect(toldOf({ overrides, completedAt: since })).toBe('ChangedByPerson');
+      expect(textFor({ overrides, completedAt: since - 1 })).toBe('Down 3→0');
+      expect(textFor({ overrides, completedAt: since })).toBe('ChangedByPerson');
     }
     // Of an annotation the second alone is known: everything may have been as it should be before it was written.
     const namespace = namespaceOf('team-a', {
@@ -469,8 +469,8 @@ describe('what people say', () => {
       [{ overrides: sleep('annotation') }, namespaceOf()],
       [{}, namespace],
     ] as const) {
-      expect(toldOf({ ...over, completedAt: since + 999 }, where)).toBe('Down 3→0');
-      expect(toldOf({ ...over, completedAt: since + SECOND }, where)).toBe('ChangedByPerson');
+      expect(textFor({ ...over, completedAt: since + 999 }, where)).toBe('Down 3→0');
+      expect(textFor({ ...over, completedAt: since + SECOND }, where)).toBe('ChangedByPerson');
     }
   });
 

@@ -294,8 +294,8 @@ describe('whatever happens', () => {
 
         calm(world);
         const calmSince = world.now;
-        for (let looks = 0; episode.run().kind !== 'end'; looks += 1) {
-          if (looks > 400) throw new Error(`no end: ${episode.last?.reason}, ${episode.last?.detail}`);
+        for (let passes = 0; episode.run().kind !== 'end'; passes += 1) {
+          if (passes > 400) throw new Error(`no end: ${episode.last?.reason}, ${episode.last?.detail}`);
           episode.rest();
           // People look after what was left to them within a day.
           const pull = lastPull(world);
@@ -363,8 +363,8 @@ describe('whatever happens', () => {
             if (steps % 2 === 0) episode.memory = emptyMemory();
             episode.rest();
           }
-          for (let looks = 0; !isMerged(); looks += 1) {
-            if (looks > 50) throw new Error(`no merge: ${episode.last?.reason}, ${episode.last?.detail}`);
+          for (let passes = 0; !isMerged(); passes += 1) {
+            if (passes > 50) throw new Error(`no merge: ${episode.last?.reason}, ${episode.last?.detail}`);
             // Twice the limit is the most without an approval.
             if (episode.run().reason === 'MaxStepExceeded') {
               const outcome = command(episode.memory, 'approve', { by: 'ann', reason: '' }, world.now);
@@ -375,8 +375,8 @@ describe('whatever happens', () => {
           expect(world.pulls).toHaveLength(1);
           world.used = '1';
           world.missing = '0';
-          for (let looks = 0; episode.run().kind !== 'end'; looks += 1) {
-            if (looks > 50) throw new Error(`no end: ${episode.last?.reason}`);
+          for (let passes = 0; episode.run().kind !== 'end'; passes += 1) {
+            if (passes > 50) throw new Error(`no end: ${episode.last?.reason}`);
             episode.rest();
           }
         },

@@ -588,8 +588,8 @@ describe('merging', () => {
 
 describe('observe mode', () => {
   it('leaves an open pull request to people, whatever is so', () => {
-    const looks = [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }];
-    for (const observed of looks) {
+    const observations = [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }];
+    for (const observed of observations) {
       for (const pull of [{}, { headSha: 'ffff' }, { mergeability: 'behind' }, { mergeability: 'conflict' }] as const) {
         for (const rejection of [null, learntFrom]) {
           const [, verdict] = decideOpenAt(NOW, {

@@ -98,7 +98,7 @@ function approvalTimedOut(): Verdict {
   return decide(seenWith(openDecision(), pullRequest(), observed), asked, NOW)[1];
 }
 
-function siblingQuota(): OtherQuota {
+function otherQuota(): OtherQuota {
   return {
     name: 'objects',
     quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } },
@@ -276,7 +276,7 @@ const expected: Record<Reason, Expected> = {
   },
   OtherQuotaFirst: {
     verdict: idle(
-      { demand: [demand({ 'requests.cpu': '4' })], otherQuotas: [siblingQuota()] },
+      { demand: [demand({ 'requests.cpu': '4' })], otherQuotas: [otherQuota()] },
       { demand: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'hold',

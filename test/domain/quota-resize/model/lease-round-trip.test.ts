@@ -168,13 +168,13 @@ describe('the memory of a Lease', () => {
         constantFrom({}, { repository: 'acme/gitops' }, { field: 'limits', ref: 'main' }),
         texts,
         (narrowed, notes) => {
-          const known = configuredCandidates('clusters/{{ .Cluster }}/{{ .Namespace }}', target, narrowed, notes);
-          const candidate = known[tried];
-          if (candidate === undefined) throw new Error(`there are only ${known.length} candidates`);
-          expect(isLedBy(readBack({ candidate, tried, values: {} }), known)).toBe(true);
-          expect(isLedBy(readBack({ candidate: { ...candidate, learntFrom: '' }, tried, values: {} }), known)).toBe(
-            false,
-          );
+          const configured = configuredCandidates('clusters/{{ .Cluster }}/{{ .Namespace }}', target, narrowed, notes);
+          const candidate = configured[tried];
+          if (candidate === undefined) throw new Error(`there are only ${configured.length} candidates`);
+          expect(isLedBy(readBack({ candidate, tried, values: {} }), configured)).toBe(true);
+          expect(
+            isLedBy(readBack({ candidate: { ...candidate, learntFrom: '' }, tried, values: {} }), configured),
+          ).toBe(false);
         },
       ),
     );

@@ -6,7 +6,7 @@ import { NOW, payloads, SECRET, signed } from './payloads.ts';
 
 const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 
-/** A receiver for which every event is about one quota, and the hints that it gave. */
+/** A receiver for which every event is about one quota, and the reconcile requests that it made. */
 function receiver(options: Partial<ReceiverOptions> = {}) {
   const requests: string[] = [];
   const receive = createReceiver({

@@ -121,7 +121,7 @@ function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedName
   if (applied !== undefined) {
     return { namespace: applied, by };
   }
-  return isTold(search, quota)
+  return impliesNamespace(search, quota)
     ? { namespace: wanted.namespace, by }
     : (namespaceByTemplate(templatesOf(candidate), quota.paths, wanted.cluster) ??
         namespaceByFolder(new Set([wanted.namespace]), quota.paths, { cluster: wanted.cluster, quota: wanted.name }));
@@ -137,7 +137,7 @@ function rootOfQuota({ candidate }: Search, { paths }: ResolvedQuota): string {
  * Whether the candidate implies the namespace: a path that was named for this namespace, or from which the quota is
  * applied, belongs to it, except for folders below that have another specific name.
  */
-function isTold(search: Search, quota: ResolvedQuota): boolean {
+function impliesNamespace(search: Search, quota: ResolvedQuota): boolean {
   const { reader, wanted, candidate, path } = search;
   const named = wordsOf(path).some((word) => word !== wanted.cluster && mentions(word, wanted.namespace));
   const explicit = candidate.path !== undefined && ['annotation', 'argocd', 'flux'].includes(candidate.from);

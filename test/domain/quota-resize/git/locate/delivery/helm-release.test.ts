@@ -18,9 +18,9 @@ const release = (values: string, spec = '') =>
 const VALUES = '  values:\n    hard:\n      pods: "4"\n';
 const learntFrom = 'the Flux HelmRelease flux-b/team-b (label helm.toolkit.fluxcd.io/name)';
 const object = { name: 'team-b', namespace: 'flux-b', path: 'clusters/prod' };
-const hint: SourceCandidate = { from: 'flux', learntFrom, path: 'charts/quota', release: object };
+const fluxCandidate: SourceCandidate = { from: 'flux', learntFrom, path: 'charts/quota', release: object };
 
-function place(files: Files, candidate: SourceCandidate = hint) {
+function place(files: Files, candidate: SourceCandidate = fluxCandidate) {
   const wanted = { namespace: 'flux-b', name: 'compute', cluster: 'prod', resources: ['pods'] };
   return ask(files, (tree) => {
     const answer = locateQuota(tree, wanted, candidate);
@@ -87,7 +87,7 @@ describe('a quota that a HelmRelease installs', () => {
       './charts/quota',
       'quota',
     );
-    const elsewhere = { ...hint, path: 'clusters/prod' };
+    const elsewhere = { ...fluxCandidate, path: 'clusters/prod' };
     expect(place({ [path]: text }, elsewhere)).toEqual({
       kind: 'edited',
       edits: [{ path, before: text, after: text.replace('"4"', '"6"') }],
