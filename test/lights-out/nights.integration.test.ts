@@ -42,7 +42,7 @@ describe.concurrent('an Event that cannot be written', () => {
     expect(await cluster.events(name)).toEqual([]);
     await speak();
     const isDown = (event: string): boolean => event.startsWith('ScaledDown: ');
-    // It rests for a minute; for two or four where a late reconcile request led to one or two passes more that found nothing.
+    // It rests for a minute; for two or four where late reconcile requests led to passes that found nothing.
     await eventually('it is told', async () => (await cluster.events(name)).some(isDown), 300_000);
     expect((await cluster.events(name)).filter(isDown)).toHaveLength(1);
   }, 400_000);

@@ -340,8 +340,8 @@ async function comeTo(quota: WatchedQuota, pods: number): Promise<void> {
 }
 
 /**
- * Waits until an episode is over that got a reconcile request after a moment: a new one, or one that the raised limit itself had begun a
- * moment before and that observed once more.
+ * Waits until an episode is over that got a reconcile request after a moment: a new one, or one that the raised limit
+ * itself had begun a moment before and that observed once more.
  */
 async function endsAfterRequest({ workflowId }: WatchedQuota, since: number): Promise<void> {
   await eventually('an episode that got a reconcile request is over', async () => {

@@ -32,7 +32,7 @@ function quota(used: Readonly<Record<string, string>>, more: Partial<CachedQuota
   return { ...name, spec: { hard }, status: { hard, used }, ...more };
 }
 
-/** A watch over caches that hold these quotas, in whose namespaces there are so many pods; what it requested, and how often it counted. */
+/** A watch over caches with these quotas and so many pods in each namespace; what it requested, and how often it counted. */
 function watching(
   quotas: CachedQuota[],
   options: Partial<UsageWatchOptions> = {},
