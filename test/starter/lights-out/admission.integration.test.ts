@@ -459,8 +459,12 @@ describe('the certificate that starters make', () => {
     await core.deleteNamespacedSecret(secretPlace);
     await eventually('it observes again', async () => (await secretText('ca.key')) !== '');
     expect(warnings()).toEqual([
-      expect.stringMatching(/^the MutatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/),
-      expect.stringMatching(/^the ValidatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/),
+      expect.stringMatching(
+        /^the CA bundle of the MutatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/,
+      ),
+      expect.stringMatching(
+        /^the CA bundle of the ValidatingWebhookConfiguration headroom-lights-out may not .*cannot get resource/,
+      ),
     ]);
   });
 

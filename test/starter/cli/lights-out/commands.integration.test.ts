@@ -227,7 +227,9 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     });
     await says('cancel', 'nights');
     expect(await fails(1, ['cancel', 'nights'])).toMatch(/^There is nothing to cancel/);
-    expect(await fails(1, ['wake', 'nights', '--until', '2020-01-01T00:00:00Z'])).toBe('2020-01-01T00:00:00Z is over.');
+    expect(await fails(1, ['wake', 'nights', '--until', '2020-01-01T00:00:00Z'])).toBe(
+      '2020-01-01T00:00:00Z is in the past.',
+    );
     expect(await fails(1, ['approve', 'nights'])).toBe('The schedule asks for no approval.');
   });
 
@@ -235,13 +237,13 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     expect(await says('pause', 'nights', '--reason', 'upgrade')).toBe(
       `Paused by ${me}: lights-out of nights. Nothing is written for it until resume.\n`,
     );
-    const isPaused = new RegExp(`^ {2}Paused by ${me} since \\S+ \\(.* ago\\): upgrade$`, 'm');
+    const isPaused = new RegExp(`^Paused by ${me} since \\S+ \\(.* ago\\): upgrade \\(ConfigMap headroom-pauses`, 'm');
     await eventually('the status shows the pause', async () => isPaused.test(await says('status', 'nights')));
     expect(await fails(1, ['pause', 'nights'])).toBe(
       `Paused already by ${me}: lights-out of nights. headroom pauses shows since when.`,
     );
     expect(await says('resume', 'nights')).toBe(`Resumed by ${me}: lights-out of nights.\n`);
     await eventually('the status shows the end', async () => !isPaused.test(await says('status', 'nights')));
-    expect(await says('reconcile-now', 'nights')).toBe('Looking again.\n');
+    expect(await says('reconcile-now', 'nights')).toBe(`Checking again now, as asked by ${me}.\n`);
   });
 });
