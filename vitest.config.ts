@@ -28,7 +28,7 @@ export default defineConfig({
           // Each file has six to ten processes that want the cores, so the others take time from it. One file more than cores
           // would end a tenth earlier, and what waits for heartbeats of seconds would starve now and then. More than four
           // are a matter of memory: the servers of a file take one to two gigabytes.
-          maxWorkers: Math.min(4, availableParallelism()),
+          maxWorkers: Math.min(4, 2 * availableParallelism()),
           // What a file loads, and GitHub's description once it is compiled, is there for the next file. No test changes
           // what it imports.
           isolate: false,

@@ -1,4 +1,4 @@
-import { truncate } from '../../domain/kernel/sentence.ts';
+import { sentence, truncate } from '../../domain/kernel/sentence.ts';
 import { createHash } from 'node:crypto';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
@@ -23,6 +23,7 @@ interface ObjectEvent {
   readonly about: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
+  /** Written as a sentence: with a capital letter and a full stop. */
   readonly message: string;
   /** Writes with the same key give one Event. */
   readonly key: string;
@@ -50,7 +51,7 @@ export async function ensureObjectEvent(
         involvedObject: { ...about },
         type,
         reason,
-        message: truncate(message, MAX_MESSAGE_LENGTH),
+        message: truncate(sentence(message), MAX_MESSAGE_LENGTH),
         source: { component: COMPONENT },
         reportingComponent: COMPONENT,
         reportingInstance: COMPONENT,

@@ -57,7 +57,7 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
     const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toContain('was rejected by bob');
     expect(quota.pullRequests()).toEqual([]);
-    expect(await quota.events('QuotaResizeRejected')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget']);
+    expect(await quota.events('QuotaResizeRejected')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget.']);
     expect((await quota.lease())?.holder).toBeNull();
   });
 

@@ -4,6 +4,7 @@
  */
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import { quotaChanged } from '../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
@@ -155,7 +156,7 @@ describe('while no starter can be asked', { timeout: 400_000 }, () => {
 
     const { detail } = await restsIn(quota, 'Blocked', 'UsageNotCounted', 90_000);
     expect(detail).toContain('no starter answered on headroom-cache/test within 20 s');
-    expect(await quota.events('UsageNotCounted')).toEqual([`Warning: ${detail}`]);
+    expect(await quota.events('UsageNotCounted')).toEqual([`Warning: ${sentence(detail)}`]);
     expect(quota.pullRequests()).toEqual([]);
 
     await stack().startStarter();

@@ -85,10 +85,10 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(summaries.steps).not.toContain('');
 
     expect(await quota.events('QuotaResizeRecommended')).toEqual([
-      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
+      'Warning: Pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     expect(await quota.events('QuotaResizeMerged')).toEqual([
-      `Normal: pods 10 → 12: pull request #${shown.number} is merged`,
+      `Normal: pods 10 → 12: pull request #${shown.number} is merged.`,
     ]);
     expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([
       {

@@ -137,7 +137,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     await quota.reaches('Blocked', 'FoundTwice');
     expect(await quota.events('FoundTwice')).toEqual([
-      'Warning: acme/gitops at main: ResourceQuota twice/compute is in 2 places: managed-resources/test/twice/compute.yaml:5, managed-resources/test/twice/old/quota.yaml:5; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace',
+      'Warning: acme/gitops at main: ResourceQuota twice/compute is in 2 places: managed-resources/test/twice/compute.yaml:5, managed-resources/test/twice/old/quota.yaml:5; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace.',
     ]);
     await expectUntouched(quota);
 

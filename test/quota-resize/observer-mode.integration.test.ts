@@ -1,5 +1,6 @@
 /** Headroom as it is without any switch: it observes, and no more; and one switch further, it proposes and people merge. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -85,7 +86,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await reconcileCompletely(quota);
     await quota.reaches('CoolingDown', 'AlreadyRecommended');
     expect(await quota.events()).toEqual([
-      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
+      'Warning: Pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     // Paused, so that it does not see the moment in which ten pods are there and none is refused yet.
     await quota.command('pause');
@@ -97,7 +98,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);
     expect(await quota.events()).toContainEqual(
       expect.stringMatching(
-        /^Warning: pods should be raised from 10 to 17\. Workloads still need 3 pods that the quota denied\./,
+        /^Warning: Pods should be raised from 10 to 17\. Workloads still need 3 pods that the quota denied\./,
       ),
     );
     expect(await quota.logLines('QuotaResizeRecommended')).toHaveLength(2);
@@ -134,7 +135,7 @@ describe.concurrent('a namespace that is switched to propose', SEVERAL_PHASES, (
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.hard()).toEqual({ pods: '12' });
     expect(await quota.events('QuotaResizeMerged')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was merged by bob`,
+      `Normal: pods 10 → 12: pull request #${number} was merged by bob.`,
     ]);
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
   });
@@ -178,7 +179,7 @@ describe('a worker without a repository', SEVERAL_PHASES, () => {
       'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose';
     const blocked = await quota.reaches('Blocked', 'RepositoryNotConfigured');
     expect(blocked.detail).toContain(`${message}. Headroom tries again at 20`);
-    expect(await quota.events('RepositoryNotConfigured')).toEqual([`Warning: ${message}`]);
+    expect(await quota.events('RepositoryNotConfigured')).toEqual([`Warning: ${sentence(message)}`]);
     expect(await quota.events('QuotaResizeRecommended')).toHaveLength(1);
     expect(await quota.lease()).toBeNull();
   });

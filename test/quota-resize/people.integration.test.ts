@@ -51,7 +51,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
       ),
     );
     expect(await quota.events('QuotaResizeRejected')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was closed by alice, which counts as a rejection`,
+      `Normal: pods 10 → 12: pull request #${number} was closed by alice, which counts as a rejection.`,
     ]);
     expect(await quota.branches()).toEqual([]);
     const lease = await quota.lease();
@@ -82,7 +82,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.hard()).toEqual({ pods: '12' });
     expect(await quota.events('QuotaResizeMerged')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was merged by alice`,
+      `Normal: pods 10 → 12: pull request #${number} was merged by alice.`,
     ]);
     expect(merges(quota)).toBe(0);
     expect(await quota.branches()).toEqual([]);

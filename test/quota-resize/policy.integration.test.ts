@@ -114,7 +114,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.events()).toEqual([
-      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
+      'Warning: Pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     expect(quota.writes()).toEqual([]);
 

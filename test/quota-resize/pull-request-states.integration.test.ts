@@ -193,7 +193,7 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
     await stack.forge.mergePullRequest(number, 'github-merge-queue[bot]');
     await endsMerged(quota);
     expect(await quota.events('QuotaResizeMerged')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was merged by github-merge-queue[bot]`,
+      `Normal: pods 10 → 12: pull request #${number} was merged by github-merge-queue[bot].`,
     ]);
   });
 });

@@ -40,14 +40,10 @@ export function decide(
   return [memory, inSentences(verdictFor(seen, memory))];
 }
 
-/** The condition and the Events stand alone where people read them; the detail becomes a sentence where it is shown. */
+/** The condition is written as it is; Events and the detail become sentences where they are written. */
 function inSentences(verdict: LightsOutVerdict): LightsOutVerdict {
-  const { ready, events } = verdict;
-  return {
-    ...verdict,
-    ready: ready === null ? null : { ...ready, message: sentence(ready.message) },
-    events: events.map((event) => ({ ...event, message: sentence(event.message) })),
-  };
+  const { ready } = verdict;
+  return { ...verdict, ready: ready === null ? null : { ...ready, message: sentence(ready.message) } };
 }
 
 function updateMemory(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {

@@ -104,7 +104,7 @@ export function quotaTests(cluster: () => Cluster): void {
       await ensureQuotaEvent({ ...input, message: 'again' });
       await ensureQuotaEvent({ ...input, message: 'another', key: 'other' });
       const events = await eventsOf('event');
-      expect(new Set(events.map((event) => event.message))).toEqual(new Set(['another', `${'x'.repeat(1023)}…`]));
+      expect(new Set(events.map((event) => event.message))).toEqual(new Set(['Another.', `X${'x'.repeat(1022)}…`]));
       expect(events).toHaveLength(2);
       expect(events[0]).toMatchObject({
         type: 'Warning',
