@@ -6,7 +6,7 @@ import { PAUSES } from '../../domain/kernel/pause.ts';
 import { storePause } from '../../domain/kernel/stored-pause.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../workflows/lights-out/messages.ts';
-import { eventually, never } from '../kernel/stack/eventually.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
 import { headroomWithTemporal } from '../starter/run-program.ts';
