@@ -1,5 +1,6 @@
 /** The lock and the memory of an episode: what a run finds that others left, and what it leaves to the next. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { untilHeld } from '../kernel/forge/until-held.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
@@ -196,7 +197,7 @@ describe.concurrent('a sync', SEVERAL_PHASES, () => {
         return seen.until !== undefined && seen.until !== until && seen.until;
       });
     }
-    expect(await quota.events('SyncOverdue')).toEqual([`Warning: ${overdue.detail}`]);
+    expect(await quota.events('SyncOverdue')).toEqual([`Warning: ${sentence(overdue.detail)}`]);
     expect(quota.pullRequests()).toHaveLength(1);
 
     await quota.setHard({ pods: '12' });

@@ -105,7 +105,7 @@ describe('a status that stays wrong', () => {
     });
     expect(event).toMatchObject({ type: 'Warning', involvedObject: { kind: 'ResourceQuota', name: QUOTA } });
     expect(event?.message).toMatch(
-      /^pods: the status says 4 pods, but Headroom counted 0 pods\. It has been wrong for \d+ s\.$/,
+      /^Pods: the status says 4 pods, but Headroom counted 0 pods\. It has been wrong for \d+ s\.$/,
     );
     expect(await episode('team-wrong').query(status)).toMatchObject({ phase: 'Wrong', reason: 'UsageWrong' });
     expect(await wrongResources('team-wrong')).toBe(1);

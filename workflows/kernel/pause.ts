@@ -128,7 +128,8 @@ export class PauseControl {
     } catch (error) {
       const failed = failedActivity(error);
       if (failed === null) throw error;
-      return this.#state === state ? `the pause is not kept outside of this run yet: ${failed.message}` : null;
+      const what = state.pause === null ? 'resume' : 'pause';
+      return this.#state === state ? `the ${what} is not kept outside of this run yet: ${failed.message}` : null;
     }
     if (this.#state === state) this.#state = afterKeeping(state, Date.now());
     return null;

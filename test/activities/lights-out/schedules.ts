@@ -255,7 +255,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       expect(items).toHaveLength(2);
       expect(items[0]).toMatchObject({
         reason: 'ScaledDown',
-        message: '3 workloads',
+        message: '3 workloads.',
         involvedObject: { uid: scheduleUid },
       });
     });

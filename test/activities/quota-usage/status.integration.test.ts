@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities, UsageStatusWrite } from '../../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../../activities/quota-usage/kubernetes-activities.ts';
+import { sentence } from '../../../domain/kernel/sentence.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
@@ -219,7 +220,7 @@ describe('the Event', () => {
     await activities.ensureUsageEvent(event);
     const { items } = await admin.core.listNamespacedEvent({ namespace: 'told' });
     expect(items).toMatchObject([
-      { type: 'Warning', reason: 'UsageWrong', message: event.message, involvedObject: { name: QUOTA } },
+      { type: 'Warning', reason: 'UsageWrong', message: sentence(event.message), involvedObject: { name: QUOTA } },
     ]);
   });
 });

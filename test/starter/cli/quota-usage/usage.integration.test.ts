@@ -348,7 +348,7 @@ describe('headroom usage', () => {
         ],
         reported: {
           at: expect.stringMatching(/Z$/),
-          message: 'requests.cpu: the status says 7, counted 3600m',
+          message: 'requests.cpu: the status says 7, counted 3600m.',
         },
       },
     ]);
