@@ -1,5 +1,5 @@
 /** What a schedule will do between two moments: its changes of state, their durations, and clock changes. */
-import type { EpochMs } from '../../kernel/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import { type Exceptions, forcedAt, nextEdge, readExceptions } from './exceptions.ts';
 import { offsetAt } from './local-day.ts';
 import { MAX_TRANSITIONS, type Period, periodAt, type Timing, type Transition, transitions } from './period.ts';
@@ -99,7 +99,6 @@ function downTime(changes: readonly Pick<Transition, 'state' | 'at'>[], until: E
   }, 0);
 }
 
-const MS_PER_MINUTE = 60_000;
 /** Search step: no zone changes its clocks twice within a day. */
 const STEP_MS = 86_400_000;
 
@@ -118,22 +117,22 @@ function clockChanges(zone: string, from: EpochMs, until: EpochMs): readonly Clo
 
 /** The first minute after `start` with the offset that `end` has: zones change at whole minutes. */
 function firstWith(zone: string, offset: number, start: EpochMs, end: EpochMs): EpochMs {
-  let low = Math.floor(start / MS_PER_MINUTE);
-  let high = Math.ceil(end / MS_PER_MINUTE);
+  let low = Math.floor(start / MINUTE_MS);
+  let high = Math.ceil(end / MINUTE_MS);
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (minutesEast(zone, middle * MS_PER_MINUTE) === offset) high = middle;
+    if (minutesEast(zone, middle * MINUTE_MS) === offset) high = middle;
     else low = middle;
   }
-  return high * MS_PER_MINUTE;
+  return high * MINUTE_MS;
 }
 
 function minutesEast(zone: string, at: EpochMs): number {
-  return offsetAt(zone, at) / MS_PER_MINUTE;
+  return offsetAt(zone, at) / MINUTE_MS;
 }
 
 function localTime(at: EpochMs, offset: number): string {
-  return `${new Date(at + offset * MS_PER_MINUTE).toISOString().slice(0, 19)}${formatOffset(offset)}`;
+  return `${new Date(at + offset * MINUTE_MS).toISOString().slice(0, 19)}${formatOffset(offset)}`;
 }
 
 /** `+02:00` for minutes east of UTC. */

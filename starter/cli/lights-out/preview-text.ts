@@ -1,5 +1,5 @@
 /** What schedules would do, in words, for a terminal. */
-import { formatInstant } from '../../../domain/kernel/time.ts';
+import { formatInstant, MINUTE_MS } from '../../../domain/kernel/time.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import { type ClockChange, formatOffset, type Preview } from '../../../domain/lights-out/schedule/preview.ts';
 import { columns } from '../columns.ts';
@@ -68,7 +68,6 @@ function table({ rows, until, clockChanges }: Preview, zone: string, terminal: T
   return [coloured(heading, 'dim', terminal), ...body, ...clockChanges.map(clockLine), ''];
 }
 
-const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;
 /** `Sun 2026-03-29`. */
 const DAY_LENGTH = 14;
@@ -82,7 +81,7 @@ function weekOf(local: string): number {
 
 /** `Sun 2026-03-29: clocks go forward at 02:00, to 03:00 (+01:00 -> +02:00)`: by the clock as it was before. */
 function clockLine({ at, before, after }: ClockChange): string {
-  const wall = (offset: number): string => formatMoment(at + offset * MS_PER_MINUTE, 'UTC');
+  const wall = (offset: number): string => formatMoment(at + offset * MINUTE_MS, 'UTC');
   const day = wall(before).slice(0, DAY_LENGTH);
   const time = (offset: number): string => wall(offset).slice(DAY_LENGTH + 1, DAY_LENGTH + 6);
   const direction = after > before ? 'forward' : 'back';
@@ -96,7 +95,7 @@ function shareText({ from, until, down, downShare }: Preview): string {
 
 /** `59 h`, `10 h 30 min`, `30 min`: never days, because savings are reckoned in hours. */
 function hoursText(ms: number): string {
-  const minutes = Math.round(ms / MS_PER_MINUTE);
+  const minutes = Math.round(ms / MINUTE_MS);
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   if (hours === 0) return `${rest} min`;
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
