@@ -217,12 +217,17 @@ export function requestsFor(expected: number, tookMs: number): readonly number[]
   return tookMs < 10_000 ? [expected] : [expected, expected + 1, expected + 2];
 }
 
+/** Asks a worker for the pull request of a decision, with the usual policy and candidates. */
+export async function ensureOpen(worker: Worker, decision: Decision) {
+  return await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+}
+
 /** The decision with its pull request open. */
 export async function open(
   worker: Worker,
   decision: Decision = decide(),
 ): Promise<Decision & { pullRequest: PullRequestRef }> {
-  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+  const outcome = await ensureOpen(worker, decision);
   if (outcome.kind !== 'open') throw new Error(`expected an open pull request, got ${JSON.stringify(outcome)}`);
   return { ...decision, pullRequest: outcome.pullRequest };
 }

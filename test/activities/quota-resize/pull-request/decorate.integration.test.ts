@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { PermitAsk } from '../../../../activities/forge/write-permits.ts';
 import { failure } from '../../../../activities/kernel/failure.ts';
 import { resolve } from '../../../domain/quota-resize/policy/policies.ts';
-import { asAttempt, change, decide, open, candidatesByQuota, policy, startGitOps, target } from '../gitops-fixture.ts';
+import {
+  asAttempt,
+  change,
+  decide,
+  ensureOpen,
+  open,
+  candidatesByQuota,
+  policy,
+  startGitOps,
+  target,
+} from '../gitops-fixture.ts';
 
 const people = {
   collaborators: { 'headroom-bot': 'push', alice: 'push', bob: 'push' },
@@ -41,7 +51,7 @@ describe('reviewers of the annotation', () => {
   it('that nobody asked before the record was lost are asked then, and who answered unasked is not', async () => {
     await using gitops = await startGitOps(undefined, people);
     const decision = decide();
-    await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    await ensureOpen(gitops.worker(), decision);
     await gitops.forge.approveReview(1, 'bob');
     const again = { target, decision, policy: reviewedBy('alice, bob'), candidatesByQuota };
     await asAttempt(2, () => gitops.worker().activities.ensurePullRequest(again));
@@ -71,8 +81,7 @@ describe('labels', () => {
     await using gitops = await startGitOps();
     const templates = { labels: ['quota'] };
     const decision = decide();
-    const ensure = () =>
-      gitops.worker({ templates }).activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const ensure = () => ensureOpen(gitops.worker({ templates }), decision);
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
@@ -93,8 +102,7 @@ describe('the budget of writes', () => {
     await using gitops = await startGitOps();
     const budget = permits();
     const decision = decide();
-    const ensure = () =>
-      gitops.worker({ permits: budget }).activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const ensure = () => ensureOpen(gitops.worker({ permits: budget }), decision);
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 502 } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);

@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  asAttempt,
-  decide,
-  MANIFEST,
-  open,
-  PATH,
-  startGitOps,
-  target,
-  candidatesByQuota,
-  policy,
-} from '../gitops-fixture.ts';
+import { asAttempt, decide, ensureOpen, MANIFEST, open, PATH, startGitOps, target } from '../gitops-fixture.ts';
 
 describe('merging', () => {
   it('squashes the head that was looked at, and deletes the branch', async () => {
@@ -186,9 +176,7 @@ describe('closing', () => {
 
     const orphan = decide();
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'status', status: 500 } });
-    await expect(
-      worker.activities.ensurePullRequest({ target, decision: orphan, policy, candidatesByQuota }),
-    ).rejects.toThrow('GitHub answered 500');
+    await expect(ensureOpen(worker, orphan)).rejects.toThrow('GitHub answered 500');
     const branch = `headroom/prod/team-a/compute/${orphan.id}`;
     expect(await gitops.forge.branchTip(branch)).toBeDefined();
     await worker.activities.ensurePullRequestClosed({ target, decision: orphan, comment });

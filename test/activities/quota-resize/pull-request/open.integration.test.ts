@@ -9,6 +9,7 @@ import {
   asAttempt,
   change,
   decide,
+  ensureOpen,
   open,
   requestsFor,
   startGitOps,
@@ -192,7 +193,7 @@ describe('opening a pull request', () => {
     const base = await forge.branchTip('main');
     const decision = decide();
     await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const outcome = await ensureOpen(worker, decision);
 
     expect(requestsFor(6, Date.now() - decision.decidedAt)).toContain(forge.requests);
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
@@ -253,15 +254,9 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     for (const run of [
-      () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-      () =>
-        asAttempt(2, () =>
-          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-        ),
-      () =>
-        gitops
-          .worker()
-          .activities.ensurePullRequest({ target, decision: { ...decision, pullRequest }, policy, candidatesByQuota }),
+      () => ensureOpen(gitops.worker(), decision),
+      () => asAttempt(2, () => ensureOpen(gitops.worker(), decision)),
+      () => ensureOpen(gitops.worker(), { ...decision, pullRequest }),
     ]) {
       expect(await run()).toEqual({ kind: 'open', pullRequest });
     }
@@ -279,15 +274,11 @@ describe('opening a pull request', () => {
         await using gitops = await startGitOps();
         const decision = decide();
         gitops.forge.fail({ method, path, action });
-        await expect(
-          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-        ).rejects.toMatchObject({
+        await expect(ensureOpen(gitops.worker(), decision)).rejects.toMatchObject({
           type: 'ForgeUnavailable',
           nonRetryable: false,
         });
-        const outcome = await asAttempt(2, () =>
-          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-        );
+        const outcome = await asAttempt(2, () => ensureOpen(gitops.worker(), decision));
         expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
         expect(gitops.effects()).toEqual(ONCE);
       });
@@ -297,12 +288,8 @@ describe('opening a pull request', () => {
       await using gitops = await startGitOps();
       const decision = decide();
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
-      await expect(
-        gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-      ).rejects.toThrow('no answer');
-      expect(
-        await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-      ).toMatchObject({
+      await expect(ensureOpen(gitops.worker(), decision)).rejects.toThrow('no answer');
+      expect(await ensureOpen(gitops.worker(), decision)).toMatchObject({
         kind: 'open',
       });
       expect(gitops.effects()).toEqual(ONCE);
@@ -314,12 +301,10 @@ describe('opening a pull request', () => {
     const decision = decide();
     for (const [, method, path] of WRITES) gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+      const run = () => ensureOpen(gitops.worker(), decision);
       await expect(asAttempt(attempt, run)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     }
-    const outcome = await asAttempt(4, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    );
+    const outcome = await asAttempt(4, () => ensureOpen(gitops.worker(), decision));
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
   });
@@ -327,14 +312,10 @@ describe('opening a pull request', () => {
   it('makes one pull request when two workers do it at the same time', async () => {
     await using gitops = await startGitOps();
     const decision = decide();
-    const runs = [1, 2, 3].map(() =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    );
+    const runs = [1, 2, 3].map(() => ensureOpen(gitops.worker(), decision));
     const settled = await Promise.allSettled(runs);
     expect(settled.some(({ status }) => status === 'fulfilled')).toBe(true);
-    const last = await asAttempt(2, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    );
+    const last = await asAttempt(2, () => ensureOpen(gitops.worker(), decision));
     expect(last).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
   });
@@ -343,9 +324,7 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    ).rejects.toThrow('no answer from GitHub');
+    await expect(ensureOpen(gitops.worker(), decision)).rejects.toThrow('no answer from GitHub');
     const moved = MANIFEST.replace('pods: 10', 'pods: 11');
     await gitops.forge.pushCommit({ files: { [PATH]: moved } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
@@ -357,9 +336,7 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'PUT', path: '/contents/**', action: { kind: 'answer-lost' } });
-    await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    ).rejects.toThrow('no answer from GitHub');
+    await expect(ensureOpen(gitops.worker(), decision)).rejects.toThrow('no answer from GitHub');
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace('pods: 10', 'pods: 11') } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
     const commits = await gitops.worker().github.pullRequests.commitsOf(1);
@@ -372,15 +349,13 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     await gitops.forge.closePullRequest(1, 'mona');
-    const again = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const again = () => ensureOpen(gitops.worker(), decision);
     expect(await asAttempt(2, again)).toEqual({ kind: 'completed', pullRequest });
     expect(await again(), 'known by its branch alone').toEqual({ kind: 'completed', pullRequest });
     await gitops.forge.deleteBranch(pullRequest.branch);
     expect(await asAttempt(2, again)).toEqual({ kind: 'completed', pullRequest });
     const older = { ...decision, decidedAt: Date.now() - 60_000 };
-    expect(
-      await gitops.worker().activities.ensurePullRequest({ target, decision: older, policy, candidatesByQuota }),
-    ).toMatchObject({
+    expect(await ensureOpen(gitops.worker(), older)).toMatchObject({
       kind: 'completed',
     });
     expect(gitops.effects()).toEqual(ONCE);
@@ -389,7 +364,7 @@ describe('opening a pull request', () => {
   it('opens nothing where Git holds the values already, in whatever unit', async () => {
     await using gitops = await startGitOps();
     const decision = decide([change('requests.cpu', '1', '2000m'), change('limits.memory', '2Gi', '3Gi')]);
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const outcome = await ensureOpen(gitops.worker(), decision);
     expect(outcome).toEqual({
       kind: 'alreadyInGit',
       sha: await gitops.forge.branchTip('main'),
@@ -410,9 +385,7 @@ describe('opening a pull request', () => {
 
   it('leaves no branch where the file cannot be found or edited', async () => {
     await using gitops = await startGitOps({ 'README.md': '#\n' });
-    const outcome = await gitops
-      .worker()
-      .activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota });
+    const outcome = await ensureOpen(gitops.worker(), decide());
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(gitops.forge.writes).toEqual([]);
   });
@@ -421,13 +394,9 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    ).rejects.toThrow('no answer from GitHub');
+    await expect(ensureOpen(gitops.worker(), decision)).rejects.toThrow('no answer from GitHub');
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'9'") } });
-    const outcome = await asAttempt(2, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
-    );
+    const outcome = await asAttempt(2, () => ensureOpen(gitops.worker(), decision));
     expect(outcome).toMatchObject({ kind: 'alreadyInGit', limits: { 'requests.cpu': '9' } });
     expect(await gitops.forge.branchTip(`headroom/prod/team-a/compute/${decision.id}`)).toBeUndefined();
   });
@@ -437,7 +406,7 @@ describe('opening a pull request', () => {
     const decision = decide();
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
     await gitops.forge.pushCommit({ branch, files: { 'other.txt': 'mine' }, author: 'mona' });
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    const outcome = await ensureOpen(gitops.worker(), decision);
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'ForeignCommit' });
     expect(gitops.effects()).toEqual([]);
   });
