@@ -9,13 +9,13 @@ NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 INSTALLED_LOCK := node_modules/.installed-lock.json
 # While npm installs, Go fetches the sources of the servers, for the commands that need these and on a machine that has not
 # built them. It goes on beside the first build; where it fails, that build says why.
-FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes; do \
+FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes kustomize helm memcached-exporter; do \
 	    (cd tools/$$tool && go list -deps tool); done >/dev/null 2>&1 &
 ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test chaos long conformance mutants demo dev clean
+.PHONY: help install servers browser check unit integration test chaos fuzz long conformance mutants demo dev clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,8 +29,9 @@ install: ## Install the npm packages, if the lock file has changed since the las
 	  $(NPM_INSTALL) && \
 	  cp package-lock.json $(INSTALLED_LOCK); }
 
-servers: install ## Find or build Temporal, etcd and the Kubernetes servers (with Go, about 10 minutes once)
+servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kustomize, Helm, memcached and its exporter (with Go, about 11 minutes once)
 	@$(NPM_RUN) servers
+	@$(NPM_RUN) servers -- memcached
 
 browser: install ## Find or install the Chromium of the browser test
 	@$(NPM_RUN) browser
@@ -44,15 +45,19 @@ unit: install ## The unit tests
 integration: install servers browser ## The integration tests, on real servers
 	@$(NPM_RUN) integration
 
-# Without a browser the browser test fails and says so; all the others still run.
+# Without a browser the browser test fails and says so, without memcached those that start it; all the others still run.
 test: install ## Install what is needed, then run the checks and all tests; the last line is "N passed, N failed"
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) browser >/dev/null || true
+	@$(NPM_RUN) servers -- memcached >/dev/null || true
 	@$(NPM_RUN) test
 
 chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7 --minutes 5 --quotas 8')
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) chaos -- $(ARGS)
+
+fuzz: install ## A hundred thousand inputs of each parser, some ten minutes (ARGS='--seed 7 --runs 1000 --only YAML')
+	@$(NPM_RUN) fuzz -- $(ARGS)
 
 long: install ## What make test does a short part of: a hundred episodes, 2,000 operations side by side, random nights
 	@$(NPM_RUN) servers >/dev/null
@@ -66,7 +71,7 @@ conformance: install ## Run the conformance cases of DIR (test/cases)
 mutants: install ## Mutants of the pure decisions, for hours (ARGS='--mutate domain/quota-resize/sizing/round.ts')
 	@nice $(NPM_RUN) mutants -- $(ARGS)
 
-demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself)
+demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales)
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) demo -- $(ARGS)
 

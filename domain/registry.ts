@@ -4,6 +4,7 @@ import type { ConfigOf, SettingsDefinition } from './kernel/settings/setting.ts'
 import { leaseGcSchedule } from './lease-gc/schedule.ts';
 import { leaseGcSettings } from './lease-gc/settings.ts';
 import { lightsOutSettings } from './lights-out/settings.ts';
+import { memcachedSettings } from './memcached/settings.ts';
 import { quotaResizeSettings } from './quota-resize/settings.ts';
 import { quotaUsageSettings } from './quota-usage/settings.ts';
 
@@ -14,6 +15,7 @@ export const controllerSettings = {
   'lease-gc': leaseGcSettings,
   'quota-usage': quotaUsageSettings,
   'lights-out': lightsOutSettings,
+  memcached: memcachedSettings,
 } as const satisfies Readonly<Record<ControllerName, SettingsDefinition>>;
 
 type Union = ConfigOf<(typeof controllerSettings)[ControllerName]>;

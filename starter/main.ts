@@ -4,6 +4,7 @@
  */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { type Readiness, serveHealth, serveMetrics } from '../platform/health/health.ts';
@@ -37,6 +38,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const { kubeConfig, client } = await connectProcess(headroom, {
     schedule: clusterSchedule(config),
     requestCancellation,
+    onWrite: auditKubernetesWrites(log),
   });
 
   const requestMetrics = new RequestMetrics(metrics);

@@ -3,6 +3,7 @@ import type { StarterController } from './controller.ts';
 import { githubBudgetController } from './github-budget/controller.ts';
 import { leaseGcController } from './lease-gc/controller.ts';
 import { lightsOutController } from './lights-out/controller.ts';
+import { memcachedController } from './memcached/controller.ts';
 import { quotaResizeController } from './quota-resize/controller.ts';
 import { quotaUsageController } from './quota-usage/controller.ts';
 
@@ -11,6 +12,7 @@ export const controllers: Readonly<Record<ControllerName, StarterController>> = 
   'quota-usage': quotaUsageController,
   'quota-resize': quotaResizeController,
   'lights-out': lightsOutController,
+  memcached: memcachedController,
   'lease-gc': leaseGcController,
   'github-budget': githubBudgetController,
 };

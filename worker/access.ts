@@ -28,6 +28,7 @@ export const workerAccess: Access = {
       resources: ['configmaps'],
       resourceNames: ['headroom-pauses'],
       verbs: ['patch'],
+      changes: ['data', 'binaryData'],
     },
   ],
 };

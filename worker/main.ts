@@ -1,6 +1,7 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
 import { Runtime } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
+import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
@@ -34,6 +35,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const { kubeConfig, client } = await connectProcess(headroom, {
     schedule: clusterSchedule(config),
     requestCancellation,
+    onWrite: auditKubernetesWrites(log),
   });
 
   const connection = await connectWorker(config.temporal, { log, signal });

@@ -4,7 +4,7 @@
  * for a result that it does not return as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Mergeability } from '../../domain/kernel/forge.ts';
+import type { Mergeability, ReadLimits } from '../../domain/kernel/forge.ts';
 
 /** The base branch at one commit. */
 export interface BaseBranch {
@@ -83,6 +83,20 @@ export interface PullRequest {
   readonly requestedReviewers: readonly string[];
 }
 
+/** That somebody reopened a pull request. */
+export interface Reopening {
+  /** Another one each time; of two in one second, too. */
+  readonly id: string;
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+/** A branch of the repository with an open pull request. */
+export interface OpenBranch {
+  readonly branch: string;
+  readonly number: number;
+}
+
 export interface Checks {
   readonly total: number;
   readonly pending: readonly string[];
@@ -94,7 +108,19 @@ export interface Comparison {
   /** Number of commits of the base that the branch lacks. */
   readonly behind: number;
   /** Commits of the branch that the base lacks, oldest first (GitHub lists at most 250). */
-  readonly ahead: readonly { readonly sha: string; readonly message: string; readonly committedAt: EpochMs }[];
+  readonly ahead: readonly Pick<Commit, 'sha' | 'message' | 'committedAt'>[];
+}
+
+/** A commit of a pull request. */
+export type ListedCommit = Pick<Commit, 'sha' | 'message' | 'committedAt' | 'committer'>;
+
+/** A person's approval of a pull request, as the forge keeps it. */
+export interface ForgeApproval {
+  /** The person's account. */
+  readonly by: string;
+  /** The head that was approved; later ones were not seen. */
+  readonly headSha: string;
+  readonly at: EpochMs;
 }
 
 export type MergeOutcome =
@@ -109,6 +135,8 @@ export interface BranchRules {
   readonly requiresChecks: boolean;
   /** Changes require a merge queue. */
   readonly mergeQueue: boolean;
+  /** The forge calls the branch protected: by a branch protection or a ruleset. */
+  readonly isProtected: boolean;
 }
 
 export type OpenOutcome =
@@ -131,12 +159,16 @@ export interface Forge {
 
 /** The base branch and its files. */
 export interface ForgeFiles {
+  /** The most bytes that are read. */
+  readonly limits: ReadLimits;
   /**
    * @param maxAgeMs how old a cached result may be; 0, the default, always asks (a conditional request, which costs no
    *   rate limit when nothing changed).
    * @param ref the branch; absent: the configured one, or the repository's default branch.
+   * @param alongside the beginning of the names of branches whose open pull requests are read with the same request, for
+   *   `pullRequests.ownOpen`.
    */
-  base(maxAgeMs?: number, ref?: string): Promise<BaseBranch | MissingBase>;
+  base(maxAgeMs?: number, ref?: string, alongside?: string): Promise<BaseBranch | MissingBase>;
   /** Must be called when the base branches have moved (by a merge) or were deleted. */
   forgetBase(): void;
   /** All entries at and below a path of a tree, with full paths. */
@@ -150,7 +182,7 @@ export interface ForgeFiles {
    * @param ahead files that may be needed next: they fill up a request that is made anyway.
    */
   fileTexts(files: readonly BlobEntry[], ahead?: readonly BlobEntry[]): Promise<ReadonlyMap<string, string | null>>;
-  /** A file at a branch or commit; null when there is none. */
+  /** A file at a branch or commit; null when there is none. Its text is also null when it is too large. */
   fileAt(path: string, ref: string): Promise<{ readonly sha: string; readonly text: string | null } | null>;
 }
 
@@ -181,7 +213,7 @@ export interface ForgeBranches {
     readonly parentTree: string;
     readonly files: readonly FileChange[];
     readonly message: string;
-  }): Promise<{ readonly sha: string; readonly at: EpochMs }>;
+  }): Promise<{ readonly sha: string; readonly treeSha: string; readonly at: EpochMs }>;
 }
 
 export interface ForgePullRequests {
@@ -191,6 +223,17 @@ export interface ForgePullRequests {
    * one.
    */
   ofBranch(branch: string): Promise<number | null>;
+  /**
+   * The open pull requests that the account of this credential opened from branches whose names begin like this, newest
+   * first. Empty where the credential may not ask for them.
+   *
+   * @param maxAgeMs how old a result may be that was read with the base branch.
+   */
+  ownOpen(beginning: string, maxAgeMs: number): Promise<readonly OpenBranch[]>;
+  /** As `ownOpen`, of any number, and read now. */
+  allOwnOpen(beginning: string): Promise<readonly OpenBranch[]>;
+  /** The last time that a pull request was reopened; null where nobody did, or the forge does not say. */
+  reopened(number: number): Promise<Reopening | null>;
   open(input: {
     readonly branch: string;
     readonly base: string;
@@ -207,11 +250,18 @@ export interface ForgePullRequests {
   requestReviewers(number: number, names: readonly string[]): Promise<'requested' | { readonly rejected: string }>;
   /** Who has reviewed a pull request. */
   reviewersOf(number: number): Promise<readonly string[]>;
+  /**
+   * The approving reviews that hold: of each person the last word (a request for changes, or a dismissal, takes an
+   * approval back), of people who may write to the repository, and never of the author or of an app. Empty where the
+   * pull request has more reviews than are read.
+   */
+  approvals(number: number): Promise<readonly ForgeApproval[]>;
   /** The commits of a pull request, oldest first. */
-  commitsOf(number: number): Promise<Comparison['ahead']>;
+  commitsOf(number: number): Promise<readonly ListedCommit[]>;
   /** The paths that a pull request changes (the first hundred). */
   filesOf(number: number): Promise<readonly string[]>;
-  commentsOf(number: number): Promise<readonly string[]>;
+  /** Our own comments that contain a text: whoever may comment can write the same. */
+  ownCommentsWith(number: number, text: string): Promise<readonly string[]>;
   comment(number: number, body: string): Promise<void>;
   /** Who closed a pull request; null when the forge does not say. */
   closedBy(number: number): Promise<string | null>;

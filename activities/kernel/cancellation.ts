@@ -26,6 +26,11 @@ export function isInterrupted(): boolean {
   return cancelled?.aborted === true && !isShutdown(cancelled);
 }
 
+/** Runs what has to be put in order although the activity is cancelled: its requests are not aborted. */
+export function despiteCancellation<T>(cleanUp: () => Promise<T>): Promise<T> {
+  return asyncLocalStorage.exit(cleanUp);
+}
+
 function isShutdown({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.message === WORKER_SHUTDOWN;
 }

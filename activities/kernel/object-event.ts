@@ -6,7 +6,8 @@ import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
 /** The longest message that the API server takes in an Event. */
 const MAX_MESSAGE_LENGTH = 1024;
 const MAX_NAME_LENGTH = 253;
-const COMPONENT = 'headroom';
+/** Who reports the Events that Headroom writes. */
+export const EVENT_COMPONENT = 'headroom';
 /** The namespace for Events about cluster-scoped objects. */
 const NAMESPACE_OF_CLUSTER_SCOPED = 'default';
 
@@ -52,9 +53,9 @@ export async function ensureObjectEvent(
         type,
         reason,
         message: truncate(sentence(message), MAX_MESSAGE_LENGTH),
-        source: { component: COMPONENT },
-        reportingComponent: COMPONENT,
-        reportingInstance: COMPONENT,
+        source: { component: EVENT_COMPONENT },
+        reportingComponent: EVENT_COMPONENT,
+        reportingInstance: EVENT_COMPONENT,
         firstTimestamp: now,
         lastTimestamp: now,
         count: 1,

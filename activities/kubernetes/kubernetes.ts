@@ -1,5 +1,6 @@
 import {
   AppsV1Api,
+  AuthenticationV1Api,
   AutoscalingV2Api,
   BatchV1Api,
   CoordinationV1Api,
@@ -17,6 +18,7 @@ export interface Kubernetes {
   readonly core: CoreV1Api;
   readonly custom: CustomObjectsApi;
   readonly apps: AppsV1Api;
+  readonly authentication: AuthenticationV1Api;
   readonly autoscaling: AutoscalingV2Api;
   readonly batch: BatchV1Api;
   readonly coordination: CoordinationV1Api;
@@ -35,6 +37,7 @@ export function connectKubernetes(config: KubeConfig): Kubernetes {
     core: config.makeApiClient(CoreV1Api),
     custom: config.makeApiClient(CustomObjectsApi),
     apps: config.makeApiClient(AppsV1Api),
+    authentication: config.makeApiClient(AuthenticationV1Api),
     autoscaling: config.makeApiClient(AutoscalingV2Api),
     batch: config.makeApiClient(BatchV1Api),
     coordination: config.makeApiClient(CoordinationV1Api),

@@ -2,7 +2,7 @@
  * Reads and writes Leases in Headroom's namespace. Every write contains the resourceVersion that was read, so that no
  * write overwrites another.
  */
-import { V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
+import { PatchStrategy, setHeaderOptions, V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
 import { orNull } from './failure.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
@@ -47,15 +47,68 @@ export async function createLease(
  * @throws ApiException 409 when the Lease changed since it was read.
  */
 export async function replaceLease(
-  { kubernetes, systemNamespace: namespace }: LeaseNamespace,
+  leases: LeaseNamespace,
   lease: V1Lease,
   holder: string | null,
   annotations: Annotations = lease.metadata?.annotations ?? {},
 ): Promise<void> {
+  await writeLease(leases, lease, specWith(lease.spec, holder), annotations);
+}
+
+/**
+ * Writes a Lease that was read, with a holder that acquired it at some other moment than now.
+ *
+ * @throws ApiException 409 when the Lease changed since it was read.
+ */
+export async function replaceLeaseHeldSince(
+  leases: LeaseNamespace,
+  lease: V1Lease,
+  { holder, since }: { readonly holder: string; readonly since: number },
+  annotations: Annotations,
+): Promise<void> {
+  const spec = Object.assign(specWith(lease.spec, holder), { acquireTime: new V1MicroTime(since) });
+  await writeLease(leases, lease, spec, annotations);
+}
+
+/**
+ * Writes a Lease that was read with other annotations: neither its holder nor its times change.
+ *
+ * @throws ApiException 409 when the Lease changed since it was read.
+ */
+export async function annotateLease(leases: LeaseNamespace, lease: V1Lease, annotations: Annotations): Promise<void> {
+  const { acquireTime, renewTime, ...rest } = lease.spec ?? {};
+  const spec = {
+    ...rest,
+    ...(acquireTime === undefined ? {} : { acquireTime: new V1MicroTime(acquireTime) }),
+    ...(renewTime === undefined ? {} : { renewTime: new V1MicroTime(renewTime) }),
+  };
+  await writeLease(leases, lease, spec, annotations);
+}
+
+/** Whatever else the Lease has stays as it was read. */
+async function writeLease(
+  { kubernetes, systemNamespace: namespace }: LeaseNamespace,
+  lease: V1Lease,
+  spec: NonNullable<V1Lease['spec']>,
+  annotations: Annotations,
+): Promise<void> {
   const metadata = Object.assign(new V1ObjectMeta(), lease.metadata, { annotations });
-  const body = Object.assign(new V1Lease(), lease, { metadata, spec: specWith(lease.spec, holder) });
-  const name = lease.metadata?.name ?? '';
-  await kubernetes.coordination.replaceNamespacedLease({ name, namespace, body });
+  const body = Object.assign(new V1Lease(), lease, { metadata, spec });
+  await kubernetes.coordination.replaceNamespacedLease({ name: lease.metadata?.name ?? '', namespace, body });
+}
+
+/** Changes a part of a Lease, whatever else has changed in it since it was read. */
+export async function patchLease(
+  { kubernetes, systemNamespace: namespace }: LeaseNamespace,
+  name: string,
+  body: object,
+  dryRun?: 'All',
+): Promise<void> {
+  const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+  await kubernetes.coordination.patchNamespacedLease(
+    { name, namespace, body, ...(dryRun === undefined ? {} : { dryRun }) },
+    mergePatch,
+  );
 }
 
 /** Deletes exactly the Lease that was read; throws the API server's 409 when it changed since. */
@@ -79,4 +132,17 @@ function specWith(spec: V1Lease['spec'], holder: string | null): NonNullable<V1L
   if (holder === holderIdentity) return { ...rest, ...kept, holderIdentity: holder, renewTime: now };
   const leaseTransitions = (rest.leaseTransitions ?? 0) + 1;
   return { ...rest, holderIdentity: holder, acquireTime: now, renewTime: now, leaseTransitions };
+}
+
+/** When the holder of a Lease acquired it, in milliseconds. */
+export function acquiredAt(lease: V1Lease): number {
+  const acquired = lease.spec?.acquireTime;
+  return acquired === undefined ? lastWritten(lease) : new Date(acquired).getTime();
+}
+
+/** When a Lease was written last, in milliseconds; the client gives the time as a text. */
+export function lastWritten(lease: V1Lease): number {
+  const written = lease.spec?.renewTime ?? lease.metadata?.creationTimestamp;
+  // An unknown time counts as now, which keeps the Lease.
+  return written === undefined ? Date.now() : new Date(written).getTime();
 }

@@ -32,6 +32,49 @@ export async function listSnapshot<T extends KubernetesObject>(page: ListPage<T>
   }
 }
 
+/** What is read of a list whose objects are large, or many. */
+export interface KeptOfList<T, K> {
+  /** Objects per page. */
+  readonly pageSize: number;
+  /** What is kept of an object; null: nothing. */
+  readonly keep: (object: T) => K | null;
+  /** How many are kept. */
+  readonly most: number;
+  /** Sorts what is kept first. */
+  readonly compare: (a: K, b: K) => number;
+}
+
+/**
+ * The first of a list, of which a page at most is ever held as it is.
+ *
+ * @returns `leftOut`: how many are not among them.
+ */
+export async function listFirst<T extends KubernetesObject, K>(
+  page: ListPage<T>,
+  { pageSize, keep, most, compare }: KeptOfList<T, K>,
+): Promise<{ readonly items: readonly K[]; readonly leftOut: number }> {
+  let items: K[] = [];
+  let count = 0;
+  const first = (): K[] => items.toSorted(compare).slice(0, most);
+  await listSnapshot<T>(async (range) => {
+    if (range._continue === undefined) {
+      items = [];
+      count = 0;
+    }
+    const answer = await page({ ...range, limit: pageSize });
+    for (const object of answer.items) {
+      const kept = keep(object);
+      if (kept === null) continue;
+      items.push(kept);
+      count += 1;
+    }
+    if (items.length > 2 * most) items = first();
+    return { ...answer, items: [] };
+  });
+  items = first();
+  return { items, leftOut: count - items.length };
+}
+
 async function listOnce<T extends KubernetesObject>(page: ListPage<T>): Promise<KubernetesListObject<T>> {
   const first = await page({ limit: PAGE_SIZE });
   const items = [...first.items];

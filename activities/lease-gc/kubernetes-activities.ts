@@ -9,7 +9,7 @@ import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
-import { deleteLease, replaceLease } from '../kubernetes/lease-object.ts';
+import { deleteLease, lastWritten, replaceLease } from '../kubernetes/lease-object.ts';
 import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
 
 interface LeaseGcOptions {
@@ -108,10 +108,4 @@ async function asRead(write: Promise<void>): Promise<boolean> {
     if (code === 409 || code === 404) return false;
     throw error;
   }
-}
-
-function lastWritten(lease: V1Lease): number {
-  const written = lease.spec?.renewTime ?? lease.metadata?.creationTimestamp;
-  // An unknown time counts as now, which keeps the Lease.
-  return written === undefined ? Date.now() : new Date(written).getTime();
 }

@@ -1,6 +1,7 @@
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
-import type { QuotaResizeActivities } from './interface.ts';
+import type { OrphanActivities, QuotaResizeActivities } from './interface.ts';
 import { noRepository, type PullRequestDependencies, repositoryOf } from './pull-request/own-work.ts';
+import { createOrphanActivities, type OrphanDependencies } from './pull-request/orphan-search.ts';
 import { createPullRequestActivities } from './pull-request/pull-request.ts';
 import { createPullRequestEndActivities } from './pull-request/pull-request-end.ts';
 import { createPullRequestStateActivities } from './pull-request/pull-request-state.ts';
@@ -18,21 +19,26 @@ export type QuotaResizeForgeActivities = Pick<
   | 'ensureComment'
   | 'ensurePullRequestClosed'
   | 'ensureBranchDeleted'
->;
+> &
+  OrphanActivities;
 
-export type QuotaResizeForgeOptions = PullRequestDependencies;
+export type QuotaResizeForgeOptions = OrphanDependencies;
 
 /** Without a repository only `observeSource` returns a result, which says so. */
 export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOptions): QuotaResizeForgeActivities {
   const { repositories } = options;
-  const source = createSourceActivities(repositories);
+  const source = createSourceActivities(options);
   if (repositories.names.length === 0) return { ...source, ...withoutForge() };
   const inRepository = byRepository(options);
   return {
     ...source,
     ...createPullRequestActivities(options),
     ...createPullRequestStateActivities(options),
-    ensureMerged: async (input) => await inRepository(input.decision).ensureMerged(input),
+    ...createOrphanActivities(options),
+    ensureMerged: async ({ target, decision: { id } }) => {
+      const decision = await options.mergeGate.recorded(target, id);
+      return await inRepository(decision).ensureMerged({ target, decision });
+    },
     ensureComment: async (input) => await inRepository(input.decision).ensureComment(input),
     ensurePullRequestClosed: async (input) => await inRepository(input.decision).ensurePullRequestClosed(input),
     ensureBranchDeleted: async (input) => await inRepository(input.decision).ensureBranchDeleted(input),
@@ -59,5 +65,7 @@ function withoutForge(): Omit<QuotaResizeForgeActivities, 'observeSource'> {
     ensureComment: reject,
     ensurePullRequestClosed: reject,
     ensureBranchDeleted: reject,
+    observeOrphans: () => Promise.resolve([]),
+    ensureOrphanEnded: reject,
   };
 }

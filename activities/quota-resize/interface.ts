@@ -1,7 +1,14 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Decision, LimitChange, PullRequestRef, Rejection } from '../../domain/quota-resize/model/decision.ts';
+import type {
+  Decision,
+  JoinedDecision,
+  LimitChange,
+  PullRequestRef,
+  Rejection,
+  Relocation,
+} from '../../domain/quota-resize/model/decision.ts';
 import type { EventReason } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { BlockedReason } from '../../domain/quota-resize/model/memory.ts';
 import type {
@@ -10,6 +17,7 @@ import type {
   SourceObservation,
   SourceProblem,
 } from '../../domain/quota-resize/model/observation.ts';
+import type { GuardrailInForce } from '../../domain/quota-resize/policy/guardrail.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import type { SourceCandidate } from '../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
@@ -20,23 +28,30 @@ export type ResizeEvent = QuotaEvent & { readonly reason: EventReason | BlockedR
 export type LeaseOutcome =
   /** `batchedQuotas`: those whose Leases were locked too; the Leases of others are held by somebody else. */
   | { readonly kind: 'acquired'; readonly batchedQuotas: readonly string[] }
-  | { readonly kind: 'held'; readonly by: string }
-  /** Another quota's open pull request changes the same file. */
-  | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string };
+  | { readonly kind: 'held'; readonly by: string };
 
 export type PullRequestOutcome =
   /**
    * `leftOut`: batched quotas that this pull request does not raise, so that their Leases must be released. Absent:
-   * none, or unknown.
+   * none, or unknown. `joined`: the decisions that joined it, as far as they could be written; absent where that did not
+   * change.
    */
-  | { readonly kind: 'open'; readonly pullRequest: PullRequestRef; readonly leftOut?: readonly string[] }
+  | {
+      readonly kind: 'open';
+      readonly pullRequest: PullRequestRef;
+      readonly leftOut?: readonly string[];
+      readonly joined?: readonly JoinedDecision[];
+    }
   /** Git has the values meanwhile: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
+  /** A value stands in another place, or as another text, than the decision says: nothing was written. */
+  | { readonly kind: 'relocated'; readonly relocation: Relocation }
   /** The decision's pull request exists and is closed or merged: observe it. */
   | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef }
   | {
       readonly kind: 'blocked';
-      readonly reason: SourceProblem | 'ForeignCommit';
+      /** `FileBusy`: pull requests of other quotas change a file; this one is in its queue. */
+      readonly reason: SourceProblem | 'ForeignCommit' | 'FileBusy';
       readonly message: string;
     };
 
@@ -46,11 +61,26 @@ export type MergeOutcome =
       readonly sha: string;
       readonly at: EpochMs;
       readonly by: string;
+      /** Whether the account that opened the pull request merged it. */
+      readonly isOwn: boolean;
       readonly limits: ResourceList;
     }
   /** The head or the mergeability changed since the observation: observe again. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
+
+/** An open pull request of Headroom's for a quota of this cluster, which no Lease records. */
+export interface FoundOrphan {
+  readonly target: QuotaTarget;
+  readonly repository: string;
+  readonly number: number;
+}
+
+export type OrphanOutcome =
+  | { readonly kind: 'closed'; readonly why: string }
+  /** Its quota's episode is to take it over. */
+  | { readonly kind: 'requested' }
+  | { readonly kind: 'left'; readonly why: string };
 
 /** The source candidates of a quota that a decision raises; the decision's own quota is first. */
 export interface QuotaCandidates {
@@ -79,6 +109,8 @@ export interface QuotaResizeActivities {
     candidates: readonly SourceCandidate[];
     /** The limits in force in the cluster, which distinguish two mappings of one values file. */
     current?: ResourceList;
+    /** The guardrail that a place has to be allowed by; absent: all are. */
+    guardrail?: Pick<GuardrailInForce, 'name' | 'git'>;
   }): Promise<SourceObservation>;
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
@@ -113,12 +145,8 @@ export interface QuotaResizeActivities {
   /** Writes an Event for people on the quota. */
   ensureQuotaEvent(input: ResizeEvent): Promise<void>;
 
-  /** Locks the files and the quota, and stores the decision, before the first write to the forge. */
-  ensureLeaseAcquired(input: {
-    target: QuotaTarget;
-    decision: Decision;
-    files: readonly { repository: string; path: string }[];
-  }): Promise<LeaseOutcome>;
+  /** Locks the quota, and stores the decision, before the first write to the forge. */
+  ensureLeaseAcquired(input: { target: QuotaTarget; decision: Decision }): Promise<LeaseOutcome>;
 
   /**
    * Unlocks the Leases of batched quotas that the decision's pull request does not raise, as if they had never been
@@ -133,8 +161,16 @@ export interface QuotaResizeActivities {
   /** Stores the present decision (with its pull request or new limits) in the Lease that it holds. */
   ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
 
-  /** Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored. */
-  ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; rejection: Rejection | null }): Promise<void>;
+  /**
+   * Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored, and so
+   * is the moment at which the decision was given up because its demand went away.
+   */
+  ensureLeaseReleased(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    rejection: Rejection | null;
+    withdrawnAt?: EpochMs;
+  }): Promise<void>;
 
   /**
    * After the cluster showed the merged limits: removes the decision from the Lease and sets last-modified to `at`.
@@ -142,7 +178,10 @@ export interface QuotaResizeActivities {
    */
   ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
 
-  /** Creates branch, commit and pull request of the decision from one base commit, or finds its own earlier ones. */
+  /**
+   * Creates branch, commit and pull request of the decision from one base commit, or finds its own earlier ones. The files
+   * are locked for it, and unlocked again where no pull request comes of it.
+   */
   ensurePullRequest(input: {
     target: QuotaTarget;
     decision: Decision;
@@ -163,8 +202,13 @@ export interface QuotaResizeActivities {
     why: string;
   }): Promise<PullRequestOutcome>;
 
-  /** Squash merge of exactly `decision.pullRequest.headSha`; then the branch is deleted. */
-  ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
+  /**
+   * Squash merge of exactly the head that the Lease records; then the branch is deleted. Nothing is believed but the
+   * target: the decision and its approval come from the Lease, and everything that allows the merge is checked again.
+   *
+   * @param input.decision which decision is meant: another one in the Lease is not merged.
+   */
+  ensureMerged(input: { target: QuotaTarget; decision: Pick<Decision, 'id'> }): Promise<MergeOutcome>;
 
   /** Writes one comment on the decision's pull request; calls with the same `about` give one comment. */
   ensureComment(input: { target: QuotaTarget; decision: Decision; about: string; text: string }): Promise<void>;
@@ -174,4 +218,13 @@ export interface QuotaResizeActivities {
 
   /** Deletes the branch of a decision whose pull request a person merged or closed. */
   ensureBranchDeleted(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
+}
+
+/** The activities of the search for open pull requests that no Lease records; as those of the resizer. */
+export interface OrphanActivities {
+  /** All open pull requests of Headroom's for quotas of the cluster that no Lease records: one request a repository. */
+  observeOrphans(input: { cluster: string }): Promise<readonly FoundOrphan[]>;
+
+  /** Lets the quota take it over, or closes it with a comment where nothing needs it; leaves it where people want that. */
+  ensureOrphanEnded(input: FoundOrphan): Promise<OrphanOutcome>;
 }

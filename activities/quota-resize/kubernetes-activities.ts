@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
+import { currentWorkflow } from '../kernel/audit.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
@@ -82,14 +84,40 @@ export function createQuotaResizeKubernetesActivities(
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
     ensureRecommendation: ensuring(ensureRecommendation),
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
-    ensureLeaseAcquired: ensuring(({ target, decision, files }) => leases.acquire(target, decision, files)),
+    ensureLeaseAcquired: ensuring(async ({ target, decision }) => {
+      const outcome = await leases.acquire(target, decision);
+      if (outcome.kind === 'acquired') auditDecision(options.log, target, decision);
+      return outcome;
+    }),
     ensureBatchedQuotasReleased: ensuring(({ target, decision, quotas }) =>
       leases.releaseUnraised(target, decision, quotas),
     ),
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
-    ensureLeaseReleased: ensuring(({ target, decision, rejection }) => leases.release(target, decision, rejection)),
+    ensureLeaseReleased: ensuring(({ target, decision, rejection, withdrawnAt }) =>
+      leases.release(target, decision, { rejection, withdrawnAt }),
+    ),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
   };
+}
+
+/** The audit log has a decision when it is stored, each time it is: with what it raises for everybody, and who has to approve it. */
+function auditDecision(log: QuotaResizeKubernetesOptions['log'], target: QuotaTarget, decision: Decision): void {
+  const { id, changes, batchedQuotas = [], approvalRequirement, approvedBy, approvalVerifiedBy } = decision;
+  const fields = { target: targetName(target), cluster: target.cluster, decision: id, changes };
+  log.info(
+    {
+      audit: 'decision',
+      ...currentWorkflow(),
+      ...fields,
+      ...(batchedQuotas.length === 0
+        ? {}
+        : { batchedQuotas: batchedQuotas.map(({ quota, changes: own }) => ({ quota, changes: own })) }),
+      approvalRequirement,
+      approvedBy,
+      approvalVerifiedBy,
+    },
+    `decision ${id} for ${targetName(target)}`,
+  );
 }
 
 /** Only the timings that a decision needs, because every observation is stored in the history. */

@@ -5,6 +5,7 @@
  * machines.
  */
 import { parseArgs } from 'node:util';
+import { wholeNumber } from '../whole-number.ts';
 import { reportText } from './report.ts';
 import { type RunOptions, runLoad } from './run-load.ts';
 import { startAgainstHeadroom, startOriginalTwice } from './servers.ts';
@@ -14,14 +15,6 @@ const started = performance.now();
 const log = (what: string): void => {
   console.error(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
 };
-
-function wholeNumber(flag: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least) {
-    throw new Error(`--${flag} ${text}: expected a whole number of at least ${least}`);
-  }
-  return value;
-}
 
 function readOptions(): RunOptions & { readonly against: string; readonly output: string } {
   const { values } = parseArgs({

@@ -24,3 +24,13 @@ export type Mergeability =
   | 'unstable'
   /** A state of the forge that this version does not know. */
   | 'unrecognised';
+
+/** The most bytes that are read of a repository. */
+export interface ReadLimits {
+  readonly fileBytes: number;
+  /** Of all files together that one lookup reads. */
+  readonly lookupBytes: number;
+}
+
+/** The limits, unless the settings say otherwise. */
+export const DEFAULT_READ_LIMITS: ReadLimits = { fileBytes: 1_000_000, lookupBytes: 20_000_000 };

@@ -34,6 +34,12 @@ export function percentRatio(percent: Percent): { readonly numerator: bigint; re
   return { numerator: BigInt(whole + fraction), denominator: 100n * 10n ** BigInt(fraction.length) };
 }
 
+/** Whether a percentage is below another one. */
+export function isLessPercent(a: Percent, b: Percent): boolean {
+  const [left, right] = [percentRatio(a), percentRatio(b)];
+  return left.numerator * right.denominator < right.numerator * left.denominator;
+}
+
 /** The part in percent of the whole, rounded down to a tenth: "80", "12.5"; null of a whole that is 0. */
 export function percentOf(part: Quantity, whole: Quantity): Percent | null {
   if (whole.nano <= 0n) return null;

@@ -40,7 +40,12 @@ export function quotaPauseSubject(
   return { controller, namespace: target.namespace, name: targetName(target) };
 }
 
+/** Whether both are the same quota of one cluster. */
+export function isSameQuota(a: Pick<QuotaTarget, 'namespace' | 'quota'>, b: typeof a): boolean {
+  return a.namespace === b.namespace && a.quota === b.quota;
+}
+
 /** `<namespace>/<quota>`, the value of the search attribute `HeadroomTarget` and the short name in messages. */
-export function targetName(target: QuotaTarget): string {
+export function targetName(target: Pick<QuotaTarget, 'namespace' | 'quota'>): string {
   return `${target.namespace}/${target.quota}`;
 }

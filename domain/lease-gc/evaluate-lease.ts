@@ -6,7 +6,9 @@ import {
   isFileLease,
   type LeaseObject,
   legacyNamespaces,
+  otherHoldersOf,
   targetOfLease,
+  waitersOf,
 } from '../quota-resize/model/lease.ts';
 
 /** The state of the cluster and of Temporal, read after the Leases. */
@@ -57,7 +59,15 @@ export function evaluateLease(
   // to the batch owner's workflow; the quota's own workflow only waits for it.
   const carrier = carrierOfLease(lease);
   const owner = { cluster, namespace, quota: carrier ?? quota };
-  if (running.has(quotaResizeId(owner))) return keep;
+  // A file may be changed by the pull requests of several quotas, and others wait for it. Whoever asks for it next drops
+  // holders that are over.
+  const waiting = isFileLease(lease) ? waitersOf(lease) : [];
+  const owners = isFileLease(lease)
+    ? [owner, ...[...otherHoldersOf(lease), ...waiting].map((other) => ({ cluster, ...other }))]
+    : [owner];
+  if (owners.some((one) => running.has(quotaResizeId(one)))) return keep;
+  // Waiting does not renew the Lease.
+  if (waiting.some(({ until }) => until > now)) return keep;
 
   const holder = lease.spec?.holderIdentity || null;
   const isStale = now - lastWritten > UNLOCK_GRACE_MS;

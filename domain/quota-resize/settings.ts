@@ -1,7 +1,9 @@
 /** The settings of the quota resizer: its lowest policy layer, its intervals, GitHub and pull requests. */
+import { DEFAULT_READ_LIMITS } from '../kernel/forge.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { matching } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings, type SettingSources, type ValuesOf } from '../kernel/settings/setting.ts';
+import { BUILT_IN_GUARDRAIL } from './policy/guardrail.ts';
 import type { PolicyDefaults } from './policy/policy.ts';
 import { githubSettings } from './settings/github.ts';
 import { secretsOf } from './settings/github-credential.ts';
@@ -70,6 +72,7 @@ export const quotaResizeSettings = defineSettings(
       gitOps: { apiUrl: githubValues.apiUrl, repositories: repositoriesOf(githubValues) },
       /** The path of a namespace's manifests in the repository, unless an annotation overrides it. */
       gitPathTemplate: githubValues.pathTemplate,
+      gitLimits: { ...DEFAULT_READ_LIMITS, fileBytes: githubValues.maxFileBytes },
       secrets: [
         ...(github === undefined ? [] : secretsOf(github.credential)),
         ...(webhooks.secrets === undefined ? [] : [webhooks.secrets]),
@@ -80,7 +83,7 @@ export const quotaResizeSettings = defineSettings(
 
 /** The lowest layer of every quota's policy; annotations of its namespace and of the quota override it. */
 export function policyDefaults({
-  resize: { freezeUntil, cooldownMinutes, ...settings },
+  resize: { freezeUntil, cooldownMinutes, guardrails = [BUILT_IN_GUARDRAIL], ...settings },
   timings,
 }: {
   readonly resize: ValuesOf<typeof policySettings>;
@@ -88,6 +91,7 @@ export function policyDefaults({
 }): PolicyDefaults {
   return {
     ...settings,
+    guardrails,
     cooldown: cooldownMinutes * MINUTE_MS,
     freezeUntil: freezeUntil ?? null,
     rejectionCooldown: timings.rejectionCooldown,

@@ -72,8 +72,14 @@ export function readConfigFile(
           where: entry.path,
           layer: at(keyOffset),
         });
+      } else if (entry.setting.isStructured === true && isSeq(scalar)) {
+        const text = JSON.stringify(scalar.toJS(document));
+        values.set(entry.path, { text, where: entry.path, layer: at(keyOffset) });
       } else if (!isScalar(scalar)) {
-        problem(at(keyOffset), `${entry.path} must be a single value: expected ${entry.setting.expected}`);
+        problem(
+          at(keyOffset),
+          `${entry.path} must be ${entry.setting.isStructured === true ? 'a list' : 'a single value'}: expected ${entry.setting.expected}`,
+        );
       } else {
         values.set(entry.path, { text: scalarText(scalar), where: entry.path, layer: at(keyOffset) });
       }

@@ -203,6 +203,14 @@ export const platformSettings = {
       flag: '--log-level',
       default: 'info',
     },
+    auditLog: {
+      type: PATH,
+      expected: 'the path of a file',
+      description:
+        'A file that the lines of the audit log (field `audit`) are added to, besides the log, for keeping them longer.',
+      env: 'HEADROOM_AUDIT_LOG',
+      flag: '--audit-log',
+    },
     healthAddress: {
       type: listenAddress,
       expected: ADDRESS_FORM,

@@ -1,4 +1,7 @@
-/** The permissions of the processes in a cluster. `npm run manifests` generates the roles in deploy/ from them. */
+/**
+ * The permissions of the processes in a cluster. `npm run manifests` generates the roles in deploy/ from them, and the policy
+ * that holds their writes to the fields that are named here.
+ */
 
 /** A rule of a role. */
 export interface AccessRule {
@@ -8,6 +11,25 @@ export interface AccessRule {
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
+  /**
+   * What `patch` and `update` may change: a part of the object (`status`), a field of a part (`spec.replicas`), or an entry of its
+   * annotations, labels or finalizers (`metadata.annotations.KEY`).
+   */
+  readonly changes?: readonly string[];
+  /**
+   * `GROUP/KIND`: only objects whose controller, by their owner references, is of this kind are written by this rule. For
+   * controllers that own other objects: a role cannot say whose Deployments may be changed or deleted.
+   */
+  readonly ownedBy?: string;
+  /** What else has to be true of an object that is written, in CEL, for each of the resources. */
+  readonly conditions?: readonly WriteCondition[];
+}
+
+/** A condition of a ValidatingAdmissionPolicy on `object` and, for an update, `oldObject`. */
+export interface WriteCondition {
+  readonly expression: string;
+  /** What is refused, as the end of a sentence that begins with who writes. */
+  readonly message: string;
 }
 
 /** Permissions of one process that a controller needs in addition to the common ones. */
@@ -20,6 +42,8 @@ export interface Access {
   readonly everywhere?: readonly AccessRule[];
   /** In Headroom's own namespace. */
   readonly inSystemNamespace?: readonly AccessRule[];
+  /** In the namespaces in which somebody binds the role. */
+  readonly whereBound?: readonly AccessRule[];
 }
 
 /** A custom resource that a controller defines. */

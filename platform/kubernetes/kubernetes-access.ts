@@ -32,9 +32,25 @@ export interface KubernetesAccess {
   readonly requestTimeoutMs: number;
   /** Another reason to abort a request with this method. Absent: there is none. */
   readonly requestCancellation?: RequestCancellation;
+  /** Hears of every request that may change something. Absent: nobody does. */
+  readonly onWrite?: (write: KubernetesWrite) => void;
+}
+
+/** A request that may change something, once it is over. */
+interface KubernetesWrite {
+  readonly method: string;
+  readonly url: string;
+  /** The status of the answer; null where there was none, so that nobody knows whether the write took effect. */
+  readonly status: number | null;
 }
 
 export type RequestCancellation = (method: string) => AbortSignal | undefined;
+
+/** A kubeconfig whose API clients keep their connections until it is closed. */
+export interface ClosableKubeConfig extends KubeConfig {
+  /** Ends the connections; requests that are still under way fail. */
+  readonly close: () => Promise<void>;
+}
 
 /** No cluster is configured; the message lists what was tried. */
 export class KubernetesAccessError extends Error {
@@ -51,7 +67,7 @@ export class KubernetesAccessError extends Error {
 export function loadKubeConfig(
   access: KubernetesAccess,
   env: Readonly<Record<string, string | undefined>>,
-): KubeConfig {
+): ClosableKubeConfig {
   const kubeConfig = new RenewingKubeConfig(() => readAccess(access, env), access);
   kubeConfig.reload();
   return kubeConfig;
@@ -178,7 +194,7 @@ function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   }
 }
 
-type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancellation'>;
+type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancellation' | 'onWrite'>;
 
 type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
 
@@ -187,7 +203,7 @@ type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
  * once a minute, keeps a plugin's credential until it expires, and opens a new connection for every request, because it
  * creates a dispatcher for each.
  */
-class RenewingKubeConfig extends KubeConfig {
+class RenewingKubeConfig extends KubeConfig implements ClosableKubeConfig {
   readonly #read: () => KubeConfig;
   readonly #limits: RequestLimits;
   /** The connections, with a digest of the certificates that they were opened with. */
@@ -197,6 +213,11 @@ class RenewingKubeConfig extends KubeConfig {
     super();
     this.#read = read;
     this.#limits = limits;
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher?.value?.destroy();
+    this.#dispatcher = undefined;
   }
 
   /** Reads everything again, and drops all credentials that the library's authenticators cache. */
@@ -305,7 +326,21 @@ class RenewingHttp implements HttpLibrary {
   }
 
   send(request: RequestContext): Observable<ResponseContext> {
-    return new Observable(this.#send(request));
+    const { onWrite } = this.#limits;
+    const isHeard = onWrite !== undefined && request.getHttpMethod() !== 'GET';
+    return new Observable(isHeard ? this.#heard(request, onWrite) : this.#send(request));
+  }
+
+  async #heard(request: RequestContext, onWrite: NonNullable<RequestLimits['onWrite']>): Promise<ResponseContext> {
+    const write = { method: request.getHttpMethod(), url: request.getUrl() };
+    try {
+      const response = await this.#send(request);
+      onWrite({ ...write, status: response.httpStatusCode });
+      return response;
+    } catch (error) {
+      onWrite({ ...write, status: null });
+      throw error;
+    }
   }
 
   async #send(request: RequestContext): Promise<ResponseContext> {

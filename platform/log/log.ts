@@ -1,5 +1,6 @@
 import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/common';
 import pino from 'pino';
+import { auditedDestination } from './audit.ts';
 import { redactFields, scrub } from './redaction.ts';
 import type { Secret } from '../../domain/kernel/settings/secret.ts';
 
@@ -13,6 +14,8 @@ export interface LogOptions {
   readonly secrets?: readonly Secret<string | readonly string[]>[];
   /** Standard output when absent. */
   readonly destination?: pino.DestinationStream;
+  /** The path of a file that the lines of the audit log are added to. Absent: they are among the others only. */
+  readonly auditFile?: string | undefined;
 }
 
 // A shorter text is not a credential, and redacting it would damage ordinary words.
@@ -20,12 +23,15 @@ const SHORTEST_SECRET = 8;
 
 /**
  * A log of JSON lines: `time` (ISO 8601, UTC), `level` in words, `name`, the fields, `msg`. Credentials are redacted by
- * the name of their field, by their format, and by their value.
+ * the name of their field, by their format, and by their value. Lines of the audit log are written whatever the level.
+ *
+ * @throws {ConfigError} when the file of the audit log cannot be opened.
  */
-export function createLog({ name, level, secrets = [], destination }: LogOptions): Log {
+export function createLog({ name, level, secrets = [], destination, auditFile }: LogOptions): Log {
   const options: pino.LoggerOptions = {
     base: { name },
-    level,
+    // Lines above the level of the audit log are needed for it, and those of others are left out by the destination.
+    level: isMoreThanInfo(level) ? 'info' : level,
     timestamp: pino.stdTimeFunctions.isoTime,
     // Errors are written by `redactFields`, which also looks into their own fields.
     serializers: { err: (error: unknown) => error },
@@ -37,7 +43,12 @@ export function createLog({ name, level, secrets = [], destination }: LogOptions
     hooks: { streamWrite: (line) => withoutValues(scrub(line), secrets) },
   };
   // Synchronous, so that the last lines before a crash or an exit are written.
-  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+  const lines = destination ?? pino.destination({ dest: 1, sync: true });
+  return pino(options, auditedDestination(lines, { level, file: auditFile }));
+}
+
+function isMoreThanInfo(level: pino.Level): boolean {
+  return (pino.levels.values[level] ?? 0) > (pino.levels.values['info'] ?? 0);
 }
 
 function withoutValues(line: string, secrets: readonly Secret<string | readonly string[]>[]): string {

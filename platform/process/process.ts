@@ -10,6 +10,7 @@ import { configurationHelp } from '../config/config-table.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Readiness } from '../health/health.ts';
 import {
+  type KubernetesAccess,
   KubernetesAccessError,
   loadKubeConfig,
   type RequestCancellation,
@@ -46,11 +47,8 @@ export function runProcess<Values extends object>(
   mapStackTraces();
   const config = readConfig(program, controllers);
   const cluster = config.kubernetes.clusterName;
-  const log = createLog({
-    name: `headroom-${program}`,
-    level: config.process.logLevel,
-    secrets: config.secrets,
-  });
+  const { logLevel: level, auditLog: auditFile } = config.process;
+  const log = configured(() => createLog({ name: `headroom-${program}`, level, secrets: config.secrets, auditFile }));
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
   // In a pod the process id is always the same, but the host name is the pod's name.
   const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
@@ -74,6 +72,8 @@ export interface ConnectOptions {
   readonly schedule: ClusterSchedule;
   /** Aborts requests of an activity that was cancelled. */
   readonly requestCancellation: RequestCancellation;
+  /** Hears of writes to the cluster. */
+  readonly onWrite: NonNullable<KubernetesAccess['onWrite']>;
 }
 
 /**
@@ -85,7 +85,7 @@ export interface ConnectOptions {
  */
 export async function connectProcess(
   headroom: HeadroomProcess,
-  { schedule, requestCancellation }: ConnectOptions,
+  { schedule, ...requests }: ConnectOptions,
 ): Promise<{ kubeConfig: KubeConfig; client: Client }> {
   const { config, log, signal, readiness, onStop, identity } = headroom;
   const waiting = (name: string) => (reason: string | undefined) =>
@@ -93,7 +93,7 @@ export async function connectProcess(
   waiting('kubernetes')('not connected yet');
   waiting('temporal')('not connected yet');
   const kubeConfig = loadKubeConfig(
-    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout, requestCancellation },
+    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout, ...requests },
     process.env,
   );
   const kubernetes = { log, signal, onWait: waiting('kubernetes') };
@@ -131,8 +131,13 @@ function readConfig<Values extends object>(
     process.stdout.write(configurationHelp(program, controllers));
     process.exit(exitCodes.stopped);
   }
+  return configured(() => loadConfig(controllers, { env: process.env, argv, program }));
+}
+
+/** Ends the process where the configuration is the problem. */
+function configured<T>(read: () => T): T {
   try {
-    return loadConfig(controllers, { env: process.env, argv, program });
+    return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -8,7 +8,11 @@ import { platformSettings, type PlatformValues } from '../config/settings.ts';
 export interface TemporalTarget {
   readonly address: string;
   readonly namespace: string;
-  /** Options of a native connection; a client connection takes its address, TLS, API key and metadata. */
+  /**
+   * Options of a native connection; a client connection takes its address, TLS, API key and metadata. Certificates and Temporal's
+   * configuration file are read each time, so that those that were replaced take effect. While they are invalid, as between
+   * the replacement of a certificate and of its key, the last valid ones are used.
+   */
   readonly connection: Secret<NativeConnectionOptions>;
 }
 
@@ -32,29 +36,45 @@ export function resolveTemporal(
   checkReadable(settings, written, readFile, problems);
   if (problems.length > before) return undefined;
 
+  const overrideEnvVars = temporalEnvironment(settings, written, env);
   try {
-    const profile = loadClientConfigProfile({
-      overrideEnvVars: temporalEnvironment(settings, written, env),
-      // Without this, keys that Temporal's file format does not know are silently ignored.
-      configFileStrict: true,
-    });
-    if ((profile.tls?.clientCert === undefined) !== (profile.tls?.clientKey === undefined)) {
-      // The library would connect without either.
-      throw new Error(
-        'a client certificate needs its private key, and the key its certificate: one of them is missing',
-      );
-    }
-    const address = profile.address ?? settings.address;
-    const { connectionOptions } = toClientOptions({ ...profile, address });
+    const { profile, options } = readProfile(settings, overrideEnvVars);
     return {
-      address,
+      address: profile.address ?? settings.address,
       namespace: profile.namespace ?? settings.namespace,
-      connection: new Secret(() => connectionOptions),
+      connection: new Secret(lastValid(options, () => readProfile(settings, overrideEnvVars).options)),
     };
   } catch (error) {
     problems.push({ where: "Temporal's configuration", message: firstLine(error) });
     return undefined;
   }
+}
+
+/** @throws Error that says what is wrong, which may quote a credential. */
+function readProfile(
+  settings: PlatformValues['temporal'],
+  overrideEnvVars: Record<string, string>,
+): { readonly profile: ReturnType<typeof loadClientConfigProfile>; readonly options: NativeConnectionOptions } {
+  // Without `configFileStrict`, keys that Temporal's file format does not know are silently ignored.
+  const profile = loadClientConfigProfile({ overrideEnvVars, configFileStrict: true });
+  if ((profile.tls?.clientCert === undefined) !== (profile.tls?.clientKey === undefined)) {
+    // The library would connect without either.
+    throw new Error('a client certificate needs its private key, and the key its certificate: one of them is missing');
+  }
+  const { connectionOptions } = toClientOptions({ ...profile, address: profile.address ?? settings.address });
+  return { profile, options: connectionOptions };
+}
+
+function lastValid<T>(first: T, read: () => T): () => T {
+  let last = first;
+  return () => {
+    try {
+      last = read();
+    } catch {
+      // An old certificate gets a clear refusal, half of a new one does not.
+    }
+    return last;
+  };
 }
 
 /** The variables for the library: Headroom's settings where given, and no empty ones. */

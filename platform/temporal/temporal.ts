@@ -6,6 +6,8 @@ import {
   isGrpcServiceError,
 } from '@temporalio/client';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
+import { RenewableConnection } from './renewable-connection.ts';
+import { type Credentials, keepRenewed } from './renewal.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
 /** gRPC status codes that this file tells apart. */
@@ -21,8 +23,10 @@ const REQUEST_MS = 10_000;
 const CHECK_MS = 3_000;
 
 /** The options for a client's connection, with a time limit for the first connect in milliseconds. */
-export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
-  const { address, tls, apiKey, metadata } = target.connection.reveal();
+export function clientConnectionOptions(
+  { address, tls, apiKey, metadata }: Credentials,
+  connectTimeoutMs: number,
+): ConnectionOptions {
   return {
     ...(address === undefined ? {} : { address }),
     ...(tls === undefined ? {} : { tls }),
@@ -34,7 +38,8 @@ export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs
 
 /**
  * A client of the namespace, once Temporal responds and the namespace exists; until then the reason is logged and the
- * attempt repeated. Close it with `client.connection.close()`.
+ * attempt repeated. Until the process stops it goes on with certificates and an API key that were replaced. Close it with
+ * `client.connection.close()`.
  *
  * @throws the signal's reason when the process stops first.
  */
@@ -42,22 +47,34 @@ export async function connectClient(
   target: TemporalTarget,
   options: WaitOptions & { identity: string },
 ): Promise<Client> {
-  return await untilAvailable(
+  const { namespace } = target;
+  const reasonOf = (error: unknown): string => temporalReason(error, namespace);
+  const { used, opened } = await untilAvailable(
     `Temporal at ${target.address}`,
     async () => {
-      const connection = Connection.lazy(clientConnectionOptions(target, CONNECT_MS));
-      try {
-        await connection.ensureConnected();
-        await requireNamespace(connection, target.namespace);
-      } catch (error) {
-        await connection.close();
-        throw error;
-      }
-      return new Client({ connection, namespace: target.namespace, identity: options.identity });
+      const credentials = target.connection.reveal();
+      return { used: credentials, opened: await openConnection(credentials, namespace) };
     },
-    (error) => temporalReason(error, target.namespace),
+    reasonOf,
     options,
   );
+  const connection = new RenewableConnection(opened);
+  const takeOver = async (credentials: Credentials): Promise<void> =>
+    await connection.replace(await openConnection(credentials, namespace));
+  void keepRenewed(target, takeOver, reasonOf, { ...options, used });
+  return new Client({ connection, namespace, identity: options.identity });
+}
+
+async function openConnection(credentials: Credentials, namespace: string): Promise<Connection> {
+  const connection = Connection.lazy(clientConnectionOptions(credentials, CONNECT_MS));
+  try {
+    await connection.ensureConnected();
+    await requireNamespace(connection, namespace);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  return connection;
 }
 
 /** Keeps checking that Temporal responds, for the readiness of the process. */

@@ -6,26 +6,34 @@ import { NativeConnection, type RuntimeOptions, TransportError, Worker, type Wor
 import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
+import { type Credentials, keepRenewed } from './renewal.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
 /**
  * The connection of a process's workers, once Temporal responds and the namespace exists; until then the reason is
- * logged and the attempt repeated. Requires `Runtime.install(runtimeOptions(…))`.
+ * logged and the attempt repeated. Until the process stops its workers go on with certificates and an API key that were replaced. Requires `Runtime.install(runtimeOptions(…))`.
  *
  * @throws the signal's reason when the process stops first.
  */
 export async function connectWorker(target: TemporalTarget, options: WaitOptions): Promise<WorkerConnection> {
-  const connection = await untilAvailable(
+  const reasonOf = (error: unknown): string => temporalReason(error, target.namespace);
+  const { used, opened } = await untilAvailable(
     `Temporal at ${target.address}`,
-    async () => await connect(target),
-    (error) => temporalReason(error, target.namespace),
+    async () => {
+      const credentials = target.connection.reveal();
+      return { used: credentials, opened: await connect(target, credentials) };
+    },
+    reasonOf,
     options,
   );
-  return new WorkerConnection(target, connection, options);
+  const connection = new WorkerConnection(target, opened, options);
+  const takeOver = async (credentials: Credentials): Promise<void> => await connection.takeOver(credentials);
+  void keepRenewed(target, takeOver, reasonOf, { ...options, used });
+  return connection;
 }
 
-async function connect(target: TemporalTarget): Promise<NativeConnection> {
-  const connection = await NativeConnection.connect(target.connection.reveal());
+async function connect(target: TemporalTarget, credentials: Credentials): Promise<NativeConnection> {
+  const connection = await NativeConnection.connect(credentials);
   try {
     await requireNamespace(connection, target.namespace);
   } catch (error) {
@@ -38,6 +46,8 @@ async function connect(target: TemporalTarget): Promise<NativeConnection> {
 /** The options of one worker, without those that all workers of a process share. */
 export type OwnWorkerOptions = Omit<WorkerOptions, 'connection' | 'namespace'>;
 
+const ENDED: ReadonlySet<string> = new Set<ReturnType<Worker['getState']>>(['DRAINED', 'STOPPED', 'FAILED']);
+
 /** What workers of a process are made with. */
 export class WorkerConnection {
   readonly #target: TemporalTarget;
@@ -45,6 +55,7 @@ export class WorkerConnection {
   #connection: NativeConnection;
   /** Connections without new workers; earlier workers may still use them. */
   readonly #replaced: NativeConnection[] = [];
+  readonly #workers: Worker[] = [];
 
   constructor(target: TemporalTarget, connection: NativeConnection, wait: WaitOptions) {
     this.#target = target;
@@ -65,7 +76,7 @@ export class WorkerConnection {
       async () => {
         // After a failed creation the worker stays registered with its connection and blocks another one, so the
         // connection is replaced.
-        if (isLost) this.#replace(await connect(this.#target));
+        if (isLost) this.#replace(await connect(this.#target, this.#target.connection.reveal()));
         isLost = false;
         try {
           return { worker: await Worker.create({ ...options, namespace, connection: this.#connection }) };
@@ -78,8 +89,26 @@ export class WorkerConnection {
       (error) => temporalReason(error, namespace),
       this.#wait,
     );
-    if ('worker' in created) return created.worker;
-    throw created.error;
+    if ('error' in created) throw created.error;
+    this.#workers.push(created.worker);
+    return created.worker;
+  }
+
+  /**
+   * Connects with other credentials, for all workers and later ones.
+   *
+   * @throws the SDK's error where Temporal rejects them; everything stays as it was.
+   */
+  async takeOver(credentials: Credentials): Promise<void> {
+    this.#replace(await connect(this.#target, credentials));
+    for (const worker of this.#workers) {
+      // One that has ended has nothing to say any more.
+      if (!ENDED.has(worker.getState())) worker.connection = this.#connection;
+    }
+    for (const connection of this.#replaced.splice(0)) {
+      // One that a worker still holds is closed in the end.
+      await connection.close().catch(() => this.#replaced.push(connection));
+    }
   }
 
   /** Must be called after all workers have ended. */

@@ -60,7 +60,12 @@ export function reviewOf(response: AdmissionResponse): object {
 
 /** The object is stored as it is. */
 export function allowed({ uid }: AdmissionRequest, warnings: readonly string[] = []): AdmissionResponse {
-  return { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings: warnings.map(warningLine) }) };
+  return { uid, allowed: true, ...shown(warnings) };
+}
+
+/** The API server passes warnings on to whoever sent the request, with a refusal as well. */
+function shown(warnings: readonly string[]): Pick<AdmissionResponse, 'warnings'> {
+  return warnings.length === 0 ? {} : { warnings: warnings.map(warningLine) };
 }
 
 /** The object is stored with these changes, as operations of a JSON patch. */
@@ -74,8 +79,12 @@ export function patched({ uid }: AdmissionRequest, patch: readonly object[]): Ad
 }
 
 /** The object is not stored: it is invalid, as the message says. */
-export function denied({ uid }: AdmissionRequest, message: string): AdmissionResponse {
-  return { uid, allowed: false, status: { code: 422, reason: 'Invalid', message } };
+export function denied(
+  { uid }: AdmissionRequest,
+  message: string,
+  warnings: readonly string[] = [],
+): AdmissionResponse {
+  return { uid, allowed: false, status: { code: 422, reason: 'Invalid', message }, ...shown(warnings) };
 }
 
 /** The name of the object that is reviewed; empty where the API server has yet to make one up. */

@@ -1,4 +1,4 @@
-/** The certificate that the starters create, store in a Secret and renew. */
+/** The certificate that the starters make, keep in a Secret and renew. */
 import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-node';
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -28,8 +28,9 @@ export interface SelfMadeCertificateOptions {
 }
 
 /**
- * A certificate in a Secret that all starters share: the first one creates it, any one renews it when due, and the
- * others take it over. Before a certificate is used, the API server is configured to trust it.
+ * A certificate in a Secret that all starters share: the first one fills it, any one renews it when due, and the others
+ * take it over. The Secret itself has to be there: a right to create one cannot be bound to a name. Before a certificate is
+ * used, the API server is configured to trust it.
  */
 export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
   const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
@@ -38,11 +39,16 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
   const where = { name: secretName, namespace: systemNamespace };
   const writeBundle = createBundleWriter({ webhooks, kubeConfig, log });
 
-  /** The chain in the Secret; created or renewed if necessary. */
+  /** The chain in the Secret; made or renewed if necessary. */
   const ensureChain = async (): Promise<CheckedChain> => {
     for (let conflicts = 0; ; conflicts += 1) {
       const secret = await orNull(core.readNamespacedSecret(where));
-      const review = await reviewChain(secret === null ? null : chainOf(secret), {
+      if (secret === null) {
+        throw new Error(
+          `there is no Secret ${systemNamespace}/${secretName}, which ${webhooks.component} has empty: apply it`,
+        );
+      }
+      const review = await reviewChain(chainOf(secret), {
         host,
         now: now(),
         // The library takes 20 MB and is needed once in two months by one of the starters.
@@ -61,18 +67,10 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
     }
   };
 
-  const write = async (secret: V1Secret | null, chain: Chain): Promise<void> => {
-    const data = dataOf(chain);
-    if (secret === null) {
-      const labels = { 'app.kubernetes.io/name': 'headroom-starter', 'app.kubernetes.io/part-of': 'headroom' };
-      const metadata = { name: secretName, labels };
-      const body = { metadata, type: 'kubernetes.io/tls', data };
-      await core.createNamespacedSecret({ namespace: systemNamespace, body });
-    } else {
-      // As it was read, with its resourceVersion, its labels and a type that cannot be changed.
-      secret.data = { ...secret.data, ...data };
-      await core.replaceNamespacedSecret({ ...where, body: secret });
-    }
+  const write = async (secret: V1Secret, chain: Chain): Promise<void> => {
+    // As it was read, with its resourceVersion, its labels and a type that cannot be changed.
+    secret.data = { ...secret.data, ...dataOf(chain) };
+    await core.replaceNamespacedSecret({ ...where, body: secret });
   };
 
   return {
@@ -90,7 +88,9 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
 
 const CHANGED_MEANWHILE: ReadonlySet<number | undefined> = new Set([404, 409]);
 
-function chainOf({ data = {} }: V1Secret): Chain {
+/** Null for a Secret as it is deployed: empty. */
+function chainOf({ data = {} }: V1Secret): Chain | null {
+  if (data['tls.crt'] === undefined) return null;
   const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
   return {
     server: { certificate: text('tls.crt'), key: text('tls.key') },

@@ -6,13 +6,19 @@ import type { Counter } from 'prom-client';
 import type { ListeningServer } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Pair } from './certificate.ts';
+import { BodyMemory, BodyRefused } from '../kernel/body-memory.ts';
+import { timelyChunks } from '../kernel/timely-chunks.ts';
 import { MalformedReview, objectName, readReview, reviewOf } from './review.ts';
 import type { AdmissionWebhooks } from './webhooks.ts';
 
 /** A review contains the object twice, and the API server limits objects to 3 MB. */
 const BODY_LIMIT = 3 * 1024 * 1024;
+/** An API server has one connection for each review that it waits for. */
+const MAX_CONNECTIONS = 64;
 /** The API server waits for ten seconds, unless its configuration says otherwise. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** The API server sends a body at once. */
+const BODY_TIMES = { idleMs: 2_000, longestMs: REQUEST_TIMEOUT_MS };
 /** Longer than the API server keeps an idle connection, so that it never uses one that was closed here. */
 const KEEP_ALIVE_MS = 120_000;
 
@@ -48,8 +54,14 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     // Errors worth logging are logged below.
     logger: false,
   });
+  server.server.maxConnections = MAX_CONNECTIONS;
   // Beside JSON it would take plain text.
-  server.removeContentTypeParser('text/plain');
+  server.removeAllContentTypeParsers();
+  const memory = new BodyMemory(BODY_LIMIT);
+  const parseJson = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('application/json', (request, payload, done) => {
+    readText(memory, timelyChunks(payload, BODY_TIMES)).then((text) => parseJson(request, text, done), done);
+  });
   const connections = openConnections(server.server);
   const reject = (reply: FastifyReply, status: number, message: string) => {
     // The operation of an invalid request is not used as a label, because clients could create time series with it.
@@ -57,6 +69,19 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     log.debug({ status }, `a request to the admission webhooks was rejected: ${message}`);
     return reply.code(status).send({ message });
   };
+  // Before a byte of the body is read.
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.method !== 'POST') return undefined;
+    const length = Number(request.headers['content-length'] ?? Number.NaN);
+    const refuse = (status: number, message: string): FastifyReply => {
+      // What the client still sends is not read, so the connection cannot serve another request.
+      void reply.header('connection', 'close');
+      return reject(reply, status, message);
+    };
+    if (!Number.isSafeInteger(length)) return refuse(411, 'expected a Content-Length');
+    if (length > BODY_LIMIT) return refuse(413, `expected at most ${BODY_LIMIT} bytes`);
+    return undefined;
+  });
   for (const [path, review] of Object.entries(reviews)) {
     server.post(path, (incoming, reply) => {
       const request = readReview(incoming.body);
@@ -70,8 +95,10 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     });
   }
   server.setNotFoundHandler((_request, reply) => reject(reply, 404, `expected ${expected}`));
-  server.setErrorHandler<FastifyError>((error, _request, reply) => {
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
     if (error instanceof MalformedReview) return reject(reply, 400, error.message);
+    if (!request.raw.complete) void reply.header('connection', 'close');
+    if (error instanceof BodyRefused) return reject(reply, error.statusCode, error.message);
     const { statusCode = 500 } = error;
     if (statusCode === 413) return reject(reply, 413, `expected at most ${BODY_LIMIT} bytes`);
     if (statusCode === 415) return reject(reply, 415, 'expected the content type application/json');
@@ -91,6 +118,16 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
       await closed;
     },
   };
+}
+
+async function readText(memory: BodyMemory, chunks: AsyncIterable<Buffer>): Promise<string> {
+  const body = memory.open();
+  try {
+    for await (const chunk of chunks) body.append(chunk);
+    return body.text();
+  } finally {
+    body.release();
+  }
 }
 
 /**

@@ -4,8 +4,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { apiMessage, kubernetesFailure } from '../../activities/kubernetes/failure.ts';
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { KubernetesAccessError, loadKubeConfig } from '../../platform/kubernetes/kubernetes-access.ts';
-import type { Config } from '../config.ts';
 import { type ApiGet, createApiGet } from '../kernel/api-get.ts';
+import type { LoadedConfig } from './controller.ts';
 import { CommandFailed } from './shared.ts';
 
 export interface Cluster {
@@ -14,12 +14,31 @@ export interface Cluster {
   readonly get: ApiGet;
 }
 
-/** @throws {CommandFailed} when there is no cluster to talk to. */
-export function connect({ kubernetes: { kubeconfig, context, clusterName }, timings }: Config): Cluster {
+/**
+ * Runs a part of a command with the cluster, and closes the connections to it afterwards.
+ *
+ * @throws {CommandFailed} when there is no cluster to talk to.
+ */
+export async function withCluster<T>(
+  { config: { kubernetes, timings }, sources }: LoadedConfig,
+  run: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const { kubeconfig, context, clusterName } = kubernetes;
+  const kubeConfig = load({ kubeconfig, context, requestTimeoutMs: timings.requestTimeout }, sources.env);
   try {
-    const access = { kubeconfig, context, requestTimeoutMs: timings.requestTimeout };
-    const kubeConfig = loadKubeConfig(access, process.env);
-    return { name: clusterName, kubernetes: connectKubernetes(kubeConfig), get: createApiGet(kubeConfig) };
+    return await run({
+      name: clusterName,
+      kubernetes: connectKubernetes(kubeConfig),
+      get: createApiGet(kubeConfig),
+    });
+  } finally {
+    await kubeConfig.close();
+  }
+}
+
+function load(...from: Parameters<typeof loadKubeConfig>): ReturnType<typeof loadKubeConfig> {
+  try {
+    return loadKubeConfig(...from);
   } catch (error) {
     if (error instanceof KubernetesAccessError) throw new CommandFailed(error.message);
     throw error;

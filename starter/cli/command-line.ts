@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { sentence } from '../../domain/kernel/sentence.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
@@ -9,13 +9,31 @@ import { TemporalUnreachable } from './connection.ts';
 import type { CommandLineController, CommandTools } from './controller.ts';
 import { addListCommand } from './list.ts';
 import { UnknownName } from './names.ts';
+import { type CommandIo, Output } from './output.ts';
 import { addOperatorCommand, addStatusCommand } from './operator-commands.ts';
 import { addPauseCommands, addTargetPauseCommands } from './pause.ts';
 import { controllers } from './registry.ts';
-import { CommandFailed, fail, innermost, isTemporalAnswer, type SharedOptions } from './shared.ts';
+import { CommandFailed, innermost, isTemporalAnswer, type SharedOptions } from './shared.ts';
+
+/**
+ * Runs `headroom` with these arguments, to the end of the command and of its connections.
+ *
+ * @returns the exit code.
+ * @throws whatever is neither the user's nor the servers' mistake.
+ */
+export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
+  const { program, output } = createCommandLine(io);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration;
+  }
+  return output.exitCode;
+}
 
 /** The `headroom` command line: what holds for every controller, and what each of them brings. */
-export function createCommandLine(): Command {
+export function createCommandLine(io: CommandIo): { readonly program: Command; readonly output: Output } {
   const program = new Command('headroom')
     .description('Operate Headroom, with the same configuration as the worker and the starter.')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
@@ -28,9 +46,17 @@ export function createCommandLine(): Command {
         .default('text')
         .argParser(outputForm),
     )
-    .configureOutput({ outputError: (message, write) => write(withoutRepetition(message)) })
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration));
-  const tools = createTools(program);
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (message, write) => write(withoutRepetition(message)),
+      getOutHelpWidth: () => widthOf(io.stdout),
+      getErrHelpWidth: () => widthOf(io.stderr),
+    })
+    // What ends a command early is thrown: without this, Commander ends the process.
+    .exitOverride();
+  const output = new Output(io);
+  const tools = createTools(program, io, output);
   addListCommand(program, tools);
   addPauseCommands(program, tools);
   const explain = program
@@ -48,7 +74,14 @@ export function createCommandLine(): Command {
     controller.explain(explain.command(name, { isDefault: name === controllerNames[0] }), tools);
   }
   pointToHelp(program, 'headroom');
-  return program;
+  return { program, output };
+}
+
+/** Columns of help where no terminal says how many it has, as Commander's own. */
+const HELP_WIDTH = 80;
+
+function widthOf({ isTTY, columns }: CommandIo['stdout']): number {
+  return isTTY === true ? (columns ?? HELP_WIDTH) : HELP_WIDTH;
 }
 
 /** Commander repeats the invalid value in front of a message that already names it. */
@@ -98,41 +131,45 @@ function outputForm(form: string): SharedOptions['output'] {
   return form === 'json' ? 'json' : 'text';
 }
 
-function createTools(program: Command): CommandTools {
+function createTools(program: Command, io: CommandIo, output: Output): CommandTools {
   const shared = (): SharedOptions => program.opts<SharedOptions>();
   return {
+    io,
+    output,
     shared,
-    runAlone: sayingFailures,
+    runAlone: async (command) => await sayingFailures(output, command),
     run: async (command, argv = []) =>
-      await sayingFailures(async () => {
-        const sources = configSources(shared(), argv);
-        await command(loadConfig(sources), sources);
+      await sayingFailures(output, async () => {
+        const sources = configSources(shared(), io, argv);
+        await command({ config: loadConfig(sources), sources });
       }),
   };
 }
 
 function configSources(
   { clusterName, config, kubeconfig, context }: SharedOptions,
+  { env }: CommandIo,
   argv: readonly string[],
 ): ConfigSources {
   const flags = Object.entries({ '--config': config, '--kubeconfig': kubeconfig, '--context': context });
   return {
-    env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
+    env: { ...env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
     program: 'command line',
     argv: [...flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value])), ...argv],
   };
 }
 
 /** An error that the user can fix is printed as one sentence on standard error, without a stack. */
-async function sayingFailures(command: () => void | Promise<void>): Promise<void> {
+async function sayingFailures(output: Output, command: () => void | Promise<void>): Promise<void> {
   try {
     await command();
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof UnknownName) fail(error.message, exitCodes.configuration);
-    else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {
-      fail(sentence(error.message), exitCodes.failed);
+    if (error instanceof ConfigError || error instanceof UnknownName) {
+      output.fail(error.message, exitCodes.configuration);
+    } else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {
+      output.fail(sentence(error.message), exitCodes.failed);
     } else if (isTemporalAnswer(error)) {
-      fail(`Temporal answered with an error: ${innermost(error)}`, exitCodes.failed);
+      output.fail(`Temporal answered with an error: ${innermost(error)}`, exitCodes.failed);
     } else throw error;
   }
 }

@@ -1,10 +1,10 @@
 /** The cluster that a command writes to: whether it is the one that is meant, and where Headroom keeps its objects there. */
 import { clusterSchedule } from '../../domain/registry.ts';
-import type { ConfigSources } from '../../platform/config/config.ts';
 import { recordedClusterUid } from '../../platform/temporal/cluster-name.ts';
 import type { Config } from '../config.ts';
-import { connect, readingFailure } from './cluster.ts';
+import { readingFailure, withCluster } from './cluster.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
+import type { LoadedConfig } from './controller.ts';
 import { settingsInForce, type WorkersAnswer, workersOf } from './settings-in-force.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer } from './shared.ts';
 
@@ -12,7 +12,7 @@ const SYSTEM_NAMESPACE = 'kubernetes.systemNamespace';
 
 interface ConfirmedCluster {
   /** With the namespace that the workers look into. */
-  readonly config: Config;
+  readonly loaded: LoadedConfig;
   /** Things that could not be verified, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -23,11 +23,11 @@ interface ConfirmedCluster {
  *
  * @throws {CommandFailed} when the kubeconfig leads to another cluster than the one with the name.
  */
-export async function confirmedCluster(config: Config, sources: ConfigSources): Promise<ConfirmedCluster> {
+export async function confirmedCluster({ config, sources }: LoadedConfig): Promise<ConfirmedCluster> {
   const { workers, recordedUid } = await askTemporal(config);
   const { clusterName } = config.kubernetes;
   if (recordedUid !== null) {
-    const uid = await ownUid(config);
+    const uid = await ownUid({ config, sources });
     if (uid !== recordedUid) {
       throw new CommandFailed(
         `The kubeconfig leads to another cluster than ${clusterName}: the UID of its namespace kube-system is ${uid}, and ${clusterName} is recorded with ${recordedUid}. ` +
@@ -40,7 +40,7 @@ export async function confirmedCluster(config: Config, sources: ConfigSources): 
   const isUnconfirmed = settings.from === 'command line';
   const others = settings.differences.filter((difference) => difference.includes(SYSTEM_NAMESPACE));
   return {
-    config: { ...config, kubernetes: { ...config.kubernetes, systemNamespace } },
+    loaded: { config: { ...config, kubernetes: { ...config.kubernetes, systemNamespace } }, sources },
     notes: isUnconfirmed
       ? [
           ...settings.notes.slice(0, -1),
@@ -73,12 +73,14 @@ async function askTemporal(config: Config): Promise<TemporalAnswer> {
   }
 }
 
-async function ownUid(config: Config): Promise<string | undefined> {
-  try {
-    const { metadata } = await connect(config).kubernetes.core.readNamespace({ name: 'kube-system' });
-    return metadata?.uid;
-  } catch (error) {
-    const right = 'get of the namespace kube-system, with your own rights';
-    throw readingFailure(error, `To make sure that this is ${config.kubernetes.clusterName}, headroom needs ${right}.`);
-  }
+async function ownUid(loaded: LoadedConfig): Promise<string | undefined> {
+  return await withCluster(loaded, async ({ kubernetes: { core }, name }) => {
+    try {
+      const { metadata } = await core.readNamespace({ name: 'kube-system' });
+      return metadata?.uid;
+    } catch (error) {
+      const right = 'get of the namespace kube-system, with your own rights';
+      throw readingFailure(error, `To make sure that this is ${name}, headroom needs ${right}.`);
+    }
+  });
 }

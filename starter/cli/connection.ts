@@ -18,7 +18,7 @@ export class TemporalUnreachable extends Error {
 export async function withClient<T>({ temporal }: Config, run: (client: Client) => Promise<T>): Promise<T> {
   let connection: Connection;
   try {
-    connection = await Connection.connect(clientConnectionOptions(temporal, CONNECT_MS));
+    connection = await Connection.connect(clientConnectionOptions(temporal.connection.reveal(), CONNECT_MS));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
     throw new TemporalUnreachable(

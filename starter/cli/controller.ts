@@ -3,6 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { ConfigSources } from '../../platform/config/config.ts';
 import type { Config } from '../config.ts';
+import type { CommandIo, Output } from './output.ts';
 import type { SharedOptions } from './shared.ts';
 
 /** A controller as the command line knows it. */
@@ -34,9 +35,9 @@ export interface TargetForm {
   readonly expected: string;
   readonly workflowId: (cluster: string, target: string) => string;
   /** The error for a target without a running workflow. */
-  readonly whyNothingRuns: (config: Config, target: string) => Error | Promise<Error>;
+  readonly whyNothingRuns: (loaded: LoadedConfig, target: string) => Error | Promise<Error>;
   /** Checks that a target exists before it is paused. @throws {UnknownName} when it does not. */
-  readonly assertExists?: (config: Config, target: string) => Promise<void>;
+  readonly assertExists?: (loaded: LoadedConfig, target: string) => Promise<void>;
 }
 
 /** An answer in both forms that `--output` may ask for. */
@@ -52,10 +53,8 @@ export interface StatusCommand {
   readonly ask: (workflow: WorkflowHandle, context: StatusContext) => Promise<Answer>;
 }
 
-interface StatusContext {
+interface StatusContext extends LoadedConfig {
   readonly client: Client;
-  readonly config: Config;
-  readonly sources: ConfigSources;
 }
 
 /** One update of the workflow, as a command. */
@@ -69,18 +68,41 @@ export interface OperatorCommand {
   readonly addOptions?: (command: Command) => void;
   /** What the update is given of these options. @throws {InvalidArgumentError} where they contradict each other. */
   readonly input?: (options: Readonly<Record<string, unknown>>) => object;
+  /** What is done before the update is sent, with the rights of whoever gives the command. */
+  readonly prepare?: (command: {
+    readonly loaded: LoadedConfig;
+    readonly target: string;
+    readonly workflow: WorkflowHandle;
+    readonly given: { readonly by: string; readonly reason: string };
+  }) => Promise<Prepared>;
+}
+
+/** An update that is ready to be sent. */
+export interface Prepared {
+  /** Another update than the command's own, whose answer follows what was done already. */
+  readonly instead?: { readonly update: string; readonly done: string };
+  readonly input: object;
+  /** Sentences on standard error. */
+  readonly notes: readonly string[];
+  /** Whether the command cannot have the effect that is wanted of it: it then ends as a failed one. */
+  readonly isInVain: boolean;
+}
+
+/** The configuration of a command, with what it was loaded from. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly sources: ConfigSources;
 }
 
 export interface CommandTools {
+  readonly io: CommandIo;
+  readonly output: Output;
   /**
    * Runs a command with the configuration; an error that the user can fix is printed as one sentence on standard error.
    *
    * @param argv settings as flags, besides those that all commands have.
    */
-  readonly run: (
-    command: (config: Config, sources: ConfigSources) => Promise<void>,
-    argv?: readonly string[],
-  ) => Promise<void>;
+  readonly run: (command: (loaded: LoadedConfig) => Promise<void>, argv?: readonly string[]) => Promise<void>;
   /** The same for a command that needs no configuration. */
   readonly runAlone: (command: () => void | Promise<void>) => Promise<void>;
   /** The options that all commands have. */

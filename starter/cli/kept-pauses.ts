@@ -3,21 +3,21 @@ import { keyOf, readPauseConfigMaps, writePause } from '../../activities/kernel/
 import { type Pause, PAUSES } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { statusCode } from '../../activities/kubernetes/failure.ts';
-import type { Config } from '../config.ts';
-import { type Cluster, connect, readingFailure } from './cluster.ts';
+import { type Cluster, readingFailure, withCluster } from './cluster.ts';
+import type { LoadedConfig } from './controller.ts';
 
 export { keyOf };
 
 type Scope = Parameters<typeof keyOf>[0];
 
 /** @throws {CommandFailed} where the ConfigMaps cannot be read. */
-export async function readPauses(config: Config): Promise<PauseConfigMaps> {
-  return await withPauses(config, async (options) => await readPauseConfigMaps(options));
+export async function readPauses(loaded: LoadedConfig): Promise<PauseConfigMaps> {
+  return await withPauses(loaded, async (options) => await readPauseConfigMaps(options));
 }
 
 /** Saves a pause. @returns an existing pause, which then stays in force; null when there was none. */
-export async function keepPause(config: Config, scope: Scope, pause: Pause): Promise<Pause | null> {
-  return await withPauses(config, async (options) => {
+export async function keepPause(loaded: LoadedConfig, scope: Scope, pause: Pause): Promise<Pause | null> {
+  return await withPauses(loaded, async (options) => {
     const { pauses } = await readPauseConfigMaps(options);
     const before = pauses?.[keyOf(scope)];
     if (before !== undefined) return upgradePause(before);
@@ -28,8 +28,8 @@ export async function keepPause(config: Config, scope: Scope, pause: Pause): Pro
 }
 
 /** Takes a pause away. @returns whether there was one. */
-export async function endPause(config: Config, scope: Scope): Promise<boolean> {
-  return await withPauses(config, async (options) => {
+export async function endPause(loaded: LoadedConfig, scope: Scope): Promise<boolean> {
+  return await withPauses(loaded, async (options) => {
     const { pauses } = await readPauseConfigMaps(options);
     if (pauses?.[keyOf(scope)] === undefined) return false;
     await writePause(options, scope, null);
@@ -52,15 +52,16 @@ async function ensureConfigMap({ kubernetes, systemNamespace }: Options): Promis
   }
 }
 
-async function withPauses<T>(config: Config, use: (options: Options) => Promise<T>): Promise<T> {
-  const { systemNamespace } = config.kubernetes;
-  const { kubernetes } = connect(config);
-  try {
-    return await use({ kubernetes, systemNamespace });
-  } catch (error) {
-    throw readingFailure(
-      error,
-      `headroom pause, resume and pauses need get, create and patch of the ConfigMaps of ${systemNamespace}, with your own rights.`,
-    );
-  }
+async function withPauses<T>(loaded: LoadedConfig, use: (options: Options) => Promise<T>): Promise<T> {
+  const { systemNamespace } = loaded.config.kubernetes;
+  return await withCluster(loaded, async ({ kubernetes }) => {
+    try {
+      return await use({ kubernetes, systemNamespace });
+    } catch (error) {
+      throw readingFailure(
+        error,
+        `headroom pause, resume and pauses need get, create and patch of the ConfigMaps of ${systemNamespace}, with your own rights.`,
+      );
+    }
+  });
 }

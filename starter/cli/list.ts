@@ -2,11 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { formatInstant, fromNow } from '../../domain/kernel/time.ts';
-import type { Config } from '../config.ts';
 import { columns } from './columns.ts';
 import { withClient } from './connection.ts';
 import type { CommandTools } from './controller.ts';
-import { print, type SharedOptions } from './shared.ts';
 
 interface Row {
   readonly controller: string;
@@ -17,21 +15,24 @@ interface Row {
 }
 
 /** `headroom list`: what runs for this cluster, of every controller in the order in which people know them. */
-export function addListCommand(program: Command, { run, shared }: CommandTools): void {
+export function addListCommand(program: Command, tools: CommandTools): void {
   program
     .command('list')
     .description('list what runs now, of every controller')
     .action(
       async () =>
-        await run(async (config) => await withClient(config, async (client) => await list(client, config, shared()))),
+        await tools.run(
+          async ({ config }) =>
+            await withClient(config, async (client) => await list(client, config.kubernetes.clusterName, tools)),
+        ),
     );
 }
 
-async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
-  const cluster = config.kubernetes.clusterName.replaceAll("'", '');
+async function list(client: Client, name: string, { output, shared }: CommandTools): Promise<void> {
+  const cluster = name.replaceAll("'", '');
   const rows = await running(client, cluster);
-  if (output === 'json') return print(rows);
-  if (rows.length === 0) return console.log(`Nothing of Headroom runs in ${cluster}.`);
+  if (shared().output === 'json') return output.json(rows);
+  if (rows.length === 0) return output.line(`Nothing of Headroom runs in ${cluster}.`);
   const now = Date.now();
   const lines = columns(
     rows.map(({ controller, target, phase, since }) => [
@@ -41,7 +42,7 @@ async function list(client: Client, config: Config, { output }: SharedOptions): 
       `since ${formatInstant(Date.parse(since))} (${fromNow(Date.parse(since), now)})`,
     ]),
   );
-  console.log(lines.join('\n'));
+  output.line(lines.join('\n'));
 }
 
 async function running(client: Client, cluster: string): Promise<readonly Row[]> {

@@ -4,10 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { sentence } from '../../domain/kernel/sentence.ts';
 import { withRelativeTimes } from '../../domain/kernel/time.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
-import type { Config } from '../config.ts';
 import { withClient } from './connection.ts';
-import type { CommandTools, OperatorCommand, StatusCommand, TargetForm } from './controller.ts';
-import { answered, print, type SharedOptions, userName } from './shared.ts';
+import type { CommandTools, LoadedConfig, OperatorCommand, Prepared, StatusCommand, TargetForm } from './controller.ts';
+import { answered, userName } from './shared.ts';
 
 /** What every command that changes something takes. */
 export interface WhoAndWhy {
@@ -56,21 +55,21 @@ export function addStatusCommand(
   parent: Command,
   target: TargetForm,
   { description, examples, ask }: StatusCommand,
-  { run, shared }: CommandTools,
+  { run, shared, output }: CommandTools,
 ): void {
   targetCommand(parent, 'status', target, examples)
     .description(description)
     .action(
       async (name: string) =>
-        await run(async (config, sources) => {
+        await run(async (loaded) => {
           const answer = await withWorkflow(
-            config,
+            loaded,
             target,
             name,
-            async (handle, client) => await ask(handle, { client, config, sources }),
+            async (handle, client) => await ask(handle, { ...loaded, client }),
           );
-          if (shared().output === 'json') print(answer.json);
-          else console.log(answer.text);
+          if (shared().output === 'json') output.json(answer.json);
+          else output.line(answer.text);
         }),
     );
 }
@@ -78,15 +77,37 @@ export function addStatusCommand(
 export function addOperatorCommand(
   parent: Command,
   target: TargetForm,
-  { name, description, examples, update, addOptions, input }: OperatorCommand,
-  { run, shared }: CommandTools,
+  { name, description, examples, update, addOptions, input, prepare }: OperatorCommand,
+  { run, shared, io, output }: CommandTools,
 ): void {
   const command = addWhoAndWhy(targetCommand(parent, name, target, examples).description(description));
   addOptions?.(command);
   command.action(async (named: string, options: WhoAndWhy & Readonly<Record<string, unknown>>) => {
-    const { by = userName(), reason = '' } = options;
+    const { by = userName(io.env), reason = '' } = options;
     const given = { by, reason, ...checkedBy(command, () => input?.(options) ?? {}) };
-    await run(async (config) => await sendCommand(config, target, named, { update, given }, shared()));
+    await run(async (loaded) => {
+      const prepared: Prepared =
+        prepare === undefined
+          ? { input: given, notes: [], isInVain: false }
+          : await withWorkflow(
+              loaded,
+              target,
+              named,
+              async (workflow) => await prepare({ loaded, target: named, workflow, given }),
+            );
+      const { instead, input: sent, notes, isInVain } = prepared;
+      const answered = await withWorkflow(
+        loaded,
+        target,
+        named,
+        async (handle) => await handle.executeUpdate<string, [object]>(instead?.update ?? update, { args: [sent] }),
+      );
+      const answer = instead === undefined ? answered : `${instead.done}. ${sentence(answered)}`;
+      for (const note of notes) output.note(note);
+      if (isInVain) output.endWith(exitCodes.failed);
+      if (shared().output === 'json') output.json({ command: update, answer });
+      else output.line(withRelativeTimes(sentence(answer), Date.now()));
+    });
   });
 }
 
@@ -100,38 +121,21 @@ export function checkedBy<T>(command: Command, read: () => T): T {
   }
 }
 
-async function sendCommand(
-  config: Config,
-  target: TargetForm,
-  name: string,
-  { update, given }: { readonly update: string; readonly given: object },
-  { output }: SharedOptions,
-): Promise<void> {
-  const answer = await withWorkflow(
-    config,
-    target,
-    name,
-    async (handle) => await handle.executeUpdate<string, [object]>(update, { args: [given] }),
-  );
-  if (output === 'json') print({ command: update, answer });
-  else console.log(withRelativeTimes(sentence(answer), Date.now()));
-}
-
 /** Calls the workflow of a target; a missing workflow, a rejection and a missing worker become sentences. */
 async function withWorkflow<T>(
-  config: Config,
+  loaded: LoadedConfig,
   target: TargetForm,
   name: string,
   ask: (handle: WorkflowHandle, client: Client) => Promise<T>,
 ): Promise<T> {
-  const cluster = config.kubernetes.clusterName;
+  const cluster = loaded.config.kubernetes.clusterName;
   return await withClient(
-    config,
+    loaded.config,
     async (client) =>
       await answered(
         client,
         cluster,
-        async () => await target.whyNothingRuns(config, name),
+        async () => await target.whyNothingRuns(loaded, name),
         async () => await ask(client.workflow.getHandle(target.workflowId(cluster, name)), client),
       ),
   );

@@ -4,15 +4,12 @@ import { type ControllerName, controllerNames } from '../../domain/kernel/contro
 import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts';
 import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import type { ConfigSources } from '../../platform/config/config.ts';
-import type { Config } from '../config.ts';
 import { columns } from './columns.ts';
-import type { confirmedCluster } from './confirmed-cluster.ts';
-import type { CommandTools, TargetForm } from './controller.ts';
+import type { CommandTools, LoadedConfig, TargetForm } from './controller.ts';
 import { namespaceArgument } from './names.ts';
 import { addWhoAndWhy, checkedBy, targetCommand, type WhoAndWhy } from './operator-commands.ts';
 import { controllers } from './registry.ts';
-import { CommandFailed, print, type SharedOptions, userName } from './shared.ts';
+import { CommandFailed, userName } from './shared.ts';
 
 /** A pause that commands may write: of everything is people's, with kubectl. */
 type TargetScope = Extract<PauseScope, { kind: 'target' }> & { readonly controller: ControllerName };
@@ -33,7 +30,7 @@ const VERBS: readonly Verb[] = ['pause', 'resume'];
 /** The controller that is meant where none is named. */
 const [DEFAULT_CONTROLLER] = controllerNames;
 
-export function addPauseCommands(program: Command, { run, shared }: CommandTools): void {
+export function addPauseCommands(program: Command, tools: CommandTools): void {
   const others = controllerNames.flatMap((name) => {
     const { target } = controllers[name];
     return target === undefined || name === DEFAULT_CONTROLLER ? [] : [`a <${target.argument}> of ${name}`];
@@ -52,13 +49,13 @@ export function addPauseCommands(program: Command, { run, shared }: CommandTools
       .option('--controller <name>', `${controllerNames.join(', ')}; alone: all that it does`);
     addPauseOptions(verb, command).action(async (target: string | undefined, flags: Flags) => {
       const scope = checkedBy(command, () => scopeOf(target, flags));
-      await run(async (...config) => await write(config, verb, scope, flags, shared()));
+      await tools.run(async (loaded) => await write(loaded, verb, { ...flags, scope }, tools));
     });
   }
   program
     .command('pauses')
     .description('what is paused now, by whom and why')
-    .action(async () => await run(async (...config) => await list(config, shared())));
+    .action(async () => await tools.run(async (loaded) => await list(loaded, tools)));
 }
 
 function addPauseOptions(verb: Verb, command: Command): Command {
@@ -71,7 +68,7 @@ export function addTargetPauseCommands(
   parent: Command,
   controller: ControllerName,
   target: TargetForm,
-  { run, shared }: CommandTools,
+  tools: CommandTools,
 ): void {
   for (const verb of VERBS) {
     const command = targetCommand(parent, verb, target).description(
@@ -79,9 +76,10 @@ export function addTargetPauseCommands(
     );
     addPauseOptions(verb, command).action(
       async (name: string, flags: PauseFlags) =>
-        await run(
-          async (...config) => await write(config, verb, { kind: 'target', controller, name }, flags, shared()),
-        ),
+        await tools.run(async (loaded) => {
+          const scope: TargetScope = { kind: 'target', controller, name };
+          await write(loaded, verb, { ...flags, scope }, tools);
+        }),
     );
   }
 }
@@ -119,59 +117,52 @@ function targetScope(controller: ControllerName, name: string): TargetScope {
   return { kind: 'target', controller, name };
 }
 
-/** The configuration of a command, with what it was loaded from. */
-type Loaded = readonly [Config, ConfigSources];
-
-/** The configuration by which the pauses are those that the workers read, and what is not sure of it. */
-async function confirmed([config, sources]: Loaded): ReturnType<typeof confirmedCluster> {
-  const cluster = await import('./confirmed-cluster.ts');
-  return await cluster.confirmedCluster(config, sources);
-}
-
 async function write(
-  loaded: Loaded,
+  ofCommand: LoadedConfig,
   verb: Verb,
-  scope: WrittenScope,
-  { by = userName(), reason = '', ignoreNotFound = false }: PauseFlags,
-  { output }: Pick<SharedOptions, 'output'>,
+  { scope, by: given, reason = '', ignoreNotFound = false }: PauseFlags & { readonly scope: WrittenScope },
+  { io, output, shared }: CommandTools,
 ): Promise<void> {
+  const by = given ?? userName(io.env);
   const what = wordsOf(scope);
   // The client of Kubernetes takes its time to load, which the other commands need not wait for.
   const { keepPause, endPause, keyOf } = await import('./kept-pauses.ts');
-  const { config, notes } = await confirmed(loaded);
+  const { confirmedCluster } = await import('./confirmed-cluster.ts');
+  const { loaded, notes } = await confirmedCluster(ofCommand);
   const pause = { by, reason, at: Date.now() };
   if (verb === 'pause') {
-    if (!ignoreNotFound) await assertExists(config, scope);
-    const before = await keepPause(config, scope, pause);
+    if (!ignoreNotFound) await assertExists(loaded, scope);
+    const before = await keepPause(loaded, scope, pause);
     if (before !== null) {
       throw new CommandFailed(`Paused already by ${before.by}: ${what}. headroom pauses shows since when.`);
     }
-  } else if (!(await endPause(config, scope))) {
+  } else if (!(await endPause(loaded, scope))) {
     throw new CommandFailed(`Not paused: ${what}. headroom pauses shows what is.`);
   }
   const [kept, answer] =
     verb === 'pause'
       ? [pause, `Paused by ${by}: ${what}. Nothing is written for it until resume.`]
       : [null, `Resumed by ${by}: ${what}.`];
-  if (output === 'json') {
-    print({ key: keyOf(scope), pause: kept === null ? null : JSON.parse(storePause(kept)), answer });
-  } else console.log(answer);
-  for (const note of notes) console.error(note);
+  if (shared().output === 'json') {
+    output.json({ key: keyOf(scope), pause: kept === null ? null : JSON.parse(storePause(kept)), answer });
+  } else output.line(answer);
+  for (const note of notes) output.note(note);
 }
 
 /** A misspelled name would pause nothing, unnoticed. */
-async function assertExists(config: Config, scope: WrittenScope): Promise<void> {
-  if (scope.kind === 'target') await controllers[scope.controller].target?.assertExists?.(config, scope.name);
+async function assertExists(loaded: LoadedConfig, scope: WrittenScope): Promise<void> {
+  if (scope.kind === 'target') await controllers[scope.controller].target?.assertExists?.(loaded, scope.name);
   if (scope.kind !== 'namespace') return;
   const quotas = await import('./quotas.ts');
-  await quotas.assertExists(config, { namespace: scope.namespace, quota: null });
+  await quotas.assertExists(loaded, { namespace: scope.namespace, quota: null });
 }
 
-async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {
+async function list(ofCommand: LoadedConfig, { output, shared }: CommandTools): Promise<void> {
   const { readPauses } = await import('./kept-pauses.ts');
-  const { config, notes } = await confirmed(loaded);
-  const { everything, pauses } = await readPauses(config);
-  for (const note of notes) console.error(note);
+  const { confirmedCluster } = await import('./confirmed-cluster.ts');
+  const { loaded, notes } = await confirmedCluster(ofCommand);
+  const { everything, pauses } = await readPauses(loaded);
+  for (const note of notes) output.note(note);
   const isEverything = everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false';
   const rows = [
     ...(isEverything
@@ -187,8 +178,8 @@ async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {
       : []),
     ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text), isKnown: isKnownKey(key) })),
   ].map(({ at, ...row }) => ({ ...row, since: at === null ? null : formatInstant(at) }));
-  if (output === 'json') return print(rows);
-  if (rows.length === 0) return console.log('Nothing is paused.');
+  if (shared().output === 'json') return output.json(rows);
+  if (rows.length === 0) return output.line('Nothing is paused.');
   const lines = columns(
     rows.map(({ key, by, reason, since, isKnown }) => [
       key,
@@ -199,7 +190,7 @@ async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {
       ),
     ]),
   );
-  console.log(lines.join('\n'));
+  output.line(lines.join('\n'));
 }
 
 /** Whether a key is that of a pause. People may write keys by hand, and those of another form stop nothing. */

@@ -26,12 +26,12 @@ export function quotaTargetForm(workflowId: (target: QuotaTarget) => string): Ta
     isTarget: (text) => readQuota(text) !== null,
     expected: EXPECTED,
     workflowId: (cluster, text) => workflowId({ cluster, ...quotaArgument(text) }),
-    whyNothingRuns: ({ kubernetes: { clusterName } }, text) =>
+    whyNothingRuns: ({ config: { kubernetes } }, text) =>
       new CommandFailed(
-        `Nothing runs for ${text} in ${clusterName}. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.`,
+        `Nothing runs for ${text} in ${kubernetes.clusterName}. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.`,
       ),
     // The client of Kubernetes takes its time to load, which the other commands need not wait for.
-    assertExists: async (config, text) => await (await import('./quotas.ts')).assertExists(config, quotaArgument(text)),
+    assertExists: async (loaded, text) => await (await import('./quotas.ts')).assertExists(loaded, quotaArgument(text)),
   };
 }
 

@@ -3,9 +3,10 @@ import type { V1ResourceQuota } from '@kubernetes/client-node';
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { listAll } from '../../activities/kubernetes/list.ts';
-import { type Cluster, connect, readingFailure } from './cluster.ts';
-import type { Config } from '../config.ts';
+import { type Cluster, readingFailure, withCluster } from './cluster.ts';
+import type { LoadedConfig } from './controller.ts';
 import { UnknownName, whatThereIs } from './names.ts';
+import { CommandFailed } from './shared.ts';
 
 /**
  * Looks whether there is such a quota, or such a namespace where no quota is named.
@@ -14,15 +15,16 @@ import { UnknownName, whatThereIs } from './names.ts';
  * @throws {CommandFailed} where the cluster cannot be read.
  */
 export async function assertExists(
-  config: Config,
+  loaded: LoadedConfig,
   { namespace, quota }: { readonly namespace: string; readonly quota: string | null },
 ): Promise<void> {
-  const cluster = connect(config);
   try {
-    if (quota !== null) await readQuotas(cluster, { namespace, quota });
-    else await checkNamespace(cluster.kubernetes.core, namespace, cluster.name);
+    await withCluster(loaded, async (cluster) => {
+      if (quota !== null) await readQuotas(cluster, { namespace, quota });
+      else await checkNamespace(cluster.kubernetes.core, namespace, cluster.name);
+    });
   } catch (error) {
-    if (error instanceof UnknownName) throw error;
+    if (error instanceof UnknownName || error instanceof CommandFailed) throw error;
     throw readingFailure(
       error,
       'To look whether there is such a thing, headroom needs list of resourcequotas, with your own rights; --ignore-not-found goes on without',

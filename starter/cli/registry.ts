@@ -3,6 +3,7 @@ import type { CommandLineController } from './controller.ts';
 import { githubBudgetCommands } from './github-budget/command.ts';
 import { leaseGcCommands } from './lease-gc/command.ts';
 import { lightsOutCommands } from './lights-out/command.ts';
+import { memcachedCommands } from './memcached/command.ts';
 import { quotaResizeCommands } from './quota-resize/command.ts';
 import { quotaUsageCommands } from './quota-usage/command.ts';
 
@@ -11,6 +12,7 @@ export const controllers: Readonly<Record<ControllerName, CommandLineController>
   'quota-resize': quotaResizeCommands,
   'quota-usage': quotaUsageCommands,
   'lights-out': lightsOutCommands,
+  memcached: memcachedCommands,
   'lease-gc': leaseGcCommands,
   'github-budget': githubBudgetCommands,
 };

@@ -1,4 +1,4 @@
-/** What the commands of `headroom` have in common: their arguments, what they print, and how they fail. */
+/** What the commands of `headroom` have in common: their arguments, and how they fail. */
 import { userInfo } from 'node:os';
 import {
   type Client,
@@ -10,6 +10,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import type { CommandIo } from './output.ts';
 
 export interface SharedOptions {
   readonly clusterName?: string;
@@ -32,12 +33,6 @@ export function isTemporalAnswer(error: unknown): error is Error {
 
 export function innermost(error: Error): string {
   return error.cause instanceof Error ? innermost(error.cause) : error.message;
-}
-
-/** Ends the command with a sentence on standard error. */
-export function fail(message: string, code: number): void {
-  console.error(message);
-  process.exitCode = code;
 }
 
 /**
@@ -87,20 +82,15 @@ export async function answered<T>(
 }
 
 /** The sender's name on this machine. In a container the user may have none. */
-export function userName(): string {
+export function userName(env: CommandIo['env']): string {
   try {
     return userInfo().username;
   } catch {
-    return process.env['USER'] ?? 'unknown';
+    return env['USER'] ?? 'unknown';
   }
 }
 
 /** A detail is Markdown; a terminal shows the link's text, and its address stands in a line of its own. */
 export function withoutLinks(markdown: string): string {
   return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-}
-
-/** JSON on standard output. */
-export function print(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
 }

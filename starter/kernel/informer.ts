@@ -33,6 +33,8 @@ export interface InformerOptions<T extends KubernetesObject> {
    * for itself: `listPage` is not used then.
    */
   readonly metadataOnly?: boolean;
+  /** Objects per page of the list, where they may be large: a page is held as it came. */
+  readonly pageSize?: number;
   /** Reduces an object before it is cached, compared or passed to listeners. */
   readonly shape?: (object: T) => T;
   /** `previous` is absent for an object that was not in the cache. */
@@ -204,7 +206,8 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   async #list(): ReturnType<typeof listSnapshot<T>> {
     this.#watch.isListedAnew();
     const answer = await listSnapshot<T>(async (range) => {
-      const page = await this.#listPage(range);
+      const { pageSize = range.limit } = this.#options;
+      const page = await this.#listPage({ ...range, limit: pageSize });
       // Page by page, so that not even the list as a whole is ever held in full.
       return { ...page, items: page.items.map((object) => this.#shape(object)) };
     });

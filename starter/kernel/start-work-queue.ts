@@ -15,7 +15,8 @@ export function startWorkQueue<Request extends QueuedRequest>(
     send,
     kindOf,
     gapMs,
-  }: Pick<WorkQueueOptions<Request>, 'send' | 'gapMs'> & {
+    allowance,
+  }: Pick<WorkQueueOptions<Request>, 'send' | 'gapMs' | 'allowance'> & {
     /** What a request does, for the metrics. */
     readonly kindOf: (request: Request) => string;
   },
@@ -30,6 +31,7 @@ export function startWorkQueue<Request extends QueuedRequest>(
     isHopeless: isHopelessRequest,
     perSecond: config.starter.hintsPerSecond,
     gapMs,
+    allowance,
     log,
     signal,
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { priorities } from '../../domain/kernel/priority.ts';
 import type { Log } from '../../platform/log/log.ts';
+import { type AllowanceOptions, Allowances } from './allowance.ts';
 
 /** A request to wake one workflow, or to start it. */
 export interface QueuedRequest {
@@ -17,8 +18,18 @@ export interface QueuedRequest {
   readonly cause: string;
   /** A longer minimum interval than the queue's own after this request, in milliseconds. */
   readonly gapMs?: number;
+  /**
+   * Whether the request may use the reserve of its workflow's allowance: what a person changed is not to wait because
+   * the workflow gets many other requests.
+   */
+  readonly usesReserve?: boolean;
   /** One of `priorities`, by default routine; those of a smaller number go first. */
   readonly priority?: number;
+  /**
+   * Asked when the request is about to be sent, which may be long after it was added: whether there is still a reason for it.
+   * Absent: there is.
+   */
+  readonly isStillNeeded?: (() => boolean) | undefined;
 }
 
 export interface WorkQueueOptions<H extends QueuedRequest> {
@@ -29,6 +40,8 @@ export interface WorkQueueOptions<H extends QueuedRequest> {
   readonly perSecond: number;
   /** Minimum milliseconds between two requests to the same workflow; later ones are delayed and coalesced. */
   readonly gapMs: number;
+  /** How many requests one workflow may get. Absent: as many as the gap allows. */
+  readonly allowance?: AllowanceOptions | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** The time; a test brings its own. */
@@ -61,6 +74,7 @@ export class WorkQueue<H extends QueuedRequest> {
   /** By priority, smaller numbers first; within one, the oldest first. */
   readonly #waiting = new Map<number, Map<string, H>>();
   readonly #notBefore = new Map<string, number>();
+  readonly #allowances: Allowances | null;
   /** Workflows whose request is being sent: a further request waits and is coalesced until then. */
   readonly #sending = new Set<string>();
   readonly #clock: Clock;
@@ -71,6 +85,7 @@ export class WorkQueue<H extends QueuedRequest> {
 
   constructor(options: WorkQueueOptions<H>) {
     this.#options = options;
+    this.#allowances = options.allowance === undefined ? null : new Allowances(options.allowance);
     this.#clock = options.clock ?? realClock;
   }
 
@@ -86,8 +101,11 @@ export class WorkQueue<H extends QueuedRequest> {
     if (pending !== undefined && (pending.priority ?? priorities.routine) !== priority) this.#remove(pending);
     this.#queueOf(priority).set(request.coalescingKey, {
       ...request,
+      // They are about the same workflow, so the newest knows; one that is needed in any case stays so.
+      isStillNeeded: both.every((each) => each.isStillNeeded !== undefined) ? request.isStillNeeded : undefined,
       starts,
       signals: both.some(isSignalled),
+      usesReserve: both.some((each) => each.usesReserve === true),
       priority,
     });
     this.#wake?.();
@@ -144,8 +162,9 @@ export class WorkQueue<H extends QueuedRequest> {
     const now = this.#clock.now();
     for (const queue of this.#waiting.values()) {
       for (const [key, request] of queue) {
-        if (this.#sending.has(key) || (this.#notBefore.get(key) ?? 0) > now) continue;
+        if (this.#sending.has(key) || this.#dueAt(request, now) > now) continue;
         queue.delete(key);
+        if (request.isStillNeeded?.() === false) continue;
         this.#sending.add(key);
         return request;
       }
@@ -153,7 +172,13 @@ export class WorkQueue<H extends QueuedRequest> {
     for (const [key, at] of this.#notBefore) {
       if (at <= now && this.#waitingFor(key) === undefined) this.#notBefore.delete(key);
     }
+    this.#allowances?.forgetFull(now);
     return null;
+  }
+
+  /** From when on a request may be sent: not right after the one before, and not beyond the allowance. */
+  #dueAt({ coalescingKey: key, usesReserve = false }: H, now: number): number {
+    return Math.max(this.#notBefore.get(key) ?? 0, this.#allowances?.dueAt(key, usesReserve, now) ?? 0);
   }
 
   #waitingFor(key: string): H | undefined {
@@ -182,9 +207,9 @@ export class WorkQueue<H extends QueuedRequest> {
     const { signal } = this.#options;
     const now = this.#clock.now();
     const due = [...this.#waiting.values()]
-      .flatMap((queue) => [...queue.keys()])
-      .filter((key) => !this.#sending.has(key))
-      .map((key) => this.#notBefore.get(key) ?? now);
+      .flatMap((queue) => [...queue.values()])
+      .filter(({ coalescingKey }) => !this.#sending.has(coalescingKey))
+      .map((request) => this.#dueAt(request, now));
     const over = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -198,6 +223,7 @@ export class WorkQueue<H extends QueuedRequest> {
 
   async #sendNext(request: H): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
+    this.#allowances?.spend(request.coalescingKey, this.#clock.now());
     for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
       this.#notBefore.set(request.coalescingKey, this.#clock.now() + (request.gapMs ?? gapMs));
       try {

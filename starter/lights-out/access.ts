@@ -1,6 +1,7 @@
 import { GROUP, PLURAL } from '../../domain/lights-out/schedule/names.ts';
 import { workloadResources } from '../../domain/lights-out/workload/kinds.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
+import { webhookAccess } from '../admission/webhook-access.ts';
 
 export const lightsOutAccess: readonly Access[] = [
   {
@@ -32,32 +33,5 @@ export const lightsOutAccess: readonly Access[] = [
       },
     ],
   },
-  {
-    component: 'lights-out/webhook',
-    about: 'What the starter needs to make the certificate of its webhooks itself, and to tell the API server of it.',
-    everywhere: [
-      {
-        why: 'caBundle: by which certificate the API server knows the starter. Its own two configurations only.',
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-        resourceNames: ['headroom-lights-out'],
-        verbs: ['get', 'patch'],
-      },
-    ],
-    inSystemNamespace: [
-      {
-        why: 'The key and certificate that all starters share: the first one makes them. A right to create cannot be bound to a name.',
-        apiGroups: [''],
-        resources: ['secrets'],
-        verbs: ['create'],
-      },
-      {
-        why: 'get: what another starter made. update: a new one before the old one is over.',
-        apiGroups: [''],
-        resources: ['secrets'],
-        resourceNames: ['headroom-lights-out-tls'],
-        verbs: ['get', 'update'],
-      },
-    ],
-  },
+  webhookAccess('lights-out/webhook', 'headroom-lights-out'),
 ];

@@ -11,13 +11,13 @@ import {
 import type { Log } from '../../platform/log/log.ts';
 import { listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
+import { openWhereServed } from '../kernel/where-served.ts';
 import { isOtherNamespace, isOtherScaler, isOtherWorkload, scheduleNews } from './attention.ts';
 import { type QueuedScheduleRequest, scheduleRequest, workloadsRequest } from './reconcile-request.ts';
 import { selectsOtherwise, ScheduleRegistry, type WatchedSchedule } from './schedule-registry.ts';
 import { Scalers } from './scalers.ts';
 import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
 import { Resync } from './resync.ts';
-import { openWhereServed } from './where-served.ts';
 import { WorkloadChanges } from './workload-changes.ts';
 
 export interface ScheduleWatchOptions {

@@ -1,5 +1,6 @@
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
+import type { AllowanceOptions } from '../kernel/allowance.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
@@ -10,6 +11,13 @@ import { quotaResizeAccess } from './access.ts';
 /** Requests for one quota in this time become one: a rolling update changes the quota's status with every pod. */
 const REQUEST_GAP_MS = 1_000;
 
+/**
+ * A quota under pressure for hours gets four signals a minute from each starter. Its episode needs no more: under pressure
+ * it observes once a minute at most. At four a minute a worker may be away for 40 hours before the server refuses signals
+ * of operators too. What people change has a reserve.
+ */
+const REQUEST_ALLOWANCE: AllowanceOptions = { burst: 20, reserve: 10, refillMs: 15_000 };
+
 /** Watches quotas and their denials, and receives GitHub's webhooks if an address is configured. */
 export const quotaResizeController: StarterController = {
   isEnabled: () => true,
@@ -19,8 +27,9 @@ export const quotaResizeController: StarterController = {
     const { config, cluster, log, signal, onStop } = context.headroom;
     const queue = startWorkQueue<QuotaRequest>(context, 'reconcile requests', {
       send: createQuotaRequestSender(context.client),
-      kindOf: ({ starts }) => (starts ? 'pressure' : 'changed'),
+      kindOf: ({ about, starts }) => (about === 'orphans' ? 'search' : starts ? 'pressure' : 'changed'),
       gapMs: REQUEST_GAP_MS,
+      allowance: REQUEST_ALLOWANCE,
     });
     const watch = await watchQuotas({
       kubeConfig,

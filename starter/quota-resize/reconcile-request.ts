@@ -1,14 +1,15 @@
 import { priorities } from '../../domain/kernel/priority.ts';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
-import { quotaResizeId } from '../../domain/quota-resize/target.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { orphanSearchId, quotaResizeId } from '../../domain/quota-resize/target.ts';
 import {
-  commandDescriptions,
   pullRequestChanged,
   quotaChanged,
   quotaPressureSeen,
   type ReconcileRequest,
 } from '../../workflows/quota-resize/messages.ts';
+import type { orphanSearch } from '../../workflows/quota-resize/orphan-search.ts';
+import { episodeStart, orphanSearchStart } from '../../workflows/quota-resize/start.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
@@ -16,10 +17,11 @@ interface AnyQuotaRequest extends QueuedRequest {
   readonly target: QuotaTarget;
 }
 
-/** A request about the quota, or about the pull request of its decision. */
+/** A request about the quota, about the pull request of its decision, or about those that no decision is about. */
 export type QuotaRequest =
   | (AnyQuotaRequest & { readonly about: 'quota'; readonly resourceVersion: string })
-  | (AnyQuotaRequest & { readonly about: 'pullRequest'; readonly delivery: string });
+  | (AnyQuotaRequest & { readonly about: 'pullRequest'; readonly delivery: string })
+  | (QueuedRequest & { readonly about: 'orphans'; readonly cluster: string });
 
 /**
  * A reconcile request for a quota's episode. One that starts an episode reports pressure, one that does not reports a
@@ -32,6 +34,11 @@ export function quotaRequest(
   resourceVersion: string,
 ): QuotaRequest {
   return { coalescingKey: quotaResizeId(target), target, about: 'quota', starts, cause, resourceVersion };
+}
+
+/** A reconcile request that a person's change of the quota or its namespace causes, for a running episode. */
+export function quotaChangeRequest(target: QuotaTarget, cause: string, resourceVersion: string): QuotaRequest {
+  return { ...quotaRequest(target, false, cause, resourceVersion), usesReserve: true };
 }
 
 /**
@@ -59,6 +66,29 @@ export function baseRequest(target: QuotaTarget, cause: string, delivery: string
 }
 
 /**
+ * Anybody may reopen pull requests, also such as are not Headroom's, and each search is a request to GitHub for every
+ * repository: one a minute is enough.
+ */
+const SEARCH_GAP_MS = 60_000;
+
+/** A request to search for open pull requests that no Lease of the cluster knows. */
+export function orphansRequest(cluster: string, cause: string): QuotaRequest {
+  return {
+    coalescingKey: orphanSearchId(cluster),
+    about: 'orphans',
+    cluster,
+    starts: true,
+    cause,
+    priority: priorities.resync,
+  };
+}
+
+/** The same because somebody reopened a pull request; coalesced over a minute. */
+export function reopenedRequest(cluster: string, cause: string): QuotaRequest {
+  return { ...orphansRequest(cluster, cause), priority: priorities.routine, gapMs: SEARCH_GAP_MS };
+}
+
+/**
  * Sends a reconcile request. Pressure starts an episode when none runs (at most one runs with this id); a mere change
  * only goes to a running one. A request with both starts an episode, or wakes one that ignores pressure alone.
  *
@@ -66,6 +96,10 @@ export function baseRequest(target: QuotaTarget, cause: string, delivery: string
  */
 export function createQuotaRequestSender(client: Client): (request: QuotaRequest) => Promise<void> {
   return async (request) => {
+    if (request.about === 'orphans') {
+      await client.workflow.start<typeof orphanSearch>('orphanSearch', orphanSearchStart(request.cluster));
+      return;
+    }
     const { target, starts, signals = !starts } = request;
     const workflow = client.workflow.getHandle<typeof quotaResize>(quotaResizeId(target));
     try {
@@ -80,30 +114,13 @@ export function createQuotaRequestSender(client: Client): (request: QuotaRequest
         return;
       }
       await client.workflow.signalWithStart<typeof quotaResize, [ReconcileRequest]>('quotaResize', {
-        workflowId: workflow.workflowId,
-        taskQueue: taskQueue(target.cluster),
-        args: [{ target }],
+        ...episodeStart(target),
         signal: signals ? quotaChanged : quotaPressureSeen,
         signalArgs: [{ cause, resourceVersion }],
-        staticSummary: `${targetName(target)} in ${target.cluster}`,
-        staticDetails: instructions(target),
-        priority: { priorityKey: priorities.routine },
       });
     } catch (error) {
       // A request that starts nothing is for a running workflow only.
       if (starts || !(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
-}
-
-/** Markdown for the Temporal UI: what this is, and what an operator may do here. */
-function instructions({ cluster, namespace, quota }: QuotaTarget): string {
-  const commands = Object.entries(commandDescriptions).map(([name, description]) => `- **${name}**: ${description}`);
-  return [
-    `Keeps the ResourceQuota ${quota} of the namespace ${namespace} in ${cluster} large enough: from pressure to the end of the cooldown.`,
-    '',
-    'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
-    '',
-    ...commands,
-  ].join('\n');
 }

@@ -1,4 +1,4 @@
-import type { V1ResourceQuota } from '@kubernetes/client-node';
+import type { V1ObjectMeta, V1ResourceQuota } from '@kubernetes/client-node';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
@@ -18,21 +18,22 @@ export interface ThresholdState {
   readonly used: ResourceList;
 }
 
-type Annotations = Readonly<Record<string, string>>;
-
 /**
  * Whether each quota is over a threshold now, and was at its last evaluation: a count may change that without a change
  * of the quota.
  */
 export class ThresholdStates {
   readonly #options: ThresholdStatesOptions;
-  readonly #namespaceAnnotations: (namespace: string) => Annotations;
+  readonly #namespace: (name: string) => Pick<V1ObjectMeta, 'labels' | 'annotations'>;
   /** By UID. */
   readonly #states = new Map<string, ThresholdState>();
 
-  constructor(options: ThresholdStatesOptions, namespaceAnnotations: (namespace: string) => Annotations) {
+  constructor(
+    options: ThresholdStatesOptions,
+    namespace: (name: string) => Pick<V1ObjectMeta, 'labels' | 'annotations'>,
+  ) {
     this.#options = options;
-    this.#namespaceAnnotations = namespaceAnnotations;
+    this.#namespace = namespace;
   }
 
   /** Evaluates the quota again, and returns the result together with the previous one. */
@@ -54,7 +55,7 @@ export class ThresholdStates {
   policyOf({ metadata }: V1ResourceQuota): ResizePolicy {
     return resolvePolicy({
       defaults: this.#options.policyDefaults,
-      namespaceAnnotations: this.#namespaceAnnotations(metadata?.namespace ?? ''),
+      namespace: { ...this.#namespace(metadata?.namespace ?? ''), name: metadata?.namespace ?? '' },
       quotaAnnotations: metadata?.annotations ?? {},
     }).policy;
   }

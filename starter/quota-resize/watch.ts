@@ -1,16 +1,16 @@
-import {
-  CoreV1Api,
-  type CoreV1Event,
-  type KubeConfig,
-  type V1Namespace,
-  type V1ResourceQuota,
-} from '@kubernetes/client-node';
+import { CoreV1Api, type KubeConfig, type V1Namespace, type V1ResourceQuota } from '@kubernetes/client-node';
+import { equalTexts } from '../../domain/kernel/record.ts';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
-import { parseAdmissionMessage, denialReasons } from '../../domain/quota-resize/demand/event-message.ts';
+import { denialReasons, EVENTS_A_PAGE } from '../../domain/quota-resize/demand/event-message.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type QuotaRequest, quotaRequest } from './reconcile-request.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { orphansRequest, quotaChangeRequest, type QuotaRequest, quotaRequest } from './reconcile-request.ts';
+import { shapeEvent, shapeNamespace, shapeQuota, type WatchedEvent } from './shape.ts';
 import { ThresholdStates, type ThresholdStatesOptions } from './threshold-states.ts';
+
+/** Each may have annotations of 256 KiB. */
+const OBJECTS_A_PAGE = 100;
 
 export interface QuotaWatchOptions extends ThresholdStatesOptions {
   readonly kubeConfig: KubeConfig;
@@ -36,7 +36,7 @@ export interface QuotaWatch {
 interface Caches {
   namespaces: Informer<V1Namespace> | null;
   quotas: Informer<V1ResourceQuota> | null;
-  readonly denials: Record<string, Informer<CoreV1Event>>;
+  readonly denials: Record<string, Informer<WatchedEvent>>;
 }
 
 /**
@@ -56,6 +56,8 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
       name: 'namespaces',
       path: '/api/v1/namespaces',
       listPage: async (page) => await core.listNamespace(page),
+      pageSize: OBJECTS_A_PAGE,
+      shape: shapeNamespace,
       onChange: (namespace, previous) => changes.onNamespace(namespace, previous),
       onDelete: () => {},
     },
@@ -68,6 +70,8 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
       name: 'resourcequotas',
       path: '/api/v1/resourcequotas',
       listPage: async (page) => await core.listResourceQuotaForAllNamespaces(page),
+      pageSize: OBJECTS_A_PAGE,
+      shape: shapeQuota,
       onChange: (quota, previous) => changes.onQuota(quota, previous),
       onDelete: (quota) => changes.onQuotaGone(quota),
     },
@@ -77,13 +81,14 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   for (const reason of denialReasons) {
     const name = `events/${reason}`;
     const fieldSelector = `reason=${reason}`;
-    caches.denials[name] = await startInformer<CoreV1Event>(
+    caches.denials[name] = await startInformer<WatchedEvent>(
       kubeConfig,
       {
         name,
         path: '/api/v1/events',
         fieldSelector,
-        listPage: async (page) => await core.listEventForAllNamespaces({ ...page, fieldSelector }),
+        pageSize: EVENTS_A_PAGE,
+        shape: shapeEvent,
         onChange: (event) => changes.onEvent(event),
         onDelete: () => {},
       },
@@ -112,19 +117,18 @@ class QuotaChanges {
   constructor(options: QuotaWatchOptions, caches: Caches) {
     this.#options = options;
     this.#caches = caches;
-    this.#states = new ThresholdStates(
-      options,
-      (namespace) => caches.namespaces?.get(namespace)?.metadata?.annotations ?? {},
-    );
+    this.#states = new ThresholdStates(options, (namespace) => caches.namespaces?.get(namespace)?.metadata ?? {});
   }
 
   onNamespace(namespace: V1Namespace, previous: V1Namespace | undefined): void {
     const { name = '', deletionTimestamp } = namespace.metadata ?? {};
     const sameLife = deletionTimestamp === previous?.metadata?.deletionTimestamp;
     // A new namespace may already have known quotas, which were evaluated without its annotations.
-    if (previous !== undefined && sameLife && sameResizerAnnotations(namespace, previous)) return;
+    const samePolicy =
+      previous !== undefined && sameResizerAnnotations(namespace, previous) && sameLabels(namespace, previous);
+    if (sameLife && samePolicy) return;
     for (const quota of this.#quotasOf(name)) {
-      this.#enqueue(quota, false, 'the namespace changed');
+      this.#enqueueChange(quota, 'the namespace changed');
       if (this.#states.evaluate(quota).now.isOver) this.#enqueue(quota, true, 'the namespace changed');
     }
     if (this.#hasDenial(name)) this.#enqueueNamespace(name, 'admission denied a workload');
@@ -133,7 +137,7 @@ class QuotaChanges {
   onQuota(quota: V1ResourceQuota, previous: V1ResourceQuota | undefined): void {
     const changed = previous !== undefined && (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous));
     // A waiting episode is woken by a change, but not by the pressure that it already knows.
-    if (changed) this.#enqueue(quota, false, 'the quota changed');
+    if (changed) this.#enqueueChange(quota, 'the quota changed');
     const { before, now } = this.#states.evaluate(quota);
     // A status that follows the count contains nothing new.
     const isOld = previous !== undefined && !changed && before !== undefined && equalLists(before.used, now.used);
@@ -149,11 +153,11 @@ class QuotaChanges {
 
   onQuotaGone(quota: V1ResourceQuota): void {
     this.#states.forget(quota);
-    this.#enqueue(quota, false, 'the quota is deleted');
+    this.#enqueueChange(quota, 'the quota is deleted');
   }
 
-  onEvent(event: CoreV1Event): void {
-    if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'admission denied a workload');
+  onEvent({ isDenial, metadata }: WatchedEvent): void {
+    if (isDenial) this.#enqueueNamespace(metadata?.namespace ?? '', 'admission denied a workload');
   }
 
   usageCounted(namespace: string, name: string): void {
@@ -167,9 +171,13 @@ class QuotaChanges {
 
   resync(): void {
     for (const quota of this.#quotasOf()) if (this.#states.stateOf(quota).isOver) this.#enqueue(quota, true, 'resync');
-    for (const event of Object.values(this.#caches.denials).flatMap((informer) => informer.list())) {
-      if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'resync');
-    }
+    const events = Object.values(this.#caches.denials).flatMap((informer) => informer.list());
+    // Once for all Events of a namespace.
+    const namespaces = new Set(
+      events.flatMap(({ isDenial, metadata }) => (isDenial ? [metadata?.namespace ?? ''] : [])),
+    );
+    for (const namespace of namespaces) this.#enqueueNamespace(namespace, 'resync');
+    this.#options.request(orphansRequest(this.#options.cluster, 'resync'));
   }
 
   #quotasOf(namespace?: string): readonly V1ResourceQuota[] {
@@ -177,7 +185,9 @@ class QuotaChanges {
   }
 
   #hasDenial(namespace: string): boolean {
-    return Object.values(this.#caches.denials).some((informer) => informer.list(namespace).some(isDenial));
+    return Object.values(this.#caches.denials).some((informer) =>
+      informer.list(namespace).some(({ isDenial }) => isDenial),
+    );
   }
 
   #enqueueNamespace(namespace: string, cause: string): void {
@@ -187,20 +197,34 @@ class QuotaChanges {
     }
   }
 
+  /** A change by a person or by GitOps, and not only of what is used. */
+  #enqueueChange(quota: V1ResourceQuota, cause: string): void {
+    const target = this.#targetOf(quota);
+    if (target !== null) this.#options.request(quotaChangeRequest(target, cause, versionOf(quota)));
+  }
+
   #enqueue(quota: V1ResourceQuota, starts: boolean, cause: string): void {
-    const { namespace, name, resourceVersion } = quota.metadata ?? {};
-    if (namespace === undefined || name === undefined) return;
-    const { cluster, request } = this.#options;
-    request(quotaRequest({ cluster, namespace, quota: name }, starts, cause, resourceVersion ?? ''));
+    const target = this.#targetOf(quota);
+    if (target !== null) this.#options.request(quotaRequest(target, starts, cause, versionOf(quota)));
+  }
+
+  #targetOf({ metadata: { namespace, name } = {} }: V1ResourceQuota): QuotaTarget | null {
+    if (namespace === undefined || name === undefined) return null;
+    return { cluster: this.#options.cluster, namespace, quota: name };
   }
 }
 
-function isDenial(event: CoreV1Event): boolean {
-  return event.type === 'Warning' && parseAdmissionMessage(event.message ?? '').class === 'exceededQuota';
+function versionOf({ metadata }: V1ResourceQuota): string {
+  return metadata?.resourceVersion ?? '';
 }
 
 function sameSpec(a: V1ResourceQuota, b: V1ResourceQuota): boolean {
   return equalLists(a.spec?.hard ?? {}, b.spec?.hard ?? {});
+}
+
+/** A namespace's labels choose its guardrail. */
+function sameLabels(a: V1Namespace, b: V1Namespace): boolean {
+  return equalTexts(a.metadata?.labels ?? {}, b.metadata?.labels ?? {});
 }
 
 function resizerAnnotations(object: V1Namespace | V1ResourceQuota): string {

@@ -1,21 +1,37 @@
-import type { Access } from '../../platform/kubernetes/access.ts';
+import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
+import { COUNTABLE } from './countable.ts';
+
+/** The kustomize component that lets what a cluster has of itself be counted, but Secrets. */
+export const READING_COMPONENT = 'quota-usage/reading';
+/** The kustomize component that lets Secrets be counted. */
+export const SECRETS_COMPONENT = 'quota-usage/secrets';
+
+const counted: readonly AccessRule[] = Object.entries(COUNTABLE).map(([group, resources]) => ({
+  why: group === '' ? 'What quotas count, but Secrets.' : `What quotas count of ${group}.`,
+  apiGroups: [group],
+  resources,
+  verbs: ['list', 'watch'],
+}));
 
 export const quotaUsageAccess: readonly Access[] = [
   {
-    component: 'quota-usage/reading',
-    about: `The starter counts what quotas limit from informer caches, so it may list and watch what can be counted: here everything, as Kubernetes' own controller does. Nobody knows beforehand which custom resources a quota will count.
+    component: READING_COMPONENT,
+    about: `The starter counts what quotas limit from informer caches, so it may list and watch what Kubernetes itself has and quotas can count. It watches only what some quota's \`hard\` names. Of pods, services, claims and device classes it keeps the fields that count; of everything else it asks for metadata only.
 
-It watches only what some quota's \`hard\` names. Of pods, services, claims and device classes it keeps the fields that count; of everything else it asks for metadata only, so that the data of a Secret never leaves the API server. Kubernetes has no right for that alone, though: whoever holds this account's token may list Secrets whole. Where that is too much, narrow the rule to what your quotas count. What is forbidden leaves only its own keys uncounted, and the log says why:
-
-  - apiGroups: [""]
-    resources: [resourcequotas, pods, services, persistentvolumeclaims, configmaps]
-    verbs: [list, watch]
-  - apiGroups: [apps]
-    resources: [deployments, statefulsets]
-    verbs: [list, watch]
-  - apiGroups: [resource.k8s.io]
-    resources: [resourceclaims, deviceclasses]
-    verbs: [list, watch]`,
-    everywhere: [{ why: 'Whatever a quota may count.', apiGroups: ['*'], resources: ['*'], verbs: ['list', 'watch'] }],
+What is forbidden leaves only its own keys uncounted, and the log says why. So the list may be shorter in your overlay. Secrets are counted with the component ${SECRETS_COMPONENT}, custom resources with a ClusterRole of your own: docs/quota-usage.md.`,
+    everywhere: [
+      ...counted,
+      {
+        why: 'How claims of devices are charged.',
+        apiGroups: ['resource.k8s.io'],
+        resources: ['deviceclasses'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+  },
+  {
+    component: SECRETS_COMPONENT,
+    about: `For quotas with \`count/secrets\` or \`secrets\`. The starter asks for the metadata of Secrets only, so that their data never leaves the API server. Kubernetes has no right for that alone: whoever holds this account's token may read every Secret of the cluster. Without this component these keys are uncounted, and everything else is counted.`,
+    everywhere: [{ why: 'How many there are.', apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }],
   },
 ];

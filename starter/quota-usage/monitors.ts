@@ -10,6 +10,8 @@ import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Notifier } from './notifier.ts';
+import { READING_COMPONENT, SECRETS_COMPONENT } from './access.ts';
+import { COUNTABLE } from './countable.ts';
 import { createDiscovery } from './discovery.ts';
 import { shapeOf } from './shape.ts';
 
@@ -210,7 +212,10 @@ export class Monitors {
     const { informer } = monitor;
     const reason = informer.trouble();
     if (!informer.isSynced()) {
-      return reason === null ? `the cache of ${name} is not filled yet` : `${name} cannot be watched: ${reason}`;
+      if (reason === null) return `the cache of ${name} is not filled yet`;
+      return isForbidden(reason)
+        ? `${name} may not be listed, which ${whatAllows(name)} allows: ${reason}`
+        : `${name} cannot be watched: ${reason}`;
     }
     if (!this.#isStale(monitor)) return null;
     const seconds = Math.round(informer.staleSeconds());
@@ -356,6 +361,19 @@ export class Monitors {
     // A changed device class may change the charges of claims in all namespaces.
     this.#options.onFilled(resourceClaims);
   }
+}
+
+function isForbidden(reason: string): boolean {
+  return reason.startsWith('403 ');
+}
+
+/** What a person applies so that the starter may count a resource. */
+function whatAllows(name: string): string {
+  const isBuiltIn = Object.entries(COUNTABLE).some(([group, resources]) =>
+    resources.some((resource) => groupResourceName({ group, resource }) === name),
+  );
+  if (name === 'secrets') return `the component ${SECRETS_COMPONENT}`;
+  return isBuiltIn ? `the component ${READING_COMPONENT}` : 'a ClusterRole for custom resources';
 }
 
 function extendedResourceOf(

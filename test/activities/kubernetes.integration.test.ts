@@ -4,6 +4,8 @@ import { type Cluster, startCluster } from './kubernetes/cluster.ts';
 import { demandTests } from './kubernetes/demand.ts';
 import { sourceCandidateTests } from './kubernetes/source-candidates.ts';
 import { leaseGcTests } from './kubernetes/lease-gc.ts';
+import { fileLockTests } from './kubernetes/file-lock.ts';
+import { mergeGateTests } from './kubernetes/merge-gate.ts';
 import { leaseTests } from './kubernetes/lease.ts';
 import { quotaTests } from './kubernetes/quota.ts';
 
@@ -27,6 +29,8 @@ function running(): Cluster {
 demandTests(running);
 quotaTests(running);
 leaseTests(running);
+fileLockTests(running);
+mergeGateTests(running);
 leaseGcTests(running);
 sourceCandidateTests(running);
 accessTests(running);

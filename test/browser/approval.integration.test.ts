@@ -140,7 +140,7 @@ describe('an operator in the Temporal UI', { timeout }, () => {
 
     const cooling = await quota.reaches('CoolingDown');
     expect(cooling.lastCommand).toMatch(
-      new RegExp(`approve: approved by alice: pull request #${number} at [0-9a-f]{12}`),
+      new RegExp(`approve: approved by "alice" \\(a claimed name\\): pull request #${number} at [0-9a-f]{12}`),
     );
     expect(await quota.shown(number)).toMatchObject({ merged: true });
     expect(await quota.inGit()).toContain('requests.cpu: "7600m"');
@@ -152,7 +152,7 @@ describe('an operator in the Temporal UI', { timeout }, () => {
 
     const after = await openMetadata(quota);
     await shown(after, 'CoolingDown');
-    await shown(after, /approved by alice at/);
+    await shown(after, /approved by "alice" \(a claimed name\) at/);
     await shown(after, /merged .* by headroom-bot/);
     await picture(after, '4-cooling-down');
     const history = await open(`/workflows/${encodeURIComponent(quota.workflowId)}/${await quota.runId()}/history`);

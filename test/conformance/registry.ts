@@ -3,6 +3,7 @@ import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { Suite } from './adapter.ts';
 import { kernelSuites } from './kernel/suites.ts';
 import { lightsOutSuites } from './lights-out/suites.ts';
+import { memcachedSuites } from './memcached/suites.ts';
 import { quotaResizeSuites } from './quota-resize/suites.ts';
 import { quotaUsageSuites } from './quota-usage/suites.ts';
 
@@ -11,6 +12,7 @@ const suitesOf: Readonly<Record<ControllerName, readonly Suite[]>> = {
   'quota-resize': quotaResizeSuites,
   'quota-usage': quotaUsageSuites,
   'lights-out': lightsOutSuites,
+  memcached: memcachedSuites,
   'lease-gc': [],
   'github-budget': [],
 };

@@ -1,33 +1,26 @@
-/** `make demo`: the main job on real servers, told as it happens. `--exit` ends it with 0 (6 of 6 pods) or 1. */
-import { sentence } from '../../domain/kernel/sentence.ts';
-import { quotaResizeId } from '../../domain/quota-resize/target.ts';
-import { status } from '../../workflows/quota-resize/messages.ts';
-import { logTail } from '../kernel/servers/supervised-process.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
-import { diffBetween } from '../kernel/stack/gitops-repository.ts';
-import type { Stack } from '../kernel/stack/stack.ts';
-import { createDeployment, hardOf, podCount } from '../kernel/stack/workloads.ts';
-import { INTERRUPTED, interruptSignal, pause, untilAborted } from './interrupt.ts';
-import { addresses, readSwitches, startDemoServers, target } from './servers.ts';
+/**
+ * `make demo`: a story on real servers, told as it happens. The main job, or with `memcached` a cache that scales. `--exit` ends it with 0
+ * (it went as it should) or 1.
+ */
+import { INTERRUPTED, interruptSignal, untilAborted } from './interrupt.ts';
+import { readSwitches } from './servers.ts';
+import type { RunningStory, Story } from './story.ts';
 
-const REPLICAS = 6;
-/** Four times what the story takes on a slow machine. */
-const STORY_MS = 120_000;
-
-const args = readSwitches(['exit']);
+const args = readSwitches(['memcached', '--exit']);
 const started = Date.now();
 const interrupt = interruptSignal();
-let stack: Stack | undefined;
+let running: RunningStory | undefined;
 
 try {
-  console.log('Starting Kubernetes, Temporal, a Git forge, and Headroom');
-  stack = await startDemoServers({ log, interrupt });
-  const { succeeded, pullRequestUrl } = await story(stack);
+  const { opening, start } = await chosen();
+  console.log(opening);
+  running = await start({ log, interrupt });
+  const { succeeded, addresses } = await running.tell();
   if (interrupt.aborted) process.exitCode = INTERRUPTED;
   else {
-    console.log(`\n${addresses(stack, pullRequestUrl)}`);
+    console.log(`\n${addresses}`);
     process.exitCode = succeeded ? 0 : 1;
-    if (!args.exit) {
+    if (!args['--exit']) {
       console.log('\nEverything stays up until Ctrl-C.');
       await untilAborted(interrupt);
     }
@@ -36,92 +29,17 @@ try {
   process.exitCode = interrupt.aborted ? INTERRUPTED : 1;
   if (!interrupt.aborted) console.error(error instanceof Error ? error.message : error);
 } finally {
-  if (!args.exit) console.log('\nStopping');
-  await stack?.stop();
+  if (!args['--exit']) console.log('\nStopping');
+  await running?.stop();
 }
 process.exit();
 
-/** One Deployment too large for its quota, from the first refusal to the last pod. */
-async function story({
-  client,
-  core,
-  apps,
-  forge,
-  gitDir,
-  processes,
-}: Stack): Promise<{ readonly succeeded: boolean; readonly pullRequestUrl: string | null }> {
-  await eventually('Kubernetes has counted the quota of team-a', async () => {
-    if (interrupt.aborted) return true;
-    const quota = await core.readNamespacedResourceQuota({ namespace: target.namespace, name: target.quota });
-    return quota.status?.used !== undefined;
-  });
-  if (interrupt.aborted) return { succeeded: false, pullRequestUrl: null };
-  log(`team-a may request 2 CPUs; a Deployment of ${REPLICAS} × 500m comes`);
-  await createDeployment(apps, {
-    namespace: target.namespace,
-    name: 'web',
-    replicas: REPLICAS,
-    requests: { cpu: '500m' },
-  });
-
-  let shown = '';
-  let pullRequestUrl: string | null = null;
-  let pods = 0;
-  const deadline = Date.now() + STORY_MS;
-  while (Date.now() < deadline && !interrupt.aborted) {
-    const now = await podCount(core, target.namespace);
-    if (now !== pods) {
-      pods = now;
-      log(`pods: ${pods} of ${REPLICAS}`);
-    }
-    const seen = await client.workflow
-      .getHandle(quotaResizeId(target))
-      .query(status)
-      .catch(() => null);
-    if (seen !== null && `${seen.phase}/${seen.reason}` !== shown) {
-      shown = `${seen.phase}/${seen.reason}`;
-      log(`${seen.phase} (${seen.reason}): ${sentence(plain(seen.detail))}`);
-    }
-    const pullRequest = seen?.decision?.pullRequest;
-    if (pullRequest && pullRequestUrl === null) {
-      pullRequestUrl = pullRequest.url;
-      log(`pull request #${pullRequest.number}: ${pullRequest.url}`);
-      console.log(indent(await diffBetween(gitDir, pullRequest.base, pullRequest.headSha)));
-    }
-    if (pods === REPLICAS && seen?.phase === 'CoolingDown') break;
-    await pause(150, interrupt);
-  }
-  if (interrupt.aborted) return { succeeded: false, pullRequestUrl };
-
-  const pulls = forge.writes.filter(
-    ({ method, path, status }) => method === 'POST' && path.endsWith('/pulls') && status === 201,
-  );
-  const hard = await hardOf(core, target.namespace, target.quota);
-  const count = pulls.length === 1 ? 'one pull request' : `${pulls.length} pull requests`;
-  console.log();
-  log(`${pods} of ${REPLICAS} pods created after ${count}; requests.cpu is now ${hard['requests.cpu']}`);
-  const succeeded = pods === REPLICAS && pulls.length === 1;
-  if (!succeeded) {
-    for (const { name, logFile } of processes) {
-      console.error(`\nThe last lines of the ${name}:\n${await logTail(logFile)}`);
-    }
-  }
-  return { succeeded, pullRequestUrl };
+async function chosen(): Promise<Story> {
+  return args.memcached
+    ? (await import('./memcached.ts')).memcachedStory
+    : (await import('./quota-resize.ts')).quotaResizeStory;
 }
 
 function log(message: string): void {
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${message}`);
-}
-
-function indent(text: string): string {
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => `            ${line}`)
-    .join('\n');
-}
-
-/** Without the Markdown of links. */
-function plain(detail: string): string {
-  return detail.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 }

@@ -55,15 +55,14 @@ export function addresses({ temporal, forge, controlPlane }: Stack, pullRequestU
     .join('\n');
 }
 
-/** The arguments of a command that knows only these switches; anything else ends it with a sentence and 2. */
+/** The arguments of a command that knows only these words; anything else ends it with a sentence and 2. */
 export function readSwitches<Name extends string>(existing: readonly Name[]): Readonly<Record<Name, boolean>> {
   const given = process.argv.slice(2);
-  const unknown = given.filter((argument) => !existing.some((name) => argument === `--${name}`));
+  const unknown = given.filter((argument) => !existing.some((name) => argument === name));
   if (unknown.length > 0) {
-    const allowed =
-      existing.length === 0 ? 'there are none' : `there is ${existing.map((name) => `--${name}`).join(', ')}`;
+    const allowed = existing.length === 0 ? 'there are none' : `there is ${existing.join(', ')}`;
     console.error(`unknown argument ${unknown.join(' ')}: ${allowed}`);
     process.exit(2);
   }
-  return Object.fromEntries(existing.map((name) => [name, given.includes(`--${name}`)])) as Record<Name, boolean>;
+  return Object.fromEntries(existing.map((name) => [name, given.includes(name)])) as Record<Name, boolean>;
 }

@@ -14,7 +14,9 @@ describe('the manifests of roles and custom resources', () => {
   });
 
   it('are all written from the code', () => {
-    expect(globSync('**/{rbac,crd}.yaml', { cwd: DEPLOY }).toSorted()).toEqual(files.map(([path]) => path).toSorted());
+    expect(globSync('**/{rbac,crd,write-policy}.yaml', { cwd: DEPLOY }).toSorted()).toEqual(
+      files.map(([path]) => path).toSorted(),
+    );
   });
 
   it.each(files.map(([path]) => path))('%s is applied with its component', (path) => {

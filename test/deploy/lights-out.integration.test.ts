@@ -15,6 +15,7 @@ import {
   type V1Container,
   type V1CustomResourceDefinition,
   type V1Deployment,
+  type V1NetworkPolicy,
   type V1ResourceAttributes,
   type V1Service,
   type V1ValidatingWebhookConfiguration,
@@ -307,6 +308,10 @@ describe('the webhooks', () => {
     );
     expect(schedulesService.port).toBe(service.spec?.ports?.[0]?.port);
     expect(starter.spec?.template.metadata?.labels).toMatchObject(service.spec?.selector ?? {});
+    const [policy] = (await objectsOf('lights-out/serving/network-policy.yaml')) as [V1NetworkPolicy];
+    await apply(policy);
+    expect(starter.spec?.template.metadata?.labels).toMatchObject(policy.spec?.podSelector?.matchLabels ?? {});
+    expect(policy.spec?.ingress).toEqual([{ ports: [{ port: served?.name }] }]);
     const address = containerOf(starter).env?.find(({ name }) => name === 'HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS');
     expect(address?.value).toBe(`0.0.0.0:${served?.containerPort}`);
   });
@@ -396,7 +401,6 @@ describe('the roles', () => {
       'headroom-starter',
       [
         ...each(['list', 'watch'], [lightsOut, ...workloads, { group: '', resource: 'namespaces' }]),
-        { ...secrets, verb: 'create' },
         ...each(['get', 'update'], [{ ...secrets, name: 'headroom-lights-out-tls' }]),
         ...each(['get', 'patch'], [{ ...validating, name: own }]),
         ...each(['get', 'patch'], [{ ...validating, resource: 'mutatingwebhookconfigurations', name: own }]),
@@ -405,7 +409,7 @@ describe('the roles', () => {
         ...each(['create', 'patch', 'update', 'delete'], [...workloads, lightsOut]),
         { ...lightsOut, subresource: 'status', verb: 'patch' },
         ...each(['get', 'update', 'list'], [secrets, { ...secrets, name: 'another' }]),
-        { ...secrets, namespace: 'default', verb: 'create' },
+        ...each(['create'], [secrets, { ...secrets, namespace: 'default' }]),
         ...each(['get', 'patch'], [validating, { ...validating, name: 'another' }]),
       ],
     ],

@@ -11,6 +11,7 @@ import {
   type V1ConfigMap,
   type V1Container,
   type V1Deployment,
+  type V1NetworkPolicy,
   type V1Secret,
   type V1Service,
 } from '@kubernetes/client-node';
@@ -140,6 +141,23 @@ describe('the manifests of deploy', () => {
       ]);
       const graceSeconds = deploymentOf(process).spec?.template.spec?.terminationGracePeriodSeconds ?? 0;
       expect(graceSeconds * 1000).toBeGreaterThan(config.process.shutdownGrace);
+    }
+  });
+
+  it('let nobody connect to the pods but to the ports of metrics and webhooks', () => {
+    const policies = [...manifests.values()].flat().filter(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy[];
+    const denying = policies.filter(({ spec }) => spec?.ingress === undefined);
+    expect(denying.map(({ spec }) => spec)).toEqual([{ podSelector: {}, policyTypes: ['Ingress'] }]);
+    for (const process of ['worker', 'starter'] as const) {
+      const labels = deploymentOf(process).spec?.template.metadata?.labels ?? {};
+      const admitted = policies
+        .filter(({ spec }) =>
+          Object.entries(spec?.podSelector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value),
+        )
+        .flatMap(({ spec }) => (spec?.ingress ?? []).flatMap(({ ports = [] }) => ports.map(({ port }) => port)));
+      const served = (containerOf(process).ports ?? []).map(({ name }) => name);
+      // kubelet asks for the health from the pod's node, which no policy keeps out.
+      expect(new Set(admitted)).toEqual(new Set(served.filter((name) => name !== 'health')));
     }
   });
 

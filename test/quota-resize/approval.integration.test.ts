@@ -1,4 +1,8 @@
 /** Approvals before and after the pull request, freezes and merge windows, on real servers. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
@@ -9,15 +13,31 @@ import { SEVERAL_PHASES } from './phases.ts';
 import { restsIn } from './resting.ts';
 
 let stack: Stack;
+let auditDir: string;
 
 beforeAll(async () => {
+  auditDir = await mkdtemp(join(tmpdir(), 'headroom-audit-'));
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: { ...quickAutoMerge },
+    env: { ...quickAutoMerge, HEADROOM_AUDIT_LOG: join(auditDir, 'audit.log') },
   });
 });
-afterAll(async () => await stack?.stop());
+afterAll(async () => {
+  await stack?.stop();
+  await rm(auditDir, { recursive: true, force: true });
+});
+
+type AuditLine = Readonly<Record<string, unknown>> & { readonly audit: string };
+
+/** HTTP's words for those of the API server's log. */
+const METHODS: Readonly<Record<string, string>> = { update: 'PUT', patch: 'PATCH', delete: 'DELETE' };
+
+/** The lines of the audit log about an episode. */
+async function auditOf({ workflowId }: WatchedQuota): Promise<readonly AuditLine[]> {
+  const lines = (await readFile(join(auditDir, 'audit.log'), 'utf8')).trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as AuditLine).filter((line) => line['workflowId'] === workflowId);
+}
 
 /** Eight of ten pods, under this policy. */
 async function pressed(namespace: string, annotations: Record<string, string>): Promise<WatchedQuota> {
@@ -38,16 +58,68 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
     expect((await quota.lease())?.holder).toMatch(/^headroom\//);
     expect(await quota.events('QuotaResizeApprovalNeeded')).toEqual([expect.stringContaining('pods 10 → 12')]);
 
-    expect(await quota.command('approve', { by: 'alice', reason: 'black friday' })).toContain('approved by alice');
+    expect(await quota.command('approve', { by: 'alice', reason: 'black friday' })).toContain(
+      'approved by "alice" (a claimed name)',
+    );
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.hard()).toEqual({ pods: '12' });
     const [number = 0] = quota.pullRequests();
     expect(quota.pullRequests()).toHaveLength(1);
     expect(await quota.comments(number)).toEqual([
-      expect.stringMatching(/^Approved in Headroom: approved by alice at 20.*: black friday\./),
+      expect.stringMatching(/^Approved in Headroom: approved by "alice" \(a claimed name\) at 20.*: black friday\./),
     ]);
-    expect((await quota.events('QuotaResizeApproved'))[0]).toMatch(/approved by alice at 20.*: black friday/);
-    expect(await quota.details()).toContain('approved by alice');
+    expect((await quota.events('QuotaResizeApproved'))[0]).toMatch(
+      /approved by "alice" \(a claimed name\) at 20.*: black friday/,
+    );
+    expect(await quota.details()).toContain('approved by "alice" (a claimed name)');
+  });
+
+  it('is in the audit log, with the decision and every write', async () => {
+    const quota = await pressed('audited', annotations);
+    await restsIn(quota, 'AwaitingApproval', 'ApprovalRequired');
+    await quota.command('approve', { by: 'alice', reason: 'black friday' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    const lines = await auditOf(quota);
+    const of = (kind: string) => lines.filter(({ audit }) => audit === kind);
+    expect(new Set(of('decision').map(({ decision }) => decision)).size).toBe(1);
+    const [decided] = of('decision');
+    const decision = decided?.['decision'];
+    expect(decided).toMatchObject({
+      target: 'audited/compute',
+      cluster: 'test',
+      changes: [expect.objectContaining({ resource: 'pods', from: '10', to: '12' })],
+      approvalRequirement: expect.objectContaining({ reason: 'ApprovalRequired' }),
+    });
+    expect(of('command')).toEqual([
+      expect.objectContaining({ command: 'approve', outcome: 'accepted', claimedBy: 'alice' }),
+    ]);
+    const [number] = quota.pullRequests();
+    expect(of('approval')).toEqual([
+      expect.objectContaining({ decision, claimedBy: 'alice', reason: 'black friday', number, limits: { pods: '12' } }),
+    ]);
+    expect(of('approval')[0]).not.toHaveProperty('verifiedBy');
+    expect(of('status').map(({ phase }) => phase)).toEqual(
+      expect.arrayContaining(['AwaitingApproval', 'Merging', 'CoolingDown']),
+    );
+    const writes = of('write');
+    const forge = writes.filter(({ service }) => service === 'GitHub');
+    expect(forge.filter(({ write }) => write === 'merge')).toEqual([
+      expect.objectContaining({ decision, repository: 'acme/gitops', number, outcome: 'merged' }),
+    ]);
+    // Whatever the API server has of the worker's writes to this Lease is here as well.
+    const ofLease = (path: unknown) => /\/leases\/[^?]*audited/.test(String(path));
+    const logged = writes
+      .filter(({ path }) => ofLease(path))
+      .map(({ method, path }) => `${String(method)} ${String(path)}`);
+    expect(logged.length).toBeGreaterThan(2);
+    await eventually('the log of the API server has the same', async () => {
+      const served = (await stack.controlPlane.auditEvents())
+        .filter(
+          ({ user, verb, requestURI }) => user.username.includes('worker') && verb !== 'get' && ofLease(requestURI),
+        )
+        .map(({ verb, requestURI }) => `${METHODS[verb] ?? verb} ${requestURI}`);
+      return isDeepStrictEqual(served.toSorted(), logged.toSorted());
+    });
   });
 
   it('that is rejected opens nothing, and the values are not asked for again', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { counted, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { counted, createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { batchOwnerOf } from './batch-owner.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 import { deniedWhileOptedOut } from './denied.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     // One quota leaves the lead to the other for 15 s and four of these: more than a busy machine needs until the leader has
     // its Lease.
-    env: { ...quickAutoMerge, HEADROOM_DEMAND_SETTLE: '2s' },
+    env: { ...quickAutoMerge, HEADROOM_DEMAND_SETTLE: '2s', HEADROOM_SYNC_OVERDUE: '15s' },
   });
 });
 afterAll(async () => await stack?.stop());
@@ -78,6 +78,34 @@ describe.concurrent('a Deployment that two quotas deny', SEVERAL_PHASES, () => {
       expect((await quota.lease())?.annotations).toHaveProperty(['resizer.io/last-modified']);
     }
     expect(await batchOwner.branches()).toEqual([]);
+  });
+
+  it('is told of the one that does not follow Git after the merge, by the other', async () => {
+    const namespace = 'one-is-late';
+    // Found by Headroom, and applied by nobody.
+    const file = (quota: string, hard: Record<string, string>) => quotaManifest({ quota, hard });
+    const first = await givenQuota(stack, { namespace, hard: compute, file: file('compute', compute), synced: false });
+    const second = new WatchedQuota(stack, namespace, 'objects');
+    await stack.forge.pushCommit({ files: { [second.path]: file('objects', objects) } });
+    await createQuota(stack, { namespace, quota: 'objects', hard: objects });
+    await counted(second);
+    await deniedWhileOptedOut(first, 5, () => first.deploy('web', 6, { cpu: '200m' }));
+    const batchOwner = await batchOwnerOf([first, second]);
+    const late = batchOwner === first ? second : first;
+    const { decision } = await batchOwner.reaches('AwaitingSync');
+    await batchOwner.setHard({ ...decision?.merge?.limits });
+
+    const events = await eventually('somebody is told', async () => {
+      const told = await batchOwner.events('SyncOverdue');
+      return told.length > 0 && told;
+    });
+    expect(events).toEqual([
+      expect.stringContaining(
+        late === first ? 'quota compute: requests.cpu is 1 and becomes' : 'quota objects: pods is 5 and becomes',
+      ),
+    ]);
+    await batchOwner.reaches('CoolingDown', 'CoolingDown');
+    expect(opened([first, second])).toHaveLength(1);
   });
 
   it('gets one pull request for one file that holds both', async () => {

@@ -11,13 +11,16 @@ import { SEVERAL_PHASES } from './phases.ts';
 import { deniedWhileOptedOut } from './denied.ts';
 import { podsCome, tryAgain } from './tried-again.ts';
 
+/** How far a limit may grow in a day is not what this is about. */
+const unbounded = { name: 'unbounded', growthPerDay: 'unlimited', growthPerWeek: 'unlimited' };
+
 let stack: Stack;
 
 beforeAll(async () => {
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: { ...quickAutoMerge },
+    env: { ...quickAutoMerge, HEADROOM_GUARDRAILS: JSON.stringify([unbounded]) },
   });
 });
 afterAll(async () => await stack?.stop());

@@ -207,6 +207,9 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       'Error creating: pods "job-x" is forbidden: exceeded quota: compute, requested: requests.cpu=4, used: requests.cpu=0, limited: requests.cpu=2';
     await reject(quota.target.namespace, rejection);
     const isRaised = async (cpu: string) => (await quota.hard())['requests.cpu'] === cpu;
+    // Anybody who may create Events may have written it, so a person has to agree.
+    await quota.reaches('AwaitingApproval', 'DemandByMessage');
+    await quota.command('approve', { by: 'alice' });
     await eventually('the refusal is acted on', async () => await isRaised('5100m'), EPISODE_MS);
     expect(await quota.ends('BelowThreshold')).toBe(
       'every resource is below its threshold, and no workload needs more.',
@@ -223,6 +226,8 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(quota.pullRequests()).toHaveLength(1);
 
     await touchRefusal(quota.target.namespace, { lastTimestamp: new Date(Date.now() + 1000).toISOString() });
+    await quota.reaches('AwaitingApproval', 'DemandByMessage');
+    await quota.command('approve', { by: 'alice' });
     await eventually('the new refusal is acted on', async () => await isRaised('9'), EPISODE_MS);
     expect(quota.pullRequests()).toHaveLength(2);
   });

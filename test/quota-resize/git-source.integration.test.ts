@@ -72,7 +72,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     const busy = await second.reaches('Blocked', 'FileBusy');
     expect(busy.detail).toMatch(
       new RegExp(
-        `^${compute.path} is being changed by the pull request of ${namespace}/${first.target.quota}, one at a time. Headroom tries again at 20`,
+        `^${compute.path} is being changed by the pull request (of|that) ${namespace}/${first.target.quota} .*This quota has waited for the file since 20.*, alone; .*Headroom tries again at 20`,
       ),
     );
     await first.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
@@ -107,7 +107,15 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     await expectUntouched(quota);
 
     await quota.annotate({ 'resizer.io/git-path': 'teams/red/limits' });
-    // The file names no namespace, so the syncer does not apply it.
+    // The file names no namespace, so only the annotation says whose it is, and a person merges it.
+    const ready = await quota.reaches('AwaitingMerge', 'NotProved');
+    expect(ready.detail).toMatch(
+      /not proved: nothing but the annotation resizer\.io\/git-path of namespace elsewhere says/,
+    );
+    const { number } = await quota.pullRequest();
+    expect((await quota.shown(number)).body).toContain('**Not proved:**');
+    await stack.forge.mergePullRequest(number, 'alice');
+    // For the same reason the syncer does not apply it.
     await quota.reaches('AwaitingSync', 'SyncPending');
     await quota.setHard({ pods: '12' });
     await quota.reaches('CoolingDown', 'CoolingDown');

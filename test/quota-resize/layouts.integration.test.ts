@@ -156,6 +156,10 @@ describe.concurrent('a quota of a Helm chart', SEVERAL_PHASES, () => {
     const path = 'helm/charts/computed/limits.yaml';
     await stack.forge.pushCommit({ files: { [path]: 'limits:\n  pods: 8 # pods\n' } });
     await quota.annotate({ 'resizer.io/git-path': path, 'resizer.io/git-field': 'limits.pods' });
+    // Nothing in the chart says that the value is a limit of this quota, so a person looks and merges.
+    const ready = await quota.reaches('AwaitingMerge', 'NotProved');
+    expect(ready.detail).toContain(`not proved: nothing in the chart shows that ${path}:2 is a limit of`);
+    await stack.forge.mergePullRequest((await quota.pullRequest()).number, 'alice');
     await quota.reaches('AwaitingSync', 'SyncPending');
     expect(await stack.forge.readFile('main', path)).toBe('limits:\n  pods: 10 # pods\n');
     await expectFollowed(quota, { pods: '10' });

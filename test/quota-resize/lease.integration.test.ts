@@ -100,6 +100,24 @@ describe.concurrent('a run that is terminated', SEVERAL_PHASES, () => {
     await finishes(quota);
   });
 
+  it('when its pull request is open, and whose Lease is lost, is succeeded by one that takes the pull request over', async () => {
+    const quota = await pressedQuota('at-loss');
+    const opened = await quota.reaches('AwaitingChecks', 'ChecksPending');
+    const before = await quota.pullRequest();
+    await quota.deleteLease();
+    await succeeded(quota);
+    const adopted = await eventually('another decision awaits checks', async () => {
+      const seen = await quota.status();
+      return seen.phase === 'AwaitingChecks' && seen.decision?.id !== opened.decision?.id && seen;
+    });
+    const after = await quota.pullRequest();
+    expect(adopted.decision?.pullRequest).toMatchObject({ number: before.number, branch: before.head.ref });
+    expect(after.head.sha).not.toBe(before.head.sha);
+    expect((await quota.lease())?.holder).toBe(`headroom/${adopted.decision?.id}`);
+    // Its writes are one pull request, one merge, and no branch that is left.
+    await finishes(quota);
+  });
+
   it('when it is merged and not synced is succeeded by one that awaits the sync, and opens nothing', async () => {
     const quota = await pressedQuota('at-merged');
     await quota.reaches('AwaitingChecks', 'ChecksPending');

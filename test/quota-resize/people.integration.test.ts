@@ -1,5 +1,6 @@
 /** Headroom gives way to people: what they close, merge, change, reject and approve. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -150,10 +151,10 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingApproval' });
 
     expect(await quota.command('approve', { by: 'alice', reason: 'agreed in the budget' })).toBe(
-      `approved by alice: pull request #${number} at ${head.sha.slice(0, 12)}, for these values only`,
+      `approved by "alice" (a claimed name): pull request #${number} at ${head.sha.slice(0, 12)}, for these values only`,
     );
     const done = await quota.reaches('CoolingDown', 'CoolingDown');
-    expect(done.lastCommand).toContain('approve: approved by alice');
+    expect(done.lastCommand).toContain('approve: approved by "alice" (a claimed name)');
     expect(await quota.hard()).toEqual({ 'requests.cpu': '3800m' });
     await podsCome(quota, 6);
   });
@@ -167,7 +168,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     expect(waiting.detail).toMatch(/pods is 0, which is deliberate, and would become 3. Send approve or reject$/);
     await quota.signal('approve');
     const done = await quota.reaches('CoolingDown', 'CoolingDown');
-    expect(done.lastCommand).toContain('approve: approved by unknown');
+    expect(done.lastCommand).toContain('approve: approved by "unknown" (a claimed name)');
     expect(await quota.hard()).toEqual({ pods: '3' });
   });
 
@@ -250,13 +251,35 @@ describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
     expect(going.detail).toMatch(
       /^the demand has been gone since 20.*, pull request \[#\d+\].* is closed at 20.* unless it comes back$/,
     );
-    await quota.ends('BelowThreshold');
+    const rest = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
       /^Closed by Headroom: the demand has been gone since 20.*, nothing has to be raised any more\./,
     );
     expect(await quota.branches()).toEqual([]);
-    expect((await quota.lease())?.annotations).not.toHaveProperty('resizer.io/refusals');
+    const annotations = (await quota.lease())?.annotations;
+    expect(annotations).not.toHaveProperty('resizer.io/refusals');
+    const withdrawnAt = Date.parse(annotations?.['resizer.io/last-withdrawal'] ?? '');
+    expect(rest.until).toBe(formatInstant(withdrawnAt + 60 * 60_000));
+  });
+
+  it('that came back within the cooldown is not opened again, also not by another run', async () => {
+    const quota = await openedEpisode('swings');
+    await quota.scale('web', 3);
+    const rest = await quota.reaches('CoolingDown', 'CoolingDown');
+    const ended = await quota.runId();
+    await quota.terminate();
+    await quota.scale('web', 9);
+    await eventually('9 pods are counted', async () => (await quota.used())['pods'] === '9');
+    await eventually('another run has begun', async () => (await quota.runId()) !== ended);
+    await reconcileCompletely(quota);
+    const { until, detail } = await quota.status();
+    expect(until).toBe(rest.until);
+    expect(detail).toContain('The quota still needs more, and Headroom acts after the cooldown (pods 10 → 12)');
+    expect(quota.pullRequests()).toHaveLength(1);
+    await quota.command('skipCooldown', { by: 'alice' });
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    expect(quota.pullRequests()).toHaveLength(2);
   });
 });
 
@@ -282,7 +305,7 @@ describe.concurrent('a history that grows too long', SEVERAL_PHASES, () => {
 
     await quota.check(head.sha, 'success');
     await quota.reaches('CoolingDown', 'CoolingDown');
-    expect(await quota.details()).toContain('approved by alice');
+    expect(await quota.details()).toContain('approved by "alice" (a claimed name)');
     expect(quota.pullRequests()).toEqual([number]);
     expect(merges(quota)).toBe(1);
   });

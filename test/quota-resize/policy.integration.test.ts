@@ -149,7 +149,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
 
   it('say nothing while an operator has paused the episode: resume acts on them', async () => {
     const quota = await givenQuota(stack, {
-      namespace: 'paused',
+      namespace: 'paused-by-alice',
       hard: { pods: '10' },
       annotations: { 'resizer.io/auto-merge': 'false' },
     });

@@ -82,7 +82,7 @@ it('is open after six requests to GitHub, although the folder has more files', S
 describe.concurrent('a pull request', SEVERAL_PHASES, () => {
   it('says what is raised, why, by which policy, and what people can do', async () => {
     const quota = await givenQuota(stack, {
-      namespace: 'shown',
+      namespace: 'shown-in-full',
       hard: { 'requests.cpu': '2' },
       annotations: { 'resizer.io/cooldown-minutes': '15', 'resizer.io/rejection-cooldown': '3h' },
     });
@@ -90,11 +90,13 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     await deniedWhileOptedOut(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const { title, body, labels, number, user } = await reviewable(quota);
 
-    expect(title).toMatch(/^Raise quota shown\/compute: requests\.cpu 2 → \S+$/);
+    expect(title).toMatch(/^Raise quota shown-in-full\/compute: requests\.cpu 2 → \S+$/);
     const to = title.split(' → ')[1];
     expect(user.login).toBe('headroom-bot');
     expect(labels.map(({ name }) => name)).toEqual(['quota', 'cluster/test']);
-    expect(body).toContain('Headroom proposes to raise quota `compute` of namespace `shown` in cluster `test`.');
+    expect(body).toContain(
+      'Headroom proposes to raise quota `compute` of namespace `shown-in-full` in cluster `test`.',
+    );
     expect(body).toContain(
       `| \`requests.cpu\` | \`2\` | \`2\` | **\`${to}\`** | Workloads still need 1 CPU that the quota denied. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %. |`,
     );
@@ -121,16 +123,16 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
 
     const todo = section(body, 'What you can do');
     for (const command of [
-      'headroom reject shown/compute --reason "…"',
-      'headroom pause shown/compute',
-      'headroom resume shown/compute',
-      'headroom explain quota-resize shown/compute',
+      'headroom reject shown-in-full/compute --reason "…"',
+      'headroom pause shown-in-full/compute',
+      'headroom resume shown-in-full/compute',
+      'headroom explain quota-resize shown-in-full/compute',
     ]) {
       expect(todo).toContain(`\`${command}\``);
     }
     expect(todo).not.toContain('headroom approve');
     expect(body).toContain(
-      `[\`quota-resize/test/shown/compute\`](${UI}/namespaces/${stack.temporal.namespace}/workflows/quota-resize%2Ftest%2Fshown%2Fcompute)`,
+      `[\`quota-resize/test/shown-in-full/compute\`](${UI}/namespaces/${stack.temporal.namespace}/workflows/quota-resize%2Ftest%2Fshown-in-full%2Fcompute)`,
     );
     expect(await stack.forge.readFile((await quota.shown(number)).head.ref, quota.path)).toContain(`"${to}" # see`);
   });
@@ -203,7 +205,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
   });
 
   it('gets a comment when it changes, and none before', async () => {
-    const quota = await givenQuota(stack, { namespace: 'quiet', hard: { pods: '10' } });
+    const quota = await givenQuota(stack, { namespace: 'quiet-pull', hard: { pods: '10' } });
     await quota.deploy('web', 8, { cpu: '10m' });
     const { number, head } = await reviewable(quota);
     const writes = quota.writes().length;
@@ -219,7 +221,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     const rebuilt = await quota.rebuilt({ number, head });
     const comments = await quota.comments(number);
     expect(comments).toEqual([expect.stringMatching(/^Rebuilt on main at [0-9a-f]{7}: /)]);
-    expect(rebuilt.title).not.toBe('Raise quota quiet/compute: pods 10 → 12');
+    expect(rebuilt.title).not.toBe('Raise quota quiet-pull/compute: pods 10 → 12');
     expect(rebuilt.commits).toBe(1);
   });
 });

@@ -6,9 +6,10 @@ import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts'
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { headroom as runHeadroom } from '../starter/run-program.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { metricsOf, startUsagePlane, untilEnforced } from './planes.ts';
+import { startUsagePlane, untilEnforced } from './planes.ts';
 import { openApi } from './side-by-side/api.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { metricsOf } from '../kernel/stack/metrics-of.ts';
 
 const QUOTA = 'compute';
 

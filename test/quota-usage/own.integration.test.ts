@@ -10,7 +10,8 @@ import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts'
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { metricsOf, startUsagePlane } from './planes.ts';
+import { metricsOf } from '../kernel/stack/metrics-of.ts';
+import { startUsagePlane } from './planes.ts';
 import { type Api, openApi } from './side-by-side/api.ts';
 
 const QUOTA = 'limits';
@@ -23,6 +24,8 @@ const MAX_GAP_MS = 5_000;
  * of a killed one, take a minute on a machine that has others to serve, and more on one that starves.
  */
 const LONG_MS = 240_000;
+/** Objects, of dozens. */
+const FEW = 5;
 const FINALIZER = 'example.com/kept';
 const NODE = 'lost';
 const [HIGH, LOW] = ['own-high', 'own-low'];
@@ -197,26 +200,31 @@ async function untilSettled(namespace: string, atLeast = 1): Promise<void> {
 /** Milliseconds in which whatever is there is listed and logged. */
 const CALM_MS = 1_000;
 
-/** Until nothing that was done so far has anything to follow any more: no episode, and no request of one. */
-async function untilCalm(): Promise<void> {
+/**
+ * Until nothing that was done so far has anything to follow any more: no episode, no request of one, and no change that the
+ * starter counts later because a namespace was busy.
+ */
+async function untilCalm(starter?: SupervisedProcess): Promise<void> {
   let [existing, since] = ['', 0];
   await eventually('all is calm', async () => {
     // A server that is held up has perhaps answered what it has not written down yet.
     await api.ask('GET', at('default'));
     await untilEnded('quota-usage/');
     const now = JSON.stringify([(await runs("WorkflowType = 'quotaUsage'")).length, (await writes()).length]);
-    if (now !== existing) [existing, since] = [now, Date.now()];
+    const isCounted = starter === undefined || (await metric(starter, 'headroom_usage_waiting_namespaces')) === 0;
+    if (now !== existing || !isCounted) [existing, since] = [now, Date.now()];
     return Date.now() - since >= CALM_MS;
   });
 }
 
-describe.concurrent('a quota whose status Headroom keeps', () => {
+// By itself: a new kind that another test's quota counts has every namespace counted once more, a false status included.
+describe('a quota whose status Headroom keeps, and nothing else changes', () => {
   it('that somebody falsified is true again with one write each time, and that write wakes nobody', async () => {
     const namespace = 'falsified';
     await givenQuota(namespace, { pods: '5' });
     const isTrue = { hard: { pods: '5' }, used: { pods: '0' } };
     await untilStatus(namespace, isTrue);
-    await untilSettled(namespace);
+    await untilCalm(firstStarter);
     const [runsBefore, writesBefore] = [(await episodes(namespace)).length, await statusWrites(namespace)];
     const falsehoods = [
       { used: { pods: '4' } },
@@ -237,7 +245,9 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
     await never('a further run starts', async () => (await episodes(namespace)).length > expected, 2_000);
     expect((await statusWrites(namespace)) - writesBefore).toBe(falsehoods.length);
   });
+});
 
+describe.concurrent('a quota whose status Headroom keeps', () => {
   it('costs a few writes when a thousand objects come and go', { timeout: LONG_MS }, async () => {
     const namespace = 'burst';
     await givenQuota(namespace, { configmaps: '5k' });
@@ -281,8 +291,9 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
         for (const name of deleted) await remove(at(namespace, 'configmaps', name));
         await eventually('they are not charged any more', async () => {
           const used = Number((await statusOf(namespace)).used?.['configmaps']);
-          // The root certificate, and what was created by now.
-          return used <= 1 + asked;
+          // The root certificate, and what was created by now. While objects come, each count may charge those of the moment
+          // twice, which the next one puts right; a machine that starves has a few of them all the time.
+          return used <= 1 + asked + FEW;
         });
       } finally {
         over.abort();
@@ -416,7 +427,7 @@ describe('Headroom that is paused in the whole cluster', () => {
     await givenQuota('frozen-gone', { pods: '5' });
     await Promise.all([untilUsed('frozen', { pods: '0' }), untilUsed('frozen-gone', { pods: '0' })]);
     await Promise.all([untilSettled('frozen'), untilSettled('frozen-gone')]);
-    await untilCalm();
+    await untilCalm(firstStarter);
     const [before, takenBefore] = [(await writes()).length, await statusWrites('frozen')];
 
     const data = { by: 'alice', reason: 'an incident' };
@@ -453,7 +464,7 @@ describe('two starters', () => {
   it('of which one is killed in the middle of changes leave every status true, and it writes nothing when it is back', {
     timeout: LONG_MS,
   }, async () => {
-    await headroom.startStarter(NO_RESYNC);
+    const other = await headroom.startStarter(NO_RESYNC);
     for (const namespace of namespaces) {
       await givenQuota(namespace, { ...PODS, configmaps: '1k', services: '1k' });
       await untilUsed(namespace, { configmaps: '1', pods: '0', 'requests.cpu': '0', services: '0' });
@@ -463,22 +474,25 @@ describe('two starters', () => {
     await firstStarter.kill();
     await stream;
     for (const namespace of namespaces) await untilUsed(namespace, await usedBy(namespace));
-    await untilCalm();
+    await untilCalm(other);
 
     const before = (await writes()).length;
     // It counts everything now and then, which must not cost anything either.
     latest = await headroom.startStarter({ HEADROOM_USAGE_RESYNC: '1s' });
-    await eventually('it has counted', async () => (await recounts(latest)) >= namespaces.length);
+    await eventually('it has counted', async () => {
+      return (await metric(latest, 'headroom_usage_recounts_total')) >= namespaces.length;
+    });
     await untilCalm();
     expect((await writes()).slice(before)).toEqual([]);
   });
 
   it('cost nothing in an idle cluster, however often they count', async () => {
     const all = async (): Promise<number> => (await runs("WorkflowType = 'quotaUsage'")).length;
-    const [runsBefore, writesBefore, countedBefore] = [await all(), (await writes()).length, await recounts(latest)];
+    const counts = async (): Promise<number> => await metric(latest, 'headroom_usage_recounts_total');
+    const [runsBefore, writesBefore, countedBefore] = [await all(), (await writes()).length, await counts()];
     await never('an episode starts', async () => (await all()) > runsBefore, 5_000);
     expect((await writes()).slice(writesBefore)).toEqual([]);
-    await eventually('they have counted', async () => (await recounts(latest)) > countedBefore);
+    await eventually('they have counted', async () => (await counts()) > countedBefore);
   });
 
   let made = 0;
@@ -521,9 +535,9 @@ describe('two starters', () => {
   }
 });
 
-/** How often a starter has counted a namespace. */
-async function recounts(starter: SupervisedProcess): Promise<number> {
-  return Number(/^headroom_usage_recounts_total(?:\{.*\})? (\d+)$/m.exec(await metricsOf(starter))?.[1] ?? 0);
+/** The value of a starter's metric; NaN for one that it does not have. */
+async function metric(starter: SupervisedProcess, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(await metricsOf(starter))?.[1]);
 }
 
 describe('in all of this', () => {
@@ -534,19 +548,26 @@ describe('in all of this', () => {
     expect(await runs(wrong.join(' OR '))).toEqual([]);
   });
 
-  it('nothing was refused to worker and starter, and every rule of their roles for counting was needed', async () => {
+  it('nothing was refused to worker and starter, and what they were granted for writing was needed', async () => {
     const events = await requests();
     expect(events.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     const needed = new Set(events.flatMap(grantOf));
-    const granted = (await Promise.all(['reading', 'own'].map(grantsOf))).flat();
-    expect(granted).toHaveLength(3);
+    const granted = await grantsOf('own');
+    expect(granted).toEqual(['headroom-worker-quota-usage-own: patch resourcequotas/status']);
     expect(granted.filter((grant) => !needed.has(grant))).toEqual([]);
+    // What the starter may list is what quotas can count (test/deploy/privileges.integration.test.ts); these count a part.
+    const read = (await grantsOf('reading')).filter((grant) => needed.has(grant));
+    expect(read).toEqual(expect.arrayContaining(['configmaps', 'pods', 'services'].flatMap(watched)));
   });
 
   interface Role {
     readonly kind: string;
     readonly metadata: { readonly name: string };
     readonly rules?: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  }
+
+  function watched(resource: string): readonly string[] {
+    return ['list', 'watch'].map((verb) => `headroom-starter-quota-usage-reading: ${verb} ${resource}`);
   }
 
   /** `role: verb resource` of everything that a component of deploy/quota-usage grants. */
@@ -567,6 +588,6 @@ describe('in all of this', () => {
     const [, role] = /of ClusterRole "([^"]+)"/.exec(annotations?.['authorization.k8s.io/reason'] ?? '') ?? [];
     if (role === undefined) return [];
     const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
-    return [`${role}: ${verb} ${resource}`, `${role}: ${verb} *`];
+    return [`${role}: ${verb} ${resource}`];
   }
 });

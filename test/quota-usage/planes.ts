@@ -1,7 +1,5 @@
 /** Two control planes for tests of usage: one with Kubernetes' own quota controller, one with Headroom in its place. */
-import { readFile } from 'node:fs/promises';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../kernel/servers/control-plane.ts';
-import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type HeadroomPlane, startHeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import type { Api } from './side-by-side/api.ts';
@@ -47,7 +45,12 @@ export interface UsagePlaneOptions {
 /** A control plane whose quotas Headroom counts, in mode `own` unless the environment says otherwise. */
 export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<HeadroomPlane> {
   return await startHeadroomPlane({
-    manifests: ['quota-usage/reading/rbac.yaml', 'quota-usage/own/rbac.yaml'],
+    manifests: [
+      'quota-usage/reading/rbac.yaml',
+      'quota-usage/secrets/rbac.yaml',
+      'quota-usage/own/rbac.yaml',
+      '../test/quota-usage/custom-resources.yaml',
+    ],
     env: { HEADROOM_USAGE_MODE: 'own', ...options.env },
     apiServerFlags: options.apiServerFlags ?? [],
     ownServers: options.ownServers ?? false,
@@ -56,17 +59,6 @@ export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<
       ...(options.controllerManagerFlags ?? []),
     ],
   });
-}
-
-/** Milliseconds: a starter that does not tell its metrics for so long does not run any more. */
-const METRICS_WITHIN_MS = 30_000;
-
-/** What a starter tells Prometheus now. */
-export async function metricsOf({ logFile }: SupervisedProcess): Promise<string> {
-  const [, url] = /"metrics":"([^"]+)"/.exec(await readFile(logFile, 'utf8')) ?? [];
-  // A kept connection is closed by the starter after five seconds, perhaps in the moment in which it is used again.
-  const headers = { connection: 'close' };
-  return await (await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(METRICS_WITHIN_MS) })).text();
 }
 
 /**

@@ -55,7 +55,8 @@ export async function withSchedules(): Promise<Started<LightsOutCluster>> {
   return await started(await startLightsOutPlane({ ownServers: true }), (plane) => new LightsOutCluster(plane));
 }
 
-async function started<Servers>(
+/** Worker and starter on a plane, as the recorder needs them. */
+export async function started<Servers>(
   plane: HeadroomPlane,
   serversOf: (plane: HeadroomPlane) => Servers,
 ): Promise<Started<Servers>> {

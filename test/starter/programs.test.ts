@@ -1,9 +1,14 @@
 /** What the programs say and with what they end when they are called in a wrong way, or only asked for help. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { freePort } from '../kernel/servers/free-port.ts';
+import { startOf } from '../kernel/stack/programs.ts';
 import { headroom, runProgram } from './run-program.ts';
 
-// Each starts a process of its own, and many start at once.
+// Some start processes of their own, and many start at once.
 vi.setConfig({ testTimeout: 180_000 });
 
 const CLUSTER = { CLUSTER_NAME: 'test' };
@@ -66,6 +71,51 @@ describe.concurrent('headroom without Temporal', () => {
     expect(stderr).toMatch(
       new RegExp(`^Temporal cannot be reached at ${address}: .*\\. Set TEMPORAL_ADDRESS, or start Temporal\\.\\n$`),
     );
+  });
+});
+
+describe.concurrent('headroom as a program of its own', () => {
+  it.each<[string[], number]>([
+    [['--help'], 0],
+    [['explode'], 2],
+    [['status', 'team-a'], 2],
+    [['sources', '--repo', 'test/layouts/plain'], 0],
+    [['sources', '--repo', '/nowhere'], 2],
+  ])('says and ends with %j as it does in the process of a test', async (args, code) => {
+    const outcome = await runProgram('headroom', args, CLUSTER);
+    expect(outcome.code).toBe(code);
+    expect(outcome).toEqual(await headroom(args, CLUSTER));
+  });
+
+  it('ends with 1 where Temporal is away, with nothing that keeps it running', async () => {
+    const env = { ...CLUSTER, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
+    expect(await runProgram('headroom', ['list'], env)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Temporal cannot be reached at [^\n]*\n$/),
+    });
+  });
+
+  it('reads its standard input', async () => {
+    const args = ['lights-out', 'preview', '--file', '-'];
+    expect(await runProgram('headroom', args, {}, 'kind: ConfigMap\n')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'standard input has no LightsOutSchedule\n',
+    });
+  });
+
+  it('is silent where its reader has read enough, as head has', async () => {
+    const { command, args, env } = await startOf('headroom');
+    const child = spawn(command, [...args, 'sources', '--repo', 'test/layouts/plain'], {
+      cwd: fileURLToPath(new URL('../../', import.meta.url)),
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const ended = once(child, 'exit');
+    expect(await text(child.stderr)).toBe('');
+    expect(await ended).toEqual([0, null]);
   });
 });
 

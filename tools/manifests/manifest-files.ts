@@ -1,4 +1,4 @@
-/** The manifests of deploy/ that are written from the code: roles and definitions of custom resources. */
+/** The manifests of deploy/ that are written from the code: roles, the policy of what is written, and definitions of custom resources. */
 import { stringify } from 'yaml';
 import type { Access } from '../../platform/kubernetes/access.ts';
 import { starterAccess } from '../../starter/access.ts';
@@ -7,21 +7,28 @@ import { workerAccess } from '../../worker/access.ts';
 import { controllers as workerControllers } from '../../worker/registry.ts';
 import { comment } from './comment.ts';
 import { type ProcessAccess, rbacManifest } from './rbac.ts';
+import { writePolicyManifest } from './write-policy.ts';
 
 /** Each file with its text, by its path below deploy/. */
 export function manifestFiles(): ReadonlyMap<string, string> {
-  return new Map([...rbacFiles(), ...definitionFiles()]);
+  return new Map([
+    ...rbacFiles(),
+    ['write-policy.yaml', `${comment(HEADER)}${writePolicyManifest(all)}`],
+    ...definitionFiles(),
+  ]);
 }
 
+const HEADER = 'Written by `npm run manifests` from worker/ and starter/ (access.ts in each): change those.';
+
+const all: readonly ProcessAccess[] = [
+  ...accessOf('worker', workerAccess, workerControllers),
+  ...accessOf('starter', starterAccess, starterControllers),
+];
+
 function rbacFiles(): readonly (readonly [path: string, text: string])[] {
-  const all: readonly ProcessAccess[] = [
-    ...accessOf('worker', workerAccess, workerControllers),
-    ...accessOf('starter', starterAccess, starterControllers),
-  ];
-  const header = 'Written by `npm run manifests` from worker/ and starter/ (access.ts in each): change those.';
   return [...Map.groupBy(all, ({ access }) => access.component)].map(
     ([component, accesses]) =>
-      [pathOf(component, 'rbac.yaml'), `${comment(header)}${rbacManifest(component, accesses)}`] as const,
+      [pathOf(component, 'rbac.yaml'), `${comment(HEADER)}${rbacManifest(component, accesses)}`] as const,
   );
 }
 

@@ -2,7 +2,8 @@
 import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
 
-const NAMESPACE = 'namespace-resizer-system';
+/** Headroom's own. */
+export const NAMESPACE = 'namespace-resizer-system';
 
 /** What one process may do, and for which controller; null: for all. */
 export interface ProcessAccess {
@@ -29,6 +30,10 @@ export function rbacManifest(component: string, accesses: readonly ProcessAccess
         process,
         name,
         rulesOf(own, ({ inSystemNamespace }) => inSystemNamespace),
+      ),
+      ...roleToBind(
+        ['headroom', ...component.split('/'), process].join('-'),
+        rulesOf(own, ({ whereBound }) => whereBound),
       ),
     ];
   });
@@ -63,14 +68,41 @@ function rulesOf(
 function ruleText({ why, apiGroups, resources, resourceNames, verbs }: AccessRule): string {
   const names = resourceNames === undefined ? '' : `    resourceNames: ${list(resourceNames)}\n`;
   return `${comment(why, '  ')}  - apiGroups: ${list(apiGroups)}
-    resources: ${list(resources)}
+    resources:${lines(resources)}
 ${names}    verbs: ${list(verbs)}
 `;
 }
 
-/** `""` and `"*"` need their quotes. */
+/** What fits in a line of the formatter behind a key. */
+const LIST_WIDTH = 105;
+
+/** A list behind a key: in its line, or with a line for each where it is long, as the formatter writes it. */
+function lines(items: readonly string[]): string {
+  const short = list(items);
+  return short.length <= LIST_WIDTH
+    ? ` ${short}`
+    : `\n      [\n${items.map((item) => `        ${quoted(item)},\n`).join('')}      ]`;
+}
+
 function list(items: readonly string[]): string {
-  return `[${items.map((item) => (/^[a-z]/.test(item) ? item : `"${item}"`)).join(', ')}]`;
+  return `[${items.map(quoted).join(', ')}]`;
+}
+
+/** `""` and `"*"` need their quotes. */
+function quoted(item: string): string {
+  return /^[a-z]/.test(item) ? item : `"${item}"`;
+}
+
+/** A role without a binding: people name it in those of their namespaces. */
+function roleToBind(name: string, rules: string): readonly string[] {
+  return rules === '' ? [] : [roleText('ClusterRole', `metadata:\n  name: ${name}\n`, rules)];
+}
+
+function roleText(kind: 'ClusterRole' | 'Role', metadata: string, rules: string): string {
+  return `apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}
+${metadata}rules:
+${rules}`;
 }
 
 /** A role and its binding to the account of the process; nothing where it has no rules. */
@@ -80,10 +112,7 @@ function roleOf(kind: 'ClusterRole' | 'Role', process: string, name: string, rul
   name: ${name}
 ${kind === 'Role' ? `  namespace: ${NAMESPACE}\n` : ''}`;
   return [
-    `apiVersion: rbac.authorization.k8s.io/v1
-kind: ${kind}
-${metadata}rules:
-${rules}`,
+    roleText(kind, metadata, rules),
     `apiVersion: rbac.authorization.k8s.io/v1
 kind: ${kind}Binding
 ${metadata}roleRef:

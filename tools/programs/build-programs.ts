@@ -19,6 +19,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The thread in which Temporal's SDK runs workflows: a file of its own, which the SDK looks for by this name. */
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
 
+/** The thread that reads files of repositories. `content-thread.ts` looks for it by this name beside its program. */
+const CONTENT_THREAD = 'activities/quota-resize/source/content/content-thread-main.ts';
+
 /** Packages that are CommonJS expect these two. */
 const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = import.meta.filename;';
 
@@ -37,6 +40,7 @@ export async function buildPrograms(folder: string): Promise<void> {
     Promise.all([
       ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]))),
       bundle(folder, 'workflow-worker-thread', sdk.resolve(WORKFLOW_THREAD)),
+      bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD)),
     ]),
     bundleWorkflows(join(folder, 'workflow-bundle.js')),
     copyFile(getPrebuiltPath(), join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { isPackageName, PACKAGE_NAMES, type PackageName, resolvePackage } from './debian-package.ts';
+import { cacheFolder } from './find-executable.ts';
 import { requireGo, ServerUnavailable } from './go-build.ts';
 import { isServerName, pinnedServer, SERVER_NAMES, type ServerName } from './pinned-servers.ts';
-import { cacheFolder, findServer, resolveServer } from './resolve-server.ts';
+import { findServer, resolveServer } from './resolve-server.ts';
 
 /**
  * `node tools/resolver/main.ts [names…]` prints the path of each server, building what is missing. Without names: what the
- * tests and the demo start.
+ * tests and the demo start, but for packages: a machine that has none of those runs all other tests.
  */
 
 /** "A service is unavailable" of sysexits.h: a server is nowhere and cannot be built. */
@@ -16,19 +18,31 @@ const EXIT_USAGE = 64;
 /** The number of cores of the machine on which the durations of cold builds were measured. */
 const MEASURED_CORES = 2;
 
-const NEEDED: readonly ServerName[] = ['temporal', 'etcd', 'kube-apiserver', 'kube-controller-manager'];
+type Name = ServerName | PackageName;
+
+const NEEDED: readonly ServerName[] = [
+  'temporal',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kustomize',
+  'helm',
+  'memcached_exporter',
+];
 
 async function main(names: readonly string[]): Promise<number> {
-  const unknown = names.filter((name) => !isServerName(name));
+  const isName = (name: string): name is Name => isServerName(name) || isPackageName(name);
+  const unknown = names.filter((name) => !isName(name));
   if (unknown.length > 0) {
-    console.error(`no server is called ${unknown.join(' or ')}; there are ${SERVER_NAMES.join(', ')}`);
+    const known = [...SERVER_NAMES, ...PACKAGE_NAMES].join(', ');
+    console.error(`no server is called ${unknown.join(' or ')}; there are ${known}`);
     return EXIT_USAGE;
   }
-  const wanted = names.length === 0 ? NEEDED : names.filter(isServerName);
+  const wanted = names.length === 0 ? NEEDED : names.filter(isName);
   try {
-    await announceBuilds(wanted);
+    await announceBuilds(wanted.filter(isServerName));
     for (const name of wanted) {
-      console.log(await resolveServer(name));
+      console.log(isServerName(name) ? await resolveServer(name) : await resolvePackage(name));
     }
     return 0;
   } catch (error) {

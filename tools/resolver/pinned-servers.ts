@@ -10,8 +10,10 @@ interface ServerRecipe {
   readonly package: string;
   /** The module whose version in go.mod is the server's version. */
   readonly versionModule: string;
-  /** Finds that version (without a leading "v") in what `<binary> --version` prints. */
+  /** Finds that version (without a leading "v") in what the binary prints when it is asked for it. */
   readonly printedVersion: RegExp;
+  /** How the binary is asked for its version; absent: `--version`. */
+  readonly versionArguments?: readonly string[];
   /** Go's build tags, which leave out what is never used here. */
   readonly tags?: readonly string[];
   /** The linker's flags for a version such as "1.35.4". */
@@ -41,7 +43,10 @@ function kubernetesServer(name: string, coldBuildSeconds: number): ServerRecipe 
   };
 }
 
-/** Every server that Headroom's tests and demo start. A new one is one entry here and a go.mod under `tools/`. */
+/**
+ * Every server that Headroom's tests and demo start, and the commands that tests compare Headroom with. A new one is one entry
+ * here and a go.mod under `tools/`.
+ */
 const RECIPES = {
   temporal: {
     module: 'temporal',
@@ -67,6 +72,33 @@ const RECIPES = {
   'kube-apiserver': kubernetesServer('kube-apiserver', 280),
   'kube-controller-manager': kubernetesServer('kube-controller-manager', 60),
   'kube-scheduler': kubernetesServer('kube-scheduler', 45),
+  kustomize: {
+    module: 'kustomize',
+    package: 'sigs.k8s.io/kustomize/kustomize/v5',
+    versionModule: 'sigs.k8s.io/kustomize/kustomize/v5',
+    printedVersion: /^v(\d\S*)/m,
+    versionArguments: ['version'],
+    linkerFlags: () => STRIPPED,
+    coldBuildSeconds: 15,
+  },
+  // Its go.mod has the Kubernetes libraries of the API server, so that some of them are compiled already.
+  helm: {
+    module: 'helm',
+    package: 'helm.sh/helm/v3/cmd/helm',
+    versionModule: 'helm.sh/helm/v3',
+    printedVersion: /^v(\d[^+\s]*)/m,
+    versionArguments: ['version', '--short'],
+    linkerFlags: (version) => `${STRIPPED} -X helm.sh/helm/v3/internal/version.version=v${version}`,
+    coldBuildSeconds: 50,
+  },
+  memcached_exporter: {
+    module: 'memcached-exporter',
+    package: 'github.com/prometheus/memcached_exporter/cmd/memcached_exporter',
+    versionModule: 'github.com/prometheus/memcached_exporter',
+    printedVersion: /memcached_exporter, version (\d\S*)/,
+    linkerFlags: (version) => `${STRIPPED} -X github.com/prometheus/common/version.Version=${version}`,
+    coldBuildSeconds: 15,
+  },
 } as const satisfies Record<string, ServerRecipe>;
 
 export type ServerName = keyof typeof RECIPES;
@@ -90,6 +122,7 @@ export interface PinnedServer {
   readonly buildArguments: readonly string[];
   readonly package: string;
   readonly printedVersion: RegExp;
+  readonly versionArguments: readonly string[];
   readonly coldBuildSeconds: number;
   /** Name of the cache folder: changes with go.mod, go.sum, the flags and the platform. */
   readonly cacheKey: string;
@@ -127,6 +160,7 @@ export function pinnedServer(name: ServerName): PinnedServer {
     buildArguments,
     package: recipe.package,
     printedVersion: recipe.printedVersion,
+    versionArguments: recipe.versionArguments ?? ['--version'],
     coldBuildSeconds: recipe.coldBuildSeconds,
     cacheKey: `${name}-${version}-${fingerprint}`,
   };

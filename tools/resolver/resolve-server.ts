@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
-import { promisify } from 'node:util';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { withBuildLock } from './build-lock.ts';
+import { cacheFolder, findOnPath, isExecutable } from './find-executable.ts';
 import { type Environment, goBuild, requireGo } from './go-build.ts';
 import { type PinnedServer, pinnedServer, type ServerName } from './pinned-servers.ts';
 import { showProgress } from './progress.ts';
@@ -34,48 +31,8 @@ export async function findServer(server: PinnedServer, environment: Environment)
   return (await isExecutable(cached)) ? cached : undefined;
 }
 
-/** The folder that holds the built servers: `$XDG_CACHE_HOME/headroom`, or `~/.cache/headroom`. */
-export function cacheFolder(environment: Environment): string {
-  const base = environment['XDG_CACHE_HOME'];
-  // The XDG specification has relative paths ignored.
-  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.cache'), 'headroom');
-}
-
 function cachedBinary(server: PinnedServer, environment: Environment): string {
   return join(cacheFolder(environment), server.cacheKey, server.name);
-}
-
-async function findOnPath(server: PinnedServer, environment: Environment): Promise<string | undefined> {
-  for (const folder of (environment['PATH'] ?? '').split(delimiter)) {
-    const candidate = join(folder, server.name);
-    if (isAbsolute(folder) && (await isExecutable(candidate)) && (await fits(candidate, server))) {
-      return candidate;
-    }
-  }
-  return undefined;
-}
-
-async function fits(binary: string, server: PinnedServer): Promise<boolean> {
-  try {
-    // A binary that does not respond in this time (milliseconds) is not the expected server. The right one has a
-    // hundred megabytes, which a busy machine reads for seconds, and rejecting it costs a build of minutes.
-    const { stdout, stderr } = await promisify(execFile)(binary, ['--version'], { timeout: 60_000 });
-    const found = server.printedVersion.exec(`${stdout}\n${stderr}`)?.[1];
-    return found !== undefined && majorMinor(found) === majorMinor(server.version);
-  } catch {
-    return false;
-  }
-}
-
-function majorMinor(version: string): string {
-  return version.split('.').slice(0, 2).join('.');
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function buildServer(server: PinnedServer, environment: Environment): Promise<string> {

@@ -9,21 +9,52 @@ import { type Outcome, vitestOutcome } from './vitest-outcome.ts';
  * ends with a line for each failure and the line `N passed, N failed`. The checks together count as one test. To be run by npm, whose PATH has vitest.
  */
 
-let interrupted = false;
-// Ctrl-C reaches vitest too, which ends its servers; what it had done until then is still summed up.
-process.on('SIGINT', () => {
-  interrupted = true;
-});
+/** What a shell says of a program that the signal ended: 128 and its number. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type Ending = keyof typeof EXIT_CODES;
+/** After it, whoever has not ended by itself is ended; the servers of tests end with the processes that started them. */
+const GRACE_MS = 10_000;
 
-/** Runs a command with this terminal; its exit code, or null when it could not run or a signal ended it. */
+let endedBy: Ending | undefined;
+let running: number | undefined;
+
+/** Sends a signal to the running command and all that it started: it has a process group of its own. */
+function signalGroup(signal: NodeJS.Signals): void {
+  if (running === undefined) return;
+  try {
+    process.kill(-running, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+// One that is sent to this program alone would leave the tests running, and what they had done until then is still summed up.
+for (const signal of Object.keys(EXIT_CODES) as Ending[]) {
+  process.on(signal, () => {
+    if (endedBy !== undefined) return signalGroup('SIGKILL');
+    endedBy = signal;
+    signalGroup(signal);
+    setTimeout(() => signalGroup('SIGKILL'), GRACE_MS).unref();
+  });
+}
+
+/** Runs a command with this terminal's output; its exit code, or null when it could not run or a signal ended it. */
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number | null> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+    // Nobody reads from the terminal: a process group in the background would be stopped for it.
+    const stdio = ['ignore', 'inherit', 'inherit'] as const;
+    const child = spawn(command, args, { stdio: [...stdio], detached: true, env: { ...process.env, ...env } });
+    running = child.pid;
     child.once('error', (error) => {
       console.error(`${command} could not be started: ${error.message}`);
       resolve(null);
     });
-    child.once('close', resolve);
+    child.once('close', (code) => {
+      // What it started and left behind, such as the worker of a vitest that was killed.
+      if (endedBy !== undefined) signalGroup('SIGKILL');
+      running = undefined;
+      resolve(code);
+    });
   });
 }
 
@@ -52,7 +83,7 @@ async function main(): Promise<number> {
   ];
   const outcomes: Outcome[] = [];
   for (const step of steps) {
-    if (!interrupted) {
+    if (endedBy === undefined) {
       outcomes.push(await step());
     }
   }
@@ -63,8 +94,7 @@ async function main(): Promise<number> {
   // Once more at the end, where somebody who has only the last lines finds them.
   for (const failure of failures) console.log(`failed: ${failure}`);
   console.log(`${passed} passed, ${failures.length} failed`);
-  // 128 + 2: what a shell says of a program that Ctrl-C ended.
-  return interrupted ? 130 : Math.min(failures.length, 1);
+  return endedBy === undefined ? Math.min(failures.length, 1) : EXIT_CODES[endedBy];
 }
 
 process.exitCode = await main();

@@ -17,6 +17,7 @@ export const leaseGcAccess: readonly Access[] = [
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
         verbs: ['get', 'list', 'update', 'delete'],
+        changes: ['spec'],
       },
     ],
   },

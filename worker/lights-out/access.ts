@@ -1,43 +1,72 @@
-import { GROUP, PLURAL } from '../../domain/lights-out/schedule/names.ts';
+import {
+  DOWN_SINCE,
+  FINALIZER,
+  GROUP,
+  KEDA_PAUSED_REPLICAS,
+  MANAGED_BY,
+  ORIGINAL_BOUNDS,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+  PLURAL,
+} from '../../domain/lights-out/schedule/names.ts';
 import { workloadResources } from '../../domain/lights-out/workload/kinds.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
+
+/** The annotations of whatever a schedule put to sleep, and further ones. */
+function annotations(...more: readonly string[]): readonly string[] {
+  return [...more, MANAGED_BY, DOWN_SINCE].map((key) => `metadata.annotations.${key}`);
+}
+
+/** The labels of whatever a schedule put to sleep, and further ones. */
+function labels(...more: readonly string[]): readonly string[] {
+  return [...more, MANAGED_BY].map((key) => `metadata.labels.${key}`);
+}
 
 export const lightsOutAccess: readonly Access[] = [
   {
     component: 'lights-out',
     about: `What following LightsOutSchedules needs besides deploy/rbac.yaml. With it the worker can change workloads, which it otherwise cannot; it can create and delete none, and the starter only reads.
 
-Kubernetes has no right for some fields or some namespaces of a cluster-wide role. Where the worker may touch a few namespaces only, take \`patch\` out of the rules for workloads and autoscalers, and bind a role with it in those namespaces: whatever else a schedule selects is then shown as failing, and left.`,
+Kubernetes has no right for some fields of an object: deploy/write-policy.yaml holds these writes to the fields that are needed. Nor has it one for some namespaces of a cluster-wide role. Where the worker may touch a few namespaces only, take \`patch\` out of the rules for workloads and autoscalers, and bind a role with it in those namespaces: whatever else a schedule selects is then shown as failing, and left.`,
     everywhere: [
       {
         why: 'get: the schedule of a decision. list: the others, because each workload has one owner. patch: the finalizer that keeps a deleted schedule until everything that it put to sleep is awake.',
         apiGroups: [GROUP],
         resources: [PLURAL],
         verbs: ['get', 'list', 'patch'],
+        changes: [`metadata.finalizers.${FINALIZER}`],
       },
       {
         why: 'State, next transitions, conditions, saved replica-hours.',
         apiGroups: [GROUP],
         resources: [`${PLURAL}/status`],
         verbs: ['patch'],
+        changes: ['status'],
       },
-      ...workloadResources().map(({ group, resources }) => ({
+      ...workloadResources().map(({ group, resources, fields }) => ({
         why: 'list: what a schedule selects, and what it put to sleep, wherever that is now. get: one that changed meanwhile is evaluated again. patch: replicas or `suspend`, and the annotations that say what they were.',
         apiGroups: [group],
         resources,
         verbs: ['get', 'list', 'patch'],
+        changes: [
+          ...fields.map((field) => `spec.${field}`),
+          ...annotations(...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [ORIGINAL_SUSPEND])),
+          ...labels(...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [])),
+        ],
       })),
       {
         why: 'An autoscaler that would wake a workload again: its bounds are narrowed while the workload is down.',
         apiGroups: ['autoscaling'],
         resources: ['horizontalpodautoscalers'],
         verbs: ['list', 'patch'],
+        changes: ['spec.minReplicas', 'spec.maxReplicas', ...annotations(ORIGINAL_BOUNDS), ...labels()],
       },
       {
         why: "KEDA's: paused while the workload is down. Harmless where KEDA is not installed.",
         apiGroups: ['keda.sh'],
         resources: ['scaledobjects'],
         verbs: ['list', 'patch'],
+        changes: [...annotations(KEDA_PAUSED_REPLICAS), ...labels()],
       },
     ],
   },

@@ -1,3 +1,4 @@
+import { EVENT_COMPONENT } from '../../activities/kernel/object-event.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
 
 /** It reads quotas, what they refused and where they are applied from, and keeps Leases. */
@@ -6,13 +7,13 @@ export const quotaResizeAccess: readonly Access[] = [
     component: '',
     everywhere: [
       {
-        why: "The annotations of a decision's namespace.",
+        why: "get: the annotations of a decision's namespace. list: the namespaces that count towards the totals of a guardrail.",
         apiGroups: [''],
         resources: ['namespaces'],
-        verbs: ['get'],
+        verbs: ['get', 'list'],
       },
       {
-        why: 'get: the quota of a decision. list: the other quotas of its namespace.',
+        why: 'get: the quota of a decision. list: the other quotas of its namespace, and those that count towards the totals of a guardrail.',
         apiGroups: [''],
         resources: ['resourcequotas'],
         verbs: ['get', 'list'],
@@ -22,6 +23,12 @@ export const quotaResizeAccess: readonly Access[] = [
         apiGroups: [''],
         resources: ['events'],
         verbs: ['list', 'create'],
+        conditions: [
+          {
+            expression: `object.reportingComponent == '${EVENT_COMPONENT}' && object.?source.?component.orValue('') == '${EVENT_COMPONENT}'`,
+            message: 'may write Events in its own name only',
+          },
+        ],
       },
       {
         why: 'The pods and claims of a namespace, to know what a refused workload misses and whether the quota has counted right; and the defaults that a new pod would get.',
@@ -40,6 +47,12 @@ export const quotaResizeAccess: readonly Access[] = [
         why: 'Owners that are named.',
         apiGroups: ['apps'],
         resources: ['deployments', 'statefulsets', 'daemonsets'],
+        verbs: ['get'],
+      },
+      {
+        why: 'When a StatefulSet got the template that it has: what was refused before was another one.',
+        apiGroups: ['apps'],
+        resources: ['controllerrevisions'],
         verbs: ['get'],
       },
       {
@@ -104,6 +117,7 @@ export const quotaResizeAccess: readonly Access[] = [
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
         verbs: ['get', 'list', 'create', 'update', 'delete'],
+        changes: ['metadata.annotations', 'spec'],
       },
     ],
   },

@@ -7,41 +7,48 @@ import { noRepositories, type Repositories } from '../../activities/forge/reposi
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
 import { candidateOptions } from '../../activities/quota-resize/source/source-candidates.ts';
-import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
+import { createMergeGate } from '../../activities/quota-resize/pull-request/merge-gate.ts';
+import { createFileLocks } from '../../activities/quota-resize/lease/file-lock.ts';
+import { LeaseStore } from '../../activities/quota-resize/lease/lease.ts';
 import { createPolicyGuard } from '../../activities/quota-resize/pull-request/policy-guard.ts';
+import { createRecordedPullRequests } from '../../activities/quota-resize/lease/open-pull-requests.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
 import type { Config } from '../config.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
+import { createEpisodeLookup, createEpisodeRequester } from './episodes.ts';
 import { createGitHubCredentials } from './github-credentials.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 import { quotaResizeAccess } from './access.ts';
 
 export const quotaResizeController: WorkerController = {
-  workflowTypes: ['quotaResize'],
+  workflowTypes: ['quotaResize', 'orphanSearch'],
   access: quotaResizeAccess,
   isEnabled: () => true,
   createActivities,
 };
 
-function createActivities(context: ControllerContext): QuotaResizeActivities {
-  const { config, kubeConfig, pauses, log } = context;
+function createActivities(context: ControllerContext): QuotaResizeActivities & OrphanActivities {
+  const { config, kubeConfig, temporal, pauses, log } = context;
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
   const { repositories, permits } = connectGitHub(context);
+  const leases = new LeaseStore({ kubernetes, systemNamespace, abandonedHolder: null, log });
+  const inCluster = createQuotaResizeKubernetesActivities({
+    kubernetes,
+    systemNamespace,
+    pauses,
+    policyDefaults: policyDefaults(config),
+    timings: config.timings,
+    usage: config.quotaUsage.mode,
+    candidates: candidateOptions(config, { kubernetes, repositories }),
+    abandonedHolder: abandonedHolder(repositories.default()),
+    log,
+  });
   return {
-    ...createQuotaResizeKubernetesActivities({
-      kubernetes,
-      systemNamespace,
-      pauses,
-      policyDefaults: policyDefaults(config),
-      timings: config.timings,
-      usage: config.quotaUsage.mode,
-      candidates: candidateOptions(config, { kubernetes, repositories }),
-      abandonedHolder: abandonedHolder(repositories.default()),
-      log,
-    }),
+    ...inCluster,
     ...createQuotaResizeForgeActivities({
       repositories,
       permits,
@@ -52,6 +59,19 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
       },
       guard: createQuotaPauseGuard({ kubernetes, systemNamespace, pauses }, 'quota-resize'),
       policyGuard: createPolicyGuard({ kubernetes, policyDefaults: policyDefaults(config) }),
+      mergeGate: createMergeGate({
+        kubernetes,
+        policyDefaults: policyDefaults(config),
+        systemNamespace,
+        leases,
+        log,
+      }),
+      decisions: leases,
+      fileLocks: createFileLocks({ kubernetes, systemNamespace, leases, timings: config.timings, log }),
+      observeQuota: inCluster.observeQuota,
+      recordedPullRequests: createRecordedPullRequests({ kubernetes, systemNamespace }),
+      isOfEpisode: createEpisodeLookup(temporal),
+      requestEpisode: createEpisodeRequester(temporal),
       log,
     }),
   };
@@ -73,6 +93,7 @@ function connectGitHub({ config, temporal, log }: ControllerContext): {
     apiUrl,
     credentials,
     repositories: github.repositories,
+    limits: config.gitLimits,
     requestTimeoutMs: timings.requestTimeout,
     writeSpacingMs: timings.githubWriteSpacing,
     onLimited: (waitMs, words) => void permits.limited(waitMs, words),

@@ -9,6 +9,7 @@ export const quotaUsageAccess: readonly Access[] = [
         apiGroups: [''],
         resources: ['resourcequotas/status'],
         verbs: ['patch'],
+        changes: ['status'],
       },
     ],
   },

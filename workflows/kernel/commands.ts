@@ -41,17 +41,17 @@ export type CommandAnswer<Memory> =
  * Handles each command as a signal and as an update.
  *
  * @param evaluate must be pure, because the update's validator calls it too; `raw` is whatever a person typed.
- * @param handle applies the answer.
+ * @param handle applies the answer; `raw` as for `evaluate`.
  */
 export function handleCommands<Name extends string, Input, Memory>(
   { signals, updates, descriptions }: CommandDefinitions<Name, Input>,
   evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
-  handle: (name: Name, answer: CommandAnswer<Memory>) => void,
+  handle: (name: Name, answer: CommandAnswer<Memory>, raw: unknown) => void,
 ): void {
   for (const name of Object.keys(descriptions) as Name[]) {
     const run = (raw?: unknown): string => {
       const answer = evaluate(name, raw);
-      handle(name, answer);
+      handle(name, answer, raw);
       return answer.message;
     };
     const signal: SignalDefinition<[Input]> = signals[name];

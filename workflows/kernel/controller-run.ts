@@ -2,6 +2,7 @@ import { allHandlersFinished, CancellationScope, condition, log, setHandler, wor
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { type PauseTarget, writesNothingSentence } from '../../domain/kernel/pause.ts';
 import type { PauseState } from '../../domain/kernel/pause-state.ts';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
@@ -253,13 +254,15 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     commands: CommandDefinitions<Name, Input>,
     evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
   ): void {
-    handleCommands(commands, evaluate, (name, answer) => {
+    handleCommands(commands, evaluate, (name, answer, raw) => {
       const { message } = answer;
       // A signal returns no answer, so its sender reads in the status what the command did or why it was rejected.
       this.#lastCommand = `${formatInstant(Date.now())} ${name}: ${message}`;
+      // Whoever sends one names himself: nobody has verified the name.
+      const fields = { command: name, outcome: answer.kind, did: message, claimedBy: readCommandInput(raw).by };
+      log.info('operator command', { audit: 'command', ...this.#options.identity, ...fields });
       if (answer.kind === 'accepted') {
         this.#memory = answer.memory;
-        log.info('operator command', { command: name, did: message, target: this.#options.identity.target });
         answer.apply?.();
         this.requests.add('immediate');
       }

@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { log, metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { detailsText, type ShownState } from './details.ts';
@@ -14,8 +14,8 @@ const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 export type PublishedStatus = ShownState;
 
 /**
- * Publishes the status of a workflow in one place: search attributes, current details and the worker's metrics. Search
- * attributes are written only when they change, because each write is a billed action and an empty write fails the
+ * Publishes the status of a workflow in one place: search attributes, current details, the worker's metrics and the audit log.
+ * Search attributes are written only when they change, because each write is a billed action and an empty write fails the
  * workflow task.
  */
 export function createPublisher(
@@ -38,6 +38,14 @@ export function createPublisher(
       last = current;
       since = now;
       publications.add(1, { controller: identity.controller, phase: status.phase, reason: status.reason });
+      const { phase, reason, detail } = status;
+      log.info(`${identity.controller} of ${identity.target}: ${phase}`, {
+        audit: 'status',
+        ...identity,
+        phase,
+        reason,
+        detail,
+      });
     }
     const published = { ...status, since };
     if (status.phase !== publishedPhase) {

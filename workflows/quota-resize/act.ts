@@ -1,19 +1,26 @@
+import { getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import type { PullRequestOutcome, QuotaCandidates } from '../../activities/quota-resize/interface.ts';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import {
+  awaitedLimits,
+  approvedAs,
   type Decision,
+  type DecisionRef,
   FOUND_IN_GIT,
+  relocated,
   type Rejection,
   withoutBatchedQuotas,
 } from '../../domain/quota-resize/model/decision.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
-import { failedActivity } from '../kernel/failure.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
+import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
+import { pullRequestChanged } from './messages.ts';
 
 import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
 import { propose } from './propose.ts';
@@ -107,7 +114,25 @@ async function rebuild(
       why,
     },
   ]);
-  return await opened(target, verdict, outcome, seen);
+  const apply = await opened(target, verdict, outcome, seen);
+  // Each of them finds its commit, or that it has none.
+  for (const joined of decision.joined ?? []) await wake(target, joined, why);
+  return apply;
+}
+
+/**
+ * Has the episode of another quota, with which this one shares a pull request, look at it again. One that cannot be reached
+ * does so by itself, later.
+ */
+async function wake(target: QuotaTarget, { namespace, quota }: DecisionRef, why: string): Promise<void> {
+  const cause = `${targetName(target)}: ${why}`;
+  try {
+    const other = getExternalWorkflowHandle(quotaResizeId({ ...target, namespace, quota }));
+    await other.signal(pullRequestChanged, { cause, delivery: '' });
+  } catch (error) {
+    if (isCancelled(error)) throw error;
+    log.info('the episode of another quota could not be woken; it looks again by itself', { namespace, quota });
+  }
 }
 
 /** What the pull request does not raise is not ours to hold: those quotas have their own episodes. */
@@ -134,7 +159,8 @@ async function opened(
     case 'completed': {
       const { pullRequest } = outcome;
       const leftOut = outcome.kind === 'open' ? (outcome.leftOut ?? []) : [];
-      const held = withoutBatchedQuotas(decision, leftOut);
+      const joined = outcome.kind === 'open' ? outcome.joined : undefined;
+      const held = { ...withoutBatchedQuotas(decision, leftOut), ...(joined === undefined ? {} : { joined }) };
       await releaseBatchedQuotas(target, decision, leftOut);
       await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
@@ -156,6 +182,14 @@ async function opened(
       ]);
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
     }
+    case 'relocated': {
+      const { relocation } = outcome;
+      const moved: Decision = { ...relocated(decision, relocation), ...approvedAs(null) };
+      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: 'the place in Git changed' }, [
+        { target, decision: moved },
+      ]);
+      return (memory) => applyOutcome.relocated(requireState(memory, 'Locked', 'Open'), relocation);
+    }
     case 'blocked':
       return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
   }
@@ -164,20 +198,23 @@ async function opened(
 async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
+  if (decision.approval !== undefined) {
+    const about = { summary: `approved by ${decision.approval.by}` };
+    await ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
+  }
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
     { target, decision },
   ]);
   switch (outcome.kind) {
     case 'merged': {
-      const { sha, at, by, limits } = outcome;
-      const merged: Decision = { ...decision, merge: { sha, at, by, limits } };
+      const { kind: _, ...done } = outcome;
+      const merged: Decision = { ...decision, merge: done };
       await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
         { target, decision: merged, rejection: null },
       ]);
       const message = `${summary(decision)}: pull request #${number} is merged`;
       await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
-      return (memory) =>
-        applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
+      return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, done);
     }
     case 'moved':
       return (memory) => memory;
@@ -188,10 +225,13 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
 
 async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision, comment, rejection, reason } = verdict;
+  const withdrawal = verdict.isWithdrawal === true ? { withdrawnAt: Date.now() } : {};
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
+    { target, decision, rejection, ...withdrawal },
+  ]);
   await emitRejection(target, verdict, seen);
-  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
 /**
@@ -203,10 +243,14 @@ async function release(
   verdict: Extract<Act, { kind: 'release' }>,
   seen: Seen,
 ): Promise<ApplyOutcome> {
-  const { decision, rejection, reason } = verdict;
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
+  const { decision, rejection, reason, wakes } = verdict;
+  const withdrawal = verdict.isWithdrawal === true ? { withdrawnAt: Date.now() } : {};
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
+    { target, decision, rejection, ...withdrawal },
+  ]);
+  if (wakes !== undefined) await wake(target, wakes, reason);
   await emitRejection(target, verdict, seen);
-  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
 /** Writes an Event on the quota that says who rejected the change and why. */
@@ -286,22 +330,26 @@ async function warnSync(
 ): Promise<ApplyOutcome> {
   const { decision, warn, detail } = verdict;
   if (warn) await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id });
+  const limits = awaitedLimits(decision);
+  // Git holds the merged limits by now, so these and not those in force tell one mapping of a values file from another.
+  const current = { ...currentOf(seen).current, ...limits };
   const source = await observing.observeSource.executeWithOptions({ summary: 'SyncOverdue' }, [
-    { target, limits: decision.merge?.limits ?? {}, candidates: seen.observation.candidates, ...currentOf(seen) },
+    { target, limits, candidates: seen.observation.candidates, current },
   ]);
-  const limits = source.kind === 'found' ? source.limits : null;
-  return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
+  const inGit = source.kind === 'found' ? source.limits : null;
+  return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), inGit, Date.now());
 }
 
 /**
- * Changes the decided limits before a pull request exists. The Lease is written first, so that no later run opens a
- * pull request with the old limits.
+ * Changes the decision before it has a pull request, or while another decision's pull request has its commit. The Lease is
+ * written first, so that no later run opens a pull request with the old limits.
  */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
-  const { decision, detail, released } = verdict;
+  const { decision, detail, released, wakes } = verdict;
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
   await releaseBatchedQuotas(target, decision, released);
-  return (memory) => applyOutcome.revised(requireState(memory, 'Locked'), decision);
+  if (wakes !== undefined) await wake(target, wakes, detail);
+  return (memory) => applyOutcome.revised(requireState(memory, 'Locked', 'Open'), decision);
 }
 
 async function notify(

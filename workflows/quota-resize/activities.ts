@@ -1,5 +1,6 @@
 import { ActivityCancellationType } from '@temporalio/workflow';
-import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import { WRITE_TIMEOUT_MS } from '../../domain/quota-resize/model/timings.ts';
 import { controllerActivities } from '../kernel/activities.ts';
 
 /* Retried without a limit, because servers come back; failures that no retry can help are non-retryable. A pause cancels the retries and waits for a running attempt, so that nothing is written after the pause was confirmed. */
@@ -12,19 +13,16 @@ const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInter
 const heartbeatTimeout = '10 seconds';
 
 /** An observation makes at most a few dozen GET requests, each with a timeout of 30 s, most of them in parallel. */
-export const observing = controllerActivities<QuotaResizeActivities>('quota-resize', {
+export const observing = controllerActivities<QuotaResizeActivities & OrphanActivities>('quota-resize', {
   startToCloseTimeout: '3 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,
 });
 
-/**
- * A write makes at most a dozen requests with a timeout of 30 s each, and may read the whole tree of a large
- * repository.
- */
-export const ensuring = controllerActivities<QuotaResizeActivities>('quota-resize', {
-  startToCloseTimeout: '5 minutes',
+/** Locks that a write holds do not expire before it does. */
+export const ensuring = controllerActivities<QuotaResizeActivities & OrphanActivities>('quota-resize', {
+  startToCloseTimeout: WRITE_TIMEOUT_MS,
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,

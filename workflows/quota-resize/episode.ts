@@ -2,7 +2,9 @@ import { CancellationScope, log } from '@temporalio/workflow';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
+import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
+import { awaitedLimits } from '../../domain/quota-resize/model/decision.ts';
 import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
@@ -26,7 +28,10 @@ export interface EpisodeMemory {
 export type ResizeRunStatus = Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> & {
   /** The latest moment of the next reconcile pass. */
   readonly until?: EpochMs | undefined;
-  /** Sentences about differences between the quota's status and the counted usage. */
+  /**
+   * Sentences about differences between the quota's status and the counted usage, and about Events that are not
+   * believed.
+   */
   readonly usage: readonly string[];
 };
 export type ResizeRun = ControllerRun<ResizeRunStatus, EpisodeMemory>;
@@ -43,7 +48,7 @@ export class ResizeEpisode {
   #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
   /**
-   * Policy warnings that this run has already written as Events. Repeated writes of the same warning only update one
+   * Warnings that this run has already written as Events. Repeated writes of the same warning only update one
    * Event; this set saves the activities.
    */
   readonly #warned = new Set<string>();
@@ -71,7 +76,10 @@ export class ResizeEpisode {
     const { phase, reason, detail } = verdict;
     const until = verdict.kind === 'hold' ? verdict.wait.until : undefined;
     this.#policy = policyInForce(seen.observation.policy);
-    this.#run.publish({ phase, reason, detail, until, usage: usageFacts(seen.observation, this.#memory.lastChange) });
+    const { observation } = seen;
+    const doubted = (observation.doubted ?? []).map(({ message }) => message);
+    const usage = [...usageFacts(observation, this.#memory.lastChange), ...doubted];
+    this.#run.publish({ phase, reason, detail, until, usage });
   }
 
   /**
@@ -103,7 +111,7 @@ export class ResizeEpisode {
   async rest(wait: Wait): Promise<void> {
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
     if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
-    const watch = this.#watch(wait.watch, summary);
+    const watch = this.#watch(wait, summary);
     const failedUntil = (): EpochMs | null => watch.failedUntil() ?? this.pullRequest.failedUntil;
     try {
       for (;;) {
@@ -138,7 +146,10 @@ export class ResizeEpisode {
     if (!hasOpenPullRequest) this.pullRequest.forget();
     const pullRequest = hasOpenPullRequest ? await this.pullRequest.read(decision) : null;
     const { quota, pause } = observation;
-    if (quota !== null && pause === null) await this.#warnOfPolicy(observation, quota.uid);
+    if (quota !== null && pause === null) {
+      await this.#warnOfPolicy(observation, quota.uid);
+      await this.#warnOfDoubtedDenial(observation, quota.uid);
+    }
     return { observation, pullRequest };
   }
 
@@ -150,6 +161,17 @@ export class ResizeEpisode {
       await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
       this.#warned.add(eventKey);
     }
+  }
+
+  /** One Event of an impossible date is enough: the details of the episode name more. */
+  async #warnOfDoubtedDenial({ doubted = [] }: QuotaObservation, quotaUid: string): Promise<void> {
+    const first = doubted.find(({ reason }) => reason === 'InFuture');
+    const key = 'denial doubted';
+    if (first === undefined || this.#warned.has(key)) return;
+    const { message } = first;
+    const event = { target: this.#target, quotaUid, type: eventTypes.DenialDoubted, reason: 'DenialDoubted' } as const;
+    await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, message, key }]);
+    this.#warned.add(key);
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */
@@ -184,7 +206,7 @@ export class ResizeEpisode {
   }
 
   /** Starts the activity that completes when the awaited change has happened. */
-  #watch(what: Wait['watch'], summary: string) {
+  #watch({ watch: what, syncOf }: Wait, summary: string) {
     let isOver = false;
     let failedUntil: EpochMs | null = null;
     const scope = new CancellationScope();
@@ -192,7 +214,7 @@ export class ResizeEpisode {
       what === undefined || what === 'pullRequest'
         ? null
         : scope
-            .run(async () => await this.#awaitChange(what, summary))
+            .run(async () => await this.#awaitChange(what, summary, syncOf))
             .then(
               () => {
                 isOver = true;
@@ -213,13 +235,16 @@ export class ResizeEpisode {
     };
   }
 
-  async #awaitChange(what: 'resume' | 'sync', summary: string): Promise<void> {
+  async #awaitChange(what: 'resume' | 'sync', summary: string, syncOf: Wait['syncOf']): Promise<void> {
     if (what === 'resume') return await this.#run.pauses.awaitResume();
     const { state } = this.#memory;
     if (state.kind !== 'Merged') return;
-    const { quotaUid, merge } = state.decision;
-    await watching.awaitSync.executeWithOptions({ summary }, [
-      { target: this.#target, quotaUid, limits: merge.limits },
-    ]);
+    const { quotaUid } = state.decision;
+    const target = this.#target;
+    const awaited =
+      syncOf === undefined
+        ? { target, quotaUid, limits: awaitedLimits(state.decision) }
+        : { target: { ...target, quota: syncOf.quota }, quotaUid: syncOf.quotaUid, limits: syncOf.limits };
+    await watching.awaitSync.executeWithOptions({ summary }, [awaited]);
   }
 }

@@ -1,9 +1,9 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import type { Pause } from '../../domain/kernel/pause.ts';
-import type { Decision } from '../../domain/quota-resize/model/decision.ts';
+import type { Approval, Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PolicyInForce } from '../../domain/quota-resize/policy/in-force.ts';
-import type { Approval, ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
@@ -24,11 +24,11 @@ export const quotaChanged = defineSignal<[ReconcileRequest]>('quotaChanged');
 export interface PullRequestRequest {
   /** What the webhook reported, for people who read the history. */
   readonly cause: string;
-  /** The id of the forge's delivery, by which people find it there. */
+  /** The id of the forge's delivery, by which people find it there; "" from the episode of a quota that shares it. */
   readonly delivery: string;
 }
 
-/** GitHub reported a change of the pull request by webhook. */
+/** GitHub reported a change of the pull request by webhook, or a quota that shares it did. */
 export const pullRequestChanged = defineSignal<[PullRequestRequest]>('pullRequestChanged');
 
 /** The operator commands, each as a signal and as an update. */

@@ -4,16 +4,17 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
-import { decidedLimits, type LockedDecision, withoutBatchedQuotas } from '../../domain/quota-resize/model/decision.ts';
-import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import {
-  placeBatchedQuota,
-  type PlacedQuota,
-  placeProposal,
-  withoutFile,
-  withPlacedQuotas,
-} from '../../domain/quota-resize/decide/place-proposal.ts';
+  type BatchedQuota,
+  decidedLimits,
+  type LimitChange,
+  type LockedDecision,
+  withoutBatchedQuotas,
+} from '../../domain/quota-resize/model/decision.ts';
+import { requireState } from '../../domain/quota-resize/model/memory.ts';
+import { placeBatchedQuota, placeProposal, withPlacedQuotas } from '../../domain/quota-resize/decide/place-proposal.ts';
 import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
+import { withoutGiven } from '../../domain/quota-resize/policy/totals.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
@@ -37,7 +38,7 @@ export async function propose(
   const { policy, candidates } = seen.observation;
   const limits = decidedLimits(verdict.proposal);
   const source = await observing.observeSource.executeWithOptions({ summary: brief(summary(verdict.proposal)) }, [
-    { target, limits, candidates, ...currentOf(seen) },
+    { target, limits, candidates, ...currentOf(seen), guardrail: policy.guardrail },
   ]);
   if (source.kind === 'blocked') {
     const blocked = await block(target, seen, {
@@ -53,29 +54,28 @@ export async function propose(
     const { decision } = proposal;
     return (memory) => applyOutcome.merged(requireState(withRecommendation(memory), 'Idle'), decision, decision.merge);
   }
-  let placed = await placeBatchedQuotas(target, verdict, source, seen);
-  for (;;) {
-    const paths = [...new Set([source.paths, ...placed.map((placement) => placement.paths)].flat())];
-    const files = paths.map((path) => ({ repository: source.repository, path }));
-    const decision = withPlacedQuotas(proposal.decision, placed, policy);
-    const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
-      { target, decision, files },
-    ]);
-    // If only a batched quota's file is locked by another pull request, this quota goes on without the batched quota.
-    const others = lease.kind === 'fileBusy' ? withoutFile(placed, source, lease.path) : null;
-    if (others === null) return locked(verdict, lease, decision, withRecommendation);
-    placed = others;
-  }
+  const placed = await placeBatchedQuotas(target, verdict, { source, changes: proposal.decision.changes }, seen);
+  const decision = withPlacedQuotas(proposal.decision, placed, policy);
+  const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
+    { target, decision },
+  ]);
+  return locked(verdict, lease, decision, withRecommendation);
+}
+
+/** The own quota of a decision, with its place and its limits there. */
+interface PlacedQuota {
+  readonly source: Extract<SourceObservation, { kind: 'found' }>;
+  readonly changes: readonly LimitChange[];
 }
 
 /** The batched quotas that can be raised by a pull request to the same branch. */
 async function placeBatchedQuotas(
   target: QuotaTarget,
   { batchedQuotas, proposal }: Extract<Act, { kind: 'propose' }>,
-  own: Extract<SourceObservation, { kind: 'found' }>,
+  own: PlacedQuota,
   seen: Seen,
-): Promise<readonly PlacedQuota[]> {
-  const placed: PlacedQuota[] = [];
+): Promise<readonly BatchedQuota[]> {
+  const placed: BatchedQuota[] = [];
   for (const batchedQuota of batchedQuotas) {
     const { quota, candidates } = batchedQuota;
     const otherQuota = seen.observation.otherQuotas.find(({ name }) => name === quota);
@@ -83,9 +83,21 @@ async function placeBatchedQuotas(
     const limits = decidedLimits(batchedQuota);
     const source = await observing.observeSource.executeWithOptions(
       { summary: brief(`${quota}: ${summary(batchedQuota)}`) },
-      [{ target: { ...target, quota }, limits, candidates, current: otherQuota.quota.hard }],
+      [
+        {
+          target: { ...target, quota },
+          limits,
+          candidates,
+          current: otherQuota.quota.hard,
+          guardrail: otherQuota.policy.guardrail,
+        },
+      ],
     );
-    const placement = placeBatchedQuota({ batchedQuota, proposal, policy: otherQuota.policy }, source, own);
+    const policy = withoutGiven(
+      otherQuota.policy,
+      [own, ...placed].flatMap(({ changes }) => changes),
+    );
+    const placement = placeBatchedQuota({ batchedQuota, proposal, policy }, source, own.source);
     if (placement !== null) placed.push(placement);
   }
   return placed;
@@ -112,15 +124,6 @@ function locked(
         applyOutcome.blocked(
           withRecommendation(memory),
           { reason: 'LeaseHeld', message, key: verdict.blockedKey },
-          Date.now(),
-        );
-    }
-    case 'fileBusy': {
-      const message = `${lease.path} is being changed by the pull request of ${lease.by}, one at a time.`;
-      return (memory) =>
-        applyOutcome.blocked(
-          withRecommendation(memory),
-          { reason: 'FileBusy', message, key: verdict.blockedKey },
           Date.now(),
         );
     }

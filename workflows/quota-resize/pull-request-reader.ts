@@ -12,6 +12,8 @@ interface LastObserved {
   readonly decision: string;
   readonly seen: PullRequestObservation;
   readonly quietSince: EpochMs;
+  /** Whether reviews were read as well, because the decision needed an approval. */
+  readonly hasReviews: boolean;
   /** Whether the current pass made this read. */
   readonly isFresh: boolean;
 }
@@ -51,6 +53,9 @@ export class PullRequestReader {
   }
 
   async read(decision: Decision): Promise<PullRequestObservation> {
+    const hasReviews = decision.approvalRequirement !== null;
+    // An approval may be needed only since then, by a changed policy: the reviews are then read, and watched.
+    if (hasReviews && this.#lastObserved?.hasReviews === false) this.forget();
     if (this.#lastObserved !== null && this.#lastObserved.decision === decision.id) {
       this.#lastObserved = { ...this.#lastObserved, isFresh: false };
       return this.#lastObserved.seen;
@@ -63,7 +68,7 @@ export class PullRequestReader {
     ]);
     const isSame = before?.decision === decision.id && JSON.stringify(before.seen) === JSON.stringify(seen);
     const quietSince = isSame ? before.quietSince : Date.now();
-    this.#before = { decision: decision.id, seen, quietSince, isFresh: true };
+    this.#before = { decision: decision.id, seen, quietSince, hasReviews, isFresh: true };
     if (began === this.#forgotten) this.#lastObserved = this.#before;
     return seen;
   }

@@ -1,6 +1,8 @@
 /** What people see of an episode besides its phase and what the memory does not hold. */
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { approvalOf, decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { sharedWith } from '../../domain/quota-resize/decide/joined.ts';
+import { approverName, linkTo } from '../../domain/quota-resize/pull-request/wording.ts';
 import { describeChange } from '../../domain/quota-resize/sizing/requirement.ts';
 
 /** Kept across continue-as-new. */
@@ -19,13 +21,13 @@ export function nextShown(shown: Shown, memory: ResizeMemory): Shown {
   const approval = approvalOf(memory);
   if (decision === null) return shown;
   const { changes, pullRequest, merge } = decision;
-  const given = approval === null ? null : `${approval.by} at ${formatInstant(approval.at)}`;
+  const given = approval === null ? null : `${approverName(approval)} at ${formatInstant(approval.at)}`;
   const approvedBy = merge === null ? given : shown.approvedBy;
   return {
     approvedBy,
     achieved: [
       ...changes.map(describeChange),
-      ...(pullRequest ? [`pull request [#${pullRequest.number}](${pullRequest.url})`] : []),
+      ...(pullRequest ? [`${linkTo(pullRequest)}${sharedWith(decision)}`] : []),
       ...(approvedBy === null ? [] : [`approved by ${approvedBy}`]),
       ...(merge ? [`merged ${formatInstant(merge.at)} by ${merge.by}`] : []),
     ],

@@ -48,6 +48,7 @@ export class GitHubBranches implements ForgeBranches {
     return {
       requiresChecks: (protection.ok && requiresChecks(protection.data)) || types.includes('required_status_checks'),
       mergeQueue: types.includes('merge_queue'),
+      isProtected: protection.ok && protection.data.protected,
     };
   }
 
@@ -141,7 +142,9 @@ export class GitHubBranches implements ForgeBranches {
     // GraphQL does not support file modes.
     const commit = await this.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message });
     const moved = await this.move(branch, commit.sha, false);
-    return moved === 'moved' ? { kind: 'committed', ...commit } : { kind: 'conflict', message: moved.rejected };
+    return moved === 'moved'
+      ? { kind: 'committed', sha: commit.sha, at: commit.at }
+      : { kind: 'conflict', message: moved.rejected };
   }
 
   async #commitFile(
@@ -191,7 +194,7 @@ export class GitHubBranches implements ForgeBranches {
     readonly parentTree: string;
     readonly files: readonly FileChange[];
     readonly message: string;
-  }): Promise<{ readonly sha: string; readonly at: EpochMs }> {
+  }): Promise<{ readonly sha: string; readonly treeSha: string; readonly at: EpochMs }> {
     const { parent, parentTree, files, message } = input;
     const tree = await this.#repository.client.data((octokit) =>
       octokit.rest.git.createTree({
@@ -208,7 +211,7 @@ export class GitHubBranches implements ForgeBranches {
     const commit = await this.#repository.client.data((octokit) =>
       octokit.rest.git.createCommit({ ...this.#repository.where, message, tree: tree.sha, parents: [parent] }),
     );
-    return { sha: commit.sha, at: moment(commit.committer.date) };
+    return { sha: commit.sha, treeSha: tree.sha, at: moment(commit.committer.date) };
   }
 }
 

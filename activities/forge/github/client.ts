@@ -189,8 +189,8 @@ export class GitHubClient {
         graphQlUrl: url,
         query,
         variables,
-        // A query changes nothing, so it may be retried like every other read.
-        request: { retries: isMutation(query) ? 0 : READ_RETRIES },
+        // A query changes nothing, so it may be retried as every other read is: not after a refusal or a limit.
+        request: { reads: !isMutation(query) },
       });
       throwGraphQlLimit(response, { method: 'POST', url });
       return response;
@@ -343,7 +343,7 @@ function conditionally(octokit: Octokit): Hook {
     options.request = { ...options.request };
     // A write whose response was lost may have taken effect: the caller looks for it and never repeats it blindly.
     if (options.method !== 'GET') {
-      options.request['retries'] ??= 0;
+      if (options.request['reads'] !== true) options.request['retries'] = 0;
       return request(options);
     }
     const { url } = octokit.request.endpoint(options);
@@ -397,4 +397,4 @@ const QUEUE_FULL_WAIT_MS = 15_000;
 /** GitHub's largest. */
 const PAGE_SIZE = 100;
 /** 1,000 checks or comments of one pull request; later pages are not read. */
-const MAX_PAGES = 10;
+export const MAX_PAGES = 10;

@@ -1,9 +1,10 @@
 /** The base branch of a repository on GitHub, and its files. */
+import type { ReadLimits } from '../../../domain/kernel/forge.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
-import type { BaseBranch, BlobEntry, ForgeFiles, MissingBase, TreeEntry } from '../forge.ts';
-import { readBlobTexts, readDefaultBranch } from './graphql.ts';
+import type { BaseBranch, BlobEntry, ForgeFiles, MissingBase, OpenBranch, TreeEntry } from '../forge.ts';
+import { type BranchTip, readBaseAlongside, readBlobTexts, readDefaultBranch } from './graphql.ts';
 import type { GitHubRepository } from './repository.ts';
 
 /** Blobs per GraphQL query: far below the limits for nodes and time. */
@@ -14,22 +15,30 @@ const MAX_GRAPHQL_BLOB_BYTES = 500_000;
 /** Files read in parallel; GitHub allows 100 concurrent requests per account. */
 const BLOBS_AT_ONCE = 8;
 
+/** How long open pull requests are stored that were read with a base, in milliseconds. */
+const KEPT_MS = 60_000;
+
 export class GitHubFiles implements ForgeFiles {
+  readonly limits: ReadLimits;
   readonly #repository: GitHubRepository;
   readonly #bases = new Map<string, { readonly at: EpochMs; readonly branch: BaseBranch }>();
+  /** By the beginning of the branches' names. */
+  readonly #ownOpen = new Map<string, { readonly at: EpochMs; readonly branches: readonly OpenBranch[] }>();
   #defaultBranch: string | undefined;
 
   constructor(repository: GitHubRepository) {
     this.#repository = repository;
+    this.limits = repository.limits;
   }
 
-  async base(maxAgeMs = 0, ref?: string): Promise<BaseBranch | MissingBase> {
+  async base(maxAgeMs = 0, ref?: string, alongside?: string): Promise<BaseBranch | MissingBase> {
     const asked = ref ?? this.#repository.configuredBase ?? '';
     const cached = this.#bases.get(asked);
     if (cached !== undefined && Date.now() - cached.at <= maxAgeMs) return cached.branch;
     const name = asked === '' ? this.#defaultBranch : asked;
     const at = Date.now();
-    const branch = name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref);
+    const found = alongside === undefined || alongside === '' ? null : await this.#readAlongside(name, alongside);
+    const branch = found ?? (name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref));
     // Of two concurrent reads, the one that was sent later is more recent, whichever response arrives first.
     if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) this.#bases.set(asked, { at, branch });
     return branch;
@@ -53,16 +62,41 @@ export class GitHubFiles implements ForgeFiles {
     return { kind: 'missing', what: 'branch', message: `${this.#repository.name} has no branch "${name}"; ${remedy}` };
   }
 
+  async ownOpen(beginning: string, maxAgeMs: number): Promise<readonly OpenBranch[]> {
+    const cached = this.#ownOpen.get(beginning);
+    if (cached !== undefined && Date.now() - cached.at <= maxAgeMs) return cached.branches;
+    await this.#readAlongside(this.#repository.configuredBase ?? this.#defaultBranch, beginning);
+    return this.#ownOpen.get(beginning)?.branches ?? [];
+  }
+
+  /**
+   * A base branch, the default branch without a name, while the open pull requests from branches of that beginning are
+   * stored; null where the base has to be read by itself, which says what is wrong.
+   */
+  async #readAlongside(name: string | undefined, beginning: string): Promise<BaseBranch | null> {
+    const at = Date.now();
+    const answer = await readBaseAlongside(this.#repository.client, name, beginning);
+    // Only for a moment, and for each quota that is written about: those of earlier ones are not needed any more.
+    for (const [key, stored] of this.#ownOpen) if (at - stored.at > KEPT_MS) this.#ownOpen.delete(key);
+    this.#ownOpen.delete(beginning);
+    if (!answer.ok) return null;
+    this.#ownOpen.set(beginning, { at, branches: answer.data.ownOpen });
+    const { base } = answer.data;
+    if (base === null) return null;
+    if (name === undefined) this.#defaultBranch = base.name;
+    return branchOf(base);
+  }
+
   async #readDefaultBranch(): Promise<BaseBranch | MissingBase> {
     const answer = await readDefaultBranch(this.#repository.client);
     if (!answer.ok) return this.#missingRepository();
-    const found = answer.data.repository.defaultBranchRef;
+    const found = answer.data.repository.base;
     if (found === null) {
       const message = `${this.#repository.name} has no commit yet; push the manifests of its quotas`;
       return { kind: 'missing', what: 'commit', message };
     }
     this.#defaultBranch = found.name;
-    return { kind: 'branch', name: found.name, sha: found.target.oid, treeSha: found.target.tree.oid };
+    return branchOf(found);
   }
 
   /** Must be called when the base branches have moved (by a merge) or were deleted. */
@@ -184,17 +218,22 @@ export class GitHubFiles implements ForgeFiles {
     return texts;
   }
 
-  /** A file at a branch or commit; null when there is none. */
+  /** A file at a branch or commit; null when there is none. Its text is also null when it is too large. */
   async fileAt(path: string, ref: string): Promise<{ readonly sha: string; readonly text: string | null } | null> {
     const answer = await this.#repository.client.answer([404], (octokit) =>
       octokit.rest.repos.getContent({ ...this.#repository.where, path, ref }),
     );
     if (!answer.ok || Array.isArray(answer.data) || answer.data.type !== 'file') return null;
     const { sha, content, encoding, size } = answer.data;
+    if (size > this.limits.fileBytes) return { sha, text: null };
     // GitHub omits the content of files above 1 MB.
     const here = encoding === 'base64' && (content !== '' || size === 0);
     return { sha, text: here ? decodeText(content) : await this.fileText(sha) };
   }
+}
+
+function branchOf({ name, target: { oid, tree } }: BranchTip): BaseBranch {
+  return { kind: 'branch', name, sha: oid, treeSha: tree.oid };
 }
 
 /** Splits the blobs into queries; `more` only fills up the last one. */

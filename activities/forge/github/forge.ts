@@ -18,6 +18,6 @@ export function createGitHubForge(options: GitHubRepositoryOptions, shared?: Git
     repository: repository.name,
     files,
     branches: new GitHubBranches(repository, forgetBase),
-    pullRequests: new GitHubPullRequests(repository, forgetBase),
+    pullRequests: new GitHubPullRequests(repository, files),
   };
 }

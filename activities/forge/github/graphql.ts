@@ -1,6 +1,8 @@
 /** Requests that need GraphQL, because REST would take several. */
+import type { OpenBranch, Reopening } from '../forge.ts';
 import { blobSha } from '../git-blob.ts';
 import type { GitHubClient, GraphQlAnswer } from './client.ts';
+import { moment } from './responses.ts';
 
 /** The input of a commit on a branch; the names are GitHub's. */
 interface CommitOnBranch {
@@ -30,20 +32,165 @@ export async function commitOnBranch(
   return await client.graphqlAnswer(['STALE_DATA', 'NOT_FOUND'], COMMIT, { input });
 }
 
-/** The default branch with its tip; null for a repository without a commit. */
-export interface DefaultBranch {
+/** A branch with its tip. */
+export interface BranchTip {
   readonly name: string;
   readonly target: { readonly oid: string; readonly tree: { readonly oid: string } };
 }
 
-const DEFAULT_BRANCH =
-  'query ($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { defaultBranchRef { name target { oid ... on Commit { tree { oid } } } } } }';
+const BRANCH_TIP = '{ name target { oid ... on Commit { tree { oid } } } }';
+const DEFAULT_BRANCH = `query ($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { base: defaultBranchRef ${BRANCH_TIP} } }`;
 
-/** With REST this takes two requests, one for the name and one for the tip. */
+/** With REST this takes two requests, one for the name and one for the tip; null for a repository without a commit. */
 export async function readDefaultBranch(
   client: GitHubClient,
-): Promise<GraphQlAnswer<{ readonly repository: { readonly defaultBranchRef: DefaultBranch | null } }, 'NOT_FOUND'>> {
+): Promise<GraphQlAnswer<{ readonly repository: { readonly base: BranchTip | null } }, 'NOT_FOUND'>> {
   return await client.graphqlAnswer(['NOT_FOUND'], DEFAULT_BRANCH, { owner: client.owner, name: client.repo });
+}
+
+interface BranchesWithPullRequests {
+  readonly nodes: readonly {
+    readonly associatedPullRequests: {
+      readonly nodes: readonly {
+        readonly number: number;
+        readonly headRefName: string;
+        readonly viewerDidAuthor: boolean;
+      }[];
+    };
+  }[];
+}
+
+interface BaseAlongside {
+  /** Null where there is no such branch, or no commit yet. */
+  readonly base: BranchTip | null;
+  readonly ownOpen: readonly OpenBranch[];
+}
+
+/** GitHub gives at most a hundred at once. One quota has one branch, and some that people keep. */
+const OPEN_BRANCHES =
+  'refs(refPrefix: $folder, query: $text, first: 100) { nodes { associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } }';
+
+/**
+ * A branch, or the default branch, and own pull requests that are open from other branches, with one request.
+ *
+ * @param beginning of the names of these branches.
+ */
+export async function readBaseAlongside(
+  client: GitHubClient,
+  branch: string | undefined,
+  beginning: string,
+): Promise<GraphQlAnswer<BaseAlongside, 'NOT_FOUND' | 'FORBIDDEN'>> {
+  const [variable, base] =
+    branch === undefined ? ['', 'defaultBranchRef'] : [', $branch: String!', 'ref(qualifiedName: $branch)'];
+  const answer = await client.graphqlAnswer<
+    { readonly repository: { readonly base: BranchTip | null; readonly refs: BranchesWithPullRequests | null } },
+    'NOT_FOUND' | 'FORBIDDEN'
+  >(
+    ['NOT_FOUND', 'FORBIDDEN'],
+    `query ($owner: String!, $name: String!, $folder: String!, $text: String${variable}) { repository(owner: $owner, name: $name) { base: ${base} ${BRANCH_TIP} ${OPEN_BRANCHES} } }`,
+    {
+      owner: client.owner,
+      name: client.repo,
+      ...searchedBy(beginning),
+      ...(branch === undefined ? {} : { branch: `refs/heads/${branch}` }),
+    },
+  );
+  if (!answer.ok) return answer;
+  const { base: tip, refs } = answer.data.repository;
+  const ownOpen = ownOf(refs, beginning).toSorted((a, b) => b.number - a.number);
+  return { ok: true, data: { base: tip, ownOpen } };
+}
+
+const OWN_OPEN =
+  'query ($owner: String!, $name: String!, $folder: String!, $text: String, $after: String) { repository(owner: $owner, name: $name) { refs(refPrefix: $folder, query: $text, first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } } } }';
+
+/**
+ * Own pull requests that are open from branches of this beginning, newest first, with one request for every hundred branches.
+ *
+ * @returns none where the credential may not ask.
+ */
+export async function readOwnOpen(
+  client: GitHubClient,
+  beginning: string,
+  maxPages: number,
+): Promise<readonly OpenBranch[]> {
+  const found: OpenBranch[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < maxPages; page += 1) {
+    const answer: GraphQlAnswer<{ readonly repository: { readonly refs: PageOfBranches | null } }, string> =
+      await client.graphqlAnswer(['NOT_FOUND', 'FORBIDDEN'], OWN_OPEN, {
+        owner: client.owner,
+        name: client.repo,
+        ...searchedBy(beginning),
+        ...(after === null ? {} : { after }),
+      });
+    if (!answer.ok) return [];
+    const refs: PageOfBranches | null = answer.data.repository.refs;
+    found.push(...ownOf(refs, beginning));
+    after = refs?.pageInfo.hasNextPage === true ? refs.pageInfo.endCursor : null;
+    if (after === null) break;
+  }
+  return found.toSorted((a, b) => b.number - a.number);
+}
+
+interface PageOfBranches extends BranchesWithPullRequests {
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/** GitHub takes whole folders as a prefix; the rest of the beginning is a text that it searches for. */
+function searchedBy(beginning: string): { readonly folder: string; readonly text?: string } {
+  const slash = beginning.lastIndexOf('/') + 1;
+  const text = beginning.slice(slash);
+  return { folder: `refs/heads/${beginning.slice(0, slash)}`, ...(text === '' ? {} : { text }) };
+}
+
+function ownOf(refs: BranchesWithPullRequests | null, beginning: string): readonly OpenBranch[] {
+  return (refs?.nodes ?? [])
+    .flatMap(({ associatedPullRequests }) => associatedPullRequests.nodes)
+    .filter(({ headRefName, viewerDidAuthor }) => viewerDidAuthor && headRefName.startsWith(beginning))
+    .map(({ number, headRefName }) => ({ number, branch: headRefName }));
+}
+
+const LAST_REOPENING =
+  'query ($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) { timelineItems(itemTypes: [REOPENED_EVENT], last: 1) { nodes { ... on ReopenedEvent { id createdAt actor { login } } } } } } }';
+
+/** Who reopened a pull request last; null where nobody did. */
+export async function lastReopening(client: GitHubClient, number: number): Promise<Reopening | null> {
+  interface ReopenedEvent {
+    readonly id: string;
+    readonly createdAt: string;
+    /** Null for an account that was deleted. */
+    readonly actor: { readonly login: string } | null;
+  }
+  const answer = await client.graphqlAnswer<
+    {
+      readonly repository: {
+        readonly pullRequest: { readonly timelineItems: { readonly nodes: readonly ReopenedEvent[] } } | null;
+      };
+    },
+    'NOT_FOUND' | 'FORBIDDEN'
+  >(['NOT_FOUND', 'FORBIDDEN'], LAST_REOPENING, { owner: client.owner, name: client.repo, number });
+  const last = answer.ok ? answer.data.repository.pullRequest?.timelineItems.nodes.at(-1) : undefined;
+  return last === undefined ? null : { id: last.id, by: last.actor?.login ?? 'unknown', at: moment(last.createdAt) };
+}
+
+/** GitHub takes at most a hundred ids at once. */
+const NODES_AT_ONCE = 100;
+
+const COMMENTS = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { id viewerDidAuthor } } }';
+
+/** Which of these comments we wrote: with REST it would have to be known who we are. */
+export async function ownComments(client: GitHubClient, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const own = new Set<string>();
+  for (let start = 0; start < ids.length; start += NODES_AT_ONCE) {
+    const answer = await client.graphqlAnswer<
+      { readonly nodes: readonly ({ readonly id: string; readonly viewerDidAuthor: boolean } | null)[] },
+      never
+    >([], COMMENTS, { ids: ids.slice(start, start + NODES_AT_ONCE) });
+    if (!answer.ok) continue;
+    for (const comment of answer.data.nodes) if (comment?.viewerDidAuthor === true) own.add(comment.id);
+  }
+  return own;
 }
 
 /**

@@ -2,26 +2,36 @@
 import type { Mergeability } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
-  type Comparison,
+  type ListedCommit,
+  type ForgeApproval,
   type ForgePullRequests,
   type MergeOutcome,
+  type OpenBranch,
   type OpenOutcome,
   type PullRequest,
+  type Reopening,
   teamSlug,
 } from '../forge.ts';
-import { type ListedPullData, loginOf, moment, type PullData } from './responses.ts';
+import { MAX_PAGES } from './client.ts';
+import type { GitHubFiles } from './files.ts';
+import { lastReopening, ownComments, readOwnOpen } from './graphql.ts';
+import { type ListedPullData, loginOf, moment, type PullData, type ReviewData } from './responses.ts';
 import type { GitHubRepository } from './repository.ts';
 
+/** GitHub calls the roles `maintain` and `push` write here; a role that an organisation made has the one it extends. */
+const WRITERS: ReadonlySet<string> = new Set(['write', 'maintain', 'admin']);
 const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
+
+type BaseReads = Pick<GitHubFiles, 'forgetBase' | 'ownOpen'>;
 
 export class GitHubPullRequests implements ForgePullRequests {
   readonly #repository: GitHubRepository;
-  readonly #forgetBase: () => void;
+  readonly #files: BaseReads;
 
-  /** @param forgetBase called after a merge, which moves the base branch. */
-  constructor(repository: GitHubRepository, forgetBase: () => void) {
+  /** @param files whose base branch a merge moves, and which reads open pull requests with it. */
+  constructor(repository: GitHubRepository, files: BaseReads) {
     this.#repository = repository;
-    this.#forgetBase = forgetBase;
+    this.#files = files;
   }
 
   async get(number: number): Promise<PullRequest> {
@@ -44,6 +54,18 @@ export class GitHubPullRequests implements ForgePullRequests {
     );
     const ours = found.filter((pull: ListedPullData) => pull.head.ref === branch);
     return (ours.find((pull) => pull.state === 'open') ?? ours[0])?.number ?? null;
+  }
+
+  async ownOpen(beginning: string, maxAgeMs: number): Promise<readonly OpenBranch[]> {
+    return await this.#files.ownOpen(beginning, maxAgeMs);
+  }
+
+  async allOwnOpen(beginning: string): Promise<readonly OpenBranch[]> {
+    return await readOwnOpen(this.#repository.client, beginning, MAX_PAGES);
+  }
+
+  async reopened(number: number): Promise<Reopening | null> {
+    return await lastReopening(this.#repository.client, number);
   }
 
   async open(input: {
@@ -94,22 +116,50 @@ export class GitHubPullRequests implements ForgePullRequests {
 
   /** Who has reviewed a pull request. */
   async reviewersOf(number: number): Promise<readonly string[]> {
-    const pages = await this.#repository.client.pages(
-      (octokit, page) => octokit.rest.pulls.listReviews({ ...this.#repository.where, pull_number: number, ...page }),
-      (reviews) => reviews.length,
-    );
+    const pages = await this.#reviewPages(number);
     return [...new Set(pages.flat().flatMap(({ user }) => loginOf(user) ?? []))];
   }
 
+  async approvals(number: number): Promise<readonly ForgeApproval[]> {
+    const [{ user: author }, pages] = await Promise.all([this.get(number), this.#reviewPages(number)]);
+    // The oldest reviews come first: whoever took an approval back on an unread page would not be heard.
+    if (pages.length >= MAX_PAGES) return [];
+    const approving = lastWords(pages.flat(), author).filter(({ review }) => review.state === 'APPROVED');
+    const approvals: ForgeApproval[] = [];
+    for (const { by, review } of approving) {
+      const headSha = review.commit_id;
+      if (headSha === null || !(await this.#mayWrite(by))) continue;
+      approvals.push({ by, headSha, at: moment(review.submitted_at) });
+    }
+    return approvals;
+  }
+
+  #reviewPages(number: number): Promise<ReviewData[][]> {
+    return this.#repository.client.pages(
+      (octokit, page) => octokit.rest.pulls.listReviews({ ...this.#repository.where, pull_number: number, ...page }),
+      (reviews) => reviews.length,
+    );
+  }
+
+  async #mayWrite(username: string): Promise<boolean> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.repos.getCollaboratorPermissionLevel({ ...this.#repository.where, username }),
+    );
+    return answer.ok && WRITERS.has(answer.data.permission);
+  }
+
   /** The commits of a pull request, oldest first. */
-  async commitsOf(number: number): Promise<Comparison['ahead']> {
+  async commitsOf(number: number): Promise<readonly ListedCommit[]> {
     const pages = await this.#repository.client.pages(
       (octokit, page) => octokit.rest.pulls.listCommits({ ...this.#repository.where, pull_number: number, ...page }),
       (commits) => commits.length,
     );
-    return pages
-      .flat()
-      .map(({ sha, commit }) => ({ sha, message: commit.message, committedAt: moment(commit.committer?.date) }));
+    return pages.flat().map(({ sha, commit, committer }) => ({
+      sha,
+      message: commit.message,
+      committedAt: moment(commit.committer?.date),
+      committer: loginOf(committer),
+    }));
   }
 
   /** The paths that a pull request changes (the first hundred). */
@@ -120,12 +170,17 @@ export class GitHubPullRequests implements ForgePullRequests {
     return files.map(({ filename }) => filename);
   }
 
-  async commentsOf(number: number): Promise<readonly string[]> {
+  async ownCommentsWith(number: number, text: string): Promise<readonly string[]> {
     const pages = await this.#repository.client.pages(
       (octokit, page) => octokit.rest.issues.listComments({ ...this.#repository.where, issue_number: number, ...page }),
       (comments) => comments.length,
     );
-    return pages.flat().map(({ body }) => body ?? '');
+    const found = pages.flat().flatMap(({ node_id: id, body = '' }) => (body.includes(text) ? [{ id, body }] : []));
+    const own = await ownComments(
+      this.#repository.client,
+      found.map(({ id }) => id),
+    );
+    return found.filter(({ id }) => own.has(id)).map(({ body }) => body);
   }
 
   async comment(number: number, body: string): Promise<void> {
@@ -188,12 +243,33 @@ export class GitHubPullRequests implements ForgePullRequests {
         commit_message: message,
       }),
     );
-    this.#forgetBase();
+    this.#files.forgetBase();
     if (answer.ok) return { kind: 'merged', sha: answer.data.sha };
     // 409: the head moved. 405: not mergeable, which GitHub also returns when the base moved.
     if (answer.status === 409 || /base branch was modified/i.test(answer.message)) return { kind: 'moved' };
     return { kind: 'rejected', message: answer.message, needsMergeQueue: /merge queue/i.test(answer.message) };
   }
+}
+
+/** The last review of each person that is more than a comment; apps and the author are left out. */
+function lastWords(
+  reviews: readonly ReviewData[],
+  author: string | null,
+): readonly { readonly by: string; readonly review: ReviewData }[] {
+  const latest = new Map<number, { readonly by: string; readonly review: ReviewData }>();
+  for (const review of reviews) {
+    const { user, state } = review;
+    // A deleted account has no user.
+    if (user === null || user.type !== 'User' || sameLogin(user.login, author)) continue;
+    if (state === 'COMMENTED' || state === 'PENDING') continue;
+    latest.set(user.id, { by: user.login, review });
+  }
+  return [...latest.values()];
+}
+
+/** Logins have no case. */
+function sameLogin(login: string, other: string | null): boolean {
+  return login.toLowerCase() === other?.toLowerCase();
 }
 
 function pullRequestOf(data: PullData): PullRequest {

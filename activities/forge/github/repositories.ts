@@ -1,5 +1,5 @@
 import type { Forge } from '../forge.ts';
-import type { RepositoryName } from '../../../domain/kernel/forge.ts';
+import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import { noRepositories, notOnTheList, type Repositories } from '../repositories.ts';
 import { GitHubClient, type GitHubOptions } from './client.ts';
 import { createGitHubForge } from './forge.ts';
@@ -8,16 +8,18 @@ import { hostOfRepositories, parseRepositoryUrl } from './repository-url.ts';
 
 export interface RepositoriesOptions extends Omit<GitHubOptions, keyof RepositoryName> {
   readonly repositories: readonly RepositoryName[];
+  /** The most bytes that are read; absent: the defaults. */
+  readonly limits?: ReadLimits | undefined;
 }
 
-export function connectRepositories({ repositories, ...options }: RepositoriesOptions): Repositories {
+export function connectRepositories({ repositories, limits, ...options }: RepositoriesOptions): Repositories {
   const [first] = repositories;
   if (first === undefined) return noRepositories;
   const client = new GitHubClient({ ...options, ...first });
   const objects = new GitObjects();
   const byName = new Map<string, Forge>();
   for (const { owner, repo, baseBranch } of repositories) {
-    const forge = createGitHubForge({ client: client.forRepository(owner, repo), baseBranch }, objects);
+    const forge = createGitHubForge({ client: client.forRepository(owner, repo), baseBranch, limits }, objects);
     if (!byName.has(keyOf(forge.repository))) byName.set(keyOf(forge.repository), forge);
   }
   const names = [...byName.values()].map((forge) => forge.repository);

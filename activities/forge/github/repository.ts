@@ -1,4 +1,5 @@
 /** State of one repository that the GitHub modules share. */
+import { DEFAULT_READ_LIMITS, type ReadLimits } from '../../../domain/kernel/forge.ts';
 import type { GitHubClient } from './client.ts';
 import { ObjectCache } from './cache.ts';
 import type { TreeEntry } from '../forge.ts';
@@ -23,6 +24,8 @@ export interface GitHubRepositoryOptions {
   readonly client: GitHubClient;
   /** The branch to change; absent: the repository's default branch. */
   readonly baseBranch?: string | null | undefined;
+  /** The most bytes that are read; absent: the defaults. */
+  readonly limits?: ReadLimits | undefined;
 }
 
 /** A repository with its client, and where it is on GitHub. */
@@ -32,12 +35,13 @@ export interface GitHubRepository {
   /** `owner/name`. */
   readonly name: string;
   readonly configuredBase: string | null;
+  readonly limits: ReadLimits;
   readonly objects: GitObjects;
 }
 
 /** @param shared the git objects of another repository of the same credential. */
 export function gitHubRepository(
-  { client, baseBranch }: GitHubRepositoryOptions,
+  { client, baseBranch, limits = DEFAULT_READ_LIMITS }: GitHubRepositoryOptions,
   shared: GitObjects = new GitObjects(),
 ): GitHubRepository {
   return {
@@ -45,6 +49,7 @@ export function gitHubRepository(
     where: { owner: client.owner, repo: client.repo },
     name: client.repository,
     configuredBase: baseBranch ?? null,
+    limits,
     objects: shared,
   };
 }

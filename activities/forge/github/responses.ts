@@ -5,6 +5,7 @@ import type { EpochMs } from '../../../domain/kernel/time.ts';
 export type Responses = RestEndpointMethodTypes;
 export type PullData = Responses['pulls']['get']['response']['data'];
 export type ListedPullData = Responses['pulls']['list']['response']['data'][number];
+export type ReviewData = Responses['pulls']['listReviews']['response']['data'][number];
 
 export function loginOf(account: object | null | undefined): string | null {
   const login = account !== null && account !== undefined && 'login' in account ? account.login : undefined;

@@ -1,12 +1,14 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
+import { equalTexts } from '../../../domain/kernel/record.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import {
+  batchedShare,
   type Decision,
   decidedLimits,
+  filesOfDecision,
   leaseHolder,
-  type Rejection,
   withoutBatchedQuotas,
 } from '../../../domain/quota-resize/model/decision.ts';
 import {
@@ -25,11 +27,14 @@ import {
   withMemory,
   withoutDecision,
 } from '../../../domain/quota-resize/model/lease.ts';
+import { type LeaseApproval, readLeaseApproval } from '../../../domain/quota-resize/model/lease-approval.ts';
 import { isHeldByOthers, type LeaseRecord } from '../../../domain/quota-resize/model/observation.ts';
 import { failure } from '../../kernel/failure.ts';
 import { createLease, holderOf, type LeaseNamespace, readLease, replaceLease } from '../../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
-import { lockFiles, unlockFiles } from './file-lock.ts';
+import { areApprovalsVerified } from './approval-policy.ts';
+import { type Ending, memoryAfter, withProgress } from './ended.ts';
+import { unlockFile } from './file-lock.ts';
 import type { LeaseOutcome } from '../interface.ts';
 
 interface LeaseOptions extends LeaseNamespace {
@@ -70,10 +75,11 @@ export class LeaseStore {
   }
 
   /** The quota's Lease; a missing one is returned as unlocked and without memory. */
-  async read(target: QuotaTarget): Promise<LeaseRecord> {
+  async read(target: QuotaTarget): Promise<LeaseRecord & Pick<LeaseMemory, 'raises'>> {
     const found = await this.#find(target);
     const { holder, carriedBy, memory } = this.#stateOf(found.lease);
     const { unread: _, ...current } = memory;
+    const approval = await this.#approvalOf(found.lease, memory.decision);
     return {
       name: found.name,
       holder,
@@ -81,43 +87,61 @@ export class LeaseStore {
       holderIsAbandoned: await this.#isAbandoned(holder),
       ...current,
       ...(hasUnreadDecision(memory) ? { hasUnreadDecision: true } : {}),
+      ...(approval === null ? {} : { approval }),
     };
   }
 
-  /**
-   * Locks the files and then the quota for a decision, and stores the decision; then locks its batched quotas, leaving
-   * out those that somebody else holds. Locks that the decision already has are kept. On `held` and `fileBusy` no new
-   * lock remains.
-   */
-  async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
-    const ours = leaseHolder(decision.id);
-    const before = this.#stateOf((await this.#find(target)).lease);
-    if (await this.#isHeldByOthers(before, decision)) return { kind: 'held', by: describeHolder(before) };
+  /** The approval of the decision, if the API server has verified who wrote it. */
+  async #approvalOf(lease: V1Lease | null, decision: Decision | null): Promise<LeaseApproval | null> {
+    const { approval, problem } = readLeaseApproval(lease?.metadata?.annotations);
+    const { log } = this.#options;
+    const name = lease?.metadata?.name;
+    if (problem !== null) log.warn({ lease: name }, `the approval in the Lease ${name} is ignored: ${problem}`);
+    if (approval === null || approval.decision !== decision?.id) return null;
+    if (await areApprovalsVerified(this.#options)) return approval;
+    const why = 'the ValidatingAdmissionPolicy of deploy/approval-policy.yaml is not in force';
+    log.warn({ lease: name, by: approval.by }, `the approval in the Lease ${name} is not believed: ${why}`);
+    return null;
+  }
 
-    const lock = await lockFiles(this.#options, target, ours, files);
-    if (lock.kind === 'fileBusy') return lock;
+  /**
+   * Locks the quota for a decision, and stores the decision; then locks its batched quotas, leaving out those that
+   * somebody else holds. Files are locked when the pull request is opened.
+   */
+  async acquire(target: QuotaTarget, decision: Decision): Promise<LeaseOutcome> {
+    const ours = leaseHolder(decision.id);
     let heldBy: string | null = null;
-    let earlier: readonly LockedFile[] = [];
     await this.#change(target, async (state) => {
       heldBy = (await this.#isHeldByOthers(state, decision)) ? describeHolder(state) : null;
       if (heldBy !== null) return null;
-      earlier = state.holder === ours ? state.files : [];
       return {
         holder: ours,
-        files,
+        files: state.holder === ours ? state.files : [],
         carriedBy: null,
         memory: { ...state.memory, decision: withProgress(decision, state.memory.decision) },
       };
     });
-    if (heldBy !== null) {
-      await unlockFiles(this.#options, ours, lock.acquired);
-      return { kind: 'held', by: heldBy };
-    }
-    // The quota may have moved to another file since this decision first locked one.
-    const current = new Set(files.map(fileKey));
-    const left = earlier.filter((file) => !current.has(fileKey(file)));
-    await unlockFiles(this.#options, ours, left);
+    if (heldBy !== null) return { kind: 'held', by: heldBy };
     return { kind: 'acquired', batchedQuotas: await this.#acquireBatchedQuotas(target, decision) };
+  }
+
+  /**
+   * Records the files that the decision is about to lock and does not name itself, so that they are unlocked with it.
+   *
+   * @throws ApplicationFailure `InvalidInput` when somebody else holds the Lease.
+   */
+  async recordFiles(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<void> {
+    const ours = leaseHolder(decision.id);
+    await this.#changeHeld(target, decision, (state) => {
+      const isOurs = state.holder === ours;
+      const recorded = isOurs ? state.files : [];
+      const named = filesOfDecision(state.memory.decision ?? decision);
+      const keys = new Set([...recorded, ...named].map(fileKey));
+      const added = files.filter((file) => !keys.has(fileKey(file)));
+      if (isOurs && added.length === 0) return null;
+      const memory = isOurs ? state.memory : { ...state.memory, decision };
+      return { ...state, holder: ours, files: [...recorded, ...added], memory };
+    });
   }
 
   /** Locks the Leases of batched quotas; the decision is stored again without those that somebody else holds. */
@@ -153,13 +177,15 @@ export class LeaseStore {
    * Unlocks the batched quotas of a decision that was merged or given up; a merge or a rejection is stored in their
    * Leases too.
    */
-  async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
+  async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, given: Ending): Promise<void> {
+    const { rejection } = given;
     const ours = leaseHolder(decision.id);
     for (const batchedQuota of decision.batchedQuotas ?? []) {
       await this.#changeExisting({ ...target, quota: batchedQuota.quota }, (state) => {
         if (state.holder !== ours) return null;
         const own = rejection === null ? null : { ...rejection, limits: decidedLimits(batchedQuota) };
-        return { ...UNLOCKED, memory: memoryAfter(state.memory, decision, own) };
+        const share = batchedShare(decision, batchedQuota);
+        return { ...UNLOCKED, memory: memoryAfter(state.memory, share, { ...given, rejection: own }) };
       });
     }
   }
@@ -170,33 +196,28 @@ export class LeaseStore {
    * @throws ApplicationFailure `InvalidInput` when somebody else holds the Lease.
    */
   async update(target: QuotaTarget, decision: Decision): Promise<void> {
-    const ours = leaseHolder(decision.id);
-    await this.#change(target, async (state, name) => {
-      if (await this.#isHeldByOthers(state, decision)) {
-        throw failure({
-          type: 'InvalidInput',
-          nonRetryable: true,
-          message: `decision ${decision.id} for ${targetName(target)} cannot go on: its Lease ${name} is held by ${describeHolder(state)}`,
-        });
-      }
-      return { ...state, holder: ours, memory: { ...state.memory, decision } };
-    });
+    const holder = leaseHolder(decision.id);
+    await this.#changeHeld(target, decision, (state) => ({
+      ...state,
+      holder,
+      memory: { ...state.memory, decision },
+    }));
   }
 
   /**
    * Unlocks the files and the quota if the decision holds them. After a merge last-modified is set and the decision
-   * stays in the Lease, so that a later run can wait for its sync; any other decision is removed. A rejection is
-   * stored.
+   * stays in the Lease, so that a later run can wait for its sync; any other decision is removed. A rejection or a
+   * withdrawal is stored.
    */
-  async release(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
+  async release(target: QuotaTarget, decision: Decision, given: Ending): Promise<void> {
     const ours = leaseHolder(decision.id);
-    await this.#unlockFiles(target, decision);
-    await this.#releaseBatchedQuotas(target, decision, rejection);
+    await this.unlockFiles(target, decision);
+    await this.#releaseBatchedQuotas(target, decision, given);
     await this.#changeExisting(target, (state) => {
       // Garbage collection may have unlocked the Lease meanwhile, but the decision in it is still this one.
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
       if (state.holder !== ours && !unlockedOurs) return null;
-      const memory = memoryAfter(state.memory, decision, rejection);
+      const memory = memoryAfter(state.memory, decision, given);
       return { ...UNLOCKED, memory: decision.merge === null ? withoutDecision(memory) : { ...memory, decision } };
     });
   }
@@ -207,7 +228,7 @@ export class LeaseStore {
    */
   async synced(target: QuotaTarget, decision: Decision, at: EpochMs): Promise<void> {
     const ours = leaseHolder(decision.id);
-    await this.#unlockFiles(target, decision);
+    await this.unlockFiles(target, decision);
     await this.#changeExisting(target, (state) => {
       const { memory } = state;
       const recorded = memory.decision;
@@ -258,7 +279,7 @@ export class LeaseStore {
 
   #stateOf(lease: V1Lease | null): LeaseState {
     if (lease === null) {
-      const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision: null };
+      const memory = { lastModified: null, lastRecommendation: null, rejections: [], raises: [], decision: null };
       return { ...UNLOCKED, memory };
     }
     const { memory, problems } = readLeaseMemory(lease);
@@ -284,6 +305,22 @@ export class LeaseStore {
     }
   }
 
+  /** @throws ApplicationFailure `InvalidInput` when somebody else holds the Lease. */
+  async #changeHeld(
+    target: QuotaTarget,
+    decision: Decision,
+    change: (state: LeaseState) => LeaseState | null,
+  ): Promise<void> {
+    await this.#change(target, async (state, name) => {
+      if (!(await this.#isHeldByOthers(state, decision))) return change(state);
+      throw failure({
+        type: 'InvalidInput',
+        nonRetryable: true,
+        message: `decision ${decision.id} for ${targetName(target)} cannot go on: its Lease ${name} is held by ${describeHolder(state)}`,
+      });
+    });
+  }
+
   async #changeExisting(target: QuotaTarget, change: (state: LeaseState) => LeaseState | null): Promise<void> {
     await this.#change(target, (state, _name, exists) => (exists ? change(state) : null));
   }
@@ -304,47 +341,32 @@ export class LeaseStore {
       );
       if (lease === null) {
         await createLease(this.#options, { name, labels: quotaLeaseLabels, annotations }, next.holder);
-      } else if (holderOf(lease) !== next.holder || !isSame(annotations, lease.metadata?.annotations)) {
+      } else if (holderOf(lease) !== next.holder || !equalTexts(annotations, lease.metadata?.annotations)) {
         await replaceLease(this.#options, lease, next.holder, annotations);
       }
     });
   }
 
-  /** The files in the Lease and those of the decision: after a crash only one of them may know a file. */
-  async #unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
-    const ours = leaseHolder(decision.id);
+  /**
+   * Unlocks the files in the Lease and those of the decision, and gives up its places in their queues: after a crash only
+   * one of them may know a file.
+   */
+  async unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
+    for (const file of await this.lockedFiles(target, decision)) {
+      await unlockFile(this.#options, { target, decision }, file);
+    }
+  }
+
+  /** The files in the Lease and those of the decision: it has locked them, or waits for them. */
+  async lockedFiles(target: QuotaTarget, decision: Decision): Promise<readonly LockedFile[]> {
     const { lease } = await this.#find(target);
-    const recorded = decision.pullRequest === null ? [] : [decision.pullRequest];
-    const files = [...(lease === null ? [] : filesOfLease(lease)), ...recorded];
-    const byKey = new Map(files.map((file) => [fileKey(file), file]));
-    await unlockFiles(this.#options, ours, [...byKey.values()]);
+    const { files: recorded, memory } = this.#stateOf(lease);
+    const own = memory.decision?.id === decision.id ? filesOfDecision(memory.decision) : [];
+    const files = [...recorded, ...own, ...filesOfDecision(decision)];
+    return [...new Map(files.map((file) => [fileKey(file), file])).values()];
   }
 }
 
 function describeHolder({ holder, memory }: LeaseState): string {
   return hasUnreadDecision(memory) ? 'a decision that this release cannot read' : (holder ?? 'nobody');
-}
-
-/** What a quota's Lease stores after a decision has ended: the time of a merge, or the rejection. */
-function memoryAfter(memory: LeaseMemory, { merge }: Decision, rejection: Rejection | null): LeaseMemory {
-  return {
-    ...memory,
-    lastModified: merge === null ? memory.lastModified : Math.max(memory.lastModified ?? 0, merge.at),
-    rejections: rejection === null ? memory.rejections : [...memory.rejections, rejection],
-  };
-}
-
-/** A run that was reset sends the original decision again; the progress that was stored since is kept. */
-function withProgress(decision: Decision, recorded: Decision | null): Decision {
-  if (recorded?.id !== decision.id) return decision;
-  return {
-    ...decision,
-    pullRequest: decision.pullRequest ?? recorded.pullRequest,
-    merge: decision.merge ?? recorded.merge,
-  };
-}
-
-function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>> | undefined): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b ?? {}).length && keys.every((key) => a[key] === b?.[key]);
 }

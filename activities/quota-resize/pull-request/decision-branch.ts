@@ -1,12 +1,14 @@
 /** The branch of a decision: created with one commit on top of the base, found again, rebuilt, or deleted. */
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
-import type { ChangeFacts } from '../../../domain/quota-resize/pull-request/text.ts';
-import type { FileChange, PullRequest } from '../../forge/forge.ts';
+import { type ChangeFacts, decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
+import type { Commit, FileChange, PullRequest } from '../../forge/forge.ts';
 import { blobSha } from '../../forge/git-blob.ts';
 import { failure } from '../../kernel/failure.ts';
+import type { LockOwner } from '../lease/file-lock.ts';
 import type { DecisionEdit } from '../source/edit.ts';
 import { branchOf, type ForgeActivityDependencies, isOwnBranch, type Write } from './own-work.ts';
+import type { SharedEdit } from './shared-edit.ts';
 
 /** One run of an activity on a decision's pull request, in its repository. */
 export interface PullRequestTask extends ForgeActivityDependencies {
@@ -15,7 +17,7 @@ export interface PullRequestTask extends ForgeActivityDependencies {
   readonly write: Write;
 }
 
-interface OwnCommit {
+export interface OwnCommit {
   readonly sha: string;
   readonly at: number;
 }
@@ -59,25 +61,31 @@ export async function ensureCommit(
     if (committed.kind === 'committed') return committed;
     throw notThereYet(branch, forge.repository, committed.message);
   }
-  if (await holdsJust(task, own.sha, edit.files)) return { sha: own.sha, at: own.committedAt };
+  if (await holdsJust(task, await forge.branches.commit(own.sha), edit.files))
+    return { sha: own.sha, at: own.committedAt };
   // The base has moved since that commit, or the decision has grown: rebuild the branch.
   return rebuild(task, edit, branch, own.sha);
 }
 
-/** Replaces our commit `expected` by a new one on top of the base. */
+/** Replaces our commits, the last of which is `expected`, by new ones on top of the base: one for each decision. */
 export async function rebuild(
   task: PullRequestTask,
-  edit: DecisionEdit,
+  edit: SharedEdit,
   branch: string,
   expected: string,
 ): Promise<OwnCommit | 'foreign'> {
   const { forge, config, write } = task;
-  const { base } = edit.tree;
-  const message = config.texts.commit(changeFacts(task, edit));
-  const path = edit.files.map((file) => file.path).join(' ');
-  const commit = await write('commit onto base', { path, base: base.sha }, () =>
-    forge.branches.commitOnto({ parent: base.sha, parentTree: base.treeSha, files: edit.files, message }),
-  );
+  const { sha, treeSha } = edit.tree.base;
+  let commit = { sha, treeSha, at: 0 };
+  for (const { files, ...facts } of commitsOf(task, edit)) {
+    const parent = commit;
+    const message = config.texts.commit(facts);
+    const path = files.map((file) => file.path).join(' ');
+    const what = parent.sha === sha ? 'commit onto base' : 'commit onto commit';
+    commit = await write(what, { path, base: parent.sha }, () =>
+      forge.branches.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message }),
+    );
+  }
   // The forge has no conditional branch update: checking right before the write limits the race to one round trip.
   const head = await forge.branches.head(branch);
   if (head === null) throw notThereYet(branch, forge.repository, 'it is gone');
@@ -92,9 +100,12 @@ export async function rebuild(
   });
 }
 
-/** Whether our commit changes exactly these files to exactly these texts. */
-async function holdsJust({ forge }: PullRequestTask, sha: string, files: readonly FileChange[]): Promise<boolean> {
-  const changed = (await forge.branches.commit(sha)).files;
+/** Whether a commit changes exactly these files to exactly these texts. */
+export async function holdsJust(
+  { forge }: Pick<PullRequestTask, 'forge'>,
+  { sha, files: changed }: Pick<Commit, 'sha' | 'files'>,
+  files: readonly FileChange[],
+): Promise<boolean> {
   if (changed.length !== files.length || !files.every(({ path }) => changed.includes(path))) return false;
   for (const { path, text } of files) {
     if ((await forge.files.fileAt(path, sha))?.sha !== blobSha(text)) return false;
@@ -102,10 +113,38 @@ async function holdsJust({ forge }: PullRequestTask, sha: string, files: readonl
   return true;
 }
 
-export async function isUpToDate(task: PullRequestTask, pull: PullRequest, edit: DecisionEdit): Promise<boolean> {
-  const { parents } = await task.forge.branches.commit(pull.headSha);
-  if (parents.length !== 1 || parents[0] !== edit.tree.base.sha) return false;
-  return holdsJust(task, pull.headSha, edit.files);
+/** Whether the commits of a branch are those that a rebuild would make. */
+export async function isUpToDate(task: PullRequestTask, pull: PullRequest, edit: SharedEdit): Promise<boolean> {
+  const commits = commitsOf(task, edit);
+  if (pull.commits !== commits.length) return false;
+  let sha = pull.headSha;
+  for (const { files, decisionId } of commits.toReversed()) {
+    const commit = await task.forge.branches.commit(sha);
+    const [parent] = commit.parents;
+    if (commit.parents.length !== 1 || parent === undefined) return false;
+    if (commits.length > 1 && decisionOfCommit(commit.message) !== decisionId) return false;
+    if (!(await holdsJust(task, commit, files))) return false;
+    sha = parent;
+  }
+  return sha === edit.tree.base.sha;
+}
+
+/** The commits of an edit, each with what its message is made of. */
+function commitsOf(
+  task: PullRequestTask,
+  edit: SharedEdit,
+): readonly (ChangeFacts & { readonly files: readonly FileChange[] })[] {
+  const { repository } = task.forge;
+  return [
+    { ...changeFacts(task, edit), files: edit.files },
+    ...(edit.joined ?? []).map(({ target, decision, quotas, files }) => ({
+      target,
+      decisionId: decision.id,
+      repository,
+      quotas,
+      files,
+    })),
+  ];
 }
 
 /** Deletes the branch of an attempt whose pull request will not be opened. */
@@ -129,7 +168,21 @@ export function changeFacts({ target, decision, forge }: PullRequestTask, { quot
   return { target, decisionId: decision.id, repository: forge.repository, quotas };
 }
 
-function notThereYet(branch: string, repository: string, why: string): Error {
+/** The changes of a pull request that several decisions share; the quotas of others with their namespaces. */
+export function sharedFacts(
+  facts: ChangeFacts,
+  joined: readonly (LockOwner & { readonly quotas?: ChangeFacts['quotas'] })[] = [],
+): ChangeFacts {
+  const others = joined.flatMap(({ target, decision, quotas }) => {
+    const { namespace, quota } = target;
+    const all = quotas ?? [{ quota, changes: decision.changes }];
+    return all.map((one) => ({ ...one, namespace }));
+  });
+  return { ...facts, quotas: [...facts.quotas, ...others] };
+}
+
+/** The failure of an attempt that somebody else's write came before. */
+export function notThereYet(branch: string, repository: string, why: string): Error {
   return failure({
     type: 'ForgeUnavailable',
     message: `branch ${branch} of ${repository} changed while it was being written (${why}); it is looked at again`,

@@ -5,16 +5,20 @@ import type { Logger } from 'pino';
 import type { WritePriority } from '../../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
-import type { Decision, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import {
   commentMarker,
+  decisionOfComment,
   decisionOfCommit,
   markedComment,
   type PullRequestTexts,
 } from '../../../domain/quota-resize/pull-request/text.ts';
+import { currentWorkflow } from '../../kernel/audit.ts';
 import { failure } from '../../kernel/failure.ts';
 import { type GuardedAction, policyChanged } from './policy-guard.ts';
-import type { Forge, PullRequest } from '../../forge/forge.ts';
+import type { Commit, Forge, ListedCommit, PullRequest } from '../../forge/forge.ts';
+import type { FileLocks } from '../lease/file-lock.ts';
+import type { MergeGate } from './merge-gate.ts';
 import type { PullRequestPollTimings } from '../../../domain/quota-resize/pull-request/poll.ts';
 import type { WritePermits } from '../../forge/write-permits.ts';
 import type { Repositories } from '../../forge/repositories.ts';
@@ -22,14 +26,18 @@ import type { Repositories } from '../../forge/repositories.ts';
 /** Throws the failure `GloballyPaused` or `Paused` while nothing may be written for a quota. */
 type Guard = (target: QuotaTarget) => Promise<void>;
 
-/** Throws the failure `PolicyChanged` when the policy does not allow the action any more. */
-type PolicyGuard = (target: QuotaTarget, action: GuardedAction) => Promise<void>;
+/** Throws the failure `PolicyChanged` when the policy does not allow a pull request any more. */
+type PolicyGuard = (target: QuotaTarget) => Promise<void>;
 
 /** Dependencies of the activities on pull requests. */
 export interface PullRequestDependencies {
   readonly repositories: Repositories;
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
+  readonly mergeGate: MergeGate;
+  readonly fileLocks: FileLocks;
+  /** The decisions in the Leases of quotas. */
+  readonly decisions: { read(target: QuotaTarget): Promise<{ readonly decision: Decision | null }> };
   /** Null when writes to the forge are not limited by a budget. */
   readonly permits: WritePermits | null;
   readonly log: Logger;
@@ -54,7 +62,7 @@ export type Write = <T>(what: string, fields: Record<string, unknown>, write: ()
 /**
  * The writes of one run of an activity. A permit is acquired before each, and pauses are checked before and after that,
  * because waiting for a permit may take long: the quota's own pause, and for proposals and merges also those of all
- * batched quotas. Before the first write of such an action its policy is checked too.
+ * quotas that are raised with it. Before the first write of such an action its policy is checked too.
  *
  * @throws {ApplicationFailure} of the guard, the permits and the write itself.
  */
@@ -69,6 +77,9 @@ export function writesOf(
     await guard(target);
     if (action === undefined) return;
     for (const { quota } of decision.batchedQuotas ?? []) await assertMayBeRaised(guard, { ...target, quota }, action);
+    for (const { namespace, quota } of (decision.joined ?? []).filter(isHeldIn)) {
+      await assertMayBeRaised(guard, { ...target, namespace, quota }, action);
+    }
   };
   return async (what, fields, write) => {
     // Checked before the permit, so that a paused quota takes no place in the queue.
@@ -80,10 +91,14 @@ export function writesOf(
       cluster: target.cluster,
       write: what,
     });
-    if (action !== undefined) await (isAllowed ??= policyGuard(target, action));
+    // A merge has a gate of its own.
+    if (action === 'propose') await (isAllowed ??= policyGuard(target));
     await assertUnpaused();
     const started = Date.now();
     const line = {
+      audit: 'write',
+      service: forge.service,
+      ...currentWorkflow(),
       target: targetName(target),
       cluster: target.cluster,
       decision: decision.id,
@@ -104,6 +119,7 @@ export function writesOf(
           ...line,
           write: what,
           ...fields,
+          outcome: 'no good answer',
           ms: Date.now() - started,
           error: error instanceof Error ? error.message : String(error),
         },
@@ -114,7 +130,7 @@ export function writesOf(
   };
 }
 
-/** The episode does not wait for a paused batched quota but decides again without it. */
+/** The episode does not wait for another quota that is paused but decides again without it. */
 async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: GuardedAction): Promise<void> {
   try {
     await guard(other);
@@ -149,12 +165,28 @@ export async function ensureComment(
   decision: Decision,
   { number, about, text }: { readonly number: number; readonly about: string; readonly text: string },
 ): Promise<void> {
-  const key = createHash('sha256').update(about).digest('hex').slice(0, 12);
+  const key = commentKey(about);
   const marker = commentMarker(decision.id, key);
-  if ((await forge.pullRequests.commentsOf(number)).some((comment) => comment.includes(marker))) return;
+  if ((await forge.pullRequests.ownCommentsWith(number, marker)).length > 0) return;
   await write('comment', { number, key }, () =>
     forge.pullRequests.comment(number, markedComment(decision.id, key, text)),
   );
+}
+
+/** Whether another decision has commented on the subject. */
+export async function hasCommentOfOther(
+  forge: Forge,
+  decision: Decision,
+  { number, about }: { readonly number: number; readonly about: string },
+): Promise<boolean> {
+  const key = commentKey(about);
+  const comments = await forge.pullRequests.ownCommentsWith(number, `:${key} -->`);
+  const decisions = comments.map((text) => decisionOfComment(text, key));
+  return decisions.some((id) => id !== null && id !== decision.id);
+}
+
+function commentKey(about: string): string {
+  return createHash('sha256').update(about).digest('hex').slice(0, 12);
 }
 
 /** The outcome of a write for the log: "exists" and "refused" mean that nothing changed. */
@@ -235,23 +267,48 @@ export async function findPullRequest(
   return await forge.pullRequests.ofBranch(config.texts.branch(target, decision.id));
 }
 
+/** How many decisions may be in one pull request, each with a commit: the owner, and those that joined it. */
+const MOST_COMMITS = 21;
+
 /**
- * Whether the pull request contains only Headroom's commit: its head is the recorded commit, or it is a single commit
- * with the decision's trailer, committed by the pull request's author (`web-flow` is GitHub on behalf of an App).
+ * Whether the pull request contains only Headroom's commits: its head is the recorded commit, or all of its commits have
+ * the trailer of a decision, one of them this decision's, and were committed by the pull request's author (`web-flow` is
+ * GitHub on behalf of an App).
  */
 export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Decision): Promise<boolean> {
   if (pull.headSha === decision.pullRequest?.headSha) return true;
-  if (pull.commits !== 1) return false;
-  const { message, committer } = await forge.branches.commit(pull.headSha);
-  return (
-    decisionOfCommit(message) === decision.id &&
-    committer !== null &&
-    (committer === pull.user || committer === 'web-flow')
-  );
+  if (pull.commits === 1) return isCommitOf(await forge.branches.commit(pull.headSha), pull, decision);
+  if (pull.commits > MOST_COMMITS) return false;
+  const commits = await forge.pullRequests.commitsOf(pull.number);
+  return isAllOurs(commits, pull) && commits.some(({ message }) => decisionOfCommit(message) === decision.id);
+}
+
+/** Whether these are all commits of a pull request, and nobody but Headroom made them. */
+export function isAllOurs(commits: readonly ListedCommit[], pull: PullRequest): boolean {
+  if (commits.length !== pull.commits || commits.length === 0) return false;
+  return commits.every((commit) => isOurs(commit, pull));
+}
+
+function isOurs({ message, committer }: ListedCommit, pull: PullRequest): boolean {
+  return decisionOfCommit(message) !== null && isCommitterOf(committer, pull);
+}
+
+/** Whether a commit has the decision's trailer and was committed by the pull request's author. */
+export function isCommitOf(
+  { message, committer }: Pick<Commit, 'message' | 'committer'>,
+  pull: PullRequest,
+  decision: Pick<Decision, 'id'>,
+): boolean {
+  return decisionOfCommit(message) === decision.id && isCommitterOf(committer, pull);
+}
+
+/** Whether the pull request's author committed (`web-flow` is GitHub on behalf of an App). */
+function isCommitterOf(committer: string | null, pull: PullRequest): boolean {
+  return committer !== null && (committer === pull.user || committer === 'web-flow');
 }
 
 /**
- * The record of a pull request that was found; its head is our own commit even if people pushed others.
+ * The record of a pull request that was found; its head is a commit of Headroom even if people pushed others.
  *
  * @param ownPath picks the file of the decision's own quota when several are changed.
  */
@@ -265,9 +322,7 @@ export async function recordOf(
   const own =
     recorded !== null && recorded.headSha === pull.headSha
       ? { sha: recorded.headSha, committedAt: recorded.pushedAt }
-      : (await forge.pullRequests.commitsOf(pull.number)).findLast(
-          ({ message }) => decisionOfCommit(message) === decision.id,
-        );
+      : ownHead(await forge.pullRequests.commitsOf(pull.number), pull, decision);
   const paths = recorded === null ? await forge.pullRequests.filesOf(pull.number) : [recorded.path];
   const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
   return {
@@ -280,7 +335,16 @@ export async function recordOf(
     headSha: own?.sha ?? recorded?.headSha ?? pull.headSha,
     openedAt: pull.createdAt,
     pushedAt: own?.committedAt ?? recorded?.pushedAt ?? pull.createdAt,
+    ...(recorded?.joinedTo === undefined ? {} : { joinedTo: recorded.joinedTo }),
   };
+}
+
+/** The last of Headroom's commits below those of other people; where the decision has none there, its last commit. */
+function ownHead(commits: readonly ListedCommit[], pull: PullRequest, decision: Decision): ListedCommit | undefined {
+  const isOwn = ({ message }: ListedCommit): boolean => decisionOfCommit(message) === decision.id;
+  const foreign = commits.findIndex((commit) => !isOurs(commit, pull));
+  const ours = foreign === -1 ? commits : commits.slice(0, foreign);
+  return ours.some(isOwn) ? ours.at(-1) : commits.findLast(isOwn);
 }
 
 /**

@@ -1,23 +1,37 @@
 /** How a pull request ends: merged or closed, and its branch deleted. */
+import { namesOf } from '../../../domain/quota-resize/decide/joined.ts';
+import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import { targetName } from '../../../domain/kernel/target.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest } from '../../forge/forge.ts';
-import { decidedFacts, discardBranch, type PullRequestTask } from './decision-branch.ts';
+import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
+import { otherThanDecided } from './decided-content.ts';
+import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
+import { joinedDecisions } from './joined.ts';
 import type { MergeOutcome, QuotaResizeActivities } from '../interface.ts';
 import {
   ensureComment,
   findPullRequest,
   type ForgeActivityDependencies,
   headIsOurs,
+  type PullRequestDependencies,
   pullRequestRef,
   writesOf,
 } from './own-work.ts';
 import { mergeOf } from './pull-request-state.ts';
 
-export function createPullRequestEndActivities(
-  dependencies: ForgeActivityDependencies,
-): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensureComment' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
-  const taskOf = (input: Pick<PullRequestTask, 'target' | 'decision'>, action?: 'merge'): PullRequestTask => ({
+type EndDependencies = ForgeActivityDependencies & Pick<PullRequestDependencies, 'repositories'>;
+type EndTask = PullRequestTask & Pick<PullRequestDependencies, 'repositories'>;
+
+export function createPullRequestEndActivities(dependencies: EndDependencies): Pick<
+  QuotaResizeActivities,
+  'ensureComment' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'
+> & {
+  /** @param input.decision as the Lease records it. */
+  ensureMerged(input: Pick<PullRequestTask, 'target' | 'decision'>): Promise<MergeOutcome>;
+} {
+  const taskOf = (input: Pick<PullRequestTask, 'target' | 'decision'>, action?: 'merge'): EndTask => ({
     ...dependencies,
     ...input,
     write: writesOf(dependencies, input.target, input.decision, action),
@@ -28,7 +42,9 @@ export function createPullRequestEndActivities(
     async ensureComment({ about, text, ...input }): Promise<void> {
       const { forge, decision, write } = taskOf(input);
       const { number } = pullRequestRef(forge, decision);
-      await ensureComment(forge, write, decision, { number, about, text });
+      // In a shared pull request nothing else says which of its quotas this is about.
+      const name = isShared(decision) ? `${targetName(input.target)}: ` : '';
+      await ensureComment(forge, write, decision, { number, about, text: `${name}${text}` });
     },
 
     async ensurePullRequestClosed({ comment, ...input }): Promise<void> {
@@ -36,9 +52,14 @@ export function createPullRequestEndActivities(
       const { forge, decision, write } = task;
       const pull = await pullRequestOf(task);
       if (pull === null) return deleteBranchWithoutPullRequest(task);
+      assertOfQuota(task, pull);
       if (pull.state === 'open') {
         const { number } = pull;
-        await ensureComment(forge, write, decision, { number, about: comment, text: comment });
+        await ensureComment(forge, write, decision, {
+          number,
+          about: comment,
+          text: `${comment}${othersGoOn(decision)}`,
+        });
         await write('close pull request', { number }, () => forge.pullRequests.edit(number, { state: 'closed' }));
       }
       return deleteBranchOf(task, pull);
@@ -48,6 +69,7 @@ export function createPullRequestEndActivities(
       const task = taskOf(input);
       const pull = await pullRequestOf(task);
       if (pull === null) return deleteBranchWithoutPullRequest(task);
+      assertOfQuota(task, pull);
       // Deleting the branch of an open pull request would close it.
       if (pull.state === 'closed') await deleteBranchOf(task, pull);
       return undefined;
@@ -55,26 +77,81 @@ export function createPullRequestEndActivities(
   };
 }
 
-async function ensureMerged(task: PullRequestTask): Promise<MergeOutcome> {
-  const { target, decision, forge, config, write } = task;
-  const { number, headSha, base } = pullRequestRef(forge, decision);
+function isShared({ pullRequest, joined = [] }: Decision): boolean {
+  return pullRequest?.joinedTo !== undefined || joined.some(isHeldIn);
+}
+
+/** What becomes of the other quotas of a shared pull request that is closed for its owner; a sentence, or nothing. */
+function othersGoOn({ joined = [] }: Decision): string {
+  const others = joined.filter(isHeldIn);
+  const go = others.length === 1 ? 'goes' : 'go';
+  return others.length === 0
+    ? ''
+    : ` This is about one of its quotas: ${namesOf(others)} ${go} on with another pull request.`;
+}
+
+async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
+  const { target, decision, forge, config, write, mergeGate } = task;
+  const recorded = pullRequestRef(forge, decision);
+  const { number, headSha, base } = recorded;
   // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
-  if ((await forge.branches.rules(base)).mergeQueue) {
+  const rules = await forge.branches.rules(base);
+  if (rules.mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
+  }
+  const left = leftToPeople(decision, { name: base, isProtected: rules.isProtected });
+  if (left !== null) {
+    const message = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
+    return { kind: 'blocked', reason: 'NotMergeable', message };
   }
   if (currentAttempt() > 1) {
     const merged = await mergedOutcome(task, await forge.pullRequests.get(number));
     if (merged !== null) return merged;
   }
-  const facts = decidedFacts(forge.repository, target, decision);
+  const joined = await joinedDecisions(task, decision);
+  for (const other of joined) {
+    const why = other === null ? null : leftToPeople(other.decision, { name: base, isProtected: rules.isProtected });
+    if (why === null) continue;
+    const message = `a person merges pull request #${number} of ${forge.repository}: ${why.why}`;
+    return { kind: 'blocked', reason: 'NotMergeable', message };
+  }
+  const facts = sharedFacts(
+    decidedFacts(forge.repository, target, decision),
+    joined.filter((other) => other !== null),
+  );
   const { title, message } = config.texts.merge(facts, number);
   const answer = await write('merge', { number, headSha }, () =>
-    forge.pullRequests.merge({ number, headSha, title, message }),
+    mergeGate.merging(
+      target,
+      { ...decision, pullRequest: recorded, merge: null },
+      async (): Promise<MergeAnswer | { readonly kind: 'otherCommit'; readonly why: string }> => {
+        const found = await forge.pullRequests.get(number);
+        if (!isAsRecorded(found, recorded, joined.length)) return { kind: 'moved' };
+        const why = await otherThanDecided(task, found);
+        if (why !== null) return { kind: 'otherCommit', why };
+        return await forge.pullRequests.merge({ number, headSha, title, message });
+      },
+      async () => await forge.pullRequests.approvals(number),
+    ),
   );
 
+  if (answer.kind === 'otherCommit') {
+    const because = `because of its commit ${headSha.slice(0, 7)}: ${answer.why}`;
+    const words = `pull request #${number} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
+    return { kind: 'blocked', reason: 'NotMergeable', message: words };
+  }
   const pull = await forge.pullRequests.get(number);
   const merged = await mergedOutcome(task, pull);
   return merged ?? unmergedOutcome(task, pull, headSha, answer);
+}
+
+/** Whether the pull request is open with one commit a decision, on the recorded branch and at the recorded head. */
+function isAsRecorded(
+  { state, headSha, headRef, commits }: PullRequest,
+  recorded: PullRequestRef,
+  joined: number,
+): boolean {
+  return state === 'open' && headSha === recorded.headSha && headRef === recorded.branch && commits === 1 + joined;
 }
 
 /** The merge of a pull request by anybody; null while it is not merged. */
@@ -116,6 +193,23 @@ function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: stri
     default:
       return answer satisfies never;
   }
+}
+
+/**
+ * The number comes with the decision, which is told to the activity: only branches that are named for the quota are closed
+ * and deleted for it.
+ *
+ * @throws {ApplicationFailure} InvalidInput
+ */
+function assertOfQuota({ target, decision, forge, config }: PullRequestTask, { number, headRef }: PullRequest): void {
+  const beginning = config.texts.branchBeginning(target);
+  if (headRef === config.texts.branch(target, decision.id)) return;
+  if (beginning !== '' && headRef.startsWith(beginning)) return;
+  throw failure({
+    type: 'InvalidInput',
+    message: `pull request #${number} of ${forge.repository} is left as it is: its branch ${headRef} is not one for ${targetName(target)}; close it by hand`,
+    nonRetryable: true,
+  });
 }
 
 async function pullRequestOf(task: PullRequestTask): Promise<PullRequest | null> {

@@ -1,13 +1,17 @@
 /** Reads a pull request, once or repeatedly until something changes. Nothing is written. */
 import { type Decision, decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
-import { valuesInGit } from '../../../domain/quota-resize/git/yaml/limits.ts';
+import { limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
 import { pullRequestPoll } from '../../../domain/quota-resize/pull-request/poll.ts';
+import { limitsInText } from '../source/content/limits-in-text.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Checks, Forge, PullRequest } from '../../forge/forge.ts';
 import type { QuotaResizeActivities } from '../interface.ts';
+import { unlessTooCostly } from '../source/content/lookup.ts';
+import { GitTrees } from '../source/git-tree.ts';
 import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 
 export function createPullRequestStateActivities({
@@ -22,12 +26,13 @@ export function createPullRequestStateActivities({
       const forge = repositoryOf(repositories, decision);
       const ref = pullRequestRef(forge, decision);
       const pull = await forge.pullRequests.get(ref.number);
-      const [checks, rules, ours, merge, closedBy] = await Promise.all([
+      const [checks, rules, ours, merge, closedBy, approvals] = await Promise.all([
         forge.pullRequests.checks(pull.headSha),
         forge.branches.rules(pull.baseRef),
         headIsOurs(forge, pull, decision),
         mergeOf(forge, target, decision, pull),
         closedByOf(forge, pull),
+        approvalsOf(forge, decision, pull),
       ]);
       return {
         number: pull.number,
@@ -38,8 +43,13 @@ export function createPullRequestStateActivities({
         mergeability: pull.mergeability,
         checks,
         hasRequiredChecks: rules.requiresChecks,
+        ...(rules.isProtected ? { baseIsProtected: true } : {}),
         ...(rules.mergeQueue ? { mergeQueue: true } : {}),
+        ...(approvals === null ? {} : { approvals }),
         closedBy,
+        ...(decision.pullRequest?.joinedTo === undefined
+          ? {}
+          : await sharedStateOf(forge, decision, { pull, closedBy })),
         merge,
       };
     },
@@ -53,6 +63,8 @@ export function createPullRequestStateActivities({
       if (!computing && !samePullRequest(pull, lastSeen)) return;
       const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeability === 'computing');
       const readsChecks = poll.readsChecks && !computing && dependsOnChecks(lastSeen);
+      const approvals = await approvalsOf(forge, decision, pull);
+      if (approvals !== null && !sameApprovals(approvals, lastSeen.approvals ?? [])) return;
       if (readsChecks && !sameChecks(await forge.pullRequests.checks(pull.headSha), lastSeen.checks)) return;
       throw notYet(waitingFor(lastSeen), poll.delay);
     },
@@ -71,27 +83,83 @@ export async function mergeOf(
     sha: pull.mergeSha,
     at: pull.mergedAt,
     by: pull.mergedBy ?? 'unknown',
+    isOwn: pull.mergedBy !== null && pull.mergedBy === pull.user,
     limits: await mergedLimits(forge, target, decision, pull.mergeSha),
   };
 }
 
 /**
- * The limits of the decision's resources in the merged file; empty when the file is gone or cannot be read as a quota.
+ * The limits of the decision's resources as the merge commit has them: in the merged file, or in several; where they
+ * cannot be read, those that were decided, because nothing read would be nothing to wait for.
  */
 async function mergedLimits(forge: Forge, target: QuotaTarget, decision: Decision, sha: string): Promise<ResourceList> {
   const { path, headSha } = pullRequestRef(forge, decision);
-  const file = await forge.files.fileAt(path, sha);
-  if (file === null || file.text === null) return {};
   const decided = decidedLimits(decision);
-  const values = valuesInGit(file.text, { namespace: target.namespace, name: target.quota }, Object.keys(decided));
-  if (Object.keys(values).length > 0) return values;
+  const resources = Object.keys(decided);
+  const file = await forge.files.fileAt(path, sha);
+  const name = { namespace: target.namespace, name: target.quota };
+  const values = file === null || file.text === null ? {} : await limitsInText(file.text, name, resources);
+  if (resources.every((resource) => Object.hasOwn(values, resource))) return values;
   // A file of another form, such as a chart's values: if nobody changed it since, it has the decided limits.
-  return (await forge.files.fileAt(path, headSha))?.sha === file.sha ? decided : {};
+  const isUnchanged = file !== null && (await forge.files.fileAt(path, headSha))?.sha === file.sha;
+  const located = isUnchanged ? {} : await limitsAt(forge, target, decision, sha);
+  return { ...decided, ...located, ...values };
+}
+
+/** The limits of a commit in the place where the decision found its quota; empty where it cannot be read there any more. */
+async function limitsAt(forge: Forge, target: QuotaTarget, decision: Decision, sha: string): Promise<ResourceList> {
+  const { source } = decision;
+  if (!source?.placement) return {};
+  const { treeSha } = await forge.branches.commit(sha);
+  const tree = await new GitTrees().at(forge, { kind: 'branch', name: source.base, sha, treeSha });
+  const { candidate } = source.placement;
+  const recorded = decidedLimits(decision);
+  const { namespace, quota: name, cluster } = target;
+  const wanted = { namespace, name, cluster, resources: Object.keys(recorded), recorded };
+  const answer = await unlessTooCostly(
+    () => tree.ask({ kind: 'locate', wanted, candidate }),
+    () => null,
+  );
+  return answer?.kind === 'located' ? limitsInGit(answer.location, wanted.resources) : {};
 }
 
 async function closedByOf(forge: Forge, pull: PullRequest): Promise<string> {
   if (pull.mergedAt !== null) return pull.mergedBy ?? 'unknown';
   return pull.state === 'closed' ? ((await forge.pullRequests.closedBy(pull.number)) ?? 'unknown') : 'unknown';
+}
+
+/** What only matters to a decision that joined another's pull request. */
+async function sharedStateOf(
+  forge: Forge,
+  decision: Decision,
+  { pull, closedBy }: { readonly pull: PullRequest; readonly closedBy: string },
+): Promise<Pick<PullRequestObservation, 'isWithoutOwn' | 'isClosedByOwn'>> {
+  const isSame = pull.state === 'open' && pull.headSha === decision.pullRequest?.headSha;
+  const commits = isSame ? null : await forge.pullRequests.commitsOf(pull.number);
+  const isWithoutOwn = commits?.every(({ message }) => decisionOfCommit(message) !== decision.id) === true;
+  return {
+    ...(isWithoutOwn ? { isWithoutOwn } : {}),
+    ...(pull.state === 'closed' && closedBy === pull.user ? { isClosedByOwn: true } : {}),
+  };
+}
+
+/** Who approves the present head by a review; null where the decision needs no approval, or it is too late for one. */
+async function approvalsOf(
+  forge: Forge,
+  { approvalRequirement }: Decision,
+  { number, state, headSha }: PullRequest,
+): Promise<NonNullable<PullRequestObservation['approvals']> | null> {
+  if (approvalRequirement === null || state !== 'open') return null;
+  const approvals = await forge.pullRequests.approvals(number);
+  return approvals.filter((approval) => approval.headSha === headSha).map(({ by, at }) => ({ by, at }));
+}
+
+function sameApprovals(
+  a: NonNullable<PullRequestObservation['approvals']>,
+  b: NonNullable<PullRequestObservation['approvals']>,
+): boolean {
+  const key = (approvals: typeof a) => JSON.stringify(approvals.map(({ by, at }) => [by, at]));
+  return key(a) === key(b);
 }
 
 function sameHead(pull: PullRequest, lastSeen: PullRequestObservation): boolean {

@@ -2,33 +2,38 @@
  * Opens the pull request of a decision and keeps it up to date. Even if responses are lost, there is one branch, one
  * commit and one pull request.
  */
-import { decidedLimits, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import { ApplicationFailure } from '@temporalio/common';
+import { targetName } from '../../../domain/kernel/target.ts';
+import { isBeforePullRequest } from '../../../domain/quota-resize/decide/approval-requirement.ts';
+import {
+  decidedLimits,
+  filesOfDecision,
+  type PullRequestRef,
+  withoutBatchedQuotas,
+} from '../../../domain/quota-resize/model/decision.ts';
+import type { LockedFile } from '../../../domain/quota-resize/model/lease.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
+import { despiteCancellation } from '../../kernel/cancellation.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { Forge, PullRequest } from '../../forge/forge.ts';
-import type { Repositories } from '../../forge/repositories.ts';
-import {
-  changeFacts,
-  decidedFacts,
-  discardBranch,
-  ensureCommit,
-  isUpToDate,
-  type PullRequestTask,
-  rebuild,
-} from './decision-branch.ts';
+import type { FileLockOutcome, LockOwner } from '../lease/file-lock.ts';
+import { discardBranch, ensureCommit, isUpToDate, notThereYet, type OwnCommit, rebuild } from './decision-branch.ts';
+import { addMetadata, describe, type EnsureInput, type ProposalTask as Task, textOf } from './description.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from '../interface.ts';
 import {
-  ensureComment,
   findPullRequest,
   headIsOurs,
+  isCommitOf,
   type PullRequestDependencies,
   recordOf,
   repositoryOf,
   writesOf,
 } from './own-work.ts';
+import { closeOrphans, hasTakenOver, orphansOf } from './orphans.ts';
+import { joinedOutcome, withJoined } from './joined.ts';
+import { GitTrees } from '../source/git-tree.ts';
 import { recordedQuotaFile } from '../source/quota-file.ts';
-import { requestReviews } from './reviewers.ts';
 
 /**
  * An older decision may have been processed by an earlier run, so its pull request is looked for before anything is
@@ -38,10 +43,12 @@ const SURELY_NEW_MS = 30_000;
 /** How old the cached base may be for a new branch: `observeSource` read it a moment ago. */
 const BASE_MAX_AGE_MS = 10_000;
 
-type EnsureInput = Parameters<QuotaResizeActivities['ensurePullRequest']>[0];
-
-interface Task extends PullRequestTask, Pick<EnsureInput, 'policy' | 'candidatesByQuota'> {
-  readonly repositories: Repositories;
+/** What is known about an attempt to open a pull request. */
+interface Opening {
+  /** Whether an earlier attempt may have opened it. */
+  readonly mayExist: boolean;
+  /** Until it is certain that no pull request is open, its files stay locked. */
+  mayBeOpen: boolean;
 }
 
 export function createPullRequestActivities(
@@ -65,18 +72,35 @@ function inRepository(task: Omit<Task, 'forge' | 'write'>, forge: Forge): Task {
 }
 
 async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
-  const { target, decision, forge } = task;
+  const { decision } = task;
   const mayExist =
     currentAttempt() > 1 || decision.pullRequest !== null || Date.now() - decision.decidedAt > SURELY_NEW_MS;
-  if (mayExist) {
+  const opening: Opening = { mayExist, mayBeOpen: mayExist };
+  const outcome = await findOrOpen(task, opening).catch(async (error: unknown) => {
+    if (!opening.mayBeOpen) await unlockFiles(task, hasOpenPullRequest(task));
+    throw error;
+  });
+  // A file is locked for an open pull request only, and one that is waited for has this quota in its queue.
+  const keepsFiles = outcome.kind === 'open' || outcome.kind === 'completed' || isFileBusy(outcome);
+  if (!keepsFiles) await unlockFiles(task);
+  return outcome;
+}
+
+async function findOrOpen(task: Task, opening: Opening): Promise<PullRequestOutcome> {
+  const { target, decision, forge } = task;
+  if (opening.mayExist) {
     const number = await findPullRequest(task, target, decision);
     if (number !== null) return foundOutcome(task, number);
+    opening.mayBeOpen = false;
   }
 
-  const edit = await editDecision(task.repositories, task, { maxBaseAgeMs: BASE_MAX_AGE_MS, isFirstUse: true });
+  // People may have taken their time to approve: what they approved is compared with the base as it is.
+  const maxBaseAgeMs = isBeforePullRequest(decision.approvalRequirement) ? 0 : BASE_MAX_AGE_MS;
+  const alongside = task.config.texts.branchBeginning(target);
+  const edit = await editDecision(task.repositories, task, { maxBaseAgeMs, isFirstUse: true, alongside });
   if (edit.kind === 'blocked') {
     // An earlier attempt may have created the branch when the file could still be edited.
-    const base = mayExist ? await forge.files.base(BASE_MAX_AGE_MS, decision.source?.base) : null;
+    const base = opening.mayExist ? await forge.files.base(BASE_MAX_AGE_MS, decision.source?.base) : null;
     if (base?.kind === 'branch') await discardBranch(task, base.sha);
     return edit;
   }
@@ -85,14 +109,118 @@ async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
   if (source && !isIn(edit, source.repository, source.base)) {
     return movedElsewhere(edit, `${source.repository} at ${source.base}, where it was when this was decided`);
   }
+  const there = inRepository(task, edit.tree.forge);
   if (edit.files.length === 0) {
-    if (mayExist) await discardBranch(task, base.sha);
+    if (opening.mayExist) await discardBranch(task, base.sha);
+    const useless = (await orphansOf(there)).filter(({ isOwn }) => isOwn);
+    await closeOrphans(there, useless, `${base.name} holds these values already`);
     return { kind: 'alreadyInGit', sha: base.sha, limits: edit.limits };
   }
-  return open(inRepository(task, edit.tree.forge), edit);
+  if (edit.relocation !== undefined) return { kind: 'relocated', relocation: edit.relocation };
+  return openLocked(there, edit, opening);
 }
 
-async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome> {
+/** Locks the files and opens; batched quotas are left out whose files are changed by other pull requests. */
+async function openLocked(task: Task, edit: DecisionEdit, opening: Opening): Promise<PullRequestOutcome> {
+  const { target, decision } = task;
+  const own = edit.pathsByQuota.get(target.quota) ?? [];
+  const lock = await task.fileLocks.lock(task, filesOf(task, edit), {
+    hasOpenPullRequest: hasOpenPullRequest(task),
+    take: ({ path }) => (own.includes(path) ? 'inQueue' : 'ifFree'),
+  });
+  if (lock.kind === 'locked') return openOrTakeOver(task, edit, opening);
+  if (lock.kind === 'joined') return joinedOutcome(task, lock.owner, edit.path);
+  const { path, message } = lock;
+  if (own.includes(path)) return { kind: 'blocked', reason: 'FileBusy', message };
+  const leaving = [...edit.pathsByQuota].filter(([, paths]) => paths.includes(path)).map(([quota]) => quota);
+  const alone = { ...task, decision: withoutBatchedQuotas(decision, leaving) };
+  const again = await editDecision(task.repositories, alone, { maxBaseAgeMs: BASE_MAX_AGE_MS, isFirstUse: true });
+  if (again.kind === 'blocked') return again;
+  const leftOut = [...edit.leftOut, ...leaving.map((quota) => ({ quota, why: message }))];
+  return openLocked(alone, { ...again, leftOut }, opening);
+}
+
+/** Takes an open pull request of the quota over, or closes it, so that there is one. */
+async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening): Promise<PullRequestOutcome> {
+  const { forge, decision } = task;
+  const { base } = edit.tree;
+  const orphans = await orphansOf(task);
+  const foreign = orphans.find(({ isOwn }) => !isOwn)?.pull;
+  if (foreign !== undefined) return leftToPeople(forge, foreign, 'has commits of other people');
+  const taken = orphans.find(({ pull }) => pull.baseRef === base.name)?.pull;
+  const instead = taken === undefined ? 'another one' : `#${taken.number}`;
+  const others = orphans.filter(({ pull }) => pull !== taken);
+  const reopened = await closeOrphans(task, others, `${instead} into ${base.name} raises this quota`);
+  if (reopened !== null) return leftToPeople(forge, reopened, 'was reopened after Headroom had closed it');
+  if (taken === undefined) return await open(task, edit, opening);
+
+  opening.mayBeOpen = true;
+  await task.fileLocks.assertLocked(task, filesOf(task, edit));
+  // The content may be up to date, but the commit has to be of this decision, or it is never merged.
+  const head = await forge.branches.commit(taken.headSha);
+  const isCurrent = isCommitOf(head, taken, decision) && (await isUpToDate(task, taken, edit));
+  const commit = isCurrent
+    ? { sha: head.sha, at: head.committedAt }
+    : await rebuild(task, edit, taken.headRef, taken.headSha);
+  if (commit === 'foreign') throw notThereYet(taken.headRef, forge.repository, 'its head is another commit');
+  const why = 'it was open and not recorded, because its Lease was lost or somebody reopened it';
+  await describe(task, { edit, pull: taken, commit }, `Taken over by decision ${decision.id}: ${why}`);
+  await addMetadata(task, taken, 'found');
+  return { kind: 'open', pullRequest: recordOfNew(task, taken, { edit, commit }), ...leftOutOf(edit) };
+}
+
+function leftToPeople(forge: Forge, { number }: PullRequest, why: string): PullRequestOutcome {
+  return {
+    kind: 'blocked',
+    reason: 'ForeignCommit',
+    message: `pull request #${number} of ${forge.repository} is open for this quota and ${why}; merge or close it`,
+  };
+}
+
+function filesOf({ forge: { repository } }: Task, { files }: DecisionEdit): readonly LockedFile[] {
+  return files.map(({ path }) => ({ repository, path }));
+}
+
+/** Whether a decision has an open pull request in the task's repository, by its number, its branch or its commit. */
+function hasOpenPullRequest({ forge, config }: Task): (owner: LockOwner) => Promise<boolean> {
+  return async ({ target, decision }) => {
+    const recorded = decision.pullRequest;
+    if (recorded !== null && recorded.repository.toLowerCase() !== forge.repository.toLowerCase()) return false;
+    const number = await findPullRequest({ forge, config }, target, decision);
+    if (number === null) return await hasTakenOver({ forge, config }, { target, decision });
+    return (await forge.pullRequests.get(number)).state === 'open';
+  };
+}
+
+/** Whether the forge answered that it opens nothing; any other failure leaves that unknown. */
+function isRejection(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === 'ForgeRejected';
+}
+
+function isFileBusy(outcome: PullRequestOutcome): boolean {
+  return outcome.kind === 'blocked' && outcome.reason === 'FileBusy';
+}
+
+/**
+ * Also where the activity was cancelled; what stays locked is unlocked with the decision, or after a while by others.
+ *
+ * @param isOpen after a failure: an attempt that counted as lost may fail when the next one has opened the pull request.
+ */
+async function unlockFiles(task: Task, isOpen?: (owner: LockOwner) => Promise<boolean>): Promise<void> {
+  try {
+    await despiteCancellation(async () => {
+      if (isOpen === undefined || !(await isOpen(task))) await task.fileLocks.unlock(task);
+    });
+  } catch (error) {
+    const { target, decision, log } = task;
+    log.warn(
+      { target: targetName(target), decision: decision.id, error: String(error) },
+      'the files of a pull request that was not opened could not be unlocked',
+    );
+  }
+}
+
+async function open(task: Task, edit: DecisionEdit, opening: Opening): Promise<PullRequestOutcome> {
   const { target, decision, forge, config } = task;
   const { base } = edit.tree;
   const branch = config.texts.branch(target, decision.id);
@@ -107,12 +235,19 @@ async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome>
   if ('found' in commit) return foundOutcome(task, commit.found);
 
   const { title, body } = textOf(task, edit);
-  const opened = await task.write('open pull request', { branch, base: base.name }, () =>
-    forge.pullRequests.open({ branch, base: base.name, title, body }),
-  );
+  const opened = await task.write('open pull request', { branch, base: base.name }, async () => {
+    // The write may have waited for its permit.
+    await task.fileLocks.assertLocked(task, filesOf(task, edit));
+    opening.mayBeOpen = true;
+    return await forge.pullRequests.open({ branch, base: base.name, title, body }).catch((error: unknown) => {
+      opening.mayBeOpen = !isRejection(error);
+      throw error;
+    });
+  });
   if (opened.kind !== 'opened') {
     const number = await forge.pullRequests.ofBranch(branch);
     if (number !== null) return foundOutcome(task, number);
+    opening.mayBeOpen = opened.kind === 'exists';
     const why = opened.kind === 'exists' ? 'it says that one exists already, and shows none' : opened.message;
     throw failure({
       type: opened.kind === 'exists' ? 'ForgeUnavailable' : 'ForgeRejected',
@@ -122,18 +257,26 @@ async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome>
   }
   const { pull } = opened;
   await addMetadata(task, pull, 'new');
-  const pullRequest: PullRequestRef = {
-    number: pull.number,
-    url: pull.url,
+  return { kind: 'open', pullRequest: recordOfNew(task, pull, { edit, commit }), ...leftOutOf(edit) };
+}
+
+/** What the decision records of a pull request that has just got its commit. */
+function recordOfNew(
+  { forge }: Task,
+  { number, url, headRef, createdAt }: PullRequest,
+  { edit, commit }: { readonly edit: DecisionEdit; readonly commit: OwnCommit },
+): PullRequestRef {
+  return {
+    number,
+    url,
     repository: forge.repository,
-    branch,
-    base: base.name,
+    branch: headRef,
+    base: edit.tree.base.name,
     path: edit.path,
     headSha: commit.sha,
-    openedAt: pull.createdAt,
+    openedAt: createdAt,
     pushedAt: commit.at,
   };
-  return { kind: 'open', pullRequest, ...leftOutOf(edit) };
 }
 
 async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRequestOutcome> {
@@ -145,30 +288,30 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   if (pull.state !== 'open') return { kind: 'completed', pullRequest: recorded };
   if (!(await headIsOurs(forge, pull, decision))) return { kind: 'open', pullRequest: recorded };
 
-  const edit = await editDecision(task.repositories, task);
+  const trees = new GitTrees();
+  const edit = await editDecision(task.repositories, task, { trees });
   if (edit.kind === 'blocked') return edit;
   const { base } = edit.tree;
   if (!isIn(edit, forge.repository, pull.baseRef)) {
     return movedElsewhere(edit, `${forge.repository} at ${pull.baseRef}, to which pull request #${number} belongs`);
   }
   if (edit.files.length === 0) return { kind: 'alreadyInGit', sha: base.sha, limits: edit.limits };
-  const commit = (await isUpToDate(task, pull, edit))
+  if (edit.relocation !== undefined) return { kind: 'relocated', relocation: edit.relocation };
+  const paths = edit.files.map(({ path }) => path);
+  const lock = await lockForOpen(task, { changed: [recorded.path], paths });
+  if (lock.kind === 'fileBusy') return { kind: 'blocked', reason: 'FileBusy', message: lock.message };
+  const shared = await withJoined(task, { edit, trees }, hasOpenPullRequest(task));
+  const commit = (await isUpToDate(task, pull, shared.edit))
     ? { sha: pull.headSha, at: (await forge.branches.commit(pull.headSha)).committedAt }
-    : await rebuild(task, edit, pull.headRef, pull.headSha);
+    : await rebuild(task, shared.edit, pull.headRef, pull.headSha);
   if (commit === 'foreign') return { kind: 'open', pullRequest: recorded };
 
-  const { title, body } = textOf(task, edit);
-  // The forge stores the description with the line ends of its last editor.
-  if (pull.title !== title || pull.body.replaceAll('\r\n', '\n') !== body) {
-    await task.write('edit pull request', { number, head: commit.sha }, () =>
-      forge.pullRequests.edit(number, { title, body }),
-    );
-  }
-  const text = `Rebuilt on ${base.name} at ${base.sha.slice(0, 7)}: ${why}`;
-  await ensureComment(forge, task.write, decision, { number, about: `${commit.sha} ${why}`, text });
+  const comment = `Rebuilt on ${base.name} at ${base.sha.slice(0, 7)}: ${why}`;
+  await describe(task, { edit: shared.edit, pull, commit }, comment);
   return {
     kind: 'open',
     pullRequest: { ...recorded, path: edit.path, headSha: commit.sha, pushedAt: commit.at },
+    ...(decision.joined === undefined ? {} : { joined: shared.joined }),
     ...leftOutOf(edit),
   };
 }
@@ -179,9 +322,29 @@ async function foundOutcome(task: Task, number: number): Promise<PullRequestOutc
   const pull = await forge.pullRequests.get(number);
   const pullRequest = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
   if (pull.state !== 'open') return { kind: 'completed', pullRequest };
+  const changed = filesOfDecision({ ...decision, pullRequest }).map(({ path }) => path);
+  await lockForOpen(task, { changed, paths: [] });
   // The attempt that opened it may have been interrupted before it added labels and reviewers.
   if (decision.pullRequest === null) await addMetadata(task, pull, 'found');
   return { kind: 'open', pullRequest };
+}
+
+/**
+ * Locks the files of an open pull request: those that it changes already in any case, because garbage collection may have
+ * unlocked them; it waits for others.
+ *
+ * @param files.paths what it is about to change.
+ */
+async function lockForOpen(
+  task: Task,
+  { changed, paths }: { readonly changed: readonly string[]; readonly paths: readonly string[] },
+): Promise<FileLockOutcome> {
+  const { repository } = task.forge;
+  const files = [...new Set([...changed, ...paths])].map((path) => ({ repository, path }));
+  return await task.fileLocks.lock(task, files, {
+    hasOpenPullRequest: hasOpenPullRequest(task),
+    take: ({ path }) => (changed.includes(path) ? 'always' : 'inQueue'),
+  });
 }
 
 /** The file of the decision's own quota among a pull request's files. */
@@ -198,34 +361,6 @@ async function ownPath(
     current,
   });
   return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
-}
-
-/** Adds the labels and reviewers that the pull request does not have yet. */
-async function addMetadata(task: Task, pull: PullRequest, age: 'new' | 'found'): Promise<void> {
-  const { forge, config, target, decision, policy, write } = task;
-  const { number } = pull;
-  const wanted = config.texts.labels(decidedFacts(forge.repository, target, decision));
-  const labels = wanted.filter((label) => !pull.labels.includes(label));
-  if (labels.length > 0) await write('label', { number, labels }, () => forge.pullRequests.addLabels(number, labels));
-  await requestReviews(task, pull, policy.reviewers ?? [], age);
-}
-
-function textOf(task: Task, edit: DecisionEdit): { readonly title: string; readonly body: string } {
-  const { target, decision, policy, forge, config } = task;
-  return {
-    title: config.texts.title(changeFacts(task, edit)),
-    body: config.texts.body({
-      target,
-      decision,
-      policy,
-      repository: forge.repository,
-      base: edit.tree.base.name,
-      paths: edit.files.map(({ path }) => path),
-      quotas: edit.quotas,
-      leftOut: edit.leftOut,
-      temporalUi: config.temporalUi,
-    }),
-  };
 }
 
 function leftOutOf({ leftOut }: DecisionEdit): { readonly leftOut?: readonly string[] } {

@@ -10,12 +10,13 @@ import {
   type DeniedWorkload,
 } from '../../../domain/quota-resize/demand/demand.ts';
 import type { Missing } from '../../../domain/quota-resize/demand/missing.ts';
-import type { WorkloadDemand, WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
+import { ALWAYS } from '../../../domain/quota-resize/demand/owner.ts';
+import type { DoubtedDenial, WorkloadDemand, WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { AdmissionDefaults } from './admission-defaults.ts';
 import { readMissing } from './missing.ts';
 import type { NamespaceView } from './namespace-view.ts';
-import { readDenials } from './denials.ts';
+import { readDenials, withoutObject } from './denials.ts';
 
 /** Owners read in parallel, so that a namespace with many denials causes no burst on the API server. */
 const OWNERS_AT_ONCE = 8;
@@ -33,28 +34,50 @@ interface ReadWorkload {
   readonly missing: readonly Missing[] | 'unreadable';
 }
 
+/** What the workloads of a namespace still lack, and which Events are not believed. */
+export interface NamespaceDemand {
+  /** By the quota's name. */
+  readonly byQuota: ReadonlyMap<string, readonly WorkloadDemand[]>;
+  readonly doubted: readonly DoubtedDenial[];
+}
+
+/**
+ * How long a denial counts whose object cannot be read, in milliseconds: nobody can say whether the object still exists,
+ * and a controller that still wants it is denied again. Kubernetes keeps Events for an hour.
+ */
+const MESSAGE_MS = 3_600_000;
+
+/** How many Events that are not believed are named; people look for the others themselves. */
+const MAX_DOUBTED = 5;
+
 /**
  * What the namespace's workloads were denied and still lack, counted for each of the quotas. Denials and owners are
  * read once for all quotas. A workload that is gone, was created again, or lacks nothing any more has no demand.
- *
- * @returns the demand by the quota's name.
  */
 export async function readDemand(
   log: Log,
   view: NamespaceView,
   quotas: readonly V1ResourceQuota[],
-): Promise<ReadonlyMap<string, readonly WorkloadDemand[]>> {
-  const seen = await readDenials(view);
-  const read = await inParallel(OWNERS_AT_ONCE, seen, async (denied): Promise<ReadWorkload> => {
-    const { workload, denials } = denied;
-    const state = await readMissing(log, view, denied);
-    if (state === 'unreadable') return { denied: { workload, denials, templateSince: null }, missing: state };
-    return { denied: { workload, denials, templateSince: state.templateSince }, missing: state.missing };
+): Promise<NamespaceDemand> {
+  const { workloads: seen, doubted } = await readDenials(view);
+  view.expectOwners(seen.length);
+  const states = await inParallel(OWNERS_AT_ONCE, seen, async (denied) => await readMissing(log, view, denied));
+  const now = Date.now();
+  const workloads = seen.flatMap(({ workload, denials }, index): ReadWorkload[] => {
+    const state = states[index];
+    if (state === undefined || state === 'gone') return [];
+    if (state !== 'unreadable') {
+      const { missing, template } = state;
+      return missing.length > 0 ? [{ denied: { workload, denials, template }, missing }] : [];
+    }
+    const recent = denials.filter(({ lastSeen }) => lastSeen > now - MESSAGE_MS);
+    return recent.length > 0 ? [{ denied: { workload, denials: recent, template: ALWAYS }, missing: state }] : [];
   });
-  const workloads = read.filter(({ missing }) => missing === 'unreadable' || missing.length > 0);
-  if (workloads.length === 0) return new Map();
+  const gone = seen.filter((_, index) => states[index] === 'gone').map(({ workload }) => withoutObject(workload));
+  const notBelieved = [...doubted, ...gone].slice(0, MAX_DOUBTED);
+  if (workloads.length === 0) return { byQuota: new Map(), doubted: notBelieved };
   const surroundings = await readSurroundings(log, view, quotas, workloads);
-  return new Map(
+  const byQuota = new Map(
     quotas.map((quota) => {
       const charging = { ...surroundings, ...partsOf(quota) };
       const demand = workloads.flatMap(({ denied, missing }) => {
@@ -63,9 +86,10 @@ export async function readDemand(
         return workloadDemand === null ? [] : [workloadDemand];
       });
       const sorted = demand.toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));
-      return [charging.name, sorted];
+      return [charging.name, sorted] as const;
     }),
   );
+  return { byQuota, doubted: notBelieved };
 }
 
 function sortKey({ kind, name, uid }: WorkloadRef): string {

@@ -1,13 +1,9 @@
-import type { CoreV1Event } from '@kubernetes/client-node';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { oneLine, truncate } from '../../../domain/kernel/sentence.ts';
+import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
 import type { SeenDenial } from '../../../domain/quota-resize/demand/demand.ts';
-import {
-  eventLastSeen,
-  parseAdmissionMessage,
-  denialReasons,
-} from '../../../domain/quota-resize/demand/event-message.ts';
-import type { WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
-import type { NamespaceView } from './namespace-view.ts';
+import { denialReasons, parseAdmissionMessage } from '../../../domain/quota-resize/demand/event-message.ts';
+import type { DoubtedDenial, WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
+import { CLOCK_SKEW_MS, type NamespaceView } from './namespace-view.ts';
 
 /** A workload with its denials. */
 export interface SeenWorkload {
@@ -17,17 +13,31 @@ export interface SeenWorkload {
   readonly denials: SeenDenial[];
 }
 
+/** What was denied, and which Events are not believed. */
+export interface SeenDenials {
+  readonly workloads: readonly SeenWorkload[];
+  readonly doubted: readonly DoubtedDenial[];
+}
+
+/** The longest name of an object, and more than the longest name of a kind. */
+const MAX_NAME_LENGTH = 253;
+
+/** How much of a name that may be made up is shown. */
+const MAX_SHOWN = 80;
+
 /**
  * What quotas of the namespace denied, by workload: from Events (which live for an hour) and from the ReplicaFailure
  * condition of ReplicaSets and ReplicationControllers (which lasts as long as the failure).
  */
-export async function readDenials(view: NamespaceView): Promise<readonly SeenWorkload[]> {
+export async function readDenials(view: NamespaceView): Promise<SeenDenials> {
+  const latest = Date.now() + CLOCK_SKEW_MS;
   const [events, replicaSets, controllers] = await Promise.all([
-    Promise.all(denialReasons.map((reason) => view.events(reason))),
+    Promise.all(denialReasons.map((reason) => view.denialEvents(reason))),
     view.replicaSets(),
     view.replicationControllers(),
   ]);
   const byUid = new Map<string, SeenWorkload>();
+  const doubted: DoubtedDenial[] = [];
   const add = (
     workload: WorkloadRef,
     apiVersion: string,
@@ -36,13 +46,28 @@ export async function readDenials(view: NamespaceView): Promise<readonly SeenWor
   ): void => {
     const denial = parseAdmissionMessage(message ?? '');
     if (denial.class !== 'exceededQuota') return;
+    if (lastSeen !== null && lastSeen > latest) {
+      const message = `An Event about ${nameOf(workload)} is dated ${formatInstant(lastSeen)}, which is in the future. Headroom does not believe it.`;
+      doubted.push({ reason: 'InFuture', message });
+      return;
+    }
+    if (workload.kind.length > MAX_NAME_LENGTH || workload.name.length > MAX_NAME_LENGTH) {
+      doubted.push(withoutObject(workload));
+      return;
+    }
     const key = workload.uid === '' ? `${workload.kind}/${workload.name}` : workload.uid;
     const existing = byUid.get(key) ?? { workload, apiVersion, denials: [] };
     existing.denials.push({ denial, lastSeen: lastSeen ?? 0 });
     byUid.set(key, existing);
   };
-  for (const event of events.flat())
-    add(involved(event), event.involvedObject.apiVersion ?? '', event.message, eventLastSeen(event));
+  for (const { workload, apiVersion, message, lastSeen } of events.flatMap(({ items }) => items)) {
+    add(workload, apiVersion, message, lastSeen);
+  }
+  const leftOut = events.reduce((sum, list) => sum + list.leftOut, 0);
+  if (leftOut > 0) {
+    const message = `The namespace has ${leftOut} more Events about denials than Headroom reads. It counts the newest of them.`;
+    doubted.unshift({ reason: 'TooMany', message });
+  }
   const failing = [
     ...replicaSets.map((controller) => ({ controller, kind: 'ReplicaSet', apiVersion: 'apps/v1' })),
     ...controllers.map((controller) => ({ controller, kind: 'ReplicationController', apiVersion: 'v1' })),
@@ -53,9 +78,16 @@ export async function readDenials(view: NamespaceView): Promise<readonly SeenWor
     if (condition === undefined) continue;
     add({ kind, name, uid }, apiVersion, condition.message, condition.lastTransitionTime?.getTime() ?? null);
   }
-  return [...byUid.values()];
+  return { workloads: [...byUid.values()], doubted };
 }
 
-function involved({ involvedObject: { kind = '', name = '', uid = '' } }: CoreV1Event): WorkloadRef {
-  return { kind, name, uid };
+/** An Event about an object that does not exist. */
+export function withoutObject(workload: WorkloadRef): DoubtedDenial {
+  const message = `An Event is about ${nameOf(workload)}, and no object with its UID exists. Headroom does not count it.`;
+  return { reason: 'NoObject', message };
+}
+
+/** What an Event calls its object, which may be any text. */
+function nameOf({ kind, name }: WorkloadRef): string {
+  return `${truncate(oneLine(kind), MAX_SHOWN)} ${truncate(oneLine(name), MAX_SHOWN)}`;
 }

@@ -1,4 +1,11 @@
-import type { V1Deployment, V1LabelSelector, V1Pod, V1ReplicaSet } from '@kubernetes/client-node';
+import type {
+  V1ControllerRevision,
+  V1Deployment,
+  V1LabelSelector,
+  V1Pod,
+  V1ReplicaSet,
+  V1StatefulSet,
+} from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import {
@@ -11,27 +18,34 @@ import {
   missingOfStatefulSet,
 } from '../../../domain/quota-resize/demand/missing.ts';
 import type { WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
-import { chargedPods, deploymentUidOf, templateSince } from '../../../domain/quota-resize/demand/owner.ts';
+import {
+  ALWAYS,
+  chargedPods,
+  deploymentUidOf,
+  isControlledBy,
+  isDeleting,
+  type TemplateAge,
+  templateAge,
+} from '../../../domain/quota-resize/demand/owner.ts';
 import { rollingSurge, rolloutOf } from '../../../domain/quota-resize/demand/rolling-update.ts';
 import { orNull, statusCode } from '../../kubernetes/failure.ts';
-import { listAll } from '../../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
 import type { SeenWorkload } from './denials.ts';
 
-/** What an owner lacks now, and when its template last changed. */
+/** What an owner lacks now, and since when it has had its template. */
 export interface OwnerState {
   readonly missing: readonly Missing[];
-  readonly templateSince: EpochMs | null;
+  readonly template: TemplateAge;
 }
 
-const NOTHING: OwnerState = { missing: [], templateSince: null };
+const NOTHING: OwnerState = { missing: [], template: ALWAYS };
 
-/** What the owner lacks now; nothing when it is gone; `unreadable` for a kind that is unknown or forbidden. */
+/** What the owner lacks now; `gone` when it does not exist; `unreadable` for a kind that is unknown or forbidden. */
 export async function readMissing(
   log: Pick<Logger, 'warn'>,
   view: NamespaceView,
   { workload, apiVersion, denials }: SeenWorkload,
-): Promise<OwnerState | 'unreadable'> {
+): Promise<OwnerState | 'gone' | 'unreadable'> {
   const read = readers[`${apiVersion} ${workload.kind}`];
   if (read === undefined) return 'unreadable';
   const lastSeen = Math.max(...denials.map((denial) => denial.lastSeen));
@@ -47,73 +61,88 @@ export async function readMissing(
   }
 }
 
-type OwnerReader = (view: NamespaceView, workload: WorkloadRef, lastSeen: EpochMs) => Promise<OwnerState>;
+type OwnerReader = (
+  view: NamespaceView,
+  workload: WorkloadRef,
+  lastSeen: EpochMs,
+) => Promise<OwnerState | 'gone' | 'unreadable'>;
 
 /** How to read each kind of owner, by the apiVersion and kind in an Event. */
 const readers: Readonly<Record<string, OwnerReader>> = {
   'apps/v1 ReplicaSet': async (view, workload) => {
     const owner = (await view.replicaSets()).find(isObject(workload));
-    return owner === undefined || owner.spec?.replicas === 0 ? NOTHING : await missingOfReplicaSet(view, owner);
+    if (owner === undefined) return 'gone';
+    return owner.spec?.replicas === 0 ? NOTHING : await missingOfReplicaSet(view, owner);
   },
   'v1 ReplicationController': async (view, workload) => {
     const owner = (await view.replicationControllers()).find(isObject(workload));
-    if (owner === undefined || owner.spec?.replicas === 0) return NOTHING;
+    if (owner === undefined) return 'gone';
+    if (owner.spec?.replicas === 0) return NOTHING;
     // A ReplicationController's selector is a plain map of labels.
-    const pods = await readPods(view, { matchLabels: owner.spec?.selector ?? {} });
-    return { missing: missingOfReplicated(owner, podsOf(pods, workload.uid)), templateSince: templateSince(owner) };
+    const pods = await readPods(view, { matchLabels: owner.spec?.selector ?? {} }, workload.uid);
+    return { missing: missingOfReplicated(owner, podsOf(pods, workload.uid)), template: templateAge(owner) };
   },
   'apps/v1 StatefulSet': async (view, workload) => {
     const { kubernetes, namespace } = view;
     const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedStatefulSet({ name, namespace }));
-    if (owner === null) return NOTHING;
-    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
+    if (owner === null) return 'gone';
+    const pods = podsOf(await readPods(view, owner.spec?.selector, workload.uid), workload.uid);
     const claims = (owner.spec?.volumeClaimTemplates ?? []).length > 0 ? await view.claims() : [];
     const names = claims.map((claim) => claim.metadata?.name ?? '');
-    return { missing: missingOfStatefulSet(owner, pods, names), templateSince: templateSince(owner) };
+    return {
+      missing: missingOfStatefulSet(owner, pods, names),
+      template: templateAge(owner, await revisionOf(view, owner)),
+    };
   },
   'apps/v1 DaemonSet': async (view, workload) => {
     const { kubernetes, namespace } = view;
     const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedDaemonSet({ name, namespace }));
-    if (owner === null) return NOTHING;
-    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
-    return { missing: missingOfDaemonSet(owner, pods), templateSince: templateSince(owner) };
+    if (owner === null) return 'gone';
+    const pods = podsOf(await readPods(view, owner.spec?.selector, workload.uid), workload.uid);
+    return { missing: missingOfDaemonSet(owner, pods), template: templateAge(owner) };
   },
   'batch/v1 Job': async (view, workload) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedJob({ name, namespace }));
-    if (owner === null) return NOTHING;
-    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
-    return { missing: missingOfJob(owner, pods), templateSince: templateSince(owner) };
+    const owner = await readOwner(workload, async () => await view.job(workload));
+    if (owner === null) return 'gone';
+    const pods = podsOf(await readPods(view, owner.spec?.selector, workload.uid), workload.uid);
+    return { missing: missingOfJob(owner, pods), template: templateAge(owner) };
   },
   'batch/v1 CronJob': async (view, workload, lastSeen) => {
     const { kubernetes, namespace } = view;
     const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedCronJob({ name, namespace }));
-    if (owner === null) return NOTHING;
-    return { missing: missingOfCronJob(owner, await view.jobs(), lastSeen), templateSince: templateSince(owner) };
+    if (owner === null) return 'gone';
+    return { missing: missingOfCronJob(owner, await view.jobs(), lastSeen), template: templateAge(owner) };
   },
   'apps/v1 Deployment': async (view, workload) => {
     const owner = await readOwner(workload, (name) => view.deployment(name));
-    if (owner === null) return NOTHING;
-    return { missing: missingOfDeployment(owner, await view.replicaSets()), templateSince: templateSince(owner) };
+    if (owner === null) return 'gone';
+    return { missing: missingOfDeployment(owner, await view.replicaSets()), template: templateAge(owner) };
   },
+  'v1 Pod': presenceOfPod,
 };
+
+/** Whether a pod is there, for which something else was denied: what that was, only the message tells. */
+async function presenceOfPod(view: NamespaceView, workload: WorkloadRef): Promise<'gone' | 'unreadable'> {
+  const pod = (await view.pods()).find(isObject(workload));
+  return pod === undefined || isDeleting(pod) ? 'gone' : 'unreadable';
+}
 
 /** A ReplicaSet on its own, or in the rolling update of its Deployment. */
 async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Promise<OwnerState> {
   const uid = owner.metadata?.uid ?? '';
   const deployment = await readDeployment(view, owner);
-  const since = templateSince(owner);
+  const template = templateAge(owner);
   if (deployment === null) {
-    const pods = await readPods(view, owner.spec?.selector);
-    return { missing: missingOfReplicated(owner, podsOf(pods, uid)), templateSince: since };
+    const pods = await readPods(view, owner.spec?.selector, uid);
+    return { missing: missingOfReplicated(owner, podsOf(pods, uid)), template };
   }
   const replicaSets = await view.replicaSets();
   const ofDeployment = replicaSets.filter((replicaSet) => deploymentUidOf(replicaSet) === deployment.metadata?.uid);
-  const pods = await readPods(view, deployment.spec?.selector);
+  const pods = await readPods(view, deployment.spec?.selector, null);
   const ofAll = ofDeployment.flatMap((replicaSet) => podsOf(pods, replicaSet.metadata?.uid ?? ''));
   const surge = rollingSurge(deployment, ofDeployment);
   const rollout = rolloutOf(deployment, owner, ofAll);
-  return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), templateSince: since };
+  return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), template };
 }
 
 /** The Deployment that controls a ReplicaSet; null when there is none any more. */
@@ -123,6 +152,17 @@ async function readDeployment(view: NamespaceView, replicaSet: V1ReplicaSet): Pr
   if (uid === null || name === undefined) return null;
   const deployment = await view.deployment(name);
   return deployment?.metadata?.uid === uid ? deployment : null;
+}
+
+/** The revision of a StatefulSet's present template; null while its controller has not made one, or it is gone. */
+async function revisionOf(
+  { kubernetes, namespace }: NamespaceView,
+  { metadata, status }: V1StatefulSet,
+): Promise<V1ControllerRevision | null> {
+  const { observedGeneration, updateRevision: name } = status ?? {};
+  if (name === undefined || metadata?.generation === 1 || observedGeneration !== metadata?.generation) return null;
+  const revision = await orNull(kubernetes.apps.readNamespacedControllerRevision({ name, namespace }));
+  return revision !== null && isControlledBy(revision, metadata?.uid ?? '') ? revision : null;
 }
 
 /** The owner by its name; null when it is gone or the name belongs to another object now. */
@@ -143,11 +183,11 @@ function isObject(workload: WorkloadRef): (object: { metadata?: { uid?: string }
  * missing but exists would be demanded twice.
  */
 async function readPods(
-  { kubernetes, namespace }: NamespaceView,
+  view: NamespaceView,
   selector: V1LabelSelector | undefined,
+  ownerUid: string | null,
 ): Promise<readonly V1Pod[]> {
-  const labelSelector = selectorText(selector);
-  return await listAll((range) => kubernetes.core.listNamespacedPod({ namespace, labelSelector, ...range }));
+  return await view.podsOf(selectorText(selector), ownerUid);
 }
 
 function podsOf(pods: readonly V1Pod[], ownerUid: string): readonly V1Pod[] {

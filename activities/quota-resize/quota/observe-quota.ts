@@ -1,10 +1,12 @@
 import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import { maskList, type ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { maskList } from '../../../domain/kernel/resource-list.ts';
 import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type {
+  DoubtedDenial,
   QuotaObservation,
   OtherQuota,
   UsageContradiction,
@@ -13,8 +15,8 @@ import type {
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { isUnderPressure } from '../../../domain/quota-resize/sizing/over-threshold.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
-import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
 import type { ResizeTimings } from '../../../domain/quota-resize/model/timings.ts';
+import { summarized } from '../../../domain/quota-resize/demand/summary.ts';
 import { isExceeded } from '../../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import { JUST_READ_MS, type PauseOptions, readPauses, readPausesFor } from '../../kernel/pause.ts';
@@ -27,6 +29,9 @@ import { readDemand } from './demand.ts';
 import { type CandidateInput, type CandidateOptions, readCandidates } from '../source/source-candidates.ts';
 import type { LeaseStore } from '../lease/lease.ts';
 import { NamespaceView } from './namespace-view.ts';
+import { hardOf, policyOf, withUnattendedLimits } from './policy-of-quota.ts';
+import { readSharing } from './sharing.ts';
+import { readTotals, type Totals } from './totals.ts';
 
 interface ObserveQuotaOptions {
   readonly kubernetes: Kubernetes;
@@ -43,7 +48,7 @@ interface ObserveQuotaOptions {
 /** Everything in the cluster that a decision about a quota depends on. Only reads. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
   const { kubernetes, timings, leases, usage } = options;
-  const [namespace, pauseOf, lease] = await Promise.all([
+  const [namespace, pauseOf, { raises, ...lease }] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
     readPausesFor(options, quotaPauseSubject('quota-resize', target)),
     leases.read(target),
@@ -51,20 +56,28 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
   const pause = pauseOf(quotaPauseSubject('quota-resize', target));
   const presence = presenceOf(namespace);
   const policies = (quota: V1ResourceQuota | null) =>
-    resolvePolicy({
-      defaults: options.policyDefaults,
-      namespaceAnnotations: namespace?.metadata?.annotations,
-      quotaAnnotations: quota?.metadata?.annotations,
-    });
+    policyOf(options.policyDefaults, target.namespace, namespace, quota);
   const seen =
     presence === 'present'
       ? await observeNamespace(options, target, (quota) => policies(quota).policy)
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
   const { quota, demand, contradictions } = seen;
+  const now = Date.now();
   // A fresh read: a paused other quota must not be proposed again and again because of a pause state from before.
   const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
-  const { policy, warnings } = policies(quota);
-  return {
+  const { policy: annotated, warnings } = policies(quota);
+  const isRaised = seen.demand.length > 0 || (quota !== null && isUnderPressure(limitsOf(quota), annotated));
+  const totals = isRaised || lease.decision !== null ? await readTotals(options, annotated) : null;
+  const policy =
+    quota === null
+      ? annotated
+      : withUnattendedLimits(annotated, hardOf(quota), raises, {
+          now,
+          totals: totals?.(target, hardOf(quota), lease.decision) ?? [],
+        });
+  const batched = presence === 'present' ? await readBatched(kubernetes, target, lease.decision) : [];
+  const sharing = quota === null ? null : await readSharing(options, target, annotated, lease);
+  const observation: QuotaObservation = {
     namespace: presence,
     quota: quota === null ? null : limitsOf(quota),
     usage,
@@ -73,14 +86,33 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     timings,
     pause,
     demand,
+    ...(seen.doubted.length === 0 ? {} : { doubted: seen.doubted }),
     contradictions,
-    mergeHold: mergeHold(policy, Date.now()),
+    mergeHold: mergeHold(policy, now),
     otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
-      readOtherQuota(options, target, otherQuota, pauseOfOther),
+      readOtherQuota({ ...options, totals }, target, otherQuota, pauseOfOther),
     ),
+    ...(batched.length === 0 ? {} : { batched }),
     candidates: quota === null || presence !== 'present' ? [] : await candidatesOf(options, { target, quota, policy }),
     lease,
+    ...(sharing === null ? {} : { sharing }),
   };
+  return summarized(observation);
+}
+
+/** The quotas that a merged decision raised too, as they are now. */
+async function readBatched(
+  kubernetes: Kubernetes,
+  { namespace }: QuotaTarget,
+  decision: Decision | null,
+): Promise<NonNullable<QuotaObservation['batched']>> {
+  const { merge = null, batchedQuotas = [] } = decision ?? {};
+  if (merge === null || batchedQuotas.length === 0) return [];
+  const names = batchedQuotas.map(({ quota }) => quota);
+  return (await listQuotas(kubernetes, namespace)).flatMap((quota) => {
+    const { name = '', uid = '' } = quota.metadata ?? {};
+    return names.includes(name) ? [{ quota: name, uid, hard: hardOf(quota) }] : [];
+  });
 }
 
 async function candidatesOf(
@@ -107,6 +139,7 @@ interface SeenQuota {
 interface Surroundings {
   readonly quota: V1ResourceQuota | null;
   readonly demand: readonly WorkloadDemand[];
+  readonly doubted: readonly DoubtedDenial[];
   readonly contradictions: readonly UsageContradiction[];
   /** The other quotas that lack room for the same workloads, by name. */
   readonly otherQuotas: readonly SeenQuota[];
@@ -114,7 +147,7 @@ interface Surroundings {
 
 const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
 
-const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], otherQuotas: [] };
+const NOTHING: Surroundings = { quota: null, demand: [], doubted: [], contradictions: [], otherQuotas: [] };
 
 /**
  * The quotas of the namespace with demand that matches their usage: a pod created during the reading is either in
@@ -132,7 +165,7 @@ async function observeNamespace(
     const quota = quotas.find(({ metadata }) => metadata?.name === target.quota);
     if (quota === undefined) return NOTHING;
     const view = new NamespaceView(kubernetes, target.namespace);
-    const demandOf = await readDemand(log, view, quotas);
+    const { byQuota: demandOf, doubted } = await readDemand(log, view, quotas);
     const seen = quotas.map((object): SeenQuota => {
       const demand = demandOf.get(object.metadata?.name ?? '') ?? [];
       return { object, policy: policyOf(object), demand, contradictions: [] };
@@ -145,7 +178,7 @@ async function observeNamespace(
       ? seen.filter((other) => other.object !== quota && other.policy.enabled && isShort(other))
       : [];
     const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
-    if (!isAsked) return { ...NOTHING, quota };
+    if (!isAsked) return { ...NOTHING, quota, doubted };
 
     const asked = [quota, ...otherQuotas.map(({ object }) => object)];
     if (demand.length > 0 && reading < DEMAND_READINGS && !isSame(asked, await relist())) continue;
@@ -154,6 +187,7 @@ async function observeNamespace(
     return {
       quota,
       demand,
+      doubted,
       contradictions: contradictionsOf(quota),
       otherQuotas: otherQuotas
         .map((otherQuota) => ({ ...otherQuota, contradictions: contradictionsOf(otherQuota.object) }))
@@ -163,18 +197,23 @@ async function observeNamespace(
 }
 
 async function readOtherQuota(
-  options: ObserveQuotaOptions,
+  options: ObserveQuotaOptions & { readonly totals: Totals | null },
   namespaceTarget: QuotaTarget,
   { object, policy, demand, contradictions }: SeenQuota,
   pauseOf: (subject: PauseSubject) => PauseInForce | null,
 ): Promise<OtherQuota> {
   const name = object.metadata?.name ?? '';
   const target = { ...namespaceTarget, quota: name };
-  const lease = await options.leases.read(target);
+  const { raises, ...lease } = await options.leases.read(target);
   const candidates = await candidatesOf(options, { target, quota: object, policy });
   // A paused quota is not raised by another quota's pull request either.
   const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
-  return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, candidates, lease };
+  const hard = hardOf(object);
+  const bounded = withUnattendedLimits({ ...policy, enabled }, hard, raises, {
+    now: Date.now(),
+    totals: options.totals?.(target, hard, lease.decision) ?? [],
+  });
+  return { name, quota: limitsOf(object), policy: bounded, demand, contradictions, candidates, lease };
 }
 
 /** The quotas of a namespace, without those that are being deleted. */
@@ -188,12 +227,6 @@ export async function readQuota(kubernetes: Kubernetes, target: QuotaTarget): Pr
   const { quota: name, namespace } = target;
   const quota = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
   return quota === null || quota.metadata?.deletionTimestamp !== undefined ? null : quota;
-}
-
-/** `spec.hard` in canonical quantities. */
-export function hardOf(quota: V1ResourceQuota): ResourceList {
-  const hard = quota.spec?.hard ?? {};
-  return maskList(hard, Object.keys(hard));
 }
 
 function limitsOf(quota: V1ResourceQuota): NonNullable<QuotaObservation['quota']> {

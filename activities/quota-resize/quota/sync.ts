@@ -4,7 +4,8 @@ import { isSynced } from '../../../domain/quota-resize/decide/merged.ts';
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { hardOf, readQuota } from './observe-quota.ts';
+import { readQuota } from './observe-quota.ts';
+import { hardOf } from './policy-of-quota.ts';
 
 /**
  * Returns when spec.hard is at least `limits`, by value, or when the quota is gone or replaced.

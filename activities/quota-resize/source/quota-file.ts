@@ -5,10 +5,10 @@
 import { compareQuantities } from '../../../domain/kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import { valuesInGit } from '../../../domain/quota-resize/git/yaml/limits.ts';
+import type { ChangedPlace } from '../../../domain/quota-resize/policy/allowed-place.ts';
 import type { Placement } from '../../../domain/quota-resize/model/placement.ts';
 import type { SourceProblem } from '../../../domain/quota-resize/model/observation.ts';
-import { editLocation, limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import { limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
 import {
@@ -17,7 +17,6 @@ import {
   placementOf,
   textsOf,
 } from '../../../domain/quota-resize/git/locate/location/placement.ts';
-import { locateQuota } from '../../../domain/quota-resize/git/locate/search/locate-quota.ts';
 import {
   answerOfTree,
   notLocated,
@@ -25,8 +24,9 @@ import {
   resolveQuota,
 } from '../../../domain/quota-resize/git/locate/search/resolve-quota.ts';
 import type { WantedQuota } from '../../../domain/quota-resize/git/locate/search/search.ts';
-import type { Forge, MissingBase } from '../../forge/forge.ts';
+import type { BaseBranch, Forge, MissingBase } from '../../forge/forge.ts';
 import type { Repositories } from '../../forge/repositories.ts';
+import { unlessTooCostly } from './content/lookup.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
 /** A quota in Git at one base commit, with its edits. */
@@ -61,23 +61,34 @@ interface Search {
   readonly target: QuotaTarget;
   readonly limits: ResourceList;
   readonly current: ResourceList | undefined;
+  readonly recorded: ResourceList | undefined;
   readonly trees: GitTrees;
   readonly maxBaseAgeMs: number;
+  readonly alongside: string | undefined;
 }
 
 export interface SearchOptions {
   readonly candidates: readonly SourceCandidate[];
   /** The limits in force, which identify one of several mappings in a values file. */
   readonly current?: ResourceList | undefined;
+  /** Texts by which a place that was found before is recognized among several, whatever is in force by now. */
+  readonly recorded?: ResourceList | undefined;
   /** Trees that an earlier search of the same task opened. */
   readonly trees?: GitTrees;
   /** How old the cached base branch may be. */
   readonly maxBaseAgeMs?: number;
   /**
+   * The beginning of the names of branches whose open pull requests are read together with a base; absent or empty: of
+   * none.
+   */
+  readonly alongside?: string | undefined;
+  /**
    * Before the pull request exists, all repositories are searched again: a second copy may have been added to another
    * one.
    */
   readonly isFirstUse?: boolean;
+  /** The commit to look at; nothing is searched for then, and everything is as it was decided. Absent: the base branch as it is now. */
+  readonly at?: BaseBranch | undefined;
 }
 
 /** Where a decision's quota was found. */
@@ -87,7 +98,7 @@ interface RecordedPlacement {
   readonly placement: Placement;
 }
 
-export interface RecordedOptions extends SearchOptions {
+export interface RecordedOptions extends Omit<SearchOptions, 'recorded'> {
   /** Null for a decision without a placement. */
   readonly recorded: RecordedPlacement | null;
 }
@@ -100,14 +111,29 @@ export async function recordedQuotaFile(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
+  options: RecordedOptions,
+): Promise<QuotaFile | QuotaFileProblem> {
+  return await unlessTooCostly(() => verifiedOrFound(repositories, target, limits, options), tooCostly);
+}
+
+/** The message names the file. */
+function tooCostly({ message }: Error): QuotaFileProblem {
+  return blocked('ContentTooCostly', `${message}; make that file simpler, or split it`);
+}
+
+async function verifiedOrFound(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
   { recorded, ...options }: RecordedOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
   const trees = options.trees ?? new GitTrees();
   const isOnlyThere = recorded !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, recorded));
   const verified = isOnlyThere ? await verify(repositories, target, limits, { ...options, recorded, trees }) : null;
   if (verified !== null) return verified;
-  const current = recorded === null ? options.current : currentOf(recorded, options);
-  return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
+  if (options.at !== undefined) return blocked('Unplaceable', `the quota is not where it was when this was decided`);
+  const known = recorded === null ? {} : { recorded: textsOf(recorded.placement) };
+  return await findQuotaFile(repositories, target, limits, { ...options, ...known, trees });
 }
 
 /** Whether only this repository was searched for the placement, and only this one would be searched again. */
@@ -115,32 +141,29 @@ function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlace
   return placement.candidate.repository !== undefined || names.length === 1;
 }
 
-/**
- * The texts of the placement distinguish two mappings as the limits in force did then, even if those have changed
- * since.
- */
-function currentOf({ placement }: RecordedPlacement, { current }: SearchOptions): ResourceList {
-  return { ...current, ...textsOf(placement) };
-}
-
 /** The quota at a placement, by the candidate that it was found by; null when that gives another result now. */
 async function verify(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  { recorded, ...options }: SearchOptions & { readonly recorded: RecordedPlacement },
+  { recorded, ...options }: Omit<SearchOptions, 'recorded'> & { readonly recorded: RecordedPlacement },
 ): Promise<QuotaFile | QuotaFileProblem | null> {
   const { repository, base: baseName, placement } = recorded;
-  const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
+  const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0, alongside, at } = options;
   if (!isLedBy(placement, candidates) || repositories.nameOf(repository) === null) return null;
   const forge = repositories.of(repository);
-  const base = await forge.files.base(maxBaseAgeMs, placement.candidate.ref);
+  const base = at ?? (await forge.files.base(maxBaseAgeMs, placement.candidate.ref, alongside));
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
-  const wanted = wantedOf({ target, limits, current: currentOf(recorded, options) });
-  const located = await tree.answer((snapshot) => locateQuota(snapshot, wanted, placement.candidate));
+  const wanted = wantedOf({ target, limits, current: options.current, recorded: textsOf(placement) });
+  const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate });
   if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
-  return edited(limits, tree, located.location, placement);
+  const { candidate, tried } = placement;
+  return await edited(limits, tree, located.location, {
+    candidate,
+    tried,
+    ...(await branchBy(candidate, tree, maxBaseAgeMs)),
+  });
 }
 
 /** Locates the quota and edits it in memory. */
@@ -150,8 +173,17 @@ export async function findQuotaFile(
   limits: ResourceList,
   options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
-  const { candidates, current, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
-  const search: Search = { repositories, target, limits, current, trees, maxBaseAgeMs };
+  return await unlessTooCostly(() => searched(repositories, target, limits, options), tooCostly);
+}
+
+async function searched(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  options: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem> {
+  const { candidates, current, recorded, trees = new GitTrees(), maxBaseAgeMs = 0, alongside } = options;
+  const search: Search = { repositories, target, limits, current, recorded, trees, maxBaseAgeMs, alongside };
   const answers: (readonly RepositoryAnswer<GitTree>[])[] = [];
   const wanted = wantedOf(search);
   for (;;) {
@@ -163,18 +195,39 @@ export async function findQuotaFile(
       case 'blocked':
         return blocked(step.reason, step.message);
       case 'located':
-        return edited(limits, step.tree, step.location, { candidate: step.candidate, tried: answers.length - 1 });
+        return await edited(limits, step.tree, step.location, {
+          candidate: step.candidate,
+          tried: answers.length - 1,
+          ...(await branchBy(step.candidate, step.tree, maxBaseAgeMs)),
+        });
     }
   }
 }
 
-function wantedOf({ target, limits, current }: Pick<Search, 'target' | 'limits' | 'current'>): WantedQuota {
+/** Whether nothing but an annotation names the branch: neither the configuration nor the repository's default does. */
+async function branchBy(
+  { refBy }: SourceCandidate,
+  { forge, base }: GitTree,
+  maxBaseAgeMs: number,
+): Promise<Pick<Placement, 'branchBy'>> {
+  if (refBy === undefined) return {};
+  const configured = await forge.files.base(maxBaseAgeMs);
+  return configured.kind === 'branch' && configured.name === base.name ? {} : { branchBy: refBy };
+}
+
+function wantedOf({
+  target,
+  limits,
+  current,
+  recorded,
+}: Pick<Search, 'target' | 'limits' | 'current' | 'recorded'>): WantedQuota {
   return {
     namespace: target.namespace,
     name: target.quota,
     cluster: target.cluster,
     resources: Object.keys(limits),
     ...(current === undefined ? {} : { current }),
+    ...(recorded === undefined ? {} : { recorded }),
   };
 }
 
@@ -194,11 +247,11 @@ async function answersTo(search: Search, candidate: SourceCandidate): Promise<re
 }
 
 async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge): Promise<RepositoryAnswer<GitTree>> {
-  const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref);
+  const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref, search.alongside);
   if (base.kind === 'missing') return missing(candidate, base);
   const tree = await search.trees.at(forge, base);
   const wanted = wantedOf(search);
-  return answerOfTree(tree, candidate, await tree.answer((snapshot) => locateQuota(snapshot, wanted, candidate)));
+  return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate }));
 }
 
 function missing({ ref, learntFrom }: SourceCandidate, { what, message }: MissingBase): RepositoryAnswer<GitTree> {
@@ -208,12 +261,12 @@ function missing({ ref, learntFrom }: SourceCandidate, { what, message }: Missin
 }
 
 /** The location with its edits, if the quota can be raised there. */
-function edited(
+async function edited(
   limits: ResourceList,
   tree: GitTree,
   location: QuotaLocation,
-  lead: Pick<Placement, 'candidate' | 'tried'>,
-): QuotaFile | QuotaFileProblem {
+  lead: Pick<Placement, 'candidate' | 'tried' | 'branchBy'>,
+): Promise<QuotaFile | QuotaFileProblem> {
   const inGit = limitsInGit(location, Object.keys(limits));
   const raised = above(limits, inGit);
   const found = {
@@ -227,15 +280,10 @@ function edited(
     raised,
   } as const;
   if (Object.keys(raised).length === 0) return { ...found, changedPath: location.path, edits: [] };
-  const edit = editLocation(tree.snapshot, location, raised);
+  const edit = await tree.ask({ kind: 'edit', location, limits: raised });
   return edit.kind === 'edited'
-    ? { ...found, changedPath: changedPathOf(location, edit.edits, raised), edits: edit.edits }
+    ? { ...found, changedPath: edit.changedPath ?? location.path, edits: edit.edits }
     : blocked('Unplaceable', `${tree.name}, ${location.path}: ${edit.message}`);
-}
-
-function changedPathOf(location: QuotaLocation, edits: readonly FileEdit[], raised: ResourceList): string {
-  const changed = edits.find(({ after }) => Object.keys(valuesInGit(after, location, Object.keys(raised))).length > 0);
-  return (changed ?? edits[0])?.path ?? location.path;
 }
 
 /** The requested limits that are above Git's: a higher value in Git is never lowered. */
@@ -251,4 +299,9 @@ function above(limits: ResourceList, inGit: ResourceList): ResourceList {
 
 function blocked(reason: SourceProblem, message: string): QuotaFileProblem {
   return { kind: 'blocked', reason, message };
+}
+
+/** The place in Git that a quota's values are changed at. */
+export function changedPlace({ tree, placement }: QuotaFile): ChangedPlace {
+  return { repository: tree.forge.repository, branch: tree.base.name, values: Object.values(placement.values) };
 }

@@ -51,7 +51,7 @@ export interface CandidateInput {
 }
 
 /** Fields from annotations, which apply to every candidate. */
-type Narrowed = Pick<SourceCandidate, 'repository' | 'ref' | 'field'>;
+type Narrowed = Pick<SourceCandidate, 'repository' | 'ref' | 'refBy' | 'field'>;
 
 /**
  * The source candidates of the quota. Reads the objects of Argo CD and Flux that the quota's labels and annotations
@@ -73,23 +73,36 @@ export async function readCandidates(
   }
   const narrowed: Narrowed = {
     ...(repository === undefined || repository === null ? {} : { repository }),
-    ...(git.ref === undefined ? {} : { ref: git.ref }),
+    ...(git.ref === undefined ? {} : { ref: git.ref, refBy: 'annotation' }),
     ...(git.field === undefined ? {} : { field: git.field }),
   };
-  if (git.path !== undefined) return [annotatedPath(input, git.path, narrowed)];
+  if (git.path !== undefined) return [annotatedPath(options, input, git.path, narrowed)];
   const { candidates, notes } =
     repositories.names.length === 0 ? { candidates: [], notes: [] } : await deliveredFrom(options, input, narrowed);
   return [...candidates, ...configuredCandidates(options.pathTemplate, input.target, narrowed, notes)];
 }
 
-function annotatedPath(input: CandidateInput, path: string, narrowed: Narrowed): SourceCandidate {
+function annotatedPath(
+  { pathTemplate }: CandidateOptions,
+  input: CandidateInput,
+  path: string,
+  narrowed: Narrowed,
+): SourceCandidate {
   const learntFrom = annotationLabel(input, 'git-path');
   if (path.includes('://')) {
     const problem = `${learntFrom}: ${shownUrl(path)} is an address, no path; name the repository with the annotation resizer.io/git-repository and write here a folder or a file from its root`;
     return { from: 'annotation', learntFrom, problem };
   }
   try {
-    return { from: 'annotation', learntFrom, ...narrowed, path: renderPath(parsePathTemplate(path), input.target) };
+    const rendered = renderPath(parsePathTemplate(path), input.target);
+    // The template tells which cluster's and which namespace's the path is.
+    return {
+      from: 'annotation',
+      learntFrom,
+      ...narrowed,
+      path: rendered,
+      template: parsePathTemplate(pathTemplate).text,
+    };
   } catch (error) {
     if (!(error instanceof GitPathError)) throw error;
     return { from: 'annotation', learntFrom, problem: `${learntFrom}: ${error.message}` };
@@ -119,9 +132,15 @@ async function deliveredFrom(
     (candidate) => narrowed.repository === undefined || candidate.repository === narrowed.repository,
   );
   return {
-    candidates: matching.map((candidate) => ({ ...candidate, ...narrowed })),
+    candidates: matching.map((candidate) => narrowedTo(candidate, narrowed)),
     notes: all.flatMap(({ notes }) => notes),
   };
+}
+
+/** A branch that the tool applies as well is not named by the annotation alone. */
+function narrowedTo(candidate: SourceCandidate, { refBy, ...narrowed }: Narrowed): SourceCandidate {
+  const isOfTool = refBy === undefined || candidate.ref === narrowed.ref;
+  return { ...candidate, ...narrowed, ...(isOfTool ? {} : { refBy }) };
 }
 
 function deliveredCandidate({ repositories }: CandidateOptions, applied: AppliedSource): SourceCandidate {

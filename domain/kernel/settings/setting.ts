@@ -24,6 +24,8 @@ export interface Setting<Output = unknown> {
   readonly isSwitch?: true;
   /** Several values separated by commas; in the file, a list is possible too. */
   readonly isList?: true;
+  /** A list of maps in the file, which its type gets as JSON, as in the environment. */
+  readonly isStructured?: true;
 }
 
 /** Settings by their key. */

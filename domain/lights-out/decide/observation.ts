@@ -4,7 +4,8 @@ import type { InEffect } from '../schedule/in-effect.ts';
 import type { Override } from '../schedule/override.ts';
 import type { Period } from '../schedule/period.ts';
 import type { Plan } from './plan.ts';
-import type { Condition, ScheduleSpec, ScheduleStatus } from '../schedule/schedule.ts';
+import type { Condition } from '../../kernel/condition.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../schedule/schedule.ts';
 import type { ScheduleProblem } from '../schedule/schedule-problem.ts';
 
 /** Durations that the worker's configuration sets, in milliseconds. */

@@ -2,27 +2,10 @@
  * The CustomResourceDefinition of LightsOutSchedules, generated from the type in schedule.ts, with the validation rules
  * that CEL can express.
  */
-import { z } from 'zod';
+import { type Rule, type Schema, structuralSchemas } from '../../kernel/structural-schema.ts';
 import { GROUP, KIND, PLURAL, VERSION } from './names.ts';
 import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from './problems.ts';
 import { scheduleSpec, scheduleStatus } from './schedule.ts';
-
-/** A part of a JSON schema, as zod generates it and Kubernetes accepts it. */
-interface Schema {
-  readonly [keyword: string]: unknown;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-}
-
-interface Rule {
-  /** A CEL expression; `self` is the value at the rule's place. */
-  readonly rule: string;
-  /** What would be right; the API server adds the place and the value. */
-  readonly message: string;
-}
-
-/** Keywords that zod generates and a structural schema does not allow. */
-const UNSUPPORTED_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'propertyNames']);
 
 const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
 const IS_MACRO = String.raw`self.matches(r'^\s*@')`;
@@ -145,50 +128,6 @@ function momentsOf(paths: readonly string[]): Readonly<Record<string, Schema>> {
   return Object.fromEntries(paths.map((path) => [path, { format: 'date-time' }]));
 }
 
-/** zod limits every integer to what a double holds exactly; Kubernetes' integers need no such bounds. */
-function isSafetyBound(keyword: string, value: unknown): boolean {
-  return (
-    (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
-    (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
-  );
-}
-
-/** Converts zod's schema to a structural schema, with the additions at each path. */
-function structural(schema: Schema, path: string, added: Set<string>): Schema {
-  const { properties, items, ...keywords } = schema;
-  const kept = Object.entries(keywords).filter(
-    ([keyword, value]) => !UNSUPPORTED_KEYWORDS.has(keyword) && !isSafetyBound(keyword, value),
-  );
-  const addition = ADDITIONS[path];
-  if (addition !== undefined) added.add(path);
-  return {
-    ...Object.fromEntries(kept),
-    ...addition,
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, part]) => [name, structural(part, `${path}.${name}`, added)]),
-          ),
-        }),
-    ...(items === undefined ? {} : { items: structural(items, `${path}[]`, added) }),
-  };
-}
-
-/** The schemas of spec and status. @throws Error for an addition at a path without a field. */
-function partSchemas(): Readonly<Record<'spec' | 'status', Schema>> {
-  const added = new Set<string>();
-  // The schema of the input: a field with a default is optional.
-  const read = (type: z.ZodType): Schema => z.toJSONSchema(type, { io: 'input' }) as Schema;
-  const parts = {
-    spec: structural(read(scheduleSpec), 'spec', added),
-    status: structural(read(scheduleStatus), 'status', added),
-  };
-  const lost = Object.keys(ADDITIONS).filter((path) => !added.has(path));
-  if (lost.length > 0) throw new Error(`a schedule has no ${lost.join(' and no ')}`);
-  return parts;
-}
-
 /**
  * The columns of `kubectl get`; those of the first implementation keep their names. Priority 1: only with `-o wide`.
  */
@@ -208,7 +147,7 @@ const COLUMNS: readonly (readonly [name: string, path: string, type: string, pri
 
 /** The object in `deploy/lights-out/crd.yaml`: apiextensions.k8s.io/v1. */
 export function lightsOutDefinition(): object {
-  const { spec, status } = partSchemas();
+  const { spec, status } = structuralSchemas('a schedule', { spec: scheduleSpec, status: scheduleStatus }, ADDITIONS);
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

@@ -1,8 +1,8 @@
 /**
  * Whether two schedules may select the same workloads, judged by their specs alone and not by objects in the cluster.
  */
-import type { LabelSelector, ScheduleSpec } from './schedule.ts';
-import { isEmptySelector } from './selector.ts';
+import type { ScheduleSpec } from './schedule.ts';
+import { isEmptySelector, type LabelSelector } from '../../kernel/label-selector.ts';
 
 type Selection = Pick<ScheduleSpec, 'namespaceSelector' | 'namespaces'>;
 type Scope = Selection & Pick<ScheduleSpec, 'excludeNamespaces' | 'workloadTypes'>;

@@ -6,7 +6,7 @@ import { parseDuration } from '../../kernel/duration.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import { timingProblems } from './period.ts';
 import type { RateLimit, ScheduleSpec } from './schedule.ts';
-import { selectorProblems } from './selector.ts';
+import { selectorProblems } from '../../kernel/label-selector.ts';
 
 /**
  * The longest delay between batches that makes sense: with a longer one, scaling would not finish before the next

@@ -1,19 +1,8 @@
 /** The type of a LightsOutSchedule, from which the CRD, the webhooks and the controller are derived. */
 import { z } from 'zod';
+import { condition } from '../../kernel/condition.ts';
+import { labelSelector } from '../../kernel/label-selector-schema.ts';
 import { workloadTypes } from './names.ts';
-
-const selectorRequirement = z.object({
-  key: z.string().min(1).describe('The label key.'),
-  operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the label is compared with the values.'),
-  values: z.array(z.string()).optional().describe('For In and NotIn at least one, for the others none.'),
-});
-
-/** Kubernetes' LabelSelector: every part must match; an empty one matches everything. */
-export const labelSelector = z.object({
-  matchLabels: z.record(z.string(), z.string()).optional().describe('Labels with exactly these values.'),
-  matchExpressions: z.array(selectorRequirement).optional().describe('Further requirements, all of which must hold.'),
-});
-export type LabelSelector = z.infer<typeof labelSelector>;
 
 /** Go's notation, at least one number with a unit: `30s`, `5m`, `1h30m`; or `0`. */
 const duration = z.string().regex(/^(?:0|(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+)$/);
@@ -114,16 +103,6 @@ const override = z.object({
   by: z.string(),
   reason: z.string().optional(),
 });
-
-const condition = z.object({
-  type: z.string(),
-  status: z.enum(['True', 'False', 'Unknown']),
-  observedGeneration: z.int().optional(),
-  lastTransitionTime: z.string(),
-  reason: z.string(),
-  message: z.string(),
-});
-export type Condition = z.infer<typeof condition>;
 
 const count = z.int().min(0);
 

@@ -1,6 +1,6 @@
 /** What a schedule selects: namespaces, and the workloads in them. */
 import type { ScheduleSpec } from './schedule.ts';
-import { isEmptySelector, matchesSelector } from './selector.ts';
+import { isEmptySelector, matchesSelector } from '../../kernel/label-selector.ts';
 import type { ScopedNamespace, Workload } from '../workload/workload.ts';
 
 /** Kubernetes' own namespaces, which no schedule touches. */

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { mayClash } from './overlap.ts';
 import type { RateLimit, ScheduleException, ScheduleSpec } from './schedule.ts';
 import { SYSTEM_NAMESPACES } from './scope.ts';
-import { isEmptySelector } from './selector.ts';
+import { isEmptySelector } from '../../kernel/label-selector.ts';
 
 /** The surroundings of a schedule; there are no warnings about absent parts. */
 export interface WarningContext {

@@ -37,12 +37,17 @@ export const WORKLOAD_KINDS: Readonly<Record<WorkloadType, WorkloadKind>> = {
   },
 };
 
-/** The resources of all kinds by API group, for the roles. */
-export function workloadResources(): readonly { readonly group: string; readonly resources: readonly string[] }[] {
-  const all = workloadTypes.map((kind) => WORKLOAD_KINDS[kind].resource);
-  return [...Map.groupBy(all, ({ group }) => group)].map(([group, of]) => ({
+/** The resources of all kinds by API group, with the spec fields that put them to sleep, for the roles. */
+export function workloadResources(): readonly {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly fields: readonly WorkloadKind['field'][];
+}[] {
+  const all = workloadTypes.map((kind) => WORKLOAD_KINDS[kind]);
+  return [...Map.groupBy(all, ({ resource: { group } }) => group)].map(([group, of]) => ({
     group,
-    resources: of.map(({ resource }) => resource),
+    resources: of.map(({ resource: { resource } }) => resource),
+    fields: [...new Set(of.map(({ field }) => field))],
   }));
 }
 

@@ -4,7 +4,7 @@ import { readPriority } from './annotations.ts';
 import type { ChangeReason, Evaluation, KeepReason, ObjectChange, EvaluationContext, PlanItem } from './evaluation.ts';
 import { PRIORITY, type ScheduleState } from '../schedule/names.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
-import { matchesSelector } from '../schedule/selector.ts';
+import { matchesSelector } from '../../kernel/label-selector.ts';
 import { isEmptyPatch, type MetadataPatch } from './saved-state.ts';
 import type { Workload } from './workload.ts';
 

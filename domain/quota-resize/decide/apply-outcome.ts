@@ -1,9 +1,15 @@
 import { equalLists, type ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import {
+  type Approval,
+  approvedAs,
+  approvedPlaces,
   approvedValues,
   type Decision,
   decidedLimits,
+  equalPlaces,
+  type Relocation,
+  relocated as inNewPlaces,
   type LockedDecision,
   type Merge,
   type PullRequestRef,
@@ -11,7 +17,6 @@ import {
   type UnmergedDecision,
 } from '../model/decision.ts';
 import {
-  type Approval,
   type Attempt,
   type BlockedReason,
   IDLE,
@@ -24,6 +29,7 @@ import {
   type ResizeMemory,
   type ResizeState,
   stateOf,
+  withDecision,
   type Unmerged,
 } from '../model/memory.ts';
 import type { Proposal } from '../model/verdict.ts';
@@ -65,10 +71,31 @@ export function acquired(memory: ResizeMemory<Idle>, decision: LockedDecision): 
   return { ...memory, state: stateOf(decision), attempt: NO_ATTEMPT, emitted: [] };
 }
 
-/** After the limits of a decision without a pull request were changed: an approval of the earlier limits is void. */
-export function revised(memory: ResizeMemory<Locked>, decision: LockedDecision): ResizeMemory<Locked> {
-  const unapproved: LockedDecision = { ...decision, approvedBy: undefined };
-  return inState(effective(memory), { ...memory.state, decision: unapproved, approval: null });
+/**
+ * After the decision was changed without a write to the forge: an approval of other limits is void. A decision that left
+ * the pull request of another one has none any more.
+ */
+export function revised(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): ResizeMemory<Unmerged> {
+  const { state } = memory;
+  const isSame = equalLists(approvedValues(state.decision), approvedValues(decision));
+  const approval = isSame ? state.approval : null;
+  const now = { ...decision, ...approvedAs(approval) };
+  const review = { ...state, approval };
+  return inState(
+    effective(memory),
+    now.pullRequest === null
+      ? { ...review, kind: 'Locked', decision: now }
+      : { ...review, kind: 'Open', decision: now },
+  );
+}
+
+/**
+ * After the values were found in another place, or over another text, than was decided: nothing was written, and an
+ * approval from before the pull request is void.
+ */
+export function relocated(memory: ResizeMemory<Unmerged>, relocation: Relocation): ResizeMemory<Unmerged> {
+  const { state } = memory;
+  return inState(memory, withDecision(state, { ...inNewPlaces(state.decision, relocation), ...approvedAs(null) }));
 }
 
 /** After the pull request was opened or rebuilt: an approval of another head commit or of other limits is void. */
@@ -80,21 +107,21 @@ export function opened(
   const { state } = memory;
   const before = state.decision;
   const sameHead = before.pullRequest?.headSha === pullRequest.headSha;
-  const sameLimits = equalLists(approvedValues(before), approvedValues(decision));
+  const sameLimits =
+    equalLists(approvedValues(before), approvedValues(decision)) &&
+    equalPlaces(approvedPlaces(before), approvedPlaces(decision));
   // An unchanged head cannot contain newly decided limits: a commit by somebody else prevented the rebuild. The old
   // decision stays.
   const held = sameHead && !sameLimits ? before : decision;
   const approval = approvalAt(state.approval, decision, pullRequest, { sameHead, sameLimits });
-  const updates = state.kind === 'Open' ? state.updates + (sameHead || sameLimits ? 0 : 1) : 0;
   const { attempt } = memory;
   return {
     ...memory,
     state: {
       ...state,
       kind: 'Open',
-      decision: { ...held, approvedBy: approval?.by, pullRequest },
+      decision: { ...held, ...approvedAs(approval), pullRequest },
       approval,
-      updates,
     },
     // An act that did not change the head had no effect; the record of the attempt stays so that it is repeated only
     // after a backoff.
@@ -149,11 +176,18 @@ export function forgotten(memory: ResizeMemory<Merged>): ResizeMemory<Idle> {
 /**
  * After the decision was given up, because a person rejected it or nobody needs it any more, and the Lease was
  * released.
+ *
+ * @param withdrawnAt when it was given up because its demand went away; the cooldown runs from then.
  */
-export function closed(memory: ResizeMemory<Unmerged>, rejection: Rejection | null): ResizeMemory<Idle> {
-  const { rejections } = memory;
+export function closed(
+  memory: ResizeMemory<Unmerged>,
+  rejection: Rejection | null,
+  withdrawnAt: EpochMs | null = null,
+): ResizeMemory<Idle> {
+  const { rejections, lastWithdrawal } = memory;
   return {
     ...finished(memory),
+    lastWithdrawal: withdrawnAt ?? lastWithdrawal,
     rejections: rejection === null ? rejections : [...rejections, rejection].slice(-MAX_REJECTIONS),
   };
 }

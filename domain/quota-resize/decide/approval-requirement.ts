@@ -1,16 +1,19 @@
 /** Whether a person has to approve, and whether before the pull request or before the merge. */
-import { isZero, parseQuantity } from '../../kernel/quantity.ts';
+import { compareQuantities, isZero, parseQuantity } from '../../kernel/quantity.ts';
+import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { DecisionFacts, ApprovalRequirement, LimitChange } from '../model/decision.ts';
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
 
 /**
- * The approval that a raise requires: for a step above the policy's max-step, for any raise from 0, and for every raise
- * if `resizer.io/approval` says so; null where none is required. It is required before the merge, unless the policy
+ * The approval that a raise requires: for a step above the policy's max-step, for any raise from 0, for a limit above
+ * what the platform's guardrails allow without a person, for every raise if `resizer.io/approval` says so, and for a
+ * demand that only the message of an Event tells of; null where none is required. It is required before the merge, unless the policy
  * says before the pull request.
  */
 export function approvalRequirementOf(
   policy: ResizePolicy,
   changes: readonly LimitChange[],
+  demandByMessage = false,
 ): ApprovalRequirement | null {
   const before = policy.approval === 'before-pull-request' ? { before: 'pull-request' as const } : {};
   const from = Object.fromEntries(changes.map((change) => [change.resource, change.from]));
@@ -26,21 +29,48 @@ export function approvalRequirementOf(
     const message = `${first.resource} from ${first.from} to ${first.to} is more than ${policy.maxStep} × the limit (resizer.io/max-step)`;
     return { reason: 'MaxStepExceeded', message, ...before };
   }
-  if (policy.approval === 'none' || changes.length === 0) return null;
+  const beyond = changes.flatMap(({ resource, from: before, to: after }) => {
+    const limit = policy.unattended?.find(
+      (candidate) =>
+        candidate.resource === resource && compareQuantities(parseQuantity(after), parseQuantity(candidate.limit)) > 0,
+    );
+    return limit === undefined ? [] : [{ ...limit, before, after }];
+  })[0];
+  if (beyond !== undefined) {
+    const message = `${beyond.resource} from ${beyond.before} to ${beyond.after} is above ${beyond.limit}, ${beyond.why}`;
+    return { reason: 'GuardrailExceeded', message, ...before };
+  }
+  if (changes.length === 0) return null;
+  if (policy.approval === 'none') return demandByMessage ? BY_MESSAGE : null;
   const what = policy.approval === 'before-pull-request' ? 'before a pull request is opened' : 'before a merge';
   const message = `every raise of this quota needs an approval ${what} (resizer.io/approval is ${policy.approval})`;
   return { reason: 'ApprovalRequired', message, ...before };
 }
 
+/** Anybody who may create Events may have written it. */
+const BY_MESSAGE: ApprovalRequirement = {
+  reason: 'DemandByMessage',
+  message:
+    'only the message of an Event tells of a part of the demand, because Headroom cannot read the object that was denied',
+};
+
 /**
  * The approval that a decision requires: for its own quota by the current policy, or else for one of its batched
  * quotas.
+ *
+ * @param hard the limits in force, from which the step is measured; a limit that is not in it is as it was decided.
  */
 export function approvalRequirementOfDecision(
   policy: ResizePolicy,
-  { changes, batchedQuotas = [] }: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>,
+  {
+    changes,
+    demandByMessage,
+    batchedQuotas = [],
+  }: Pick<DecisionFacts, 'changes' | 'batchedQuotas'> & Partial<Pick<DecisionFacts, 'demandByMessage'>>,
+  hard: ResourceList = {},
 ): ApprovalRequirement | null {
-  const own = approvalRequirementOf(policy, changes);
+  const fromInForce = changes.map((change) => ({ ...change, from: hard[change.resource] ?? change.from }));
+  const own = approvalRequirementOf(policy, fromInForce, demandByMessage);
   if (own !== null) return own;
   const theirs = batchedQuotas.find(({ approvalRequirement }) => approvalRequirement !== null);
   if (!theirs?.approvalRequirement) return null;

@@ -2,11 +2,16 @@
  * Waiting for a person to approve or reject: people are notified once, reminded, and the decision is given up after the
  * policy's timeout.
  */
+import { sentence } from '../../kernel/sentence.ts';
 import { equalLists } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
+import type { ResizePolicy } from '../policy/policy.ts';
 import {
+  type Approval,
+  approvedPlaces,
   approvedValues,
   decidedLimits,
+  equalPlaces,
   type ApprovalRequirement,
   type Rejection,
   type UnmergedDecision,
@@ -15,18 +20,40 @@ import { isBeforePullRequest } from './approval-requirement.ts';
 import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
 import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
+import { asksForVerified } from '../policy/guardrail.ts';
+import { notProvedOf } from './left-to-people.ts';
 import type { Intended } from './next-step.ts';
 import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
-import { linkTo, wholeSummary } from '../pull-request/wording.ts';
+import { approverName, linkTo, wholeSummary } from '../pull-request/wording.ts';
+
+/** Whether the approval was given for exactly this, by somebody whose approval counts. */
+export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision, policy: ResizePolicy): boolean {
+  return approval !== null && isFor(approval, decision) && approvalCounts(approval, policy);
+}
 
 /**
- * Whether the approval was given for exactly these limits and this head; for an approval before the pull request, only
- * the limits count.
+ * Whether the approval is for exactly this decision's limits and this head. An approval before the pull request holds
+ * for every head that writes these limits to the same places over the same texts.
  */
-export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision): boolean {
-  if (approval === null || !equalLists(approval.limits, approvedValues(decision))) return false;
-  return isBeforePullRequest(decision.approvalRequirement) || approval.headSha === decision.pullRequest?.headSha;
+export function isFor({ limits, headSha, places = {} }: Approval, decision: UnmergedDecision): boolean {
+  if (!equalLists(limits, approvedValues(decision))) return false;
+  return isBeforePullRequest(decision.approvalRequirement)
+    ? equalPlaces(places, approvedPlaces(decision))
+    : headSha === decision.pullRequest?.headSha;
+}
+
+/** Whether the guardrail takes this approval: it may ask for one that is verified. */
+export function approvalCounts({ verified }: Approval, policy: Pick<ResizePolicy, 'guardrail'>): boolean {
+  return verified !== undefined || !asksForVerified(policy);
+}
+
+const VERIFIED_WAYS = 'Approve it with headroom approve or with a review of the pull request';
+
+/** Why a claimed approval of the decision does not count, a sentence; null where there is none. */
+function uncounted({ approval }: Unmerged, decision: UnmergedDecision, policy: ResizePolicy): string | null {
+  if (approval === null || approvalCounts(approval, policy) || !isFor(approval, decision)) return null;
+  return `it was approved by ${approval.by}, a name that nobody has verified; this guardrail asks for a verified approval`;
 }
 
 /** Makes a hold for a decision, with the latest moment of its end. */
@@ -43,12 +70,18 @@ export function awaitApproval(
   waiting: Waiting,
 ): Intended {
   const { approvalReminder, approvalTimeout } = observation.policy;
-  const key = `${decision.id}|${requirementDigest(decision)}|${decision.pullRequest?.headSha ?? ''}`;
+  const places = isBeforePullRequest(approvalRequirement) ? Object.values(approvedPlaces(decision)) : [];
+  const key = [decision.id, requirementDigest(decision), decision.pullRequest?.headSha ?? '', ...places].join('|');
   const { state } = memory;
   const existing = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
   const asking = inState(memory, { ...state, awaiting: existing });
   const subject = decision.pullRequest === null ? wholeSummary(decision) : linkTo(decision.pullRequest);
-  const detail = `${subject} has waited for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}. Send approve or reject`;
+  const notProved = notProvedOf(decision);
+  const doubt = notProved === null ? '' : `. What it changes is ${notProved}`;
+  const claimed = uncounted(state, decision, observation.policy);
+  const claim = claimed === null ? '' : `${sentence(claimed)} `;
+  const answer = asksForVerified(observation.policy) ? `${VERIFIED_WAYS}, or send reject` : 'Send approve or reject';
+  const detail = `${subject} has waited for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}${doubt}. ${claim}${answer}`;
 
   const about = `approval|${key}`;
   if (!memory.emitted.includes(about)) {
@@ -106,15 +139,41 @@ function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since
   return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, rejection, comment };
 }
 
-/** Announces an approval that people were not notified of yet: in an Event, and on the pull request if there is one. */
-export function announceApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): Intent | null {
+/**
+ * Announces an approval that people were not notified of yet, also one that does not count: in an Event, and on the
+ * pull request if there is one.
+ */
+export function announceApproval(
+  memory: ResizeMemory<Unmerged>,
+  decision: UnmergedDecision,
+  policy: ResizePolicy,
+): Intent | null {
   const { approval } = memory.state;
   if (approval === null) return null;
   const hasPullRequest = decision.pullRequest !== null;
-  const about = `approved|${approval.at}|${hasPullRequest ? 'commented' : 'said'}`;
+  const claimed = uncounted(memory.state, decision, policy);
+  const { approvalRequirement } = decision;
+  if (claimed !== null) {
+    if (approvalRequirement === null) return null;
+    const about = `claimed|${approval.at}|${hasPullRequest ? 'commented' : 'said'}`;
+    if (memory.emitted.includes(about)) return null;
+    const detail = `${wholeSummary(decision)} still waits for an approval: ${claimed}. ${VERIFIED_WAYS}`;
+    return {
+      kind: 'notify',
+      phase: 'AwaitingApproval',
+      reason: approvalRequirement.reason,
+      detail,
+      decision,
+      about,
+      comment: hasPullRequest ? `Not approved yet: ${claimed}.` : null,
+      event: { reason: 'QuotaResizeApprovalNeeded', message: detail },
+    };
+  }
+  const verified = approval.verified === undefined ? '' : `|${approval.verified}`;
+  const about = `approved|${approval.at}|${hasPullRequest ? 'commented' : 'said'}${verified}`;
   if (memory.emitted.includes(about)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
-  const words = `approved by ${approval.by} at ${formatInstant(approval.at)}${why}`;
+  const words = `approved by ${approverName(approval)} at ${formatInstant(approval.at)}${why}`;
   return {
     kind: 'notify',
     phase: hasPullRequest ? 'AwaitingMerge' : 'OpeningPullRequest',

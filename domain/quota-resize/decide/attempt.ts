@@ -33,6 +33,7 @@ export function attempt(
       until: recheck,
       quietUntil: Math.min(recheck, quietUntil(observation.timings, now)),
       ...(watch === undefined ? {} : { watch }),
+      ...(intent.kind === 'warnSync' && intent.syncOf !== undefined ? { syncOf: intent.syncOf } : {}),
     };
   };
 
@@ -86,12 +87,14 @@ function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
     case 'rebuild':
     case 'merge': {
       const head = intent.decision.pullRequest?.headSha ?? '';
-      return `${intent.kind}|${intent.decision.id}|${head}|${path}|${requirementDigest(intent.decision)}`;
+      const shared = (intent.decision.joined ?? []).map(({ decision, limits }) => [decision, limits]);
+      const others = shared.length === 0 ? '' : `|${JSON.stringify(shared)}`;
+      return `${intent.kind}|${intent.decision.id}|${head}|${path}|${requirementDigest(intent.decision)}${others}`;
     }
     case 'notify':
       return `say|${intent.about}`;
     case 'revise':
-      return `revise|${intent.decision.id}|${intent.reason}|${(intent.released ?? []).join(',')}`;
+      return `revise|${intent.decision.id}|${intent.reason}|${(intent.released ?? []).join(',')}|${intent.decision.readyAt ?? ''}`;
     case 'close':
     case 'release':
     case 'mergedByPerson':

@@ -3,11 +3,12 @@
  * request, so that the denied workloads fit after one merge.
  */
 import type { EpochMs } from '../../kernel/time.ts';
-import { type BatchedQuota, type DecisionFacts, decidedLimits } from '../model/decision.ts';
+import { type BatchedQuota, type DecisionFacts, decidedLimits, type LimitChange } from '../model/decision.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
 import { computeRequirement, mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
+import { withoutGiven } from '../policy/totals.ts';
 import { partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -18,13 +19,20 @@ export function batchedQuotasFor(
   now: EpochMs,
 ): readonly BatchedQuota[] {
   if (!requirement.unmetDemand) return [];
+  const given = [...requirement.changes];
   return observation.otherQuotas.flatMap((otherQuota): BatchedQuota[] => {
-    const theirs = requirementOf(observation, otherQuota, now);
+    const theirs = requirementOf(observation, afterGiving(otherQuota, given), now);
     if (theirs === null) return [];
     const { name, quota, candidates } = otherQuota;
     const { changes, approvalRequirement } = theirs;
+    given.push(...changes);
     return [{ quota: name, quotaUid: quota.uid, changes, ...usageNotesOf(theirs), approvalRequirement, candidates }];
   });
+}
+
+/** Another quota of the namespace, with what is left for it after the same decision raised others. */
+function afterGiving(otherQuota: OtherQuota, given: readonly LimitChange[]): OtherQuota {
+  return { ...otherQuota, policy: withoutGiven(otherQuota.policy, given) };
 }
 
 /**
@@ -40,27 +48,41 @@ export function batchOwnerFor(observation: QuotaObservation, requirement: Propos
   return before.toSorted((a, b) => (a.quota.uid < b.quota.uid ? -1 : 1))[0] ?? null;
 }
 
-/** The batched quotas with larger limits where their demand has grown since the decision; null where none has. */
+/**
+ * The batched quotas with larger limits where their demand has grown since the decision; null where none has.
+ *
+ * @param ownGrowth of the decision's own quota: what it takes is not left for the others.
+ */
 export function grownBatchedQuotas(
   observation: QuotaObservation,
   batchedQuotas: readonly BatchedQuota[],
+  ownGrowth: readonly LimitChange[],
 ): readonly BatchedQuota[] | null {
   let grew = false;
+  const given = [...ownGrowth];
   const now = batchedQuotas.map((batchedQuota): BatchedQuota => {
-    const otherQuota = observation.otherQuotas.find(({ name }) => name === batchedQuota.quota);
-    const theirs = otherQuota === undefined ? null : demandOf(observation, otherQuota);
-    if (otherQuota === undefined || theirs === null) return batchedQuota;
-    if (!outgrows(theirs, decidedLimits(batchedQuota), otherQuota.policy)) return batchedQuota;
+    const other = observation.otherQuotas.find(({ name }) => name === batchedQuota.quota);
+    if (other === undefined) return batchedQuota;
+    const otherQuota = afterGiving(other, given);
+    const theirs = demandOf(observation, otherQuota);
+    if (theirs === null || !outgrows(theirs, decidedLimits(batchedQuota), otherQuota.policy)) return batchedQuota;
     grew = true;
-    const changes = mergeChanges(batchedQuota.changes, theirs.changes);
+    const changes = mergeChanges(batchedQuota.changes, theirs.changes, otherQuota.policy);
+    given.push(...growthOf(batchedQuota.changes, changes));
     return {
       ...batchedQuota,
       changes,
       ...usageNotesOf(theirs),
-      approvalRequirement: approvalRequirementOf(otherQuota.policy, changes),
+      approvalRequirement: approvalRequirementOf(otherQuota.policy, changes, theirs.demandByMessage),
     };
   });
   return grew ? now : null;
+}
+
+/** How far changes go beyond those that were decided before, which count towards the totals already. */
+export function growthOf(before: readonly LimitChange[], after: readonly LimitChange[]): readonly LimitChange[] {
+  const decided = decidedLimits({ changes: before });
+  return after.map((change) => ({ ...change, from: decided[change.resource] ?? change.from }));
 }
 
 function usageNotesOf({ usageNotes }: Proposal): Pick<BatchedQuota, 'usageNotes'> {
@@ -127,7 +149,8 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
   if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
-  if (lease.lastModified !== null && now < lease.lastModified + policy.cooldown) return null;
+  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0);
+  if (now < restsFrom + policy.cooldown) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;
   const memory = { rejections: lease.rejections, cooldownSkippedAt: null };
@@ -139,7 +162,7 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
  * Whether the same rules and the same people decide about both quotas. Approval requirements may differ, because an
  * approval covers the whole pull request.
  */
-function isAsFree(a: ResizePolicy, b: ResizePolicy): boolean {
+export function isAsFree(a: ResizePolicy, b: ResizePolicy): boolean {
   const rules = ({ autoMerge, approval, freezeUntil, mergeWindows, reviewers }: ResizePolicy) =>
     JSON.stringify([autoMerge.allowed, approval, freezeUntil, mergeWindows, reviewers]);
   return rules(a) === rules(b);

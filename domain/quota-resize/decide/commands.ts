@@ -1,17 +1,9 @@
 import type { ReadInput } from '../../kernel/command-input.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { approvedValues } from '../model/decision.ts';
+import { type Approval, approvedPlaces, approvedValues, type OperatorWord } from '../model/decision.ts';
+import { approverName } from '../pull-request/wording.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
-import {
-  type Approval,
-  isUnmerged,
-  NO_ATTEMPT,
-  type OperatorWord,
-  type ResizeMemory,
-  type ResizeState,
-  type Unmerged,
-  withDecision,
-} from '../model/memory.ts';
+import { isUnmerged, NO_ATTEMPT, type ResizeMemory, type ResizeState, withApproval } from '../model/memory.ts';
 
 /** Commands that an operator may send to an episode besides `pause` and `resume`, as a signal or as an update. */
 export type EpisodeCommand = 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
@@ -58,21 +50,20 @@ function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOu
     const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
     return rejected(`${now}, not "${head}". Check the pull request again before you approve it`);
   }
-  const approval: Approval = { ...word, limits: approvedValues(decision), headSha };
+  const approval: Approval = {
+    ...word,
+    limits: approvedValues(decision),
+    headSha,
+    places: approvedPlaces(decision),
+  };
   const what =
     pullRequest === null
       ? `decision ${decision.id}, its pull request is opened`
       : `pull request #${pullRequest.number} at ${headSha.slice(0, 12)}`;
   return done(
-    { ...memory, state: { ...approvedBy(state, word.by), approval } },
-    `approved by ${word.by}: ${what}, for these values only`,
+    { ...memory, state: withApproval(state, approval) },
+    `approved by ${approverName(approval)}: ${what}, for these values only`,
   );
-}
-
-function approvedBy(state: Unmerged, by: string): Unmerged {
-  return state.kind === 'Locked'
-    ? withDecision(state, { ...state.decision, approvedBy: by })
-    : withDecision(state, { ...state.decision, approvedBy: by });
 }
 
 function reject(memory: ResizeMemory, word: OperatorWord): CommandOutcome {
@@ -82,7 +73,9 @@ function reject(memory: ResizeMemory, word: OperatorWord): CommandOutcome {
   const consequence =
     state.kind === 'Locked'
       ? `decision ${state.decision.id} gets no pull request`
-      : `pull request #${state.decision.pullRequest.number} is closed`;
+      : state.decision.pullRequest.joinedTo === undefined
+        ? `pull request #${state.decision.pullRequest.number} is closed`
+        : `pull request #${state.decision.pullRequest.number}, which raises other quotas too, goes on without it`;
   return done(
     { ...memory, state: { ...state, rejection: word, approval: null } },
     `rejected by ${word.by}: ${consequence}`,

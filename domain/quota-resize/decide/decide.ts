@@ -7,6 +7,7 @@ import { abandon, goneReason } from './abandon.ts';
 import { attempt } from './attempt.ts';
 import { hydrate } from './hydrate.ts';
 import { decideIdle } from './idle.ts';
+import { withoutForge } from './joined.ts';
 import { decideLocked } from './locked.ts';
 import { decideMerged } from './merged.ts';
 import { hold, type Intended } from './next-step.ts';
@@ -24,7 +25,7 @@ export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
   const pass = { ...seen, memory: hydrated, now };
   const [remembered, intent] = guard(pass) ?? decideInState(pass, isAdopted);
-  return attempt({ ...pass, memory: remembered }, intent);
+  return attempt({ ...pass, memory: remembered }, withoutForge(intent));
 }
 
 /**

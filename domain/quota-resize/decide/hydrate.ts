@@ -14,6 +14,7 @@ export function hydrate(observation: QuotaObservation, memory: ResizeMemory): Re
     quotaUid: memory.quotaUid ?? observation.quota?.uid ?? null,
     mode: observation.namespace !== 'gone' && observation.quota !== null ? observation.policy.mode : memory.mode,
     lastChange: latest(memory.lastChange, lease.lastModified),
+    lastWithdrawal: latest(memory.lastWithdrawal, lease.lastWithdrawal ?? null),
     lastRecommendation: newest(memory.lastRecommendation, lease.lastRecommendation),
     rejections: unionRejections(memory.rejections, lease.rejections),
   };

@@ -33,6 +33,9 @@ const YIELD_MS = 15_000;
 /** How often a waiting quota checks whether the batch owner has raised it. */
 const YIELD_RECHECK_MS = 2_000;
 
+/** Why nothing is raised, a clause. */
+export const NOTHING_NEEDED = 'every resource is below its threshold, and no workload needs more';
+
 /** The episode has no decision: is there a requirement, and may it be acted on? */
 export function decideIdle(pass: Pass<Idle>): Intended {
   const { observation, memory, now } = pass;
@@ -143,8 +146,10 @@ function withoutRequirement(pass: Pass): Intended {
     if (observation.demand.length === 0) return [memory, end('AtMaximum', detail)];
     return emitOnce(pass, `maximum|${detail}`, { phase: 'Blocked', reason: 'AtMaximum', detail });
   }
-  const calm = 'every resource is below its threshold, and no workload needs more';
-  return [memory, end('BelowThreshold', [`${calm}.`, ...usageNotes(observation, memory.lastChange)].join(' '))];
+  return [
+    memory,
+    end('BelowThreshold', [`${NOTHING_NEEDED}.`, ...usageNotes(observation, memory.lastChange)].join(' ')),
+  ];
 }
 
 /** A hold that is reported once, in a Warning Event on the quota. */
@@ -179,7 +184,7 @@ function lockedHold(observation: QuotaObservation, now: EpochMs): Intent {
 }
 
 function cooldownEnd(observation: QuotaObservation, memory: ResizeMemory, observing: boolean): EpochMs | null {
-  const starts = [memory.lastChange, observing ? (memory.lastRecommendation?.at ?? null) : null];
+  const starts = [memory.lastChange, observing ? (memory.lastRecommendation?.at ?? null) : memory.lastWithdrawal];
   const last = starts.reduce<EpochMs | null>((a, b) => latest(a, b), null);
   if (last === null) return null;
   if (memory.cooldownSkippedAt !== null && memory.cooldownSkippedAt >= last) return null;

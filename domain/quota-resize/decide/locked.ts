@@ -12,6 +12,7 @@ import { type Pass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf } from './pull-request-closed.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
+import { withVerifiedApproval } from './verified-approval.ts';
 
 export function decideLocked(pass: Pass<Locked>, isAdopted: boolean): Intended {
   const { observation, memory, now } = pass;
@@ -46,8 +47,11 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     return demandGone(pass, 'OpeningPullRequest', consequence);
   }
   // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
-  const decision = { ...decided, approvalRequirement: approvalRequirementOfDecision(observation.policy, decided) };
-  const state: Locked = { ...withDecision(memory.state, decision), demandGoneSince: null };
+  const decision = {
+    ...decided,
+    approvalRequirement: approvalRequirementOfDecision(observation.policy, decided, observation.quota?.hard),
+  };
+  const state: Locked = withVerifiedApproval({ ...withDecision(memory.state, decision), demandGoneSince: null }, pass);
   const settled = passIn(pass, state);
   const current = settled.memory;
   const leaving = leavingBatchedQuotas(observation, decision);
@@ -57,22 +61,24 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     const phase = 'OpeningPullRequest';
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
-  const grown = grownBy(settled, decision, requirement);
-  const toApprove = grown ?? decision;
+  const grown = grownBy(settled, state.decision, requirement);
+  const toApprove = grown ?? state.decision;
   if (
     isBeforePullRequest(toApprove.approvalRequirement) &&
     toApprove.approvalRequirement !== null &&
-    !approvalHolds(state, toApprove)
+    !approvalHolds(state, toApprove, observation.policy)
   ) {
     if (grown !== null) {
       const detail = `the demand grew before anybody approved it (${summary(grown)})`;
       return [current, { kind: 'revise', phase: 'AwaitingApproval', reason: 'DemandGrew', detail, decision: grown }];
     }
+    const announced = announceApproval(current, toApprove, observation.policy);
+    if (announced !== null) return [current, announced];
     return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) =>
       holdDecision(pass, { phase: 'AwaitingApproval', reason, detail }, { until }),
     );
   }
-  const approved = announceApproval(current, toApprove);
+  const approved = announceApproval(current, toApprove, observation.policy);
   if (approved !== null) return [current, approved];
   if (grown !== null) {
     const why = `the demand grew (${summary(grown)})`;

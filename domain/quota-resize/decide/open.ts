@@ -1,19 +1,23 @@
 /** A pull request exists: is its head still Headroom's, is it still wanted, and may it be merged? */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
+import { approvedAs, type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
 import { isHeldByOthers, type MergeHold, type QuotaObservation } from '../model/observation.ts';
 import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
-import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
+import { approvalCounts, approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { approvalRequirementOfDecision } from './approval-requirement.ts';
+import { leave, namesOf, sharingChange, unreadyClause } from './joined.ts';
 import { forbiddenBatchedQuotas, leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
+import { growthOfOpen } from './growth.ts';
+import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
+import { withVerifiedApproval } from './verified-approval.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
 /** A forge may show the previous head for a moment after a push. */
@@ -37,15 +41,29 @@ export function decideOpen(pass: OpenPass): Intended {
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
   }
-  if (pullRequest.state === 'closed') return [memory, completeClosed(pass)];
+  const { joinedTo } = decided.pullRequest;
+  if (joinedTo !== undefined && pullRequest.isWithoutOwn === true) {
+    return [memory, leave(decided, 'does not raise this quota any more')];
+  }
+  if (pullRequest.state === 'closed') {
+    const isOfOwner = joinedTo !== undefined && pullRequest.merge === null && pullRequest.isClosedByOwn === true;
+    return [memory, isOfOwner && rejected === null ? leave(decided, 'is closed') : completeClosed(pass)];
+  }
 
   // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
-  const decision: OpenDecision = { ...decided, approvalRequirement: approvalRequirementOfDecision(policy, decided) };
-  const settled = passIn(pass, { ...withDecision(memory.state, decision), closing: null });
+  const decision: OpenDecision = {
+    ...decided,
+    approvalRequirement: approvalRequirementOfDecision(policy, decided, observation.quota?.hard),
+  };
+  const settled = passIn(pass, withVerifiedApproval({ ...withDecision(memory.state, decision), closing: null }, pass));
   const open = settled.memory;
   const waiting: Waiting = (phase, reason, detail, until) =>
     holdDecision(pass, { phase, reason, detail }, { until, watch: 'pullRequest' });
 
+  if (joinedTo !== undefined && (observation.sharing?.kind !== 'joined' || !observation.sharing.isJoined)) {
+    if (rejected === null && policy.mode !== 'observe')
+      return [open, leave(decision, 'does not raise this quota any more')];
+  }
   if (policy.mode === 'observe') {
     const wish = rejected === null ? 'it is left to people' : `${rejected.by} rejected it, which is left to people`;
     const detail = `the mode is observe, so nothing is written to ${link}: ${wish}, waiting until they merge or close it`;
@@ -73,16 +91,18 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const requirement = computeRequirement(observation, memory.lastChange);
-  if (!concerns(requirement, decision) && !decision.demandByMessage) {
-    return demandGone(pass, 'AwaitingChecks', `${link} is closed`);
+  if (!concerns(requirement, decision)) {
+    const consequence = ref.joinedTo === undefined ? `${link} is closed` : `${link} goes on without this quota`;
+    return demandGone(pass, 'AwaitingChecks', consequence);
   }
   const settled = passIn(pass, { ...memory.state, demandGoneSince: null });
   const current = settled.memory;
-  const approved = announceApproval(current, decision);
+  const approved = announceApproval(current, decision, observation.policy);
   if (approved !== null) return [current, approved];
   const forbidden = forbiddenBatchedQuotas(observation, decision);
   if (forbidden.length > 0) return [current, rebuildWithout(observation, decision, forbidden)];
   const grown = requirement === null ? null : grownBy(settled, decision, requirement);
+  const isJoined = ref.joinedTo !== undefined;
 
   if (pullRequest.headSha !== ref.headSha) {
     // The checks and the mergeability belong to the other head and prove nothing about Headroom's.
@@ -92,19 +112,51 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
       return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
     }
     const why = `the head ${short(pullRequest.headSha)} is a commit of Headroom that was not recorded, so Headroom checks it`;
+    if (isJoined) {
+      const moved = { phase: 'OpeningPullRequest', reason: 'HeadMoved', detail: `${link}: ${why}` } as const;
+      return [current, { kind: 'open', ...moved, decision }];
+    }
     return [current, rebuild(observation, grown ?? decision, { reason: 'HeadMoved', detail: `${link}: ${why}`, why })];
   }
-  if (grown !== null) {
-    const updateAt = ref.pushedAt + observation.timings.updateInterval;
+  const growth = growthOfOpen(settled);
+  if (grown !== null && growth.kind !== 'afterMerge') {
     const why = `the demand grew (${summary(grown)})`;
-    if (now < updateAt) {
-      const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
-      return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];
+    if (growth.kind === 'later') {
+      const detail = `${why}, ${link} is updated at ${formatInstant(growth.at)}`;
+      return [current, waiting('AwaitingChecks', 'UpdateDue', detail, growth.at)];
     }
+    if (isJoined) return [current, grownInShared(grown, why)];
     return [current, rebuild(observation, grown, { reason: 'DemandGrew', detail: `${link}: ${why}`, why })];
   }
-  const unready = untilReady(settled, waiting);
-  return unready === null ? decideMerge(settled, waiting) : [current, unready];
+  if (isJoined) return decideMerge(settled, waiting);
+  // A merge that growth does not postpone any more is not postponed by others either.
+  const change = sharingChange(observation, decision, { isOpen: growth.kind !== 'afterMerge' });
+  const changeAt = change === null || change.isUrgent ? now : ref.pushedAt + observation.timings.updateInterval;
+  if (change !== null && now >= changeAt) {
+    const { why, joined, isUrgent } = change;
+    const reason = isUrgent ? 'BatchedQuotaLeft' : 'RaisedWithOtherQuota';
+    return [current, rebuild(observation, { ...decision, joined }, { reason, detail: `${link}: ${why}`, why })];
+  }
+  const waitingFor: Waiting =
+    change === null
+      ? waiting
+      : (phase, reason, detail, until) => waiting(phase, reason, detail, Math.min(until ?? changeAt, changeAt));
+  const unready = untilReady(settled, waitingFor);
+  return unready === null ? decideMerge(settled, waitingFor) : [current, unready];
+}
+
+/** The owner of the pull request writes the greater limits when it sees them in the Lease. */
+function grownInShared(grown: OpenDecision, why: string): Intent {
+  const { joinedTo } = grown.pullRequest;
+  const detail = `${linkTo(grown.pullRequest)}: ${why}`;
+  return {
+    kind: 'revise',
+    phase: 'OpeningPullRequest',
+    reason: 'DemandGrew',
+    detail,
+    decision: { ...grown, readyAt: undefined },
+    ...(joinedTo === undefined ? {} : { wakes: joinedTo }),
+  };
 }
 
 /** What still has to happen on the forge before a merge; null when the pull request is ready. */
@@ -137,7 +189,7 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   // First of all: people who merge by hand, or approve, do so for what is in it.
   const leaving = leavingBatchedQuotas(observation, decision);
   if (leaving.length > 0) return [memory, rebuildWithout(observation, decision, leaving)];
-  const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision);
+  const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision, policy);
   // Where a person merges anyway, a separate approval is required only if the policy asks for it explicitly.
   if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
     return awaitApproval(pass, decision, approvalRequirement, (reason, detail, until) =>
@@ -149,10 +201,41 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
     const detail = `${link} is ready and waits for a person to merge it: auto-merge is off ${namespaceOff ? 'for this namespace (resizer.io/auto-merge)' : 'globally (--enable-auto-merge)'}`;
     return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
+  const approval = state.approval !== null && approvalCounts(state.approval, policy) ? state.approval : null;
+  const approved: OpenDecision = { ...decision, ...approvedAs(approval), approval: approval ?? undefined };
+  if (pullRequest.joinedTo !== undefined) return [memory, letMerge(approved, decision, waiting)];
+  const base = { name: pullRequest.base, isProtected: pass.pullRequest.baseIsProtected === true };
+  const left = leftToPeople(decision, base);
+  if (left !== null) return personMerges(memory, left, waiting);
   const { mergeHold } = observation;
   if (mergeHold !== null) return held(memory, mergeHold, waiting);
+  const others = unreadyClause(observation, decision);
+  if (others !== null)
+    return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
-  return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
+  return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision: approved }];
+}
+
+/** The decision is stored as ready for the owner of the pull request, who merges it. */
+function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: Waiting): Intent {
+  const { headSha, joinedTo } = approved.pullRequest;
+  const owner = joinedTo === undefined ? '' : namesOf([joinedTo]);
+  const link = linkTo(approved.pullRequest);
+  if (stored.readyAt === headSha && stored.approval?.at === approved.approval?.at) {
+    return waiting(
+      'AwaitingMerge',
+      'RaisedWithOtherQuota',
+      `${link} is merged for ${owner}, with which this quota shares it`,
+    );
+  }
+  return {
+    kind: 'revise',
+    phase: 'AwaitingMerge',
+    reason: 'ReadyToMerge',
+    detail: `${link} may be merged for this quota`,
+    decision: { ...approved, readyAt: headSha },
+    ...(joinedTo === undefined ? {} : { wakes: joinedTo }),
+  };
 }
 
 /** Rebuilds the branch without the batched quotas that must not be raised any more. */
@@ -178,8 +261,19 @@ function rebuild(
     // What was approved for all of them is approved no more.
     ...(released.length === 0
       ? { decision }
-      : { decision: { ...withoutBatchedQuotas(decision, released), approvedBy: undefined }, released }),
+      : { decision: { ...withoutBatchedQuotas(decision, released), ...approvedAs(null) }, released }),
   };
+}
+
+/** The pull request is ready, and nobody but a person may merge it: people are told once. */
+function personMerges(memory: ResizeMemory<Open>, { reason, why }: LeftToPeople, waiting: Waiting): Intended {
+  const { decision } = memory.state;
+  const detail = `${linkTo(decision.pullRequest)} is ready and waits for a person to merge it: ${why}`;
+  const about = `people|${reason}|${why}`;
+  if (memory.emitted.includes(about)) return [memory, waiting('AwaitingMerge', reason, detail)];
+  const comment = `Ready, and left to a person to merge: ${why}.`;
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
 }
 
 /**

@@ -9,12 +9,6 @@ import { approvalRequirementOfDecision } from './approval-requirement.ts';
 
 type FoundInGit = Extract<SourceObservation, { kind: 'found' }>;
 
-/** A quota that the same pull request can raise, with the files that have to change. */
-export interface PlacedQuota {
-  readonly batchedQuota: BatchedQuota;
-  readonly paths: readonly string[];
-}
-
 /** A decision to raise the quota, or the finding that Git already holds all of the values. */
 export type PlacedProposal =
   | { readonly kind: 'raise'; readonly decision: LockedDecision }
@@ -70,37 +64,22 @@ export function placeBatchedQuota(
   { batchedQuota, proposal, policy }: BatchedProposal,
   source: SourceObservation,
   own: FoundInGit,
-): PlacedQuota | null {
+): BatchedQuota | null {
   if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) return null;
   if (coveredBy(batchedQuota.changes, source.limits)) return null;
-  const written = asWritten({ ...proposal, changes: batchedQuota.changes }, source.limits, policy);
+  const demandByMessage = proposal.demandByMessage || batchedQuota.approvalRequirement?.reason === 'DemandByMessage';
+  const written = asWritten({ ...proposal, changes: batchedQuota.changes, demandByMessage }, source.limits, policy);
   const { changes, approvalRequirement } = written;
-  return {
-    batchedQuota: { ...batchedQuota, changes, approvalRequirement, placement: source.placement },
-    paths: source.paths,
-  };
+  return { ...batchedQuota, changes, approvalRequirement, placement: source.placement };
 }
 
 /** The decision with these batched quotas, and the approval that all of them together require. */
 export function withPlacedQuotas(
   decision: LockedDecision,
-  placed: readonly PlacedQuota[],
+  placed: readonly BatchedQuota[],
   policy: ResizePolicy,
 ): LockedDecision {
   if (placed.length === 0) return decision;
-  const together = { ...decision, batchedQuotas: placed.map(({ batchedQuota }) => batchedQuota) };
+  const together = { ...decision, batchedQuotas: placed };
   return { ...together, approvalRequirement: approvalRequirementOfDecision(policy, together) };
-}
-
-/**
- * The batched quotas that remain when a file is locked by another decision: those that do not need the file. Null when
- * the decision's own quota needs the file.
- */
-export function withoutFile(
-  placed: readonly PlacedQuota[],
-  own: FoundInGit,
-  path: string,
-): readonly PlacedQuota[] | null {
-  const others = placed.filter(({ paths }) => !paths.includes(path));
-  return own.paths.includes(path) || others.length === placed.length ? null : others;
 }

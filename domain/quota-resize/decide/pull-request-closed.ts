@@ -35,7 +35,17 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
   // is harmless.
   if (rejected === null && closing !== null && deletesBranch) {
     const { reason, detail } = closing;
-    return { ...closeUnneeded(decision, detail), reason };
+    const isWithdrawal = reason === 'DemandGone';
+    return {
+      kind: 'close',
+      phase: 'CoolingDown',
+      reason,
+      detail,
+      decision,
+      comment: closeComment(detail),
+      rejection: null,
+      isWithdrawal,
+    };
   }
   const rejection = rejected ?? {
     limits: decidedLimits(decision),
@@ -70,8 +80,21 @@ export function closeRejected(observation: QuotaObservation, decision: UnmergedD
   return { kind: 'close', phase: 'CoolingDown', reason: 'Rejected', detail, decision, comment, rejection };
 }
 
+function closeComment(detail: string): string {
+  return `Closed by Headroom: ${detail}, nothing has to be raised any more.`;
+}
+
 /** Closes a decision that nothing needs any more; this is no rejection of its values. */
 export function closeUnneeded(decision: UnmergedDecision, detail: string): Intent {
-  const comment = `Closed by Headroom: ${detail}, nothing has to be raised any more.`;
-  return { kind: 'close', phase: 'CoolingDown', reason: 'DemandGone', detail, decision, comment, rejection: null };
+  const comment = closeComment(detail);
+  return {
+    kind: 'close',
+    phase: 'CoolingDown',
+    reason: 'DemandGone',
+    detail,
+    decision,
+    comment,
+    rejection: null,
+    isWithdrawal: true,
+  };
 }

@@ -42,13 +42,14 @@ export function partRejected(
     inForce.find((candidate) => requirement.changes.some((change) => covers(candidate, change))) ?? null;
   if (changes.length === 0) return { wanted: null, rejection };
   const unmetDemand = changes.some((change) => !isZero(parseQuantity(change.demand)));
+  const demandByMessage = unmetDemand && requirement.demandByMessage;
   const wanted: Proposal = {
     ...requirement,
     changes,
     evidence: unmetDemand ? requirement.evidence : [],
     unmetDemand,
-    demandByMessage: unmetDemand && requirement.demandByMessage,
-    approvalRequirement: approvalRequirementOf(observation.policy, changes),
+    demandByMessage,
+    approvalRequirement: approvalRequirementOf(observation.policy, changes, demandByMessage),
   };
   return { wanted, rejection };
 }

@@ -3,23 +3,23 @@
  * to grow.
  */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { type DecisionFacts, decidedLimits, type LockedDecision, type OpenDecision } from '../model/decision.ts';
+import {
+  approvedAs,
+  type DecisionFacts,
+  decidedLimits,
+  type LockedDecision,
+  type OpenDecision,
+} from '../model/decision.ts';
 import { inState, type Unmerged } from '../model/memory.ts';
 import type { Intent, Phase, Proposal, StatusFields, Wait } from '../model/verdict.ts';
 import { mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
-import { grownBatchedQuotas } from './batched-quotas.ts';
+import { grownBatchedQuotas, growthOf } from './batched-quotas.ts';
 import { hold, type Intended } from './next-step.ts';
 import type { Pass } from './pass.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
-
-/**
- * How often an open pull request is updated with greater values. After that it is merged when ready, and the rest is
- * left to the next episode.
- */
-const MAX_UPDATES = 3;
 
 /** Whether the requirement includes a resource of the decision; other resources are no reason to keep it. */
 export function concerns(requirement: Proposal | null, decision: DecisionFacts): requirement is Proposal {
@@ -35,26 +35,28 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
   decision: D,
   requirement: Proposal,
 ): D | null {
-  const { observation, memory } = pass;
+  const { observation, memory, now } = pass;
   const { state } = memory;
-  if (state.kind === 'Open' && state.updates >= MAX_UPDATES) return null;
   // People who approved before the pull request existed must not find greater values in it: the rest is left to the
   // next decision, which needs its own approval.
   if (state.kind === 'Open' && isBeforePullRequest(decision.approvalRequirement)) return null;
   const { wanted } = partRejected(requirement, pass);
   const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), observation.policy);
-  const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? []);
+  const changes = grew ? mergeChanges(decision.changes, wanted.changes, observation.policy) : decision.changes;
+  const ownGrowth = growthOf(decision.changes, changes);
+  const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? [], ownGrowth);
   if (!grew && batchedQuotas === null) return null;
   const own = grew
     ? {
-        changes: mergeChanges(decision.changes, wanted.changes),
+        changes,
         evidence: wanted.evidence.length > 0 ? wanted.evidence : decision.evidence,
         demandByMessage: decision.demandByMessage || wanted.demandByMessage,
         ...(wanted.notes.length === 0 ? {} : { notes: wanted.notes }),
         ...(wanted.usageNotes === undefined ? {} : { usageNotes: wanted.usageNotes }),
       }
     : {};
-  const grown = { ...decision, ...own, ...(batchedQuotas === null ? {} : { batchedQuotas }), approvedBy: undefined };
+  const others = batchedQuotas === null ? {} : { batchedQuotas };
+  const grown = { ...decision, ...own, ...others, ...approvedAs(null), grownAt: now };
   return { ...grown, approvalRequirement: approvalRequirementOfDecision(observation.policy, grown) };
 }
 

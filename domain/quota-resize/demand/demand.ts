@@ -5,6 +5,7 @@
  */
 import {
   addLists,
+  exceededKeys,
   maskList,
   maxLists,
   multiplyList,
@@ -20,6 +21,7 @@ import { namesOfCharge, podCharge } from '../../quota-usage/pod-charge.ts';
 import type { Pod } from '../../quota-usage/pod.ts';
 import { claimInScopes, countsOtherObjects, podInScopes, type QuotaScopes } from '../../quota-usage/scopes.ts';
 import type { AdmissionDenial } from './event-message.ts';
+import type { TemplateAge } from './owner.ts';
 import type { Missing } from './missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../model/observation.ts';
 import { type PodDefaults, storedClaim, storedPod } from './stored-object.ts';
@@ -47,23 +49,23 @@ export interface SeenDenial {
 export interface DeniedWorkload {
   readonly workload: WorkloadRef;
   readonly denials: readonly SeenDenial[];
-  /**
-   * When the workload's template last changed: an earlier denial was about another template. Null: it never changed, or
-   * this is unknown.
-   */
-  readonly templateSince: EpochMs | null;
+  /** The age of the workload's template: an earlier denial was about another template. */
+  readonly template: TemplateAge;
 }
 
 /**
- * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing
- * object is charged the larger of what its template gives and what a denial named, because a webhook may have enlarged
- * the object.
+ * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing, or when no
+ * denial was about the present template. One missing object is charged what a denial named, because a webhook may have
+ * made it larger or smaller than its template, and what its template gives of everything else.
  */
 export function demandOfMissing(
   quota: ChargingQuota,
-  denied: DeniedWorkload,
+  { workload, denials, template }: DeniedWorkload,
   missing: readonly Missing[],
 ): WorkloadDemand | null {
+  const remaining = remainingDenials(denials, template);
+  if (remaining === null) return null;
+  const denied = { ...remaining, workload };
   const lastSeen = Math.max(...denied.denials.map((denial) => denial.lastSeen));
   const charged = missing
     .filter((object) => object.count > 0)
@@ -71,16 +73,39 @@ export function demandOfMissing(
     .map((object) => ({ ...object, charge: withoutZeros(chargeOfOne(quota, denied, object, lastSeen)) }))
     .filter((object) => Object.keys(object.charge).length > 0);
   if (charged.length === 0) return null;
-  const pods = charged.find((object) => object.of === 'pod');
+  const pods = charged.filter((object) => object.of === 'pod');
+  const [first] = pods;
   return {
-    workload: denied.workload,
+    workload,
     basis: 'workload',
-    missing: pods?.count ?? charged.reduce((sum, object) => sum + object.count, 0),
-    surge: Math.min(pods?.surge ?? 0, pods?.count ?? 0),
-    ...laterOf(pods),
+    missing: (pods.length > 0 ? pods : charged).reduce((sum, object) => sum + object.count, 0),
+    surge: Math.min(first?.surge ?? 0, first?.count ?? 0),
+    ...laterOf(first),
     total: charged.reduce<ResourceList>((sum, object) => addLists(sum, chargeOfAll(quota, object, lastSeen)), {}),
     lastSeen,
   };
+}
+
+/** The denials of a workload that count. */
+interface RemainingDenials {
+  readonly workload: WorkloadRef;
+  readonly denials: readonly SeenDenial[];
+  /** Whether they were about the present template. If not, they may have been, and count for what they named alone. */
+  readonly areOfTemplate: boolean;
+}
+
+/**
+ * The denials that were about the present template, or otherwise those that may have been. Times are whole seconds, so
+ * a denial in the second of the write may have been about either. Null when all of them were about an earlier template.
+ */
+function remainingDenials(
+  denials: readonly SeenDenial[],
+  { since, isExact }: TemplateAge,
+): Pick<RemainingDenials, 'denials' | 'areOfTemplate'> | null {
+  const after = denials.filter(({ lastSeen }) => since === null || lastSeen > since);
+  if (after.length > 0) return { denials: after, areOfTemplate: true };
+  const perhaps = denials.filter(({ lastSeen }) => !isExact || lastSeen === since);
+  return perhaps.length === 0 ? null : { denials: perhaps, areOfTemplate: false };
 }
 
 /** Missing resource claims, by the name of their ResourceClaimTemplate. */
@@ -149,7 +174,11 @@ export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): 
   );
   // Two quotas may deny the same object one after the other, so only the larger request for each resource counts.
   const byKind = Map.groupBy(newest, (seen) => seen.denial.resource ?? '');
-  const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => addLists(sum, requestedOf(quota, kind)), {});
+  const keys = Object.keys(quota.hard);
+  const total = [...byKind.values()].reduce<ResourceList>(
+    (sum, kind) => addLists(sum, maskList(requestedOf(kind), keys)),
+    {},
+  );
   if (Object.keys(withoutZeros(total)).length === 0) return null;
   const lastSeen = Math.max(...newest.map((seen) => seen.lastSeen));
   return { workload: denied.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
@@ -166,29 +195,33 @@ function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
   return [...newest.values()];
 }
 
-/** What one object requested according to its denials, under the names that the quota limits. */
-function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): ResourceList {
-  const requested = denials.reduce<ResourceList>((list, seen) => maxLists(list, seen.denial.requested), {});
-  const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
-    namesOfCharge(name).map((key) => [key, amount] as const),
-  );
-  return maskList(Object.fromEntries(byEveryName), Object.keys(quota.hard));
+/** What one object requested according to its denials, under every name that a quota may limit it by. */
+function requestedOf(denials: readonly SeenDenial[]): ResourceList {
+  return denials.reduce<ResourceList>((list, { denial }) => {
+    const byEveryName = Object.entries(denial.requested).flatMap(([name, amount]) =>
+      namesOfCharge(name).map((key) => [key, amount] as const),
+    );
+    return maxLists(list, Object.fromEntries(byEveryName));
+  }, {});
 }
 
 /**
- * What the quota charges for one missing object: for each resource the larger of the calculated charge and the denied
- * request. Empty when the quota does not count the object.
+ * What the quota charges for one missing object: what a denial named, and of every other resource what is calculated.
+ * Empty when the quota does not count the object.
  */
-function chargeOfOne(quota: ChargingQuota, denied: DeniedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
-  const { templateSince: since } = denied;
-  const seenHere = newestDenials(
-    denied.denials.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
-  );
+function chargeOfOne(quota: ChargingQuota, denied: RemainingDenials, missing: Chargeable, now: EpochMs): ResourceList {
+  const seenHere = newestDenials(denied.denials.filter((seen) => isAbout(seen, missing)));
   // An object that this quota itself denied is counted by it, whatever the template and the scopes suggest.
   const isDeniedHere = seenHere.some((seen) => seen.denial.quota === quota.name);
   const { counts, charge } = calculatedCharge(quota, missing, now);
   if (!counts && !isDeniedHere) return {};
-  return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, seenHere));
+  const requested = requestedOf(seenHere);
+  const keys = Object.keys(quota.hard);
+  if (missing.of === 'pod' && missing.isOfEarlierTemplate === true) return maskList(requested, keys);
+  if (denied.areOfTemplate) return { ...maskList(charge, keys), ...maskList(requested, keys) };
+  // What needs more than was denied is not what was denied.
+  const isLarger = exceededKeys(charge, requested).length > 0;
+  return isLarger ? {} : maskList(maskList(charge, Object.keys(requested)), keys);
 }
 
 /** Whether the denial was about an object like the missing one. */

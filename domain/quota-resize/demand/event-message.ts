@@ -195,3 +195,19 @@ export function eventLastSeen(event: EventOccurrence): EpochMs | null {
  * each reason needs its own request.
  */
 export const denialReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;
+
+/**
+ * Events per page of a list: whoever writes one can give it annotations of 256 KiB and a message of a megabyte, and a page
+ * is held as it came.
+ */
+export const EVENTS_A_PAGE = 25;
+
+/** Kubernetes' own denials have some hundred characters for each limit of a quota. */
+const MAX_MESSAGE = 8 * 1024;
+
+/** The message of an Event, if it may be a denial by a quota; null otherwise. */
+export function denialMessage(message = ''): string | null {
+  // Not cut: an amount would lose its last digits.
+  if (message.length > MAX_MESSAGE) return null;
+  return parseAdmissionMessage(message).class === 'exceededQuota' ? message : null;
+}

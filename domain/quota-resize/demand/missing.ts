@@ -28,6 +28,8 @@ export type Missing =
       readonly surge: number;
       readonly spec: TemplateSpec;
       readonly rollout?: Rollout;
+      /** The pods get an earlier template than this one, which only their denials describe. */
+      readonly isOfEarlierTemplate?: true;
     }
   | { readonly of: 'claim'; readonly count: number; readonly claim: ClaimTemplate }
   | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
@@ -60,16 +62,23 @@ export function missingOfStatefulSet(
   const start = spec?.ordinals?.start ?? 0;
   const name = owner.metadata?.name ?? '';
   // Pods outside of the range are being removed and do not count for those inside.
-  const inRange = (prefix: string, names: Iterable<string>): number =>
+  const inRange = (prefix: string, names: Iterable<string>, from = start, to = start + replicas): number =>
     [...names].filter((objectName) => {
       const ordinal = ordinalOf(objectName, prefix);
-      return ordinal !== null && ordinal >= start && ordinal < start + replicas;
+      return ordinal !== null && ordinal >= from && ordinal < to;
     }).length;
 
   const podNames = pods.map((pod) => pod.metadata?.name ?? '');
   const claims = [...claimNames];
+  // Below the partition of a rolling update, pods are created from the template before it.
+  const earlier = Math.min(replicas, updatesFrom(owner) - start);
+  const split = start + Math.max(0, earlier);
+  const missingIn = (from: number, to: number) => to - from - inRange(`${name}-`, podNames, from, to);
   return [
-    ...podsMissing(owner, spec?.template, replicas - inRange(`${name}-`, podNames)),
+    ...podsMissing(owner, spec?.template, missingIn(split, start + replicas)),
+    ...podsMissing(owner, spec?.template, missingIn(start, split)).map((object) =>
+      object.of === 'pod' ? ({ ...object, isOfEarlierTemplate: true } as const) : object,
+    ),
     ...(spec?.volumeClaimTemplates ?? []).flatMap((claim): Missing[] => {
       const count = replicas - inRange(`${claim.metadata?.name ?? ''}-${name}-`, claims);
       return count > 0 ? [{ of: 'claim', count, claim }] : [];
@@ -157,6 +166,12 @@ function podsAtOnce(job: JobSpec | undefined, succeeded: number): number {
   // Without completions, a Job starts no new pods after the first success.
   if (job?.completions === undefined) return succeeded > 0 ? 0 : parallelism;
   return Math.min(parallelism, job.completions - succeeded);
+}
+
+/** The first ordinal whose pod is created from the present template of a StatefulSet. */
+function updatesFrom({ spec, status }: StatefulSetOwner): number {
+  const isUpdating = status?.currentRevision !== status?.updateRevision;
+  return isUpdating ? (spec?.updateStrategy?.rollingUpdate?.partition ?? 0) : 0;
 }
 
 /** The ordinal after the prefix, 12 in `web-12`; null if there is none. */

@@ -31,6 +31,8 @@ export interface PodTemplate {
 export interface Metadata {
   readonly name?: string | undefined;
   readonly uid?: string | undefined;
+  /** Counts the writes of the spec. */
+  readonly generation?: number | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly creationTimestamp?: Date | string | undefined;
   readonly deletionTimestamp?: Date | string | undefined;
@@ -62,6 +64,16 @@ export interface StatefulSetOwner {
         readonly template?: PodTemplate | undefined;
         readonly ordinals?: { readonly start?: number | undefined } | undefined;
         readonly volumeClaimTemplates?: readonly ClaimTemplate[] | undefined;
+        readonly updateStrategy?:
+          | { readonly rollingUpdate?: { readonly partition?: number | undefined } | undefined }
+          | undefined;
+      }
+    | undefined;
+  readonly status?:
+    | {
+        readonly observedGeneration?: number | undefined;
+        readonly currentRevision?: string | undefined;
+        readonly updateRevision?: string | undefined;
       }
     | undefined;
 }
@@ -154,16 +166,43 @@ export function deploymentUidOf(replicaSet: Child): string | null {
   return owner?.kind === 'Deployment' ? owner.uid : null;
 }
 
+/** Since when an owner has had its present template. */
+export interface TemplateAge {
+  /** Null: it never had another one. Infinity: nothing is recorded. */
+  readonly since: EpochMs | null;
+  /** Whether the template itself was written then; if not, it was something of the object, perhaps the template. */
+  readonly isExact: boolean;
+}
+
+/** The age of a template that never changed. */
+export const ALWAYS: TemplateAge = { since: null, isExact: true };
+
 /**
- * When an owner's template last changed, as far as managedFields tell: the last write of anything but the status. Null
- * for a ReplicaSet of a Deployment, which is created anew for each template, and where nothing is recorded.
+ * The age of an owner's template. It is exact for an owner whose spec was written once, for a ReplicaSet of a
+ * Deployment, which is created anew for each template, and where the controller has made a revision of the template;
+ * otherwise it is the last write of anything but the status, as far as managedFields tell.
+ *
+ * @param revision the ControllerRevision of the present template.
  */
-export function templateSince(owner: Child): EpochMs | null {
-  if (deploymentUidOf(owner) !== null) return null;
-  const writes = (owner.metadata?.managedFields ?? []).flatMap(({ time, subresource }) =>
-    time === undefined || (subresource !== undefined && subresource !== '') ? [] : [new Date(time).getTime()],
+export function templateAge(owner: Child, revision: Child | null = null): TemplateAge {
+  if (deploymentUidOf(owner) !== null || owner.metadata?.generation === 1) return ALWAYS;
+  // A template that comes back gets its old revision again, with a higher number: a write of the revision.
+  const made = revision === null ? [] : [...timesOf(revision.metadata?.creationTimestamp), ...writesOf(revision)];
+  if (made.length > 0) return { since: Math.max(...made), isExact: true };
+  const writes = writesOf(owner);
+  // Whoever may write an object may also delete the record of its writes.
+  return { since: writes.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...writes), isExact: false };
+}
+
+/** The times of the writes of anything but the status and the scale. */
+function writesOf({ metadata }: Child): readonly EpochMs[] {
+  return (metadata?.managedFields ?? []).flatMap(({ time, subresource }) =>
+    subresource !== undefined && subresource !== '' ? [] : timesOf(time),
   );
-  return writes.length === 0 ? null : Math.max(...writes);
+}
+
+function timesOf(time: Date | string | undefined): readonly EpochMs[] {
+  return time === undefined ? [] : [new Date(time).getTime()];
 }
 
 export function isDeleting(owner: { readonly metadata?: Metadata | undefined }): boolean {

@@ -2,10 +2,13 @@
 import { z } from 'zod';
 import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type {
+  Approval,
   ApprovalRequirement,
   BatchedQuota,
   Decision,
   DecisionFacts,
+  DecisionRef,
+  JoinedDecision,
   LimitChange,
   Merge,
   PullRequestRef,
@@ -33,6 +36,7 @@ const candidate = z.object({
   from: z.enum(['annotation', 'argocd', 'flux', 'template', 'scan']),
   repository: z.string().exactOptional(),
   ref: z.string().exactOptional(),
+  refBy: z.literal('annotation').exactOptional(),
   path: z.string().exactOptional(),
   field: z.string().exactOptional(),
   valueFiles: z.array(z.string()).exactOptional(),
@@ -49,12 +53,17 @@ const valuePlacement = z.object({
   text: z.string(),
 } satisfies Fields<ValuePlacement>);
 
-const found = { tried: z.int(), values: z.record(z.string(), valuePlacement) };
+const found = {
+  tried: z.int(),
+  values: z.record(z.string(), valuePlacement),
+  notProved: z.string().exactOptional(),
+  branchBy: z.literal('annotation').exactOptional(),
+};
 
 const placement = z.object({ candidate, ...found } satisfies Fields<Placement>) satisfies z.ZodType<Placement>;
 
 const approvalRequirement = z.object({
-  reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
+  reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'GuardrailExceeded', 'ApprovalRequired', 'DemandByMessage']),
   message: z.string(),
   before: z.literal('pull-request').exactOptional(),
 } satisfies Fields<ApprovalRequirement>);
@@ -79,6 +88,14 @@ const batchedQuota = z.object({
   placement: placement.exactOptional(),
 } satisfies Fields<BatchedQuota>);
 
+const decisionRef = { namespace: z.string(), quota: z.string(), decision: z.string() };
+
+const joinedDecision = z.object({
+  ...decisionRef,
+  limits: resourceList,
+  leftOut: z.boolean().exactOptional(),
+} satisfies Fields<JoinedDecision>);
+
 const pullRequest = z.object({
   number: z.int(),
   url: z.string(),
@@ -89,19 +106,34 @@ const pullRequest = z.object({
   headSha: z.string(),
   openedAt: z.number(),
   pushedAt: z.number(),
+  joinedTo: z.object(decisionRef satisfies Fields<DecisionRef>).exactOptional(),
 } satisfies Fields<PullRequestRef>);
 
 const merge = z.object({
   sha: z.string(),
   at: z.number(),
   by: z.string(),
+  isOwn: z.boolean().exactOptional(),
   limits: resourceList,
 } satisfies Fields<Merge>);
+
+const verifier = z.enum(['kubernetes', 'forge']);
+
+const approval = z.object({
+  by: z.string(),
+  at: z.number(),
+  reason: z.string(),
+  limits: resourceList,
+  headSha: z.string(),
+  places: z.record(z.string(), z.string()).exactOptional(),
+  verified: verifier.exactOptional(),
+} satisfies Fields<Approval>);
 
 const decision = z.object({
   id: z.string().min(1),
   quotaUid: z.string(),
   decidedAt: z.number(),
+  grownAt: z.number().exactOptional(),
   changes,
   evidence: z.array(z.string()),
   demandByMessage: z.boolean(),
@@ -111,6 +143,10 @@ const decision = z.object({
   source: source.nullable().exactOptional(),
   batchedQuotas: z.array(batchedQuota).exactOptional(),
   approvedBy: z.string().exactOptional(),
+  approvalVerifiedBy: verifier.exactOptional(),
+  approval: approval.exactOptional(),
+  joined: z.array(joinedDecision).exactOptional(),
+  readyAt: z.string().exactOptional(),
   pullRequest: pullRequest.nullable(),
   merge: merge.nullable(),
 } satisfies Fields<Decision>) satisfies z.ZodType<Decision>;

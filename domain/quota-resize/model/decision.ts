@@ -1,11 +1,12 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
+import type { UnattendedRaise } from '../policy/unattended-limit.ts';
 import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 
 /** Why a person has to approve. */
 export interface ApprovalRequirement {
-  readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'ApprovalRequired';
+  readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'GuardrailExceeded' | 'ApprovalRequired' | 'DemandByMessage';
   /** A sentence with the resource, the step and the limit of the policy. */
   readonly message: string;
   /** Present when the approval is required before the pull request is opened, and not only before the merge. */
@@ -24,6 +25,21 @@ export interface LimitChange {
   readonly reason: string;
 }
 
+/** A decision by the quota whose it is; the cluster is that of whoever refers to it. */
+export interface DecisionRef {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly decision: string;
+}
+
+/** A decision of another quota that this decision's pull request holds too, as a commit of its own. */
+export interface JoinedDecision extends DecisionRef {
+  /** What its commit raises. */
+  readonly limits: ResourceList;
+  /** Whether it left, or could not be written together with the others: the pull request does not hold it then. */
+  readonly leftOut?: boolean;
+}
+
 /** An open pull request of a decision, as Headroom last wrote it. */
 export interface PullRequestRef {
   readonly number: number;
@@ -37,6 +53,11 @@ export interface PullRequestRef {
   readonly openedAt: EpochMs;
   /** When the head was pushed: the time after which `clean` counts is measured from here. */
   readonly pushedAt: EpochMs;
+  /**
+   * Where this decision joined the pull request of another one: that one alone writes to the branch, merges and closes
+   * it.
+   */
+  readonly joinedTo?: DecisionRef;
 }
 
 /** How the decided values reached the base branch. */
@@ -44,6 +65,8 @@ export interface Merge {
   readonly sha: string;
   readonly at: EpochMs;
   readonly by: string;
+  /** Whether the account that opened the pull request merged it. Absent in decisions of earlier versions. */
+  readonly isOwn?: boolean;
   /** The merged limits for the resources of the decision, which people may have changed. */
   readonly limits: ResourceList;
 }
@@ -54,6 +77,8 @@ export interface DecisionFacts {
   readonly id: string;
   readonly quotaUid: string;
   readonly decidedAt: EpochMs;
+  /** When its limits grew last; absent while they are as they were decided first. */
+  readonly grownAt?: EpochMs | undefined;
   readonly changes: readonly LimitChange[];
   /** Sentences: which workloads lack what, and since when. */
   readonly evidence: readonly string[];
@@ -73,6 +98,14 @@ export interface DecisionFacts {
   readonly batchedQuotas?: readonly BatchedQuota[] | undefined;
   /** Who approved the decision: approved writes have a higher priority. */
   readonly approvedBy?: string | undefined;
+  /** Who has verified that name; absent for a claimed one. */
+  readonly approvalVerifiedBy?: Verifier | undefined;
+  /** The approval that the merge is based on: it is stored with the decision before the merge. */
+  readonly approval?: Approval | undefined;
+  /** Decisions of other quotas that joined the pull request, in the order of their commits. */
+  readonly joined?: readonly JoinedDecision[] | undefined;
+  /** Of a decision that joined another's pull request: the head that it lets the other one merge. */
+  readonly readyAt?: string | undefined;
 }
 
 /** A decision that holds the Lease and has no known pull request. */
@@ -96,10 +129,25 @@ export interface MergedDecision extends DecisionFacts {
 export type UnmergedDecision = LockedDecision | OpenDecision;
 
 /**
- * One decision to raise a quota: it has at most one pull request with one commit. The decision is stored in the Lease
- * before anything is written to the forge, so that a terminated or reset workflow finds its own work again.
+ * One decision to raise a quota: it has at most one commit, in at most one pull request. The decision is stored in the
+ * Lease before anything is written to the forge, so that a terminated or reset workflow finds its own work again.
  */
 export type Decision = UnmergedDecision | MergedDecision;
+
+/** A decision of which nothing is known but its id. */
+export function unrecordedDecision(id: string): LockedDecision {
+  return {
+    id,
+    quotaUid: '',
+    decidedAt: 0,
+    changes: [],
+    evidence: [],
+    demandByMessage: false,
+    approvalRequirement: null,
+    pullRequest: null,
+    merge: null,
+  };
+}
 
 /** The place in Git where a decision's quota was found. */
 interface DecisionSource {
@@ -139,12 +187,41 @@ export interface Rejection {
   readonly reason: string;
 }
 
+/** An operator's command, and who gave it. */
+export interface OperatorWord {
+  readonly by: string;
+  readonly at: EpochMs;
+  readonly reason: string;
+}
+
+/** Who has verified the name in an approval: the API server of the cluster, or the forge. */
+export type Verifier = 'kubernetes' | 'forge';
+
+/** An approval; valid only for the limits and the head that it was given for. */
+export interface Approval extends OperatorWord {
+  readonly limits: ResourceList;
+  /** Absent where the name is only claimed, as in a signal. */
+  readonly verified?: Verifier;
+  /** "" when the approval was given before the pull request existed. */
+  readonly headSha: string;
+  /** What is written where, see `approvedPlaces`. Absent in approvals of earlier versions. */
+  readonly places?: Readonly<Record<string, string>>;
+}
+
 /** Value of `merge.by` when nobody merged: the values were found in Git. */
 export const FOUND_IN_GIT = 'git';
 
 /** The proposed limit of each changed resource. */
 export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): ResourceList {
   return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
+}
+
+/**
+ * The limits that the cluster has to show after the merge: what the merged file says, and for what it does not say what
+ * was decided. Nothing read is never nothing to wait for.
+ */
+export function awaitedLimits({ changes, merge }: Pick<MergedDecision, 'changes' | 'merge'>): ResourceList {
+  return { ...decidedLimits({ changes }), ...merge.limits };
 }
 
 /** The decision without some of its batched quotas. */
@@ -165,6 +242,110 @@ export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'batche
     changes.map(({ resource, to }) => [`quota ${quota}: ${resource}`, to] as const),
   );
   return { ...decidedLimits(decision), ...Object.fromEntries(others) };
+}
+
+/**
+ * Where an approval lets which text become which: repository, branch, file, field, old and new text of each value. Empty
+ * for decisions of earlier versions, whose place is not stored.
+ */
+export function approvedPlaces({
+  source,
+  changes,
+  batchedQuotas = [],
+}: Pick<DecisionFacts, 'source' | 'changes' | 'batchedQuotas'>): Readonly<Record<string, string>> {
+  const of = (label: string, all: readonly LimitChange[], placement: Placement | undefined) =>
+    all.flatMap(({ resource, to }) => {
+      const value = placement?.values[resource];
+      if (!source || value === undefined) return [];
+      const { path, field, text } = value;
+      return [
+        [`${label}${resource}`, `${source.repository} ${source.base} ${path} ${field}: ${text} → ${to}`] as const,
+      ];
+    });
+  return Object.fromEntries([
+    ...of('', changes, source?.placement),
+    ...batchedQuotas.flatMap(({ quota, changes: theirs, placement }) => of(`quota ${quota}: `, theirs, placement)),
+  ]);
+}
+
+/** Whether the pull request holds a commit of the decision. */
+export function isHeldIn({ leftOut = false }: JoinedDecision): boolean {
+  return !leftOut;
+}
+
+/** Whether two records of places are the same, in whatever order. */
+export function equalPlaces(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** The files that a decision changes, as far as it says so: others may come with them, such as a kustomization. */
+export function filesOfDecision({
+  source,
+  batchedQuotas = [],
+  pullRequest,
+}: Pick<Decision, 'source' | 'batchedQuotas' | 'pullRequest'>): readonly {
+  readonly repository: string;
+  readonly path: string;
+}[] {
+  const opened = pullRequest === null ? [] : [{ repository: pullRequest.repository, path: pullRequest.path }];
+  if (!source) return opened;
+  const { repository, placement } = source;
+  const placements = [placement, ...batchedQuotas.map((other) => other.placement)];
+  const placed = placements.flatMap((one) =>
+    Object.values(one?.values ?? {}).map(({ path }) => ({ repository, path })),
+  );
+  return [...opened, ...placed];
+}
+
+/** The places of a decision as they are found when they are about to be written. */
+export interface Relocation {
+  readonly placement: Placement;
+  /** By batched quota. */
+  readonly batched: Readonly<Record<string, Placement>>;
+}
+
+/** The decision with its values in other places, or with other texts there. */
+export function relocated<D extends Pick<DecisionFacts, 'source' | 'batchedQuotas'>>(
+  decision: D,
+  { placement, batched }: Relocation,
+): D {
+  const { source, batchedQuotas } = decision;
+  const others = batchedQuotas?.map((other): BatchedQuota => {
+    const now = batched[other.quota];
+    return now === undefined ? other : { ...other, placement: now };
+  });
+  return {
+    ...decision,
+    ...(source ? { source: { ...source, placement } } : {}),
+    ...(others === undefined ? {} : { batchedQuotas: others }),
+  };
+}
+
+/** What a raise without a person is known from. */
+export type Raised = Pick<Decision, 'id' | 'changes' | 'merge' | 'approvedBy'>;
+
+/** A batched quota's share of a decision: its own changes, merged as they were decided. */
+export function batchedShare({ id, merge, approvedBy }: Raised, { changes }: Pick<BatchedQuota, 'changes'>): Raised {
+  // The limits of the merge are those of the decision's own quota, which may be smaller or larger.
+  return { id, changes, merge: merge === null ? null : { ...merge, limits: decidedLimits({ changes }) }, approvedBy };
+}
+
+/** The raise of a decision that was merged without a person; null where a person merged or approved it. */
+export function unattendedRaise({ id, changes, merge, approvedBy }: Raised): UnattendedRaise | null {
+  if (merge === null || merge.by === FOUND_IN_GIT || merge.isOwn === false || approvedBy !== undefined) return null;
+  const limits = changes.map(({ resource, to }) => [resource, merge.limits[resource] ?? to] as const);
+  return {
+    decision: id,
+    at: merge.at,
+    from: Object.fromEntries(changes.map(({ resource, from }) => [resource, from])),
+    to: Object.fromEntries(limits),
+  };
+}
+
+/** What a decision says of its approval; null: nobody has approved it. */
+export function approvedAs(approval: Approval | null): Pick<DecisionFacts, 'approvedBy' | 'approvalVerifiedBy'> {
+  return { approvedBy: approval?.by, approvalVerifiedBy: approval?.verified };
 }
 
 /** The Lease's holderIdentity: `headroom/<decision id>`. */

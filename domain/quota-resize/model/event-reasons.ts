@@ -12,6 +12,7 @@ export const eventTypes = {
   AtMaximum: 'Warning',
   UsageContradicted: 'Warning',
   UsageNotCounted: 'Warning',
+  DenialDoubted: 'Warning',
   QuotaResizeRejected: 'Normal',
   PolicyInvalid: 'Warning',
   SyncOverdue: 'Warning',

@@ -6,8 +6,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
+import type { UnattendedRaise } from '../policy/unattended-limit.ts';
 import type { Rejection } from './decision.ts';
 import { type Fields, resourceList, writtenDecision } from './decision-schema.ts';
+import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
+import { instant, rfc3339 } from './instant.ts';
+import { approvalRemoval, readLeaseApproval } from './lease-approval.ts';
 import type { LeaseRecord } from './observation.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -22,13 +26,20 @@ const annotation = {
   targetNamespace: 'resizer.io/target-namespace',
   targetQuota: 'resizer.io/target-quota',
   lastModified: 'resizer.io/last-modified',
+  lastWithdrawal: 'resizer.io/last-withdrawal',
   lastRecommendation: 'resizer.io/last-recommendation',
   rejections: 'resizer.io/refusals',
+  raises: 'resizer.io/unattended-raises',
   decision: 'resizer.io/decision',
   /**
-   * Lines of `<repository>:<path>`: on a quota's Lease the files that its decision locks, on a file's Lease that file.
+   * Lines of `<repository>:<path>`: on a quota's Lease the files that its decision locks, or waits for; on a file's
+   * Lease that file.
    */
   file: 'resizer.io/file',
+  /** On a file's Lease: further decisions whose pull requests change the file. */
+  alsoLockedBy: 'resizer.io/also-locked-by',
+  /** On a file's Lease: the quotas that wait for the file. */
+  waiting: 'resizer.io/waiting',
   /** The quota of the same namespace whose decision also holds this Lease. */
   carriedBy: 'resizer.io/carried-by',
 } as const;
@@ -64,7 +75,12 @@ export interface LockedFile {
 }
 
 /** What a Lease stores about its quota. */
-export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'rejections' | 'decision'> & {
+export type LeaseMemory = Pick<
+  LeaseRecord,
+  'lastModified' | 'lastWithdrawal' | 'lastRecommendation' | 'rejections' | 'decision'
+> & {
+  /** What was merged without a person in the last week. */
+  readonly raises: readonly UnattendedRaise[];
   /** Annotations that cannot be parsed, by name: they are kept until they are overwritten. */
   readonly unread?: Readonly<Record<string, string>>;
 };
@@ -90,6 +106,11 @@ export function leaseNames(target: Pick<QuotaTarget, 'namespace' | 'quota'>): re
 /** The name of the Lease that locks a file. */
 export function fileLeaseName(file: LockedFile): string {
   return `file-${hash(fileKey(file))}`;
+}
+
+/** The name of the Lease under which merges of one guardrail are checked one at a time. */
+export function guardrailLeaseName(guardrail: string): string {
+  return `guardrail-${hash(guardrail)}`;
 }
 
 /** `<repository>:<path>`. */
@@ -156,15 +177,73 @@ export function pullRequestNumberOf(holder: string | null): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
+/** The quotas whose decisions lock a file besides the holder of its Lease. */
+export function otherHoldersOf(lease: LeaseObject): readonly Pick<QuotaTarget, 'namespace' | 'quota'>[] {
+  const others = lease.metadata?.annotations?.[annotation.alsoLockedBy];
+  const first = { namespace: '', quota: '', holder: '', at: 0 };
+  const { holders } = readFileLock(first, { others, queue: undefined });
+  return holders.slice(1).map(({ namespace, quota }) => ({ namespace, quota }));
+}
+
+/** The quotas that wait for a file's Lease. */
+export function waitersOf(lease: LeaseObject): readonly {
+  readonly namespace: string;
+  readonly quota: string;
+  /** In milliseconds. */
+  readonly until: EpochMs;
+}[] {
+  const queue = lease.metadata?.annotations?.[annotation.waiting];
+  return readFileLock(null, { others: undefined, queue }).queue.map(({ namespace, quota, until }) => ({
+    namespace,
+    quota,
+    until,
+  }));
+}
+
 /** The labels of a quota's Lease. */
 export const quotaLeaseLabels: Readonly<Record<string, string>> = { [MANAGED_BY_LABEL]: MANAGED_BY };
 
 /** The labels of a file's Lease. */
 export const fileLeaseLabels: Readonly<Record<string, string>> = { ...quotaLeaseLabels, [KIND_LABEL]: 'file' };
 
-/** The annotations of a file's Lease: the file, and the quota whose decision locks it. */
-export function fileLeaseAnnotations(target: QuotaTarget, file: LockedFile): Readonly<Record<string, string>> {
-  return { ...targetAnnotations(target), [annotation.file]: fileKey(file) };
+/**
+ * The annotations of a file's Lease: the file, the quota whose decision locks it, further ones, and who waits.
+ * Annotations of others are kept.
+ */
+export function fileLeaseAnnotations(
+  annotations: Readonly<Record<string, string>>,
+  file: LockedFile,
+  lock: FileLock,
+  cluster: string,
+): Readonly<Record<string, string>> {
+  const { others, queue } = writeFileLock(lock);
+  // A free file that others wait for belongs to the first of them, for the garbage collection.
+  const [owner] = [...lock.holders, ...lock.queue];
+  return withValues(
+    {
+      ...annotations,
+      ...(owner === undefined ? {} : targetAnnotations({ cluster, namespace: owner.namespace, quota: owner.quota })),
+      [annotation.file]: fileKey(file),
+    },
+    { [annotation.alsoLockedBy]: others, [annotation.waiting]: queue },
+  );
+}
+
+/**
+ * The lock in a file's Lease; null where it is the Lease of something else.
+ *
+ * @param acquiredAt when its holder acquired it.
+ */
+export function fileLockOf(lease: LeaseObject, file: LockedFile, acquiredAt: EpochMs): FileLock | null {
+  const [locked] = filesOfLease(lease);
+  if (!isFileLease(lease) || locked === undefined || fileKey(locked) !== fileKey(file)) return null;
+  const holder = lease.spec?.holderIdentity || null;
+  const { namespace, quota } = targetOfLease(lease) ?? { namespace: '', quota: '' };
+  const annotations = lease.metadata?.annotations;
+  return readFileLock(holder === null ? null : { namespace, quota, holder, at: acquiredAt }, {
+    others: annotations?.[annotation.alsoLockedBy],
+    queue: annotations?.[annotation.waiting],
+  });
 }
 
 /** The annotations with the locked files and the carrying quota set, or removed when they are absent. */
@@ -180,17 +259,19 @@ export function withLocks(
 /**
  * The annotations with the target and the memory written over them; annotations of others are kept.
  *
- * Times are RFC 3339 in UTC. The decision is stored with the version of its format, for later releases.
+ * Times are RFC 3339 in UTC. The decision is stored with the version of its format, for later releases. An approval is
+ * left as it is, and removed with its decision.
  */
 export function withMemory(
   annotations: Readonly<Record<string, string>>,
   target: QuotaTarget,
   memory: LeaseMemory,
 ): Readonly<Record<string, string>> {
-  const { lastModified, lastRecommendation, rejections, decision, unread } = memory;
+  const { lastModified, lastWithdrawal, lastRecommendation, rejections, raises, decision, unread } = memory;
   const newest = rejections.toSorted((a, b) => a.at - b.at).slice(-MAX_REJECTIONS);
   const values = {
     [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
+    [annotation.lastWithdrawal]: lastWithdrawal === undefined ? null : rfc3339(lastWithdrawal),
     [annotation.lastRecommendation]:
       lastRecommendation === null
         ? null
@@ -199,13 +280,20 @@ export function withMemory(
       newest.length === 0
         ? null
         : JSON.stringify(newest.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
+    [annotation.raises]:
+      raises.length === 0 ? null : JSON.stringify(raises.map((raise) => ({ ...raise, at: rfc3339(raise.at) }))),
     [annotation.decision]:
       decision === null
         ? null
         : JSON.stringify({ v: 2, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
   };
   const entries = Object.entries(values).map(([key, value]) => [key, value ?? unread?.[key] ?? null] as const);
-  return withValues({ ...annotations, ...targetAnnotations(target) }, Object.fromEntries(entries));
+  const approval = readLeaseApproval(annotations).approval;
+  const isOver = approval !== null && !hasUnreadDecision(memory) && approval.decision !== decision?.id;
+  return withValues(
+    { ...annotations, ...targetAnnotations(target) },
+    { ...Object.fromEntries(entries), ...(isOver ? approvalRemoval : {}) },
+  );
 }
 
 /**
@@ -246,10 +334,13 @@ export function readLeaseMemory(lease: LeaseObject): {
     );
     return null;
   };
+  const lastWithdrawal = read(annotation.lastWithdrawal, instant, false);
   const memory = {
     lastModified: read(annotation.lastModified, instant, false),
+    ...(lastWithdrawal === null ? {} : { lastWithdrawal }),
     lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
     rejections: read(annotation.rejections, z.array(rejection), true) ?? [],
+    raises: read(annotation.raises, z.array(raise), true) ?? [],
     decision: read(annotation.decision, writtenDecision, true)?.decision ?? null,
   };
   return { memory: problems.length === 0 ? memory : { ...memory, unread }, problems };
@@ -283,21 +374,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rfc3339(at: EpochMs): string {
-  return new Date(at).toISOString();
-}
-
-const RFC3339 = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-
-/** RFC 3339 with any offset and any number of decimals; milliseconds are kept. */
-const instant = z.string().transform((text, context): EpochMs => {
-  const [, seconds = '', fraction = '', offset = ''] = RFC3339.exec(text) ?? [];
-  const at = Date.parse(`${seconds}${fraction.slice(0, 4)}${offset}`.toUpperCase());
-  if (!Number.isNaN(at)) return at;
-  context.addIssue(`"${text}" is no RFC 3339 time such as 2026-11-20T10:15:00Z`);
-  return z.NEVER;
-});
-
 const recommendation = z.object({ limits: resourceList, at: instant } satisfies Fields<
   NonNullable<LeaseMemory['lastRecommendation']>
 >);
@@ -308,3 +384,10 @@ const rejection = z.object({
   by: z.string(),
   reason: z.string(),
 } satisfies Fields<Rejection>) satisfies z.ZodType<Rejection>;
+
+const raise = z.object({
+  decision: z.string(),
+  at: instant,
+  from: resourceList,
+  to: resourceList,
+} satisfies Fields<UnattendedRaise>) satisfies z.ZodType<UnattendedRaise>;

@@ -1,21 +1,16 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Decision, LockedDecision, MergedDecision, OpenDecision, Rejection } from './decision.ts';
+import {
+  type Approval,
+  approvedAs,
+  type Decision,
+  type LockedDecision,
+  type MergedDecision,
+  type OpenDecision,
+  type OperatorWord,
+  type Rejection,
+} from './decision.ts';
 import type { Reason } from './verdict.ts';
-
-/** An operator's command, and who gave it. */
-export interface OperatorWord {
-  readonly by: string;
-  readonly at: EpochMs;
-  readonly reason: string;
-}
-
-/** An approval; valid only for the limits and the head that it was given for. */
-export interface Approval extends OperatorWord {
-  readonly limits: ResourceList;
-  /** "" when the approval was given before the pull request existed. */
-  readonly headSha: string;
-}
 
 /** The last computed demand, and since when it has been the same. */
 export interface SteadyDemand {
@@ -57,8 +52,6 @@ export interface Locked extends Review {
 export interface Open extends Review {
   readonly kind: 'Open';
   readonly decision: OpenDecision;
-  /** How often the pull request was updated with greater limits. */
-  readonly updates: number;
 }
 
 /** The values are in Git, but the cluster does not show them yet. */
@@ -112,6 +105,8 @@ export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly rejections: readonly Rejection[];
   /** Headroom's last change: a merge, or the sync after it. */
   readonly lastChange: EpochMs | null;
+  /** When a decision was last given up because its demand went away. */
+  readonly lastWithdrawal: EpochMs | null;
   /** A cooldown that began before this moment counts as over, by an operator's command. */
   readonly cooldownSkippedAt: EpochMs | null;
   /** Keys of the Events and comments that were already written. */
@@ -124,6 +119,8 @@ export const blockedReasons = [
   'FileNotFound',
   'FoundTwice',
   'NotYaml',
+  'ContentTooCostly',
+  'OutsideGuardrail',
   'Unplaceable',
   'RepositoryNotConfigured',
   'RepositoryNotFound',
@@ -150,6 +147,7 @@ export function emptyMemory(): ResizeMemory<Idle> {
     lastRecommendation: null,
     rejections: [],
     lastChange: null,
+    lastWithdrawal: null,
     cooldownSkippedAt: null,
     emitted: [],
   };
@@ -163,7 +161,7 @@ export function stateOf(decision: Decision): Unmerged | Merged {
   const review: Review = { approval: null, rejection: null, awaiting: null, demandGoneSince: null, closing: null };
   return decision.pullRequest === null
     ? { kind: 'Locked', decision, ...review }
-    : { kind: 'Open', decision, ...review, updates: 0 };
+    : { kind: 'Open', decision, ...review };
 }
 
 /** The current decision, or null. */
@@ -188,6 +186,11 @@ export function inState<State extends ResizeState>(memory: ResizeMemory, state: 
 /** The state with a changed decision: other values or another approval requirement. */
 export function withDecision<State extends Unmerged>(state: State, decision: State['decision']): State {
   return { ...state, decision };
+}
+
+/** The state with another approval, or with none; its decision says the same. */
+export function withApproval<State extends Unmerged>(state: State, approval: Approval | null): State {
+  return { ...state, approval, decision: { ...state.decision, ...approvedAs(approval) } };
 }
 
 /**

@@ -5,7 +5,8 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { Unmeasured } from '../../quota-usage/calculate.ts';
 import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from '../policy/policy.ts';
-import { type Decision, leaseHolder, type Rejection } from './decision.ts';
+import { type Decision, type JoinedDecision, leaseHolder, type Rejection } from './decision.ts';
+import type { LeaseApproval } from './lease-approval.ts';
 import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
@@ -26,6 +27,8 @@ export interface WorkloadDemand {
    * the owner cannot be read.
    */
   readonly basis: 'workload' | 'message';
+  /** How many workloads this is the sum of; then `workload` has their kind alone. Absent for one workload. */
+  readonly alike?: number;
   /** How many pods (or objects) are missing; 1 for a message. */
   readonly missing: number;
   /** How many of the missing pods are the surge of a rolling update, needed only while it lasts. */
@@ -40,6 +43,17 @@ export interface WorkloadDemand {
   readonly lastSeen: EpochMs;
 }
 
+/** An Event that is not believed, and does not count. */
+export interface DoubtedDenial {
+  /**
+   * `InFuture`: it is dated later than now. `NoObject`: the object that it names does not exist. `TooMany`: there are newer
+   * ones, as many as are read.
+   */
+  readonly reason: 'InFuture' | 'NoObject' | 'TooMany';
+  /** A sentence that names the object. */
+  readonly message: string;
+}
+
 /** The Lease of a quota as read: the memory that outlives a workflow run. */
 export interface LeaseRecord {
   readonly name: string;
@@ -51,6 +65,8 @@ export interface LeaseRecord {
   readonly carriedBy?: string | null;
   /** `resizer.io/last-modified`: when a change by Headroom was last merged. */
   readonly lastModified: EpochMs | null;
+  /** `resizer.io/last-withdrawal`: when a decision was last given up because its demand went away; absent when never. */
+  readonly lastWithdrawal?: EpochMs;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
   readonly rejections: readonly Rejection[];
   /** The decision that holds the Lease, or the last merged one, which may still wait for its sync. */
@@ -60,6 +76,8 @@ export interface LeaseRecord {
    * request, so the Lease counts as held by somebody else.
    */
   readonly hasUnreadDecision?: boolean;
+  /** An approval whose author the API server has verified; absent without one. */
+  readonly approval?: LeaseApproval;
 }
 
 /**
@@ -104,6 +122,8 @@ export interface QuotaObservation {
   /** The pause of everything, the controller, the namespace or the quota; null when none applies. */
   readonly pause: PauseInForce | null;
   readonly demand: readonly WorkloadDemand[];
+  /** Events of denials that are not believed; absent when there are none. */
+  readonly doubted?: readonly DoubtedDenial[];
   /** In mode `off`: values of `status.used` that the objects of the namespace contradict; empty when they agree. */
   readonly contradictions: readonly UsageContradiction[];
   /**
@@ -116,9 +136,25 @@ export interface QuotaObservation {
    * quotas that count any of the denied objects.
    */
   readonly otherQuotas: readonly OtherQuota[];
+  /** The quotas that the merged decision in the Lease raised too; absent when there are none. */
+  readonly batched?: readonly { readonly quota: string; readonly uid: string; readonly hard: ResourceList }[];
   /** Where to look for the quota in Git, in order. */
   readonly candidates: readonly SourceCandidate[];
   readonly lease: LeaseRecord;
+  /** Which decisions share the pull request of the decision in the Lease; absent when none do. */
+  readonly sharing?: Sharing;
+}
+
+export type Sharing =
+  /** The decision's own pull request: who may join it, and who has. */
+  | { readonly kind: 'owner'; readonly others: readonly SharingDecision[] }
+  /** The pull request of another decision. `isJoined`: that one still holds this one's commit. */
+  | { readonly kind: 'joined'; readonly isJoined: boolean };
+
+/** A decision of another quota that wants to be in the pull request, as its Lease says it now. */
+export interface SharingDecision extends JoinedDecision {
+  /** The head that it lets the owner merge; absent while something is in the way. */
+  readonly readyAt?: string;
 }
 
 /** A resource whose `status.used` differs from the objects of the namespace. */
@@ -192,6 +228,9 @@ export type SourceProblem =
   | 'FileNotFound'
   | 'FoundTwice'
   | 'NotYaml'
+  /** A file that is too large or takes too long to read. */
+  | 'ContentTooCostly'
+  | 'OutsideGuardrail'
   | 'Unplaceable'
   | 'RepositoryNotConfigured'
   | 'RepositoryNotFound';
@@ -212,14 +251,27 @@ export interface PullRequestObservation {
   };
   /** Whether the base branch requires checks; then `clean` proves that they passed. */
   readonly hasRequiredChecks: boolean;
+  /** Whether the base branch is protected; absent when not. */
+  readonly baseIsProtected?: boolean;
   /** Whether the base branch may only be changed through a merge queue; absent when not. */
   readonly mergeQueue?: boolean;
+  /**
+   * Who approves the present head by a review, of people who may write to the repository. Absent where no approval is
+   * asked for, and in observations of earlier versions.
+   */
+  readonly approvals?: readonly { readonly by: string; readonly at: EpochMs }[];
   /** Who closed or merged the pull request, if the forge says so; otherwise "unknown". */
   readonly closedBy: string;
+  /** Of a decision that joined it: whether that is the account that opened it; absent when not. */
+  readonly isClosedByOwn?: boolean;
+  /** Of a decision that joined it: whether it has no commit of the decision any more; absent when it has. */
+  readonly isWithoutOwn?: boolean;
   readonly merge: {
     readonly sha: string;
     readonly at: EpochMs;
     readonly by: string;
+    /** Whether the account that opened the pull request merged it. */
+    readonly isOwn: boolean;
     /** The merged limits for the resources of the decision, which people may have changed. */
     readonly limits: ResourceList;
   } | null;

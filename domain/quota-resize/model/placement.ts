@@ -17,4 +17,8 @@ export interface Placement {
   readonly tried: number;
   /** By changed resource. */
   readonly values: Readonly<Record<string, ValuePlacement>>;
+  /** Why it is not proved that a value is a limit of the quota, a clause: a person then merges the change. */
+  readonly notProved?: string;
+  /** Present when only an annotation names the base branch: it then has to be protected. */
+  readonly branchBy?: 'annotation';
 }

@@ -1,3 +1,9 @@
+/**
+ * How long one attempt of a write may take: at most a dozen requests with a timeout of 30 s each, and perhaps the whole
+ * tree of a large repository.
+ */
+export const WRITE_TIMEOUT_MS = 5 * 60_000;
+
 /** The intervals of the state machine, in milliseconds; from the worker's configuration. */
 export interface ResizeTimings {
   /**

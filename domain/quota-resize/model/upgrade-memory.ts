@@ -1,9 +1,8 @@
 /** Converts memories of earlier releases to the memory of this release. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Rejection } from './decision.ts';
+import type { Approval, OperatorWord, Rejection } from './decision.ts';
 import {
-  type Approval,
   type Attempt,
   type BlockedReason,
   emptyMemory,
@@ -13,7 +12,6 @@ import {
   type Locked,
   type Merged,
   type Open,
-  type OperatorWord,
   type ResizeMemory,
   type ResizeState,
   stateOf,
@@ -49,7 +47,6 @@ interface MemoryV1 {
   readonly rejection?: OperatorWord | null;
   readonly need?: SteadyDemand | null;
   readonly needGoneSince?: EpochMs | null;
-  readonly updates?: number;
   readonly closing?: ClosingV1 | null;
   readonly mode?: 'observe' | 'propose' | null;
   readonly tried?: { readonly key: string; readonly count: number; readonly at: EpochMs } | null;
@@ -123,7 +120,7 @@ function stateOfVersion1(memory: MemoryV1): ResizeState {
   if (decision === null) return { ...IDLE, demand: need, yieldedSince };
   const { approval = null, rejection = null, awaiting = null, needGoneSince = null } = memory;
   const closing = upgradeClosing(memory.closing);
-  const { updates = 0, syncWarnedAt = null, syncCheckedAt = null } = memory;
+  const { syncWarnedAt = null, syncCheckedAt = null } = memory;
   const state = stateOf(upgradeDecision(decision));
   switch (state.kind) {
     case 'Merged':
@@ -134,7 +131,7 @@ function stateOfVersion1(memory: MemoryV1): ResizeState {
     case 'Locked':
       return { ...state, approval, rejection, awaiting, demandGoneSince: needGoneSince, closing };
     case 'Open':
-      return { ...state, approval, rejection, awaiting, demandGoneSince: needGoneSince, closing, updates };
+      return { ...state, approval, rejection, awaiting, demandGoneSince: needGoneSince, closing };
   }
 }
 

@@ -1,10 +1,11 @@
+import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type {
   BatchedQuota,
   Decision,
+  DecisionRef,
   ApprovalRequirement,
   LimitChange,
-  LockedDecision,
   MergedDecision,
   OpenDecision,
   Rejection,
@@ -44,10 +45,14 @@ export type Reason =
   | 'ObserverMode'
   | 'AutoMergeOff'
   | 'NamespaceAutoMergeOff'
+  | 'GuardrailExceeded'
   | 'MaxStepExceeded'
   | 'RaiseFromZero'
   | 'ApprovalRequired'
+  | 'DemandByMessage'
   | 'ApprovalTimedOut'
+  | 'NotProved'
+  | 'BranchNotProtected'
   | 'Frozen'
   | 'OutsideMergeWindow'
   | 'AtMaximum'
@@ -87,6 +92,8 @@ export type Reason =
   | 'FileNotFound'
   | 'FoundTwice'
   | 'NotYaml'
+  | 'ContentTooCostly'
+  | 'OutsideGuardrail'
   | 'Unplaceable'
   | 'RepositoryNotConfigured'
   | 'RepositoryNotFound'
@@ -105,11 +112,20 @@ export interface Wait {
   readonly until?: EpochMs;
   /** What to watch: a change of it ends the wait. */
   readonly watch?: 'pullRequest' | 'sync' | 'resume';
+  /** Whose sync is watched; absent: the sync of the decision's own quota. */
+  readonly syncOf?: AwaitedSync;
   /**
    * Reconcile requests for new pressure before this moment are noted but do not end the wait; infinite when pressure
    * never ends it.
    */
   readonly quietUntil?: EpochMs;
+}
+
+/** A batched quota that does not have its merged limits yet. */
+export interface AwaitedSync {
+  readonly quota: string;
+  readonly quotaUid: string;
+  readonly limits: ResourceList;
 }
 
 /** What people are shown of a verdict. */
@@ -132,8 +148,17 @@ type Action =
       /** Other quotas of the namespace that the same pull request raises. */
       readonly batchedQuotas: readonly BatchedQuota[];
     }
-  /** Writes changed limits of the decision to the Lease; nothing is written to the forge. */
-  | { readonly kind: 'revise'; readonly decision: LockedDecision; readonly released?: readonly string[] }
+  /**
+   * Writes the changed decision to the Lease; nothing is written to the forge. A decision that leaves another's pull
+   * request has none any more.
+   */
+  | {
+      readonly kind: 'revise';
+      readonly decision: UnmergedDecision;
+      readonly released?: readonly string[];
+      /** The decision whose pull request it shares, and which has to know. */
+      readonly wakes?: DecisionRef;
+    }
   /** Notifies people, once for each `about`: by an Event on the quota, and by a comment if there is a pull request. */
   | {
       readonly kind: 'notify';
@@ -157,9 +182,18 @@ type Action =
       readonly decision: UnmergedDecision;
       readonly comment: string;
       readonly rejection: Rejection | null;
+      /** Whether the demand went away: the cooldown then runs from the close, as after a change. */
+      readonly isWithdrawal?: boolean;
     }
   /** Drops the decision and releases its Lease; the forge is left as it is. */
-  | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly rejection: Rejection | null }
+  | {
+      readonly kind: 'release';
+      readonly decision: UnmergedDecision;
+      readonly rejection: Rejection | null;
+      readonly isWithdrawal?: boolean;
+      /** The decision whose pull request it shared, and which has to go on without it. */
+      readonly wakes?: DecisionRef;
+    }
   /** A person merged the pull request; the branch is deleted if Headroom may write to the forge. */
   | { readonly kind: 'mergedByPerson'; readonly decision: MergedDecision; readonly deletesBranch: boolean }
   /**
@@ -176,7 +210,13 @@ type Action =
   | { readonly kind: 'synced'; readonly decision: MergedDecision }
   /** Headroom stops waiting for the sync: the quota is gone, or its namespace opted out. */
   | { readonly kind: 'forget'; readonly decision: MergedDecision }
-  | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
+  | {
+      readonly kind: 'warnSync';
+      readonly decision: MergedDecision;
+      readonly warn: boolean;
+      /** Present where the decision's own quota is synced, and this one is not. */
+      readonly syncOf?: AwaitedSync;
+    };
 
 /** An act, before it is known whether the same act was tried a moment ago. */
 export type IntendedAct = StatusFields & Action;

@@ -6,7 +6,8 @@ import { Cron } from 'croner';
 import { formatDuration, parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
 import type { MergeHold } from '../model/observation.ts';
-import type { MergeWindow, PolicySource, ResizePolicy } from './policy.ts';
+import type { MergeWindow } from './merge-rules.ts';
+import type { PolicySource, ResizePolicy } from './policy.ts';
 import { WrongValue } from './values.ts';
 
 export const WINDOWS_FORM =
@@ -85,12 +86,21 @@ export function mergeHold(policy: ResizePolicy, now: EpochMs): MergeHold | null 
     const detail = `merging is frozen until ${formatInstant(freezeUntil)} (${layerOf(policy, 'freeze-until')})`;
     return { reason: 'Frozen', until: freezeUntil, detail };
   }
+  const { guardrail } = policy;
+  return (
+    outsideOf(guardrail.mergeWindows, `guardrail ${guardrail.name}`, now) ??
+    outsideOf(mergeWindows, layerOf(policy, 'merge-windows'), now)
+  );
+}
+
+/** Null when one of the windows is open, or there are none. */
+function outsideOf(mergeWindows: readonly MergeWindow[], setBy: string, now: EpochMs): MergeHold | null {
   if (mergeWindows.length === 0 || mergeWindows.some((window) => isOpen(window, now))) return null;
   const openings = mergeWindows.map((window) => nextOpening(window, now)).filter((at) => at !== null);
   const until = openings.length === 0 ? null : Math.min(...openings);
   const next = until === null ? 'none opens any more' : `the next opens at ${formatInstant(until)}`;
   const windows = mergeWindows.map(formatWindow).join('; ');
-  const detail = `it is outside of the merge windows (${layerOf(policy, 'merge-windows')}: ${windows}); ${next}`;
+  const detail = `it is outside of the merge windows (${setBy}: ${windows}); ${next}`;
   return { reason: 'OutsideMergeWindow', until, detail };
 }
 
@@ -118,7 +128,7 @@ const OPTIONS: Readonly<Record<'freeze-until' | 'merge-windows', string>> = {
 
 function layerOf(policy: ResizePolicy, setting: keyof typeof OPTIONS): string {
   const source: PolicySource = policy.sources[setting] ?? 'default';
-  return source === 'default'
+  return source === 'default' || source === 'guardrail'
     ? `${OPTIONS[setting]} in Headroom's configuration`
     : `resizer.io/${setting} on the ${source}`;
 }

@@ -10,6 +10,9 @@ import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { factorRatio } from './max-step.ts';
+import type { Approval, MergeWindow } from './merge-rules.ts';
+import type { Guardrail, GuardrailInForce } from './guardrail.ts';
+import type { UnattendedLimit } from './unattended-limit.ts';
 import { resourceFamily } from './annotations.ts';
 
 /** observe: only recommend. propose: open pull requests. */
@@ -20,9 +23,6 @@ export type ResizeMode = 'observe' | 'propose';
  * missing.
  */
 export type Burst = 'settle' | 'fill';
-
-/** When a person has to approve every raise. */
-export type Approval = 'none' | 'before-pull-request' | 'before-merge';
 
 /** The lowest layer, from the configuration of the process. */
 export interface PolicyDefaults {
@@ -45,23 +45,15 @@ export interface PolicyDefaults {
   readonly freezeUntil: EpochMs | null;
   readonly mergeWindows: readonly MergeWindow[];
   readonly rejectionCooldown: number;
+  /** At least one; the last holds for all namespaces. */
+  readonly guardrails: readonly Guardrail[];
 }
 
 /** The object with the annotation. */
 export type PolicyLayer = 'namespace' | 'quota';
 
-/** The source of a setting; default: the process. */
-export type PolicySource = 'default' | PolicyLayer;
-
-/** A period in which merging is allowed. */
-export interface MergeWindow {
-  /** When the window opens: a cron pattern with five fields. */
-  readonly cron: string;
-  /** How long it stays open, in milliseconds. */
-  readonly duration: number;
-  /** An IANA time zone. */
-  readonly zone: string;
-}
+/** The source of a setting; default: the process; guardrail: the platform's guardrail, which allows no other value. */
+export type PolicySource = 'default' | PolicyLayer | 'guardrail';
 
 /** The settings in force for one quota. JSON-safe. */
 export interface ResizePolicy {
@@ -106,6 +98,13 @@ export interface ResizePolicy {
     readonly ref?: string;
     readonly field?: string;
   };
+  /** The platform's guardrail for the namespace. */
+  readonly guardrail: GuardrailInForce;
+  /**
+   * The largest limits that Headroom may merge without a person, where they are stricter than `maxStep`; see
+   * `unattended-limit.ts`. Absent: none is.
+   */
+  readonly unattended?: readonly UnattendedLimit[];
   /** The source of each setting, by the annotation's name without its prefix (`cooldown-minutes`, `cpu-threshold`). */
   readonly sources: Readonly<Record<string, PolicySource>>;
 }

@@ -1,14 +1,9 @@
 /** Computes the policy of one quota from its layers; see `policy.ts` for the precedence. */
-import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
+import type { ResourceList } from '../../kernel/resource-list.ts';
+import { type Guardrail, guardrailFor, inForce, type NamespaceFacts } from './guardrail.ts';
+import { maximumsWithin, tighten } from './tighten.ts';
 import { readMergeWindows } from './merge-window.ts';
-import {
-  type PolicyDefaults,
-  type PolicyLayer,
-  type PolicySource,
-  type PolicyWarning,
-  type ResizePolicy,
-  settingFor,
-} from './policy.ts';
+import type { PolicyDefaults, PolicyLayer, PolicyWarning, ResizePolicy } from './policy.ts';
 import { ANNOTATION_PREFIX, PLAIN_SETTINGS, type PlainSetting, type Setting, settingNamed } from './annotations.ts';
 import {
   readApproval,
@@ -31,24 +26,8 @@ import {
   readThreshold,
   WrongValue,
 } from './values.ts';
-import { withoutUrlSecrets } from '../pull-request/shown-url.ts';
-
-/** An Event holds 1024 characters, but an annotation may hold 256 KiB. */
-const SHOWN_CHARACTERS = 80;
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** The settings of the layers so far. */
-interface Draft extends Writable<Omit<ResizePolicy, 'autoMerge' | ResourceValues | 'sources'>> {
-  readonly thresholds: Map<string, string>;
-  readonly increments: Map<string, string>;
-  readonly minimums: Map<string, string>;
-  readonly maximums: Map<string, string>;
-  readonly sources: Map<string, PolicySource>;
-  mergeSwitchedOff: boolean;
-}
-
-type ResourceValues = 'thresholds' | 'increments' | 'minimums' | 'maximums';
+import { contradictoryBounds, tooMany, unknownKey, wrongValue } from './warnings.ts';
+import type { Draft } from './draft.ts';
 
 /**
  * The policy of a quota. An invalid annotation gives a warning and is ignored; nothing here throws.
@@ -59,24 +38,28 @@ type ResourceValues = 'thresholds' | 'increments' | 'minimums' | 'maximums';
  */
 export function resolvePolicy({
   defaults,
-  namespaceAnnotations,
+  namespace,
   quotaAnnotations,
 }: {
   readonly defaults: PolicyDefaults;
-  readonly namespaceAnnotations: Readonly<Record<string, string>> | undefined;
+  readonly namespace: NamespaceFacts & { readonly annotations?: Readonly<Record<string, string>> | undefined };
   readonly quotaAnnotations: Readonly<Record<string, string>> | undefined;
 }): { readonly policy: ResizePolicy; readonly warnings: readonly PolicyWarning[] } {
+  const guardrail = guardrailFor(defaults.guardrails, namespace);
   const draft = draftOf(defaults);
   const warnings = [
-    ...applyLayer(draft, 'namespace', namespaceAnnotations ?? {}),
+    ...applyLayer(draft, 'namespace', namespace.annotations ?? {}),
     ...applyLayer(draft, 'quota', quotaAnnotations ?? {}),
+    ...tighten(draft, guardrail),
   ];
-  const policy = finished(draft, defaults);
-  return { policy, warnings: [...warnings, ...contradictoryBounds(policy)] };
+  const bounds = maximumsWithin(draft.maximums, guardrail);
+  for (const [name, source] of bounds.sources) draft.sources.set(name, source);
+  const policy = finished(draft, defaults, guardrail, bounds.maximums);
+  return { policy, warnings: [...warnings, ...bounds.warnings, ...contradictoryBounds(policy)] };
 }
 
 function draftOf(defaults: PolicyDefaults): Draft {
-  const { dryRun: _dryRun, autoMerge: _autoMerge, ...values } = defaults;
+  const { dryRun: _dryRun, autoMerge: _autoMerge, guardrails: _guardrails, ...values } = defaults;
   return {
     ...values,
     enabled: true,
@@ -85,14 +68,14 @@ function draftOf(defaults: PolicyDefaults): Draft {
     thresholds: new Map(),
     increments: new Map(),
     minimums: new Map(),
-    maximums: new Map(),
+    maximums: { namespace: new Map(), quota: new Map() },
     sources: new Map(PLAIN_SETTINGS.map((name) => [name, 'default'])),
     mergeSwitchedOff: false,
   };
 }
 
-function finished(draft: Draft, defaults: PolicyDefaults): ResizePolicy {
-  const { mergeSwitchedOff, thresholds, increments, minimums, maximums, sources, ...settings } = draft;
+function finished(draft: Draft, defaults: PolicyDefaults, guardrail: Guardrail, maximums: ResourceList): ResizePolicy {
+  const { mergeSwitchedOff, thresholds, increments, minimums, maximums: _layers, sources, ...settings } = draft;
   if (defaults.dryRun) {
     settings.mode = 'observe';
     sources.set('mode', 'default');
@@ -105,12 +88,27 @@ function finished(draft: Draft, defaults: PolicyDefaults): ResizePolicy {
     thresholds: Object.fromEntries(thresholds),
     increments: Object.fromEntries(increments),
     minimums: Object.fromEntries(minimums),
-    maximums: Object.fromEntries(maximums),
+    maximums,
     autoMerge: defaults.autoMerge
       ? { allowed: !mergeSwitchedOff, reason: mergeSwitchedOff ? 'NamespaceOff' : 'On' }
       : { allowed: false, reason: 'GlobalOff' },
+    guardrail: inForce(guardrail),
     sources: Object.fromEntries(sources),
   };
+}
+
+/**
+ * An object may have 256 KiB of annotations, and the policy is in every observation, which the history keeps: more than this of
+ * one object is not read.
+ */
+const MOST_ANNOTATIONS = 200;
+const LONGEST_VALUE = 4_000;
+
+/** Those that are no setting of a resource go first: nobody can push them out with thousands of others. */
+function firstRead(keys: readonly string[]): readonly string[] {
+  if (keys.length <= MOST_ANNOTATIONS) return keys;
+  const isPlain = (key: string): boolean => settingNamed(key.slice(ANNOTATION_PREFIX.length)).kind === 'plain';
+  return [...keys.filter(isPlain), ...keys.filter((key) => !isPlain(key))].slice(0, MOST_ANNOTATIONS);
 }
 
 function applyLayer(
@@ -120,10 +118,11 @@ function applyLayer(
 ): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
   // Sorted, so that the same annotations always give the warnings in the same order.
-  for (const key of Object.keys(annotations).toSorted()) {
-    if (!key.startsWith(ANNOTATION_PREFIX)) {
-      continue;
-    }
+  const keys = Object.keys(annotations)
+    .filter((key) => key.startsWith(ANNOTATION_PREFIX))
+    .toSorted();
+  if (keys.length > MOST_ANNOTATIONS) warnings.push(tooMany(keys.length, MOST_ANNOTATIONS, layer));
+  for (const key of firstRead(keys)) {
     const name = key.slice(ANNOTATION_PREFIX.length);
     const setting = settingNamed(name);
     const text = annotations[key] ?? '';
@@ -132,7 +131,8 @@ function applyLayer(
       continue;
     }
     try {
-      if (setting.kind !== 'otherStrategy' && applySetting(draft, setting, text.trim())) {
+      if (text.length > LONGEST_VALUE) throw new WrongValue(`at most ${LONGEST_VALUE} characters`);
+      if (setting.kind !== 'otherStrategy' && applySetting(draft, layer, setting, text.trim())) {
         draft.sources.set(setting.kind === 'resource' ? `${setting.resource}-${setting.name}` : name, layer);
       }
     } catch (error) {
@@ -150,7 +150,12 @@ function applyLayer(
  *
  * @throws {WrongValue} with what would be valid.
  */
-function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 'resource' }>, text: string): boolean {
+function applySetting(
+  draft: Draft,
+  layer: PolicyLayer,
+  setting: Extract<Setting, { kind: 'plain' | 'resource' }>,
+  text: string,
+): boolean {
   if (setting.kind === 'plain') return plainSettings[setting.name](draft, text);
   switch (setting.name) {
     case 'threshold':
@@ -163,7 +168,7 @@ function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 
       draft.minimums.set(setting.resource, readLimit(text));
       break;
     case 'max':
-      draft.maximums.set(setting.resource, readLimit(text));
+      draft.maximums[layer].set(setting.resource, readLimit(text));
       break;
   }
   return true;
@@ -216,58 +221,4 @@ function gitSettingReader(key: keyof Draft['git'], read: (text: string) => strin
     draft.git = { ...draft.git, [key]: read(text) };
     return true;
   };
-}
-
-/** Warnings about minimums above their maximum, which `minimumFor` ignores. */
-function contradictoryBounds(policy: ResizePolicy): readonly PolicyWarning[] {
-  const resources = [...new Set([...Object.keys(policy.minimums), ...Object.keys(policy.maximums)])].toSorted();
-  const seen = new Set<string>();
-  return resources.flatMap((resource) => {
-    const min = settingFor(policy, 'min', resource);
-    const max = settingFor(policy, 'max', resource);
-    const least = policy.minimums[resourceOf(min.name)];
-    const most = policy.maximums[resourceOf(max.name)];
-    if (least === undefined || most === undefined || min.source === 'default') return [];
-    if (compareQuantities(parseQuantity(least), parseQuantity(most)) <= 0) return [];
-    const key = annotationKey(min.name);
-    const pair = `${key} ${max.name}`;
-    if (seen.has(pair)) return [];
-    seen.add(pair);
-    const above = `${annotationKey(max.name)} ("${most}" on the ${max.source})`;
-    const wanted = `at most "${most}"`;
-    const message = `${key}: "${least}" on the ${min.source} is above ${above} and ignored for ${resource}; write ${wanted}`;
-    return [{ key, value: least, layer: min.source, wanted, message }];
-  });
-}
-
-/** `requests.cpu` of `requests.cpu-min`. */
-function resourceOf(name: string): string {
-  return name.slice(0, name.lastIndexOf('-'));
-}
-
-/** The annotation of a setting; a slash in a resource's name becomes an underscore. */
-function annotationKey(name: string): string {
-  return `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
-}
-
-/** A value as quoted in a warning: a URL that was pasted in may contain a password. */
-function shown(value: string): string {
-  const safe = withoutUrlSecrets(value);
-  return safe.length > SHOWN_CHARACTERS ? `${safe.slice(0, SHOWN_CHARACTERS)}…` : safe;
-}
-
-function wrongValue(key: string, text: string, layer: PolicyLayer, error: WrongValue): PolicyWarning {
-  const value = shown(text);
-  // The reason may quote the value.
-  const reason = error.reason === undefined || withoutUrlSecrets(text) === text ? '' : ` (${error.reason})`;
-  const wanted = error.message.replace(reason, '');
-  const message = `${key}: ${JSON.stringify(value)} on the ${layer} is not understood and ignored; write ${wanted}`;
-  return { key, value, layer, wanted, message };
-}
-
-function unknownKey(key: string, text: string, layer: PolicyLayer, closest: string | undefined): PolicyWarning {
-  const wanted = closest === undefined ? 'one of the documented annotations' : `${ANNOTATION_PREFIX}${closest}`;
-  const advice = closest === undefined ? 'no such annotation is known' : `did you mean ${wanted}?`;
-  const message = `${shown(key)} on the ${layer} is unknown and ignored; ${advice}`;
-  return { key, value: shown(text), layer, wanted, message };
 }

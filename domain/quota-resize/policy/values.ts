@@ -10,7 +10,8 @@ import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import { FieldPathError, parseField } from '../git/yaml/field-path.ts';
 import { GitPathError, parsePathTemplate } from '../git/locate/candidate/path-template.ts';
 import { MAX_STEP_FACTOR, parseMaxStep } from './max-step.ts';
-import type { Approval, Burst, ResizeMode } from './policy.ts';
+import type { Approval } from './merge-rules.ts';
+import type { Burst, ResizeMode } from './policy.ts';
 import { isQuotaKey } from '../model/quota-key.ts';
 
 /** An invalid value of a setting; the message says what would be valid, to follow "write". */
@@ -125,6 +126,16 @@ export function readMaxStep(text: string): string {
     return parseMaxStep(text);
   } catch {
     throw new WrongValue(`a factor from 1 to ${MAX_STEP_FACTOR}, such as "2", "1.5" or "2x"`);
+  }
+}
+
+/** A factor; null for `unlimited`. */
+export function readGrowth(text: string): string | null {
+  if (text.toLowerCase() === 'unlimited') return null;
+  try {
+    return parseMaxStep(text);
+  } catch {
+    throw new WrongValue(`a factor from 1 to ${MAX_STEP_FACTOR}, such as "4", or "unlimited"`);
   }
 }
 

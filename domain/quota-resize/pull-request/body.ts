@@ -3,7 +3,9 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import { quotaResizeId } from '../target.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import { formatInstant, formatSpan, MINUTE_MS } from '../../kernel/time.ts';
+import { approverName } from './wording.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
+import { asksForVerified } from '../policy/guardrail.ts';
 import { code, escapeMarkdown, ForeignText } from './markdown.ts';
 import {
   incrementFor,
@@ -15,6 +17,8 @@ import {
   stepFor,
   thresholdFor,
 } from '../policy/policy.ts';
+import { parseQuantity } from '../../kernel/quantity.ts';
+import { unattendedSentence } from '../policy/unattended-limit.ts';
 
 /** So many sentences of evidence stay far below GitHub's limit. */
 const EVIDENCE_SHOWN = 20;
@@ -25,6 +29,8 @@ const PROCESS = 'the installation';
 /** The raises of one quota. */
 export interface QuotaChanges {
   readonly quota: string;
+  /** Of a quota whose decision joined the pull request of another one; absent for the decision's own namespace. */
+  readonly namespace?: string;
   /** `from` is the value in Git. */
   readonly changes: readonly LimitChange[];
 }
@@ -33,25 +39,49 @@ export interface QuotaChanges {
 export interface RaisedQuota extends QuotaChanges {
   /** How it was found, to follow "is". */
   readonly how: string;
+  /** Why it is not proved that this changes the quota's own limits, a clause; absent where it is. */
+  readonly notProved?: string;
   /** Resources of the decision that Git already has at the proposed value or above. */
   readonly inGit: ResourceList;
+}
+
+/** A decision of another quota with a commit in the pull request. */
+interface JoinedFacts {
+  readonly target: QuotaTarget;
+  readonly decision: Pick<
+    Decision,
+    'evidence' | 'notes' | 'usageNotes' | 'approvalRequirement' | 'approvedBy' | 'approvalVerifiedBy'
+  >;
+  readonly quotas: readonly RaisedQuota[];
 }
 
 export interface BodyFacts {
   readonly target: QuotaTarget;
   readonly decision: Pick<
     Decision,
-    'id' | 'decidedAt' | 'evidence' | 'notes' | 'usageNotes' | 'batchedQuotas' | 'approvalRequirement' | 'approvedBy'
+    | 'id'
+    | 'decidedAt'
+    | 'evidence'
+    | 'notes'
+    | 'usageNotes'
+    | 'batchedQuotas'
+    | 'approvalRequirement'
+    | 'approvedBy'
+    | 'approvalVerifiedBy'
   >;
   readonly policy: ResizePolicy;
   readonly repository: string;
   readonly base: string;
+  /** Present when nothing but an annotation names the base branch. */
+  readonly branchBy?: 'annotation';
   /** All changed files. */
   readonly paths: readonly string[];
   /** The decision's own quota first, then its batched quotas. */
   readonly quotas: readonly RaisedQuota[];
   /** Batched quotas that this pull request cannot raise. */
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
+  /** Decisions of other quotas that share the pull request. */
+  readonly joined?: readonly JoinedFacts[];
   /** The URL of the Temporal UI and the workflow's namespace; null when unknown. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
@@ -66,7 +96,7 @@ interface PolicyRow {
  * The names available to a description. Each ForeignText is escaped where it is used, and `{{code name}}` shows it as
  * code.
  */
-interface BodyContext {
+export interface BodyContext {
   readonly id: string;
   readonly cluster: ForeignText;
   readonly namespace: ForeignText;
@@ -76,6 +106,8 @@ interface BodyContext {
   readonly base: ForeignText;
   readonly decidedAt: string;
   readonly several: boolean;
+  /** Whether the decision itself raises several quotas. */
+  readonly severalOwn: boolean;
   readonly severalFiles: boolean;
   readonly quotas: readonly ForeignText[];
   readonly files: readonly ForeignText[];
@@ -88,6 +120,14 @@ interface BodyContext {
   readonly found: readonly Readonly<Record<'quota' | 'how', ForeignText>>[];
   /** How the policy changed the requirement: capped by a maximum, or not acted on. */
   readonly notes: readonly ForeignText[];
+  /** Why it is not proved that a change is one of the quota's own limits. */
+  readonly notProved: readonly Readonly<Record<'quota' | 'why', ForeignText>>[];
+  /** The quotas that share the pull request, as `team-b/compute`, with the approval that each still needs. */
+  readonly joined: readonly {
+    readonly quota: ForeignText;
+    readonly approval: ForeignText | null;
+    readonly commandArgument: string;
+  }[];
   /** Why an approval is required; null when none is, or when it was given. */
   readonly approval: ForeignText | null;
   readonly approvedBy: ForeignText | null;
@@ -101,7 +141,12 @@ interface BodyContext {
 }
 
 export function bodyContext(facts: BodyFacts): BodyContext {
-  const { target, decision, quotas, policy, temporalUi } = facts;
+  const { target, decision, quotas, policy, temporalUi, joined = [] } = facts;
+  // Their rules are the same as the decision's, and so are the settings that are shown.
+  const others = joined.flatMap((one) => one.quotas.map((raised) => ({ ...raised, quota: targetName(one.target) })));
+  const own = quotas.map((raised) => ({ ...raised, quota: targetName({ ...target, quota: raised.quota }) }));
+  const all = others.length === 0 ? quotas : [...own, ...others];
+  const { approvedBy } = decision;
   const text = (raw: string): ForeignText => new ForeignText(raw);
   const workflowId = quotaResizeId(target);
   return {
@@ -113,11 +158,12 @@ export function bodyContext(facts: BodyFacts): BodyContext {
     repository: text(facts.repository),
     base: text(facts.base),
     decidedAt: formatInstant(decision.decidedAt),
-    several: quotas.length > 1,
+    several: all.length > 1,
+    severalOwn: quotas.length > 1,
     severalFiles: facts.paths.length > 1,
     quotas: quotas.map(({ quota }) => text(quota)),
     files: facts.paths.map(text),
-    changes: quotas.flatMap(({ quota, changes }) =>
+    changes: all.flatMap(({ quota, changes }) =>
       changes.map(({ resource, used, from, to, reason }) => ({
         quota: text(quota),
         resource: text(resource),
@@ -127,7 +173,7 @@ export function bodyContext(facts: BodyFacts): BodyContext {
         reason: text(reason),
       })),
     ),
-    leftAlone: quotas.flatMap(({ quota, inGit }) =>
+    leftAlone: all.flatMap(({ quota, inGit }) =>
       Object.entries(inGit).map(([resource, value]) => ({
         quota: text(quota),
         resource: text(resource),
@@ -135,12 +181,26 @@ export function bodyContext(facts: BodyFacts): BodyContext {
       })),
     ),
     leftOut: facts.leftOut.map(({ quota, why }) => ({ quota: text(quota), why: text(why) })),
-    evidence: [...decision.evidence.slice(0, EVIDENCE_SHOWN), ...usageSentences(facts)].map(text),
+    evidence: [...decision.evidence.slice(0, EVIDENCE_SHOWN), ...usageSentences(facts), ...joinedEvidence(joined)].map(
+      text,
+    ),
     moreEvidence: Math.max(0, decision.evidence.length - EVIDENCE_SHOWN),
-    found: quotas.map(({ quota, how }) => ({ quota: text(quota), how: text(how) })),
-    notes: (decision.notes ?? []).map(text),
+    found: all.map(({ quota, how }) => ({ quota: text(quota), how: text(how) })),
+    notes: [
+      ...(decision.notes ?? []),
+      ...joined.flatMap((one) => (one.decision.notes ?? []).map((note) => `${targetName(one.target)}: ${note}`)),
+    ].map(text),
+    joined: joined.map((one) => ({
+      quota: text(targetName(one.target)),
+      approval: awaitedApproval({ decision: one.decision, policy }),
+      commandArgument: targetName(one.target),
+    })),
+    notProved: all.flatMap(({ quota, notProved }) =>
+      notProved === undefined ? [] : [{ quota: text(quota), why: text(notProved) }],
+    ),
     approval: awaitedApproval(facts),
-    approvedBy: decision.approvedBy === undefined ? null : text(decision.approvedBy),
+    approvedBy:
+      approvedBy === undefined ? null : text(approverName({ by: approvedBy, verified: decision.approvalVerifiedBy })),
     next: whatHappensNext(facts),
     policy: policyRows(policy, [...new Set(quotas.flatMap(({ changes }) => changes.map(({ resource }) => resource)))]),
     commandArgument: targetName(target),
@@ -166,9 +226,28 @@ function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
   ];
 }
 
-function awaitedApproval({ decision: { approvalRequirement, approvedBy } }: BodyFacts): ForeignText | null {
+/** How many sentences of evidence a decision that joined adds: the pull request of its own would have had all of them. */
+const JOINED_EVIDENCE = 5;
+
+function joinedEvidence(joined: readonly JoinedFacts[]): readonly string[] {
+  return joined.flatMap(({ target, decision: { evidence, usageNotes = [] } }) =>
+    [...evidence, ...usageNotes].slice(0, JOINED_EVIDENCE).map((sentence) => `${targetName(target)}: ${sentence}`),
+  );
+}
+
+function awaitedApproval({
+  decision,
+  policy,
+}: {
+  readonly decision: Pick<BodyFacts['decision'], 'approvalRequirement' | 'approvedBy' | 'approvalVerifiedBy'>;
+  readonly policy: ResizePolicy;
+}): ForeignText | null {
+  const { approvalRequirement, approvedBy, approvalVerifiedBy } = decision;
+  const counts = approvalVerifiedBy !== undefined || !asksForVerified(policy);
   // Includes an approval from before the pull request: the requirement may have grown since.
-  return approvalRequirement === null || approvedBy !== undefined ? null : new ForeignText(approvalRequirement.message);
+  return approvalRequirement === null || (approvedBy !== undefined && counts)
+    ? null
+    : new ForeignText(approvalRequirement.message);
 }
 
 function whatHappensNext(facts: BodyFacts): readonly string[] {
@@ -176,6 +255,7 @@ function whatHappensNext(facts: BodyFacts): readonly string[] {
   return [
     mergeSentence(facts),
     ...holdSentences(policy),
+    ...guardrailSentences(facts),
     `After the merge, the new limits reach the cluster the way this repository always does. Headroom waits for that, and then for the cooldown of ${policy.cooldown / MINUTE_MS} min.`,
     'While this is open, Headroom updates it when the demand grows or the base branch moves, and closes it when the demand is gone.',
     policy.rejectionCooldown === 0
@@ -193,22 +273,36 @@ function mergeSentence(facts: BodyFacts): string {
         : 'auto-merge is off for this installation';
     return `A person merges this, because ${why}.`;
   }
+  if (facts.quotas.some(({ notProved }) => notProved !== undefined)) {
+    return 'A person merges this, because it is not proved that it changes nothing but limits of the quota.';
+  }
+  const branch =
+    facts.branchBy === 'annotation'
+      ? `, and the branch ${code(facts.base)}, which only an annotation names, is protected`
+      : '';
   const approved = awaitedApproval(facts) === null ? '' : 'it is approved, ';
-  return `Headroom merges this (squash) when ${approved}every check has passed and the rules of the base branch are met.`;
+  return `Headroom merges this (squash) when ${approved}every check has passed and the rules of the base branch are met${branch}.`;
 }
 
-function holdSentences({ autoMerge, freezeUntil, mergeWindows }: ResizePolicy): readonly string[] {
+function holdSentences({ autoMerge, freezeUntil, mergeWindows: own, guardrail }: ResizePolicy): readonly string[] {
   if (!autoMerge.allowed) return [];
+  const windows = [guardrail.mergeWindows, own].filter((list) => list.length > 0);
   return [
     ...(freezeUntil === null
       ? []
       : [`Headroom merges nothing before ${formatInstant(freezeUntil)}, because of a change freeze.`]),
-    ...(mergeWindows.length === 0
-      ? []
-      : [
-          `Headroom merges only in a merge window: ${mergeWindows.map((window) => code(windowText(window))).join(', ')}.`,
-        ]),
+    ...windows.map(
+      (list) => `Headroom merges only in a merge window: ${list.map((window) => code(windowText(window))).join(', ')}.`,
+    ),
   ];
+}
+
+/** How far the limits may be raised without a person, and by which guardrail. */
+function guardrailSentences({ policy, quotas: [own] }: BodyFacts): readonly string[] {
+  return (own?.changes ?? []).flatMap(({ resource, from }) => {
+    const sentence = unattendedSentence(policy, resource, parseQuantity(from));
+    return sentence === null ? [] : [escapeMarkdown(sentence)];
+  });
 }
 
 function windowText({ cron, duration, zone }: ResizePolicy['mergeWindows'][number]): string {
@@ -220,7 +314,12 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
   const row = (name: string, value: string, source: PolicySource = policy.sources[name] ?? 'default'): PolicyRow => ({
     name,
     value: new ForeignText(value),
-    from: source === 'default' ? PROCESS : `an annotation of the ${source}`,
+    from:
+      source === 'default'
+        ? PROCESS
+        : source === 'guardrail'
+          ? `the platform's guardrail ${policy.guardrail.name}`
+          : `an annotation of the ${source}`,
   });
   const rows = [
     row('mode', policy.mode),
@@ -257,73 +356,4 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
     seen.add(key);
     return true;
   });
-}
-
-/** A change for testing templates. */
-export const sampleChange: LimitChange = {
-  resource: 'requests.cpu',
-  from: '2',
-  to: '3',
-  used: '2',
-  demand: '1',
-  reason: 'Usage is 2 of 2 CPU.',
-};
-
-/** Contexts for testing templates: with every optional part, and without. */
-export const bodySamples: readonly BodyContext[] = samples();
-
-function samples(): readonly BodyContext[] {
-  const quota: RaisedQuota = { quota: 'compute', changes: [sampleChange], how: 'in a file', inGit: {} };
-  const policy: ResizePolicy = {
-    enabled: true,
-    mode: 'propose',
-    threshold: '80',
-    increment: '20',
-    thresholds: {},
-    increments: {},
-    cooldown: 60 * MINUTE_MS,
-    autoMerge: { allowed: true, reason: 'On' },
-    maxStep: '2',
-    burst: 'settle',
-    minimums: {},
-    maximums: {},
-    steps: {},
-    approval: 'none',
-    approvalReminder: null,
-    approvalTimeout: null,
-    freezeUntil: null,
-    mergeWindows: [],
-    rejectionCooldown: 0,
-    reviewers: null,
-    git: {},
-    sources: {},
-  };
-  const plain: BodyFacts = {
-    target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' },
-    decision: { id: '0a1b2c3d', decidedAt: 0, evidence: [], approvalRequirement: null },
-    policy,
-    repository: 'acme/gitops',
-    base: 'main',
-    paths: ['quota.yaml'],
-    quotas: [quota],
-    leftOut: [],
-    temporalUi: null,
-  };
-  const full: BodyFacts = {
-    ...plain,
-    decision: {
-      ...plain.decision,
-      evidence: ['why'],
-      notes: ['capped'],
-      usageNotes: ['the status says less'],
-      approvalRequirement: { reason: 'ApprovalRequired', message: 'ask' },
-    },
-    quotas: [
-      { ...quota, inGit: { pods: '10' } },
-      { ...quota, quota: 'gpu' },
-    ],
-    leftOut: [{ quota: 'memory', why: 'gone' }],
-    temporalUi: { url: 'https://temporal.example.com', namespace: 'default' },
-  };
-  return [bodyContext(plain), bodyContext(full)];
 }

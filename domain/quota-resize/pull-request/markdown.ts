@@ -53,9 +53,10 @@ function escapeWords(text: string): string {
       .replace(/[\\`*_{}[\]|~]/g, '\\$&')
       // An empty comment separates the sign from its word: Markdown escapes do not prevent GitHub's own links.
       .replace(/[@#](?=\w)/g, '$&<!-- -->')
-      .replace(/\b(https?|ftp):\/\//gi, '$1:<!-- -->//')
-      .replace(/\bwww\./gi, 'www<!-- -->.')
-      .replace(/\b(GH)-(?=\d)/gi, '$1<!-- -->-')
+      // Without a word boundary before it: an underscore or a digit is none, and GitHub links what follows it all the same.
+      .replace(/(https?|ftp):\/\//gi, '$1:<!-- -->//')
+      .replace(/www\./gi, 'www<!-- -->.')
+      .replace(/(GH)-(?=\d)/gi, '$1<!-- -->-')
       .replace(/^[-+=#]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
   );

@@ -6,7 +6,7 @@
  */
 const BODY = `## Quota Resize Recommendation
 
-Headroom proposes to raise quota{{#if several}}s{{/if}} {{#each quotas}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}} of namespace {{code namespace}} in cluster {{code cluster}}.
+Headroom proposes to raise quota{{#if severalOwn}}s{{/if}} {{#each quotas}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}} of namespace {{code namespace}} in cluster {{code cluster}}.
 
 | {{#if several}}Quota | {{/if}}Resource | Used | Current | Proposed | Why |
 |{{#if several}}---|{{/if}}---|---|---|---|---|
@@ -14,6 +14,14 @@ Headroom proposes to raise quota{{#if several}}s{{/if}} {{#each quotas}}{{#unles
 | {{#if @root.several}}{{code quota}} | {{/if}}{{code resource}} | {{code used}} | {{code from}} | **{{code to}}** | {{reason}} |
 {{/each}}
 
+{{#if joined}}
+This pull request is shared, because these limits are in the same file: it also raises {{#each joined}}{{#unless @first}}, {{/unless}}{{code quota}}{{/each}}. Each quota has a commit and an approval of its own.
+
+{{/if}}
+{{#each notProved}}
+**Not proved:** it is not proved that this changes nothing but the limits of quota {{code quota}}, so a person merges it: {{why}}
+
+{{/each}}
 {{#if approval}}
 **An approval is needed** before Headroom merges this: {{approval}}
 
@@ -23,6 +31,12 @@ Approved by {{approvedBy}}.
 
 {{/if}}
 {{/if}}
+{{#each joined}}
+{{#if approval}}
+**An approval is needed for {{code quota}}** before Headroom merges this (\`headroom approve {{commandArgument}}\`): {{approval}}
+
+{{/if}}
+{{/each}}
 {{#if evidence}}
 ### Evidence
 
@@ -75,7 +89,12 @@ The same workloads need more of these quotas too:
 {{#if approval}}
 | approve this | run \`headroom approve {{commandArgument}}\`, or send the update \`approve\` to the workflow in the Temporal UI |
 {{/if}}
+{{#if joined}}
+| reject all of it | close this pull request |
+| reject one quota | run \`headroom reject {{commandArgument}} --reason "…"\`, or the same for another: the rest is proposed without it |
+{{else}}
 | reject this | close this pull request, or run \`headroom reject {{commandArgument}} --reason "…"\` |
+{{/if}}
 | take this over | push a commit to this branch: Headroom then neither changes nor merges it |
 | pause this quota | run \`headroom pause {{commandArgument}}\`, and later \`headroom resume {{commandArgument}}\` |
 | see the whole decision | run \`headroom explain quota-resize {{commandArgument}}\` |

@@ -6,7 +6,8 @@ import { oneLine, truncate } from '../../kernel/sentence.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import type { LimitChange } from '../model/decision.ts';
 import { escapeMarkdown } from './markdown.ts';
-import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges, sampleChange } from './body.ts';
+import { type BodyFacts, bodyContext, type QuotaChanges } from './body.ts';
+import { bodySamples, sampleChange } from './body-samples.ts';
 import { builtInTemplates } from './template.ts';
 import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
 
@@ -61,6 +62,10 @@ export interface TextTemplates {
 export interface PullRequestTexts {
   /** Always a legal ref name. */
   branch(target: QuotaTarget, decisionId: string): string;
+  /** What the names of all branches of a quota begin with, before the decision's id; may be empty. */
+  branchBeginning(target: QuotaTarget): string;
+  /** What the names of all branches of a cluster begin with; may be empty, or that of other clusters as well. */
+  branchBeginningOf(cluster: string): string;
   title(facts: ChangeFacts): string;
   commit(facts: ChangeFacts): string;
   /** The squash commit of a merge; the title ends with the pull request's number, as the forge itself does it. */
@@ -82,8 +87,16 @@ export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRe
   const branch = compileBranch(templates.branch ?? builtInTemplates.branch);
   const labels = (templates.labels ?? []).map(compileLabel);
   const message = (facts: ChangeFacts): string => commit(changeContext(facts)).trim();
+  const branchName = (target: QuotaTarget, decisionId: string): string =>
+    branch(branchContext(target, decisionId)).replaceAll(/\.lock(?=\/|$)/g, '_2e_lock');
   return {
-    branch: (target, decisionId) => branch(branchContext(target, decisionId)).replaceAll(/\.lock(?=\/|$)/g, '_2e_lock'),
+    branch: branchName,
+    branchBeginning: (target) => commonBeginning(branchName(target, '00000000'), branchName(target, 'ffffffff')),
+    branchBeginningOf: (cluster) =>
+      commonBeginning(
+        branchName({ cluster, namespace: 'a', quota: 'a' }, '00000000'),
+        branchName({ cluster, namespace: 'b', quota: 'b' }, 'ffffffff'),
+      ),
     title: (facts) => truncate(oneLine(title(changeContext(facts))), TITLE_LENGTH),
     commit: (facts) => `${message(facts)}\n\n${trailers(facts)}`,
     merge(facts, number) {
@@ -158,9 +171,9 @@ function changeSamples(what: string): Samples<ChangeContext> {
 }
 
 function changeContext({ target, decisionId, repository, quotas }: ChangeFacts): ChangeContext {
-  const changes = quotas.flatMap(({ quota, changes }) =>
+  const changes = quotas.flatMap(({ quota, namespace, changes }) =>
     changes.map(({ resource, used, from, to, reason }) => ({
-      quota,
+      quota: namespace === undefined ? quota : targetName({ namespace, quota }),
       resource,
       used,
       from,
@@ -232,11 +245,10 @@ function illegalBranch(name: string): string | null {
 }
 
 function trailers({ decisionId, target, quotas }: ChangeFacts): string {
-  const names = [target.quota, ...quotas.map(({ quota }) => quota).filter((quota) => quota !== target.quota)];
-  return [
-    `Headroom-Decision: ${decisionId}`,
-    ...names.map((quota) => `Headroom-Target: ${target.cluster}/${targetName({ ...target, quota })}`),
-  ].join('\n');
+  const { cluster } = target;
+  const names = [target, ...quotas.map(({ quota, namespace = target.namespace }) => ({ namespace, quota }))];
+  const targets = names.map((name) => `Headroom-Target: ${cluster}/${targetName(name)}`);
+  return [`Headroom-Decision: ${decisionId}`, ...new Set(targets)].join('\n');
 }
 
 /** The decision in a commit's trailer; null for anybody else's commit. */
@@ -255,8 +267,28 @@ export function commentMarker(decisionId: string, key: string): string {
   return `<!-- headroom:${decisionId}:${key} -->`;
 }
 
+/** The decision that a comment with this key is of; null for any other comment. */
+export function decisionOfComment(comment: string, key: string): string | null {
+  const match = /<!-- headroom:([^\s:]+):([^\s:]+) -->\s*$/.exec(comment);
+  return match?.[2] === key ? (match[1] ?? null) : null;
+}
+
 function marker(decisionId: string): string {
   return `<!-- headroom:${decisionId} -->`;
+}
+
+/** The quotas in a commit's trailers, as `cluster/namespace/quota`, the decision's own first; none for another's commit. */
+export function targetsOfCommit(message: string): readonly string[] {
+  const trailer = 'Headroom-Target: ';
+  return message
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith(trailer) ? [line.slice(trailer.length).trim()] : []));
+}
+
+function commonBeginning(a: string, b: string): string {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return a.slice(0, length);
 }
 
 function withinLength(body: string): string {

@@ -1,6 +1,6 @@
 /** Phrases that several sentences for people share. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
-import type { DecisionFacts } from '../model/decision.ts';
+import type { DecisionFacts, Verifier } from '../model/decision.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -31,6 +31,18 @@ export function linkTo({ number, url }: { readonly number: number; readonly url:
 /** A commit as people read it: its first twelve digits. */
 export function short(sha: string): string {
   return sha.slice(0, 12);
+}
+
+/** Who approved, and who vouches for the name: `alice (verified by the API server)`, `"alice" (a claimed name)`. */
+export function approverName({
+  by,
+  verified,
+}: {
+  readonly by: string;
+  readonly verified?: Verifier | undefined;
+}): string {
+  if (verified === undefined) return `"${by}" (a claimed name)`;
+  return `${by} (verified by ${verified === 'kubernetes' ? 'the API server' : 'GitHub'})`;
 }
 
 /** `requests.cpu 3600m, pods 5` */

@@ -1,8 +1,17 @@
 /** Where the GitOps repositories are, and Headroom's identity on GitHub. */
 import type { z } from 'zod';
-import type { RepositoryName } from '../../kernel/forge.ts';
+import { DEFAULT_READ_LIMITS, type RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
-import { explained, httpUrl, matching, parsed, PATH, splitList, text } from '../../kernel/settings/forms.ts';
+import {
+  explained,
+  httpUrl,
+  integerBetween,
+  matching,
+  parsed,
+  PATH,
+  splitList,
+  text,
+} from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
 import { defaultPathTemplate, parsePathTemplate } from '../git/locate/candidate/path-template.ts';
 
@@ -124,5 +133,13 @@ export const githubSettings = {
     env: 'GIT_PATH_TEMPLATE',
     flag: '--git-path-template',
     default: defaultPathTemplate,
+  },
+  maxFileBytes: {
+    type: integerBetween(10_000, 10_000_000),
+    expected: 'a number of bytes from 10000 to 10000000',
+    description: 'The largest file of a repository that is read. One lookup reads at most 20 MB.',
+    env: 'GIT_MAX_FILE_BYTES',
+    flag: '--git-max-file-bytes',
+    default: String(DEFAULT_READ_LIMITS.fileBytes),
   },
 } as const satisfies Settings;

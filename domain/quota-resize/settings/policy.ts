@@ -9,6 +9,7 @@ import {
   percentage,
 } from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
+import { GUARDRAILS_FORM, guardrailList } from '../policy/guardrail-settings.ts';
 import { parseMaxStep } from '../policy/max-step.ts';
 import { readMergeWindows, WINDOWS_FORM } from '../policy/merge-window.ts';
 import {
@@ -147,5 +148,13 @@ export const policySettings = {
     flag: '--enable-auto-merge',
     default: 'false',
     isSwitch: true,
+  },
+  guardrails: {
+    type: guardrailList,
+    expected: GUARDRAILS_FORM,
+    description:
+      'What no annotation may exceed, by namespace; the first that matches holds. docs/policy.md has all its keys. In the environment it is JSON.',
+    env: 'HEADROOM_GUARDRAILS',
+    isStructured: true,
   },
 } as const satisfies Settings;

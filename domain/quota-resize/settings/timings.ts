@@ -15,6 +15,11 @@ export const timingSettings = {
   updateInterval: timing('update-interval', '10m', 'An open pull request is updated at most once in this span.'),
   needGone: timing('need-gone', '10m', 'How long a demand must be gone before its pull request is closed.'),
   holdRetry: timing('hold-retry', '5m', 'After how long a blocked or locked decision is tried again.'),
+  fileWait: timing(
+    'file-wait',
+    '24h',
+    'How long a quota waits while the pull request of another one changes its file; then it gets its own.',
+  ),
   syncPoll: timing('sync-poll', '15s', 'How often the cluster is asked whether it follows a merge.'),
   syncOverdue: timing('sync-overdue', '20m', 'After how long a cluster that does not follow is warned about.'),
   rejectionCooldown: timing('rejection-cooldown', '24h', "How long a person's rejection is respected."),

@@ -21,7 +21,8 @@ import {
   stepFor,
   thresholdFor,
 } from '../policy/policy.ts';
-import { roundLimitUp, roundLimitWithin, tidyUp } from './round.ts';
+import { largestUnattended } from '../policy/unattended-limit.ts';
+import { inSteps, roundLimitUp, roundLimitWithin, tidyUp } from './round.ts';
 
 /** The part of a policy that decides how far a limit is raised; the functions take a quota key. */
 export interface RaiseRules {
@@ -36,6 +37,8 @@ export interface RaiseRules {
   readonly maximum: (resource: string) => string | undefined;
   /** Proposed limits are multiples of it. */
   readonly step: (resource: string) => string | undefined;
+  /** The largest limit that needs no person; null where every raise needs one. */
+  readonly unattended: (resource: string, hard: Quantity) => Quantity | null;
 }
 
 export function rulesOf(policy: ResizePolicy): RaiseRules {
@@ -46,6 +49,7 @@ export function rulesOf(policy: ResizePolicy): RaiseRules {
     minimum: (resource) => minimumFor(policy, resource),
     maximum: (resource) => maximumFor(policy, resource),
     step: (resource) => stepFor(policy, resource),
+    unattended: (resource, hard) => largestUnattended(policy, resource, hard),
   };
 }
 
@@ -75,6 +79,8 @@ export interface Assessment {
   readonly wanted: string;
   /** The proposed limit in the manifest's unit; null when the maximum allows no raise. */
   readonly proposed: string | null;
+  /** Whether it is less than `settle` asks for, so that it needs no person. */
+  readonly isCut: boolean;
   /** The maximum that limits the raise, if one does. */
   readonly cap: {
     readonly maximum: string;
@@ -123,7 +129,9 @@ export function assess(input: RecommendInput): readonly Assessment[] {
     const floored = minimum === null ? exact : maxQuantity(exact, minimum);
     const step = quantityOrNull(policy.step(resource));
     const target = step === null ? floored : ceilTo(floored, step);
-    const wanted = step === null ? roundLimitUp(resource, target, written) : inSteps(resource, target, step, written);
+    const roomy = step === null ? roundLimitUp(resource, target, written) : inSteps(resource, target, step, written);
+    const fitting = withoutPerson(roomy, { resource, hard, required, causes, policy, written, step, minimum });
+    const wanted = fitting ?? roomy;
     if (compareQuantities(parseQuantity(wanted), hard) <= 0) return [];
 
     const maximum = quantityOrNull(policy.maximum(resource));
@@ -134,6 +142,7 @@ export function assess(input: RecommendInput): readonly Assessment[] {
       demand: formatQuantity(demand),
       causes,
       wanted,
+      isCut: fitting !== null,
     };
     if (maximum === null || compareQuantities(parseQuantity(wanted), maximum) <= 0) {
       return [{ ...quantities, proposed: wanted, cap: null }];
@@ -166,31 +175,43 @@ function withIncrement(amount: Quantity, increment: Percent): Quantity {
   return multiplyByRatio(amount, denominator + numerator, denominator);
 }
 
-/**
- * Formats a multiple of the step: in the manifest's unit if it stays a multiple there, otherwise in the step's unit.
- * Example: in a manifest that uses G, 12Gi is no whole number of G or M, so rounding would miss a step of 4Gi.
- */
-function inSteps(resource: string, multiple: Quantity, step: Quantity, written: string): string {
-  const texts = [written, formatQuantity(step)].map((unit) => roundLimitUp(resource, multiple, unit));
-  return texts.find((text) => parseQuantity(text).nano % step.nano === 0n) ?? texts[0] ?? '';
-}
-
-/** The limit that the causes require, without bounds. */
-function targetOf({
-  resource,
-  hard,
-  required,
-  causes,
-  policy,
-  written,
-}: {
+/** What requires a raise, and the rules for it. */
+interface Requirement {
   readonly resource: string;
   readonly hard: Quantity;
+  /** Used, and what is missing. */
   readonly required: Quantity;
   readonly causes: readonly Cause[];
   readonly policy: RaiseRules;
   readonly written: string;
-}): Quantity {
+}
+
+/**
+ * The largest limit that needs no person, where what is required fits below it and the roomy limit does not; null where
+ * nothing has to be cut, or a person is needed anyway.
+ */
+function withoutPerson(
+  roomy: string,
+  about: Requirement & { readonly step: Quantity | null; readonly minimum: Quantity | null },
+): string | null {
+  const { resource, hard, required, causes, policy, step, minimum, written } = about;
+  if (!causes.includes('demand') || policy.burst !== 'settle') return null;
+  const largest = policy.unattended(resource, hard);
+  const least = minimum === null ? required : maxQuantity(required, minimum);
+  const isWithin = largest !== null && compareQuantities(parseQuantity(roomy), largest) <= 0;
+  if (largest === null || isWithin) return null;
+  const inWholeSteps = step === null ? largest : { ...largest, nano: largest.nano - (largest.nano % step.nano) };
+  if (compareQuantities(inWholeSteps, least) < 0) return null;
+  const text =
+    step === null
+      ? roundLimitWithin(resource, inWholeSteps, written, largest)
+      : inSteps(resource, inWholeSteps, step, written);
+  const cut = parseQuantity(text);
+  return compareQuantities(cut, least) >= 0 && compareQuantities(cut, largest) <= 0 ? text : null;
+}
+
+/** The limit that the causes require, without bounds. */
+function targetOf({ resource, hard, required, causes, policy, written }: Requirement): Quantity {
   const increment = policy.increment(resource);
   if (causes.includes('demand')) {
     if (policy.burst === 'fill') return required;

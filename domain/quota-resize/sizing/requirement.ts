@@ -8,10 +8,19 @@ import { usageNotes } from '../demand/counted-usage.ts';
 import type { LimitChange } from '../model/decision.ts';
 import { approvalRequirementOf } from '../decide/approval-requirement.ts';
 import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
-import { incrementFor, maximumFor, minimumFor, type ResizePolicy, settingFor, thresholdFor } from '../policy/policy.ts';
+import {
+  incrementFor,
+  maximumFor,
+  minimumFor,
+  type ResizePolicy,
+  settingFor,
+  stepFor,
+  thresholdFor,
+} from '../policy/policy.ts';
+import { largestUnattended } from '../policy/unattended-limit.ts';
 import { ANNOTATION_PREFIX } from '../policy/annotations.ts';
 import type { Raise } from './recommend.ts';
-import { roundLimitUp, roundLimitWithin } from './round.ts';
+import { inSteps, roundLimitUp, roundLimitWithin } from './round.ts';
 import { believedUsage, staleRequirement } from '../demand/stale-usage.ts';
 import { assessWith, unmetDemand } from '../demand/unmet-demand.ts';
 import type { Proposal } from '../model/verdict.ts';
@@ -44,6 +53,7 @@ export function computeRequirement(seen: QuotaObservation, since: EpochMs | null
   const isAbout = (demand: WorkloadDemand): boolean =>
     demanded.some((resource) => Object.hasOwn(demand.total, resource));
   const ofUsage = usageNotes(seen, since);
+  const demandByMessage = counted.some((workload) => workload.basis === 'message' && isAbout(workload));
   const belowMinimum = raises.every(({ causes }) => causes.every((cause) => cause === 'minimum'));
   return {
     changes,
@@ -51,16 +61,14 @@ export function computeRequirement(seen: QuotaObservation, since: EpochMs | null
     notes: [...cappedRequirement(seen, since), ...staleRequirement(seen, since)],
     ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
     unmetDemand: demanded.length > 0,
-    demandByMessage: counted.some((workload) => workload.basis === 'message' && isAbout(workload)),
-    approvalRequirement: approvalRequirementOf(policy, changes),
+    demandByMessage,
+    approvalRequirement: approvalRequirementOf(policy, changes, demandByMessage),
     ...(belowMinimum ? { belowMinimum } : {}),
   };
 }
 
-/**
- * A namespace may have thousands of denied Jobs; the sum includes all of them, but nobody reads that many sentences.
- */
-const MAX_EVIDENCE = 50;
+/** More than an observation names and sums, so that no sentence is lost. */
+const MAX_EVIDENCE = 60;
 
 /** Sentences about resources that a maximum of the policy keeps from being raised. */
 export function cappedRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
@@ -85,15 +93,34 @@ export function asWritten(proposal: Proposal, written: ResourceList, policy: Res
   const changes = proposal.changes.map((change) => {
     const text = written[change.resource];
     if (text === undefined) return change;
-    const maximum = maximumFor(policy, change.resource);
     const limit = parseQuantity(change.to);
-    const to =
-      maximum === undefined
-        ? roundLimitUp(change.resource, limit, text)
-        : roundLimitWithin(change.resource, limit, text, parseQuantity(maximum));
-    return { ...change, to };
+    const bound = boundOf(policy, change, limit);
+    const inFile = inUnitOf(policy, change.resource, limit, text);
+    const fits = bound === null || compareQuantities(parseQuantity(inFile), bound) <= 0;
+    return { ...change, to: fits ? inFile : roundLimitWithin(change.resource, limit, text, bound) };
   });
-  return { ...proposal, changes, approvalRequirement: approvalRequirementOf(policy, changes) };
+  const approvalRequirement = approvalRequirementOf(policy, changes, proposal.demandByMessage);
+  return { ...proposal, changes, approvalRequirement };
+}
+
+/** A limit in the unit of another text; what is a multiple of the policy's step stays one. */
+function inUnitOf(policy: ResizePolicy, resource: string, limit: Quantity, text: string): string {
+  const step = stepFor(policy, resource);
+  const size = step === undefined ? null : parseQuantity(step);
+  return size !== null && size.nano > 0n && limit.nano % size.nano === 0n
+    ? inSteps(resource, limit, size, text)
+    : roundLimitUp(resource, limit, text);
+}
+
+/** What rounding must not exceed: the maximum, and what needs no person where the limit needs none. */
+function boundOf(policy: ResizePolicy, { resource, from }: LimitChange, limit: Quantity): Quantity | null {
+  const maximum = maximumFor(policy, resource);
+  const largest = largestUnattended(policy, resource, parseQuantity(from));
+  const bounds = [
+    ...(maximum === undefined ? [] : [parseQuantity(maximum)]),
+    ...(largest === null || compareQuantities(limit, largest) > 0 ? [] : [largest]),
+  ];
+  return bounds.toSorted(compareQuantities)[0] ?? null;
 }
 
 /** The values of a requirement as one comparable text. */
@@ -142,12 +169,13 @@ export function coveredBy(changes: readonly LimitChange[], limits: ResourceList)
 export function mergeChanges(
   decided: readonly LimitChange[],
   requirement: readonly LimitChange[],
+  policy: ResizePolicy,
 ): readonly LimitChange[] {
   const byResource = new Map(decided.map((change) => [change.resource, change]));
   for (const change of requirement) {
     const old = byResource.get(change.resource);
     if (old === undefined || compareQuantities(parseQuantity(change.to), parseQuantity(old.to)) > 0) {
-      const to = old === undefined ? change.to : roundLimitUp(change.resource, parseQuantity(change.to), old.to);
+      const to = old === undefined ? change.to : inUnitOf(policy, change.resource, parseQuantity(change.to), old.to);
       byResource.set(change.resource, { ...change, to });
     }
   }
@@ -173,6 +201,10 @@ function reasonOf(raise: Raise, policy: ResizePolicy): string {
     const minimum = quantityText(resource, minimumFor(policy, resource) ?? '0');
     parts.push(`The minimum is ${minimum} (${settingText(policy, 'min', resource)}).`);
   }
+  if (raise.isCut && cap === null) {
+    const limit = quantityText(resource, raise.proposed);
+    parts.push(`A larger raise would wait for a person, so the limit is raised only to ${limit}.`);
+  }
   if (cap !== null) {
     const lacking = cap.lacking === '0' ? '' : ` Workloads need ${quantityText(resource, cap.lacking)} more than that.`;
     parts.push(
@@ -185,6 +217,7 @@ function reasonOf(raise: Raise, policy: ResizePolicy): string {
 /** `resizer.io/cpu-max on the namespace` */
 function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: string): string {
   const { name, source } = settingFor(policy, setting, resource);
+  if (source === 'guardrail') return `guardrail ${policy.guardrail.name}`;
   // A slash in the resource's name is an underscore in the annotation's name.
   const annotation = `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
   return source === 'default' ? annotation : `${annotation} on the ${source}`;
@@ -193,11 +226,25 @@ function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: str
 function evidenceOf(demand: WorkloadDemand): string {
   const workload = `${demand.workload.kind} ${demand.workload.name}`;
   const amounts = amountsText(demand.total);
+  const { alike } = demand;
+  if (alike !== undefined) {
+    const those = `And ${grouped(alike)} more like it (${demand.workload.kind})`;
+    const what =
+      demand.basis === 'workload'
+        ? `${those} still need ${amounts} for ${replicas(demand.missing)} that the quota denied.${surgeOf(demand)}`
+        : `${those} were denied ${amounts}.`;
+    return `${what} The last denial was at ${formatInstant(demand.lastSeen)}.`;
+  }
   const what =
     demand.basis === 'workload'
       ? `${workload} still needs ${amounts} for ${replicas(demand.missing)} that the quota denied.${surgeOf(demand)}`
       : `The quota denied ${workload} ${amounts}.`;
   return `${what} The last denial was at ${formatInstant(demand.lastSeen)}.`;
+}
+
+/** `1,960`; without Intl, whose data differ between workers. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 function surgeOf({ surge, later = 0 }: WorkloadDemand): string {

@@ -155,3 +155,12 @@ export function roundLimitWithin(resource: string, exact: Quantity, written: str
   }
   return isCountable(resource) ? `${maximum.nano / quantityOf(1n).nano}` : formatQuantity(maximum);
 }
+
+/**
+ * Formats a multiple of the step: in the manifest's unit if it stays a multiple there, otherwise in the step's unit.
+ * Example: in a manifest that uses G, 12Gi is no whole number of G or M, so rounding would miss a step of 4Gi.
+ */
+export function inSteps(resource: string, multiple: Quantity, step: Quantity, written: string): string {
+  const texts = [written, formatQuantity(step)].map((unit) => roundLimitUp(resource, multiple, unit));
+  return texts.find((text) => parseQuantity(text).nano % step.nano === 0n) ?? texts[0] ?? '';
+}

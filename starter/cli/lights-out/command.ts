@@ -105,15 +105,15 @@ export const lightsOutCommands: CommandLineController = {
   },
 };
 
-function addListCommand(group: Command, { run, shared }: CommandTools): void {
+function addListCommand(group: Command, tools: CommandTools): void {
   group
     .command('list')
     .description('the schedules of the cluster: where each stands, and what it does next')
     .action(
       async () =>
-        await run(async (config) => {
+        await tools.run(async (loaded) => {
           const { listSchedules } = await import('./list.ts');
-          await listSchedules(config, shared());
+          await listSchedules(loaded, tools);
         }),
     );
 }
@@ -124,7 +124,7 @@ interface PreviewFlags {
   readonly from?: EpochMs;
 }
 
-function addPreviewCommand(group: Command, { run, runAlone, shared }: CommandTools): void {
+function addPreviewCommand(group: Command, tools: CommandTools): void {
   const preview = withExamples(group, group.command('preview'), [
     'preview --next 14d',
     'preview dev-nights --next 7d --from 2026-12-20T00:00:00+01:00',
@@ -142,15 +142,15 @@ function addPreviewCommand(group: Command, { run, runAlone, shared }: CommandToo
     .option('--from <moment>', 'from when on, with its zone (default: now)', momentArgument);
   preview.action(async (schedule: string | undefined, { file, next, from = Date.now() }: PreviewFlags) => {
     const span = { from, until: from + next };
-    const asked = { schedule: schedule ?? null, span, output: shared().output };
+    const asked = { schedule: schedule ?? null, span };
     if (file !== undefined) {
       const { previewFile } = await import('./preview.ts');
-      await runAlone(() => previewFile(file, asked));
+      await tools.runAlone(() => previewFile(file, asked, tools));
       return;
     }
-    await run(async (config, sources) => {
+    await tools.run(async (loaded) => {
       const { previewCluster } = await import('./preview.ts');
-      await previewCluster(config, sources, asked);
+      await previewCluster(loaded, asked, tools);
     });
   });
 }

@@ -2,9 +2,10 @@
 import type { Client } from '@temporalio/client';
 import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import type { Config } from '../../config.ts';
+import type { CommandTools, LoadedConfig } from '../controller.ts';
+import type { Output } from '../output.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
-import { innermost, isTemporalAnswer, print, type SharedOptions } from '../shared.ts';
-import { terminalOf } from '../terminal.ts';
+import { innermost, isTemporalAnswer } from '../shared.ts';
 import { listText } from './list-text.ts';
 import { rowsOf } from './rows.ts';
 import { readSchedules } from './schedules.ts';
@@ -14,22 +15,22 @@ import { readSchedules } from './schedules.ts';
  *
  * @throws {CommandFailed} where the cluster cannot be read.
  */
-export async function listSchedules(config: Config, { output }: Pick<SharedOptions, 'output'>): Promise<void> {
-  const cluster = config.kubernetes.clusterName;
-  const objects = await readSchedules(config);
-  const phases = await readPhases(config);
+export async function listSchedules(loaded: LoadedConfig, { output, shared }: CommandTools): Promise<void> {
+  const cluster = loaded.config.kubernetes.clusterName;
+  const objects = await readSchedules(loaded);
+  const phases = await readPhases(loaded.config, output);
   const rows = rowsOf(objects, phases, Date.now());
-  if (output === 'json') print(rows);
-  else process.stdout.write(listText(cluster, rows, terminalOf(process.stdout, process.env)));
+  if (shared().output === 'json') output.json(rows);
+  else output.text(listText(cluster, rows, output.terminal));
 }
 
 /** The phase of each schedule whose workflow runs; null where Temporal does not say. */
-async function readPhases(config: Config): Promise<ReadonlyMap<string, string> | null> {
+async function readPhases(config: Config, output: Output): Promise<ReadonlyMap<string, string> | null> {
   try {
     return await withClient(config, async (client) => await listPhases(client, config.kubernetes.clusterName));
   } catch (error) {
     if (!(error instanceof TemporalUnreachable) && !isTemporalAnswer(error)) throw error;
-    console.error(`The phases are not known: ${innermost(error)}`);
+    output.note(`The phases are not known: ${innermost(error)}`);
     return null;
   }
 }

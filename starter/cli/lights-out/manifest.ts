@@ -26,9 +26,9 @@ export function locationOf(path: string): string {
 }
 
 /** @throws {UnknownName} where the file cannot be read. */
-export function readManifestText(path: string): string {
+export function readManifestText(path: string, readStdin: () => string): string {
   try {
-    return readFileSync(path === STANDARD_INPUT ? 0 : path, 'utf8');
+    return path === STANDARD_INPUT ? readStdin() : readFileSync(path, 'utf8');
   } catch (error) {
     throw new UnknownName(
       `${locationOf(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,

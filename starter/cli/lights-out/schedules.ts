@@ -3,10 +3,10 @@ import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-
 import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
-import type { Config } from '../../config.ts';
+import type { LoadedConfig } from '../controller.ts';
 import { CommandFailed } from '../shared.ts';
 import { UnknownName, whatThereIs } from '../names.ts';
-import { connect, readingFailure } from '../cluster.ts';
+import { readingFailure, withCluster } from '../cluster.ts';
 
 /** A schedule as the API server sends it. Its spec may be anything that an older definition let through. */
 export interface ScheduleObject extends KubernetesObject {
@@ -19,22 +19,23 @@ export interface ScheduleObject extends KubernetesObject {
  *
  * @throws {CommandFailed} where the cluster knows no such thing, cannot be reached or does not let one see.
  */
-export async function readSchedules(config: Config): Promise<readonly ScheduleObject[]> {
-  const { custom } = connect(config).kubernetes;
-  try {
-    const objects = await listAll<ScheduleObject>(async (range) => {
-      const answer: unknown = await custom.listClusterCustomObject({
-        group: GROUP,
-        version: VERSION,
-        plural: PLURAL,
-        ...range,
+export async function readSchedules(loaded: LoadedConfig): Promise<readonly ScheduleObject[]> {
+  return await withCluster(loaded, async ({ kubernetes: { custom }, name }) => {
+    try {
+      const objects = await listAll<ScheduleObject>(async (range) => {
+        const answer: unknown = await custom.listClusterCustomObject({
+          group: GROUP,
+          version: VERSION,
+          plural: PLURAL,
+          ...range,
+        });
+        return pageOf(answer);
       });
-      return pageOf(answer);
-    });
-    return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  } catch (error) {
-    throw listingFailure(error, config.kubernetes.clusterName);
-  }
+      return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    } catch (error) {
+      throw listingFailure(error, name);
+    }
+  });
 }
 
 /** The list of the generic client: its metadata is as in the API server's JSON, not as in the generated clients. */
@@ -61,10 +62,10 @@ export function chosen(objects: readonly ScheduleObject[], schedule: string, loc
 }
 
 /** Why no workflow answers for a schedule: it does not exist, or nobody follows it. */
-export async function whyNobodyAnswers(config: Config, schedule: string): Promise<Error> {
-  const cluster = config.kubernetes.clusterName;
+export async function whyNobodyAnswers(loaded: LoadedConfig, schedule: string): Promise<Error> {
+  const cluster = loaded.config.kubernetes.clusterName;
   try {
-    chosen(await readSchedules(config), schedule, cluster);
+    chosen(await readSchedules(loaded), schedule, cluster);
   } catch (error) {
     if (error instanceof UnknownName) return error;
     if (!(error instanceof CommandFailed)) throw error;

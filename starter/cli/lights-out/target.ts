@@ -12,9 +12,9 @@ export const scheduleTarget: TargetForm = {
   isTarget: (text) => text !== '' && !/[\s/]/.test(text),
   expected: 'the name of a schedule, such as dev-nights',
   workflowId: (cluster, schedule) => lightsOutId({ cluster, schedule }),
-  whyNothingRuns: async (config, schedule) => await (await schedules()).whyNobodyAnswers(config, schedule),
-  assertExists: async (config, schedule) => {
+  whyNothingRuns: async (loaded, schedule) => await (await schedules()).whyNobodyAnswers(loaded, schedule),
+  assertExists: async (loaded, schedule) => {
     const { chosen, readSchedules } = await schedules();
-    chosen(await readSchedules(config), schedule, config.kubernetes.clusterName);
+    chosen(await readSchedules(loaded), schedule, loaded.config.kubernetes.clusterName);
   },
 };

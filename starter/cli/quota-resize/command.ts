@@ -2,7 +2,7 @@
 import { quotaResizeId } from '../../../domain/quota-resize/target.ts';
 import { commandDescriptions, commandUpdates, status } from '../../../workflows/quota-resize/messages.ts';
 import type { CommandLineController, OperatorCommand } from '../controller.ts';
-import { quotaTargetForm } from '../quota-target.ts';
+import { quotaArgument, quotaTargetForm } from '../quota-target.ts';
 import { settingsInForce, workersOf } from '../settings-in-force.ts';
 import { defineExplain } from './explain/command.ts';
 import { addPlanCommand } from './plan.ts';
@@ -18,6 +18,12 @@ const operatorCommands: readonly OperatorCommand[] = [
       command.option('--head <sha>', 'approve only this head commit of the pull request, the one that you reviewed');
     },
     input: ({ head }) => (head === undefined ? {} : { head }),
+    // The client of Kubernetes takes its time to load, which the other commands need not wait for.
+    prepare: async ({ loaded, target, workflow, given }) => {
+      const { prepareApproval } = await import('./approve.ts');
+      const cluster = loaded.config.kubernetes.clusterName;
+      return await prepareApproval(loaded, { cluster, ...quotaArgument(target) }, workflow, given);
+    },
   },
   { name: 'reject', update: commandUpdates.reject.name, description: commandDescriptions.reject },
   { name: 'reconcile-now', update: commandUpdates.reconcileNow.name, description: commandDescriptions.reconcileNow },
@@ -35,9 +41,9 @@ export const quotaResizeCommands: CommandLineController = {
     },
   },
   operatorCommands,
-  addCommands: (program, { shared }) => {
-    addSourcesCommand(program, shared);
-    addPlanCommand(program, shared);
+  addCommands: (program, tools) => {
+    addSourcesCommand(program, tools);
+    addPlanCommand(program, tools);
   },
   explain: defineExplain,
 };

@@ -12,18 +12,13 @@ import {
 } from '../../../domain/kernel/quantity.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { isCountable, roundLimitUp } from '../../../domain/quota-resize/sizing/round.ts';
-import {
-  editLocation,
-  editLocations,
-  limitsInGit,
-  obstacleOf,
-} from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import { limitsInGit, obstacleOf } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
 import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
 import type { Scan } from '../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { unifiedDiff } from '../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
-import type { Checkout } from './checkout.ts';
-import { fail, type SharedOptions } from '../shared.ts';
+import { answered, type Checkout } from './checkout.ts';
+import type { CommandTools } from '../controller.ts';
 import { type CheckoutSources, withCheckout, withSourceOptions } from './sources.ts';
 
 interface PlanOptions {
@@ -38,7 +33,7 @@ interface PlanOptions {
   readonly write?: boolean;
 }
 
-export function addPlanCommand(program: Command, shared: () => SharedOptions): void {
+export function addPlanCommand(program: Command, tools: CommandTools): void {
   const command = withSourceOptions(program.command('plan'))
     .description('the diff that a pull request would carry for a local checkout')
     .option('--namespace <name>', 'the namespace of the quota')
@@ -47,15 +42,15 @@ export function addPlanCommand(program: Command, shared: () => SharedOptions): v
     .option('--all', 'every quota that can be placed')
     .option('--increment <percent>', 'by how much each limit is raised with --all, such as 20%', percentArgument)
     .option('--write', 'change the files, too');
-  command.action((options: PlanOptions) => {
+  command.action(async (options: PlanOptions) => {
     const wrong = wrongCombination(options);
     if (wrong !== undefined) {
       command.error(`error: ${wrong}`, { exitCode: exitCodes.configuration });
     }
-    withCheckout(
+    await withCheckout(
       options,
-      shared(),
-      (checkout, sources) => plan(checkout, sources, options),
+      tools,
+      (checkout, sources) => plan(tools, checkout, sources, options),
       options.namespace === undefined ? [] : [options.namespace],
     );
   });
@@ -122,36 +117,41 @@ interface Intent {
   readonly problems: readonly string[];
 }
 
-function plan(checkout: Checkout, sources: CheckoutSources, options: PlanOptions): void {
+async function plan(
+  { output }: CommandTools,
+  checkout: Checkout,
+  sources: CheckoutSources,
+  options: PlanOptions,
+): Promise<void> {
   const { edits, problems } =
     options.increment === undefined
-      ? planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
-      : planAll(checkout, sources.scan(), options.increment);
+      ? await planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
+      : await planAll(checkout, await sources.scan(), options.increment);
   // git apply resolves paths from the top of the work tree, wherever it is run.
-  process.stdout.write(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
+  output.text(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
   if (options.write === true) {
     writeAll(checkout.root, edits);
   }
   if (problems.length > 0) {
-    fail(problems.join('\n'), exitCodes.failed);
+    output.fail(problems.join('\n'), exitCodes.failed);
   }
 }
 
-function planOne(
+async function planOne(
   checkout: Checkout,
   sources: CheckoutSources,
   namespace: string,
   name: string,
   limits: ResourceList,
-): Intent {
+): Promise<Intent> {
   const resources = Object.keys(limits);
-  const answer = sources.locate({ namespace, name, resources });
+  const answer = await sources.locate({ namespace, name, resources });
   if (answer.kind === 'blocked') {
     return {
       edits: [],
       problems:
         answer.reason === 'FileNotFound'
-          ? notFound(sources.scan(), namespace, name)
+          ? notFound(await sources.scan(), namespace, name)
           : [`${namespace}/${name}: ${answer.message}`],
     };
   }
@@ -166,7 +166,7 @@ function planOne(
   if (lowered.length > 0) {
     return { edits: [], problems: lowered };
   }
-  const result = editLocation(checkout, location, limits);
+  const result = await answered(checkout, { kind: 'edit', location, limits });
   return result.kind === 'edited' ? { edits: result.edits, problems: [] } : { edits: [], problems: [result.message] };
 }
 
@@ -203,7 +203,7 @@ function listed(items: readonly string[]): string {
   return `${distinct.slice(0, MEANT_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function planAll(checkout: Checkout, scan: Scan, increment: Percent): Intent {
+async function planAll(checkout: Checkout, scan: Scan, increment: Percent): Promise<Intent> {
   const problems = scan.unlocated.map(
     ({ namespace, name, path, line, message }) => `${path}:${line}: ${namespace ?? '?'}/${name ?? '?'}: ${message}`,
   );
@@ -214,48 +214,8 @@ function planAll(checkout: Checkout, scan: Scan, increment: Percent): Intent {
       return rejection === undefined ? [{ location, resource, limit }] : [];
     }),
   );
-  const texts = new Map(checkout.texts);
-  const changed = new Set<string>();
-  problems.push(...raiseTogether({ paths: checkout.paths, texts, changed }, raises));
-  const edits = [...changed].map((path) => ({
-    path,
-    before: checkout.texts.get(path) ?? null,
-    after: texts.get(path) ?? '',
-  }));
-  return { edits: edits.toSorted((a, b) => (a.path < b.path ? -1 : 1)), problems };
-}
-
-interface Raise {
-  readonly location: QuotaLocation;
-  readonly resource: string;
-  readonly limit: string;
-}
-
-interface ChangingTree {
-  readonly paths: readonly string[];
-  readonly texts: Map<string, string | null>;
-  readonly changed: Set<string>;
-}
-
-/** Makes all raises at once; if that fails, bisects to find the one that fails. Returns the problems. */
-function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly string[] {
-  const together = [...Map.groupBy(raises, ({ location }) => location)].map(([location, ofLocation]) => ({
-    location,
-    limits: Object.fromEntries(ofLocation.map(({ resource, limit }) => [resource, limit])),
-  }));
-  const result = editLocations(tree, together);
-  if (result.kind === 'edited') {
-    for (const { path, after } of result.edits) {
-      tree.texts.set(path, after);
-      tree.changed.add(path);
-    }
-    return [];
-  }
-  if (raises.length === 1) {
-    return [result.message];
-  }
-  const half = Math.ceil(raises.length / 2);
-  return [...raiseTogether(tree, raises.slice(0, half)), ...raiseTogether(tree, raises.slice(half))];
+  const together = await answered(checkout, { kind: 'raiseTogether', raises });
+  return { edits: together.edits, problems: [...problems, ...together.problems] };
 }
 
 /** Each limit raised by the increment as the worker would; a limit of 0 is deliberate and stays. */

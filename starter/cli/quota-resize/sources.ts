@@ -1,16 +1,15 @@
 /** `headroom sources`: where the quotas of a checkout live, with no cluster and no configuration. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { GitPathError } from '../../../domain/quota-resize/git/locate/candidate/path-template.ts';
-import {
-  locateInTree,
-  type Scan,
-  scanQuotas,
-  type ScanOptions,
-} from '../../../domain/quota-resize/git/locate/scan/scan.ts';
+import { GitPathError, parsePathTemplate } from '../../../domain/quota-resize/git/locate/candidate/path-template.ts';
+import type { TreeAnswer } from '../../../domain/quota-resize/git/locate/question/question.ts';
+import type { Scan, ScanOptions } from '../../../domain/quota-resize/git/locate/scan/scan.ts';
+import { DEFAULT_READ_LIMITS, type ReadLimits } from '../../../domain/kernel/forge.ts';
+import { githubSettings } from '../../../domain/quota-resize/settings/github.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
-import { answered, type Checkout, CheckoutError, readCheckout } from './checkout.ts';
+import { answered, type Checkout, CheckoutError, readCheckout, startedIn } from './checkout.ts';
 import { columns } from '../columns.ts';
-import { fail, print, type SharedOptions } from '../shared.ts';
+import type { CommandTools } from '../controller.ts';
 
 interface SourceOptions {
   readonly repo: string;
@@ -18,16 +17,17 @@ interface SourceOptions {
   readonly template?: string;
 }
 
-/** @param shared the options of the whole command line; `--output json` prints the whole result. */
-export function addSourcesCommand(program: Command, shared: () => SharedOptions): void {
+export function addSourcesCommand(program: Command, tools: CommandTools): void {
+  const { output, shared } = tools;
   withSourceOptions(program.command('sources'))
     .description('the quotas in a local checkout: the file and line of each value, and what cannot be placed')
     .action((options: SourceOptions) =>
-      withCheckout(options, shared(), (_checkout, sources) => {
+      withCheckout(options, tools, async (_checkout, sources) => {
+        const scan = await sources.scan();
         if (shared().output === 'json') {
-          print(sourcesJson(sources.scan()));
+          output.json(sourcesJson(scan));
         } else {
-          console.log(sourcesTable(sources.scan()));
+          output.line(sourcesTable(scan));
         }
       }),
     );
@@ -47,47 +47,61 @@ export function withSourceOptions(command: Command): Command {
 /** The two questions that commands have about a checkout. */
 export interface CheckoutSources {
   /** Every quota. */
-  scan(): Scan;
+  scan(): Promise<Scan>;
   /** One of them, for the limits that are to be raised. */
-  locate(quota: { namespace: string; name: string; resources: readonly string[] }): ReturnType<typeof answerTo>;
+  locate(wanted: {
+    namespace: string;
+    name: string;
+    resources: readonly string[];
+  }): Promise<TreeAnswer<'locateInTree'>>;
 }
 
 /** Runs a command on a checkout; what a person can mend is one sentence on standard error. */
-export function withCheckout(
+export async function withCheckout(
   { repo, cluster, template }: SourceOptions,
-  { clusterName }: SharedOptions,
-  command: (checkout: Checkout, sources: CheckoutSources) => void,
+  { io, output, shared }: CommandTools,
+  command: (checkout: Checkout, sources: CheckoutSources) => Promise<void>,
   namespaces: readonly string[] = [],
-): void {
-  const name = cluster ?? clusterName;
+): Promise<void> {
+  const name = cluster ?? shared().clusterName;
   const options: ScanOptions = {
     ...(name === undefined ? {} : { cluster: name }),
     ...(template === undefined ? {} : { template }),
     namespaces,
   };
   try {
-    const checkout = readCheckout(repo);
-    const existing: Parameters<typeof scanQuotas>[2] = new Map();
-    command(checkout, {
-      scan: () => answered(checkout, (tree) => scanQuotas(tree, options, existing)),
-      locate: (quota) => answerTo(checkout, quota, options),
+    if (template !== undefined) parsePathTemplate(template);
+    const checkout = readCheckout(resolve(startedIn(io.env), repo), readLimits(io.env));
+    await command(checkout, {
+      scan: () => answered(checkout, { kind: 'scan', options }),
+      locate: (wanted) => answered(checkout, { kind: 'locateInTree', wanted, options }),
     });
   } catch (error) {
     if (!(error instanceof CheckoutError) && !(error instanceof GitPathError)) {
       throw error;
     }
-    fail(error.message, exitCodes.configuration);
+    output.fail(error.message, exitCodes.configuration);
   }
 }
 
-function answerTo(checkout: Checkout, quota: Parameters<CheckoutSources['locate']>[0], options: ScanOptions) {
-  return answered(checkout, (tree) => locateInTree(tree, quota, options));
+/**
+ * The limits that the worker has with the same environment.
+ *
+ * @throws {CheckoutError} when the setting is wrong.
+ */
+function readLimits(env: CommandTools['io']['env']): ReadLimits {
+  const { env: name, type, expected } = githubSettings.maxFileBytes;
+  const text = env[name];
+  if (text === undefined || text === '') return DEFAULT_READ_LIMITS;
+  const fileBytes = type.safeParse(text);
+  if (!fileBytes.success) throw new CheckoutError(`${name} "${text}" is not ${expected}`);
+  return { ...DEFAULT_READ_LIMITS, fileBytes: fileBytes.data };
 }
 
 /** The documented form of the result, see docs/sources.md. */
 function sourcesJson({ quotas, unlocated }: Scan): object {
   return {
-    quotas: quotas.map(({ namespace, name, path, line, layout, values, how }) => ({
+    quotas: quotas.map(({ namespace, name, path, line, layout, values, how, notProved }) => ({
       namespace,
       name,
       file: path,
@@ -97,6 +111,7 @@ function sourcesJson({ quotas, unlocated }: Scan): object {
         Object.entries(values).map(([key, value]) => [key, { value: value.text, file: value.path, line: value.line }]),
       ),
       how,
+      ...(notProved === undefined ? {} : { notProved }),
     })),
     unlocated: unlocated.map(({ namespace, name, path, line, reason, message, candidates }) => ({
       namespace,
@@ -130,5 +145,13 @@ function sourcesTable({ quotas, unlocated }: Scan): string {
     ({ namespace, name, path, line, reason, message }) =>
       `${path}:${line}: ${namespace ?? '?'}/${name ?? '?'}: ${reason}: ${message}`,
   );
-  return [...table, ...(problems.length === 0 ? [] : ['', `${problems.length} not placed:`, ...problems])].join('\n');
+  const doubts = quotas.flatMap(({ namespace, name, path, line, notProved }) =>
+    notProved === undefined ? [] : [`${path}:${line}: ${namespace}/${name}: ${notProved}`],
+  );
+  const doubtful = doubts.length === 0 ? [] : ['', `${doubts.length} not proved, which a person merges:`, ...doubts];
+  return [
+    ...table,
+    ...doubtful,
+    ...(problems.length === 0 ? [] : ['', `${problems.length} not placed:`, ...problems]),
+  ].join('\n');
 }

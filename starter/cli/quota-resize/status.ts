@@ -1,4 +1,5 @@
 /** `headroom status <namespace>/<quota>`: where the episode of a quota stands, in words. */
+import { sharedWith } from '../../../domain/quota-resize/decide/joined.ts';
 import { sentence } from '../../../domain/kernel/sentence.ts';
 import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { PolicySource } from '../../../domain/quota-resize/policy/policy.ts';
@@ -14,7 +15,9 @@ export function statusText(seen: ResizeStatus, inForce: SettingsInForce, now: nu
     `${target.namespace}/${target.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`,
     sentence(withoutLinks(seen.detail)),
     ...(decision?.changes ?? []).map(({ resource, from, to, reason }) => `  ${resource} ${from} -> ${to}. ${reason}`),
-    ...(decision?.pullRequest ? [`  Pull request #${decision.pullRequest.number}: ${decision.pullRequest.url}`] : []),
+    ...(decision?.pullRequest
+      ? [`  Pull request #${decision.pullRequest.number}: ${decision.pullRequest.url}${sharedWith(decision)}`]
+      : []),
     ...(seen.until === undefined ? [] : [`  Checks again at ${seen.until} at the latest.`]),
     ...policyLines(seen, inForce).map((line) => `  ${line}`),
     ...(lastCommand === null ? [] : [`  Last command: ${lastCommand}`]),

@@ -1,16 +1,15 @@
 /** Reads the cluster and prints what `headroom usage` was asked for. */
-import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
-import { CommandFailed, fail, print, type SharedOptions } from '../shared.ts';
+import type { CommandTools, LoadedConfig } from '../controller.ts';
+import { CommandFailed } from '../shared.ts';
 import type { UsageArgument } from './argument.ts';
-import { readingFailure } from '../cluster.ts';
-import { connectCounting } from './cluster.ts';
+import { readingFailure, withCluster } from '../cluster.ts';
+import { counting } from './cluster.ts';
 import { type Comparison, compareQuotas } from './compare.ts';
 import { comparisonText } from './comparison-text.ts';
 import { namespaceText } from './namespace-text.ts';
 import { overviewText } from './overview-text.ts';
 import { namespaceUsageOf, overviewOf } from './report.ts';
-import { terminalOf } from '../terminal.ts';
 
 const RIGHTS = 'headroom usage reads with your own rights, listed in docs/quota-usage.md';
 
@@ -18,7 +17,6 @@ const RIGHTS = 'headroom usage reads with your own rights, listed in docs/quota-
 interface UsageQuestion {
   readonly allResources?: boolean;
   readonly diff?: boolean;
-  readonly output: SharedOptions['output'];
 }
 
 /**
@@ -27,30 +25,33 @@ interface UsageQuestion {
  * @param argument null for the whole cluster.
  */
 export async function answerUsage(
-  config: Config,
+  loaded: LoadedConfig,
   argument: UsageArgument | null,
-  { allResources = false, diff = false, output }: UsageQuestion,
+  { allResources = false, diff = false }: UsageQuestion,
+  { output, shared }: CommandTools,
 ): Promise<void> {
-  const terminal = terminalOf(process.stdout, process.env);
+  const { terminal } = output;
   const show = <T>(value: T, text: (value: T) => string): void => {
-    if (output === 'json') print(value);
-    else process.stdout.write(text(value));
+    if (shared().output === 'json') output.json(value);
+    else output.text(text(value));
   };
   try {
-    const cluster = connectCounting(config);
-    if (diff) {
-      const comparison = await compareQuotas(cluster, argument);
-      show(comparison, (value) => comparisonText(value, terminal));
-      process.exitCode = comparisonCode(comparison);
-    } else if (argument === null) {
-      show(await overviewOf(cluster), (value) => overviewText(value, allResources, terminal));
-    } else {
-      show(await namespaceUsageOf(cluster, argument), (value) => namespaceText(value, terminal));
-    }
+    await withCluster(loaded, async (connected) => {
+      const cluster = counting(connected);
+      if (diff) {
+        const comparison = await compareQuotas(cluster, argument);
+        show(comparison, (value) => comparisonText(value, terminal));
+        output.endWith(comparisonCode(comparison));
+      } else if (argument === null) {
+        show(await overviewOf(cluster), (value) => overviewText(value, allResources, terminal));
+      } else {
+        show(await namespaceUsageOf(cluster, argument), (value) => namespaceText(value, terminal));
+      }
+    });
   } catch (error) {
     const failure = readingFailure(error, RIGHTS);
     // As diff(1): 1 is a difference, and 2 that nothing could be compared.
-    if (diff && failure instanceof CommandFailed) fail(failure.message, exitCodes.configuration);
+    if (diff && failure instanceof CommandFailed) output.fail(failure.message, exitCodes.configuration);
     else throw failure;
   }
 }

@@ -3,10 +3,9 @@ import { groupOf } from '../../../domain/kernel/group-resource.ts';
 import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
 import { nextMonitors } from '../../../domain/quota-usage/monitors.ts';
-import type { Config } from '../../config.ts';
 import type { ApiGet } from '../../kernel/api-get.ts';
 import { createDiscovery } from '../../quota-usage/discovery.ts';
-import { type Cluster, connect } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import { CommandFailed } from '../shared.ts';
 import { type Countable, readDeviceClasses } from './objects.ts';
 
@@ -21,9 +20,7 @@ export interface Counting {
   readonly countable: Countable;
 }
 
-/** @throws {CommandFailed} when there is no cluster to talk to. */
-export function connectCounting(config: Config): CountingCluster {
-  const cluster = connect(config);
+export function counting(cluster: Cluster): CountingCluster {
   return { ...cluster, counting: async (limits) => await readCounting(cluster.get, limits) };
 }
 

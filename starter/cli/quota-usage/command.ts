@@ -16,7 +16,7 @@ export const quotaUsageCommands: CommandLineController = {
   addCommands: addUsageCommand,
 };
 
-function addUsageCommand(program: Command, { run, shared }: CommandTools): void {
+function addUsageCommand(program: Command, tools: CommandTools): void {
   const usage = program
     .command('usage')
     .description('how full quotas are, what uses them, and what waits for room; it only reads')
@@ -29,10 +29,10 @@ function addUsageCommand(program: Command, { run, shared }: CommandTools): void 
         exitCode: exitCodes.configuration,
       });
     }
-    await run(async (config) => {
+    await tools.run(async (loaded) => {
       // The client of Kubernetes takes its time to load, which the other commands need not wait for.
       const { answerUsage } = await import('./answer.ts');
-      await answerUsage(config, argument ?? null, { ...options, output: shared().output });
+      await answerUsage(loaded, argument ?? null, options, tools);
     });
   });
 }

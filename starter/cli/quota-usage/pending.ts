@@ -65,8 +65,10 @@ export async function readMissingWorkloads(
   const limits = quotas.flatMap(({ spec }) => Object.keys(spec?.hard ?? {}));
   const countsDevices = evaluatorFor(RESOURCE_CLAIMS).matchingResources(limits, context).length > 0;
   const templates = new Templates(log, view, countsDevices);
-  const found = await inParallel(OWNERS_AT_ONCE, await readDenials(view), async (seen) => {
+  const { workloads } = await readDenials(view);
+  const found = await inParallel(OWNERS_AT_ONCE, workloads, async (seen) => {
     const state = await readMissing(log, view, seen);
+    if (state === 'gone') return [];
     const workload = knownWorkload(seen, between);
     const deniedAt = formatInstant(Math.max(...seen.denials.map(({ lastSeen }) => lastSeen)));
     if (state === 'unreadable') return [unreadable(seen, workload, deniedAt, quotas)].flat();

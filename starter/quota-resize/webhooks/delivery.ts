@@ -17,6 +17,8 @@ export interface RepositoryEvent {
   readonly base: string | null;
   /** The files that its new commits change, as far as GitHub lists them. */
   readonly files: readonly string[];
+  /** Whether a pull request was reopened, which may be one that no decision is about any more. */
+  readonly isReopened: boolean;
   /** The time of the event: the newest time in the payload; null when there is none. */
   readonly at: EpochMs | null;
 }
@@ -40,7 +42,9 @@ type Found = Partial<Omit<RepositoryEvent, 'repository' | 'at'>> & { readonly ti
 
 /** The parsers of the events; every other event is ignored. */
 const readers: Readonly<Record<string, z.ZodType<Found>>> = {
-  pull_request: z.object({ pull_request: pullRequest }).transform(({ pull_request: pull }) => ofPull(pull, [])),
+  pull_request: z
+    .object({ action: z.string(), pull_request: pullRequest })
+    .transform(({ action, pull_request: pull }) => ({ ...ofPull(pull, []), isReopened: action === 'reopened' })),
   pull_request_review: z
     .object({ pull_request: pullRequest, review: z.object({ submitted_at: time }) })
     .transform(({ pull_request: pull, review }) => ofPull(pull, [review.submitted_at])),
@@ -101,10 +105,11 @@ export function readDelivery(event: string, payload: unknown): RepositoryEvent |
   const reader = Object.hasOwn(readers, event) ? readers[event] : undefined;
   if (reader === undefined) return null;
   const { repository: found } = z.object({ repository }).parse(payload);
-  const { times, numbers = [], branches = [], heads = [], base = null, files = [] } = reader.parse(payload);
+  const read = reader.parse(payload);
+  const { times, numbers = [], branches = [], heads = [], base = null, files = [], isReopened = false } = read;
   const existing = times.filter((at) => !Number.isNaN(at));
   const at = existing.length === 0 ? null : Math.max(...existing);
-  return { repository: found.full_name, numbers, branches, heads, base, files, at };
+  return { repository: found.full_name, numbers, branches, heads, base, files, isReopened, at };
 }
 
 function ofPull({ number, head, updated_at }: z.output<typeof pullRequest>, times: readonly number[]): Found {

@@ -1,11 +1,12 @@
 /** Handles one webhook: verifies the sender, that it is new and recent, and finds whom to wake. */
-import { Webhooks } from '@octokit/webhooks';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
-import { baseRequest, type QuotaRequest, pullRequestRequest } from '../reconcile-request.ts';
+import { baseRequest, type QuotaRequest, pullRequestRequest, reopenedRequest } from '../reconcile-request.ts';
 import { readDelivery, type RepositoryEvent } from './delivery.ts';
 import type { ConcernedQuota } from './pull-request-index.ts';
+import { BodyMemory, BodyRefused } from '../../kernel/body-memory.ts';
 import { SeenDeliveries } from './seen-deliveries.ts';
+import { readSignedBody } from './signed-body.ts';
 
 /** One request, as it came. */
 export interface Delivery {
@@ -15,8 +16,10 @@ export interface Delivery {
   readonly id: string;
   /** The header `X-Hub-Signature-256`. */
   readonly signature: string;
+  /** The header `Content-Length`. */
+  readonly length: number;
   /** The bytes that were signed. */
-  readonly body: Buffer;
+  readonly body: AsyncIterable<Buffer> | Iterable<Buffer>;
 }
 
 type Outcome =
@@ -28,6 +31,9 @@ type Outcome =
   | 'ignored'
   | 'unsigned'
   | 'malformed'
+  /** Others send too much at the moment. */
+  | 'busy'
+  | 'slow'
   | 'replayed'
   | 'stale'
   /** The Leases have not been listed yet. */
@@ -41,6 +47,7 @@ export interface Answer {
 }
 
 export interface ReceiverOptions {
+  readonly cluster: string;
   /** The secrets that may have signed; called for every delivery. */
   readonly secrets: () => readonly string[];
   /** The quotas whose pull requests an event concerns; null while unknown. */
@@ -53,17 +60,27 @@ export interface ReceiverOptions {
  * Older events have been seen by polling meanwhile. The limit also prevents replays, because a signature never expires.
  */
 const OLDEST_MS = 3_600_000;
-const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+/** GitHub's largest payloads are pushes of thousands of commits, from which nothing is needed. In bytes. */
+export const BODY_LIMIT = 5 * 1024 * 1024;
 const DELIVERY_ID = /^[\w-]{1,100}$/;
 
 /** Receives webhooks: each delivery has at most one effect, and unsigned or old ones have none. */
 export function createReceiver(options: ReceiverOptions): (delivery: Delivery) => Promise<Answer> {
-  const { find, request, now = Date.now } = options;
+  const { cluster, find, request, now = Date.now } = options;
   const seen = new SeenDeliveries();
+  const memory = new BodyMemory(BODY_LIMIT);
 
-  return async ({ event, id, signature, body }) => {
-    const text = body.toString('utf8');
-    if (!(await isSigned(text, signature, options.secrets()))) {
+  return async ({ event, id, signature, length, body }) => {
+    let text: string | null;
+    try {
+      text = await readSignedBody(body, { length, signature, secrets: options.secrets(), memory });
+    } catch (error) {
+      if (error instanceof BodyRefused) {
+        return answer(error.reason, error.statusCode, `${error.message}; pull requests are polled instead`);
+      }
+      return answer('malformed', 400, 'the connection ended before the body did');
+    }
+    if (text === null) {
       return answer('unsigned', 401, 'X-Hub-Signature-256 is missing or not made with the secret of this webhook');
     }
     if (!DELIVERY_ID.test(id)) return answer('malformed', 400, 'X-GitHub-Delivery is missing or no delivery id');
@@ -88,6 +105,8 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
       const toEnqueue = read.base === null || isFileChanged ? pullRequestRequest : baseRequest;
       request(toEnqueue(target, `GitHub: ${event}`, id));
     }
+    // It may be one of a decision that is over, so that no Lease names it.
+    if (read.isReopened) request(reopenedRequest(cluster, `GitHub: ${event}`));
     return concerned.length === 0
       ? answer('unmatched', 202, 'no open pull request of this cluster is meant')
       : answer(
@@ -100,13 +119,4 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
 
 function answer(outcome: Outcome, status: number, message: string): Answer {
   return { outcome, status, message };
-}
-
-/** Whether one of the secrets has signed the text; compared in constant time. */
-async function isSigned(text: string, signature: string, secrets: readonly string[]): Promise<boolean> {
-  if (text === '' || !SIGNATURE.test(signature)) return false;
-  const verified = await Promise.all(
-    secrets.map(async (secret) => await new Webhooks({ secret }).verify(text, signature)),
-  );
-  return verified.includes(true);
 }

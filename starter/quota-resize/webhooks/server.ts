@@ -1,12 +1,14 @@
 /** The port that GitHub sends its webhooks to. */
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyError, type FastifyReply } from 'fastify';
+import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Counter } from 'prom-client';
 import type { ListeningServer } from '../../../platform/health/health.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { ListenAddress } from '../../../domain/kernel/settings/forms.ts';
+import { timelyChunks } from '../../kernel/timely-chunks.ts';
 import { webhookEvents } from './delivery.ts';
-import type { Answer, Delivery } from './receive.ts';
+import { type Answer, BODY_LIMIT, type Delivery } from './receive.ts';
+import { Refusals } from './refusals.ts';
 
 export const webhookPath = '/webhooks/github';
 
@@ -18,10 +20,21 @@ export interface WebhookServerOptions {
   readonly log: Log;
 }
 
-/** GitHub's largest payloads are pushes of thousands of commits, from which nothing is needed. */
-const BODY_LIMIT = 5 * 1024 * 1024;
+/**
+ * GitHub sends a few deliveries at a time. Each connection costs some 150 KB, 64 KB of them for what is read along with the
+ * headers, before it can be refused; further ones are closed at once.
+ */
+const MAX_CONNECTIONS = 32;
+/**
+ * After so many requests in a second that were refused before their end, connections are closed before they are read: even a refused one leaves 64 KB and more
+ * for the garbage collector, which comes later than the next connection.
+ */
+const MAX_REFUSALS = 16;
 /** GitHub gives up after ten seconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** GitHub sends a body at once. */
+const BODY_TIMES = { idleMs: 2_000, longestMs: REQUEST_TIMEOUT_MS };
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 
 /**
  * Serves `POST /webhooks/github`, and nothing else. It responds as soon as the result is known, without waiting for
@@ -35,6 +48,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
     // The framework's log would contain addresses and headers of all clients.
     logger: false,
@@ -49,9 +63,18 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     return reply.code(status).send({ outcome, message });
   };
 
-  // The signature covers the raw bytes.
+  server.server.maxConnections = MAX_CONNECTIONS;
+  server.server.headersTimeout = REQUEST_TIMEOUT_MS;
+
+  const refusals = new Refusals(MAX_REFUSALS);
+  server.server.prependListener('connection', (socket) => {
+    if (refusals.areTooMany(Date.now())) socket.destroy();
+  });
+  server.addHook('onRequest', admission(reject, refusals));
+
+  // The signature covers the raw bytes, which are read below.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser('application/json', (_request, body, done) => done(null, body));
   server.post(webhookPath, async (request, reply) => {
     const header = (name: string): string => {
       const value = request.headers[name];
@@ -62,8 +85,14 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
       event,
       id: header('x-github-delivery'),
       signature: header('x-hub-signature-256'),
-      body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+      length: Number(header('content-length')),
+      body: timelyChunks(request.raw, BODY_TIMES),
     });
+    // What the client still sends is not read, so the connection cannot serve another request.
+    if (!request.raw.complete) {
+      void reply.header('connection', 'close');
+      refusals.add(Date.now());
+    }
     if (status >= 300) return reject(reply, event, outcome, status, message);
     count(event, outcome);
     log.debug({ event, delivery: header('x-github-delivery'), outcome }, `a webhook delivery was received: ${message}`);
@@ -87,4 +116,32 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
   const { port } = server.server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return { url: `http://${host}:${port}`, close: async () => await server.close() };
+}
+
+type Reject = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => FastifyReply;
+
+/** Decides before the first byte of a body is read: who sends no signature, no length or too much is not listened to. */
+function admission(
+  reject: Reject,
+  refusals: Refusals,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
+  return async (request, reply) => {
+    if (request.method !== 'POST' || request.url !== webhookPath) return undefined;
+    const { 'x-github-event': event, 'x-hub-signature-256': signature, 'content-length': written } = request.headers;
+    const refuse = (outcome: string, status: number, message: string): FastifyReply => {
+      // What the client still sends is not read, so the connection cannot serve another request.
+      void reply.header('connection', 'close');
+      refusals.add(Date.now());
+      return reject(reply, typeof event === 'string' ? event : '', outcome, status, message);
+    };
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) {
+      return refuse('unsigned', 401, 'X-Hub-Signature-256 is missing or no signature');
+    }
+    const length = Number(written);
+    if (written === undefined || !Number.isSafeInteger(length)) {
+      return refuse('malformed', 411, 'expected a Content-Length');
+    }
+    if (length > BODY_LIMIT) return refuse('too-large', 413, `expected at most ${BODY_LIMIT} bytes`);
+    return undefined;
+  };
 }

@@ -69,6 +69,7 @@ export async function startWebhooks(options: WebhookOptions): Promise<RunningWeb
     }),
   );
   const receive = createReceiver({
+    cluster,
     secrets: () => secrets.reveal(),
     find: (event) => (leases.isSynced() ? index.find(event) : null),
     request,

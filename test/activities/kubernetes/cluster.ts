@@ -1,3 +1,4 @@
+import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { readFile } from 'node:fs/promises';
 import { type KubernetesObject, KubernetesObjectApi, loadAllYaml } from '@kubernetes/client-node';
 import { pino } from 'pino';
@@ -13,6 +14,7 @@ import type { QuotaObservation } from '../../../domain/quota-resize/model/observ
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
+import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -47,6 +49,7 @@ export async function startCluster(): Promise<Cluster> {
     for (const object of list) await objects.create(object);
   };
   for (const file of ['namespace.yaml', 'rbac.yaml']) await create(...(await manifests(file)));
+  await applyWritePolicy(plane.adminKubeconfig);
   await untilAllowed(plane.adminKubeconfig, WORKER, [
     { verb: 'list', resource: 'resourcequotas' },
     { verb: 'get', group: 'coordination.k8s.io', resource: 'leases', namespace: SYSTEM_NAMESPACE },
@@ -110,6 +113,7 @@ function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, '
       freezeUntil: null,
       mergeWindows: [],
       rejectionCooldown: 86_400_000,
+      guardrails: [BUILT_IN_GUARDRAIL],
     },
     timings,
     pauses: null,

@@ -1,6 +1,10 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
+import { inParallel } from '../../../activities/kernel/in-parallel.ts';
+import { addLists, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { type Cluster, namespaceOf, observed, patience, quotaOf, targetOf, templateOf, workloadOf } from './cluster.ts';
+
+const HOUR = 3_600_000;
 
 /** Beside what a quota is about: what can be tried with a Secret, which none of the workloads has. */
 const NO_SECRETS = { 'count/secrets': '0' };
@@ -300,6 +304,138 @@ export function demandTests(cluster: () => Cluster): void {
         const events = await admin.core.listNamespacedEvent({ namespace });
         expect(events.items).toHaveLength(2);
       }, patience);
+
+      // Nobody can say whether the object still exists: what is not denied again within the hour is not wanted any more.
+      const body = { lastTimestamp: new Date(Date.now() - HOUR) };
+      await admin.core.patchNamespacedEvent({ name: 'build', namespace, body }, mergePatch);
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('by a message about a pod is gone with the pod', async () => {
+      const { admin } = cluster();
+      const namespace = 'demand-of-pod';
+      await setUp(namespace, { persistentvolumeclaims: '0' });
+      const body = { metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app' }] } };
+      const { metadata } = await admin.core.createNamespacedPod({ namespace, body });
+      const involvedObject = { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace, uid: metadata?.uid ?? '' };
+      const message =
+        'persistentvolumeclaims "web-scratch" is forbidden: exceeded quota: compute, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=0, limited: persistentvolumeclaims=0';
+      await admin.core.createNamespacedEvent({
+        namespace,
+        body: {
+          metadata: { name: 'web', namespace },
+          involvedObject,
+          reason: 'FailedCreate',
+          message,
+          lastTimestamp: new Date(),
+        },
+      });
+      await observed(cluster(), targetOf(namespace), ({ demand }) =>
+        expect(demand).toMatchObject([{ basis: 'message', total: { persistentvolumeclaims: '1' } }]),
+      );
+      await admin.core.deleteNamespacedPod({ name: 'web', namespace, gracePeriodSeconds: 0 });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('of a StatefulSet that was denied at 1 CPU, then edited to 8 and stopped by Pod Security, is none', async () => {
+      const { admin, create } = cluster();
+      const namespace = 'demand-edited';
+      await setUp(namespace, { 'requests.cpu': '500m' });
+      const spec = { replicas: 5, serviceName: 'db', podManagementPolicy: 'Parallel', template: templateOf('db', '1') };
+      await create(workloadOf('StatefulSet', namespace, 'db', spec));
+      await observed(cluster(), targetOf(namespace), ({ demand }) =>
+        expect(demand).toMatchObject([{ missing: 5, total: { 'requests.cpu': '5' } }]),
+      );
+      const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+      await admin.core.patchNamespace({ name: namespace, body: { metadata: { labels } } }, mergePatch);
+      const body = { spec: { template: templateOf('db', '8') } };
+      await admin.apps.patchNamespacedStatefulSet({ name: 'db', namespace, body }, mergePatch);
+      await vi.waitFor(async () => {
+        const events = await admin.core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });
+        expect(events.items.some(({ message }) => message?.includes('violates PodSecurity'))).toBe(true);
+        const { status, metadata } = await admin.apps.readNamespacedStatefulSet({ name: 'db', namespace });
+        expect(status?.observedGeneration).toBe(metadata?.generation);
+      }, patience);
+      const seen = await observed(cluster(), targetOf(namespace), () => {});
+      expect(seen.demand).toEqual([]);
+    });
+
+    it('is none of an Event that is dated in the future, or whose object does not exist, and says so', async () => {
+      const { admin, create } = cluster();
+      const namespace = 'demand-doubted';
+      await setUp(namespace, { 'requests.cpu': '2' });
+      const container = { name: 'app', image: 'app', resources: { requests: { cpu: '1' } } };
+      const template = { spec: { containers: [container], restartPolicy: 'Never' } };
+      // No controller works on it.
+      const spec = { parallelism: 4, template, managedBy: 'example.com/nobody' };
+      await create({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'real', namespace }, spec });
+      const { metadata } = await admin.batch.readNamespacedJob({ name: 'real', namespace });
+      const event = async (name: string, uid: string, lastTimestamp: Date) => {
+        const message = `Error creating: pods "${name}-" is forbidden: exceeded quota: compute, requested: requests.cpu=1, used: requests.cpu=0, limited: requests.cpu=2`;
+        const involvedObject = { apiVersion: 'batch/v1', kind: 'Job', name, namespace, uid };
+        await admin.core.createNamespacedEvent({
+          namespace,
+          body: { metadata: { name, namespace }, involvedObject, reason: 'FailedCreate', message, lastTimestamp },
+        });
+      };
+      await event('real', metadata?.uid ?? '', new Date('2199-01-01T00:00:00Z'));
+      await event('made-up', 'nothing', new Date());
+      const { demand, doubted } = await observed(cluster(), targetOf(namespace), () => {});
+      expect(demand).toEqual([]);
+      expect(doubted).toEqual([
+        {
+          reason: 'InFuture',
+          message:
+            'An Event about Job real is dated 2199-01-01T00:00:00Z, which is in the future. Headroom does not believe it.',
+        },
+        {
+          reason: 'NoObject',
+          message: 'An Event is about Job made-up, and no object with its UID exists. Headroom does not count it.',
+        },
+      ]);
+    });
+
+    it('of 2,000 denied Jobs and four quotas is an observation of 256 KiB at most, with exact sums', {
+      timeout: 180_000,
+    }, async () => {
+      const { admin } = cluster();
+      const namespace = 'demand-many';
+      const hard = { 'requests.cpu': '1', pods: '1' };
+      const others = ['second', 'third', 'fourth'].map((name) => quotaOf(namespace, hard, name));
+      await setUp(namespace, hard, ...others);
+      const container = { name: 'app', image: 'app', resources: { requests: { cpu: '100m' } } };
+      const template = { spec: { containers: [container], restartPolicy: 'Never' } };
+      const names = Array.from({ length: 2000 }, (_, index) => `load-${index}`);
+      await inParallel(16, names, async (name) => {
+        // No controller works on these, so their pods are missing.
+        const spec = { template, managedBy: 'example.com/nobody' };
+        const { metadata } = await admin.batch.createNamespacedJob({
+          namespace,
+          body: { metadata: { name }, spec },
+        });
+        const involvedObject = { apiVersion: 'batch/v1', kind: 'Job', name, namespace, uid: metadata?.uid ?? '' };
+        const message = `Error creating: pods "${name}-" is forbidden: exceeded quota: compute, requested: requests.cpu=100m, used: requests.cpu=1, limited: requests.cpu=1`;
+        await admin.core.createNamespacedEvent({
+          namespace,
+          body: {
+            metadata: { name, namespace },
+            involvedObject,
+            reason: 'FailedCreate',
+            message,
+            lastTimestamp: new Date(),
+          },
+        });
+      });
+      const seen = await cluster()
+        .activities()
+        .observeQuota({ target: targetOf(namespace) });
+      expect(JSON.stringify(seen).length).toBeLessThanOrEqual(256 * 1024);
+      expect(seen.otherQuotas).toHaveLength(3);
+      for (const { demand } of [seen, ...seen.otherQuotas]) {
+        const total = demand.reduce<ResourceList>((sum, workload) => addLists(sum, workload.total), {});
+        expect(total).toEqual({ 'requests.cpu': '200', pods: '2k' });
+        expect(demand.at(-1)).toMatchObject({ workload: { kind: 'Job' }, alike: 1960, missing: 1960 });
+      }
     });
   });
 }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { V1Lease } from '@kubernetes/client-node';
-import { deleteLease, replaceLease } from '../../../activities/kubernetes/lease-object.ts';
+import { pino } from 'pino';
+import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
-import { fileLeaseName } from '../../../domain/quota-resize/model/lease.ts';
 import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
 
 const labels = { 'app.kubernetes.io/managed-by': 'namespace-resizer' };
-const cpuFile = { repository: 'acme/gitops', path: 'a/quota.yaml' };
 
-function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
+export function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
   return {
     id,
     quotaUid: 'uid',
@@ -23,7 +22,7 @@ function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
   };
 }
 
-function pullRequestOf(path: string): NonNullable<Decision['pullRequest']> {
+export function pullRequestOf(path: string): NonNullable<Decision['pullRequest']> {
   return {
     number: 7,
     url: 'https://forge/pull/7',
@@ -37,14 +36,12 @@ function pullRequestOf(path: string): NonNullable<Decision['pullRequest']> {
   };
 }
 
-/** The Leases: locks of quotas and files, and the memory of a quota. */
+/** The Leases of quotas: their locks and their memory. */
 export function leaseTests(cluster: () => Cluster): void {
   async function read(name: string): Promise<V1Lease | undefined> {
     const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
     return items.find((lease) => lease.metadata?.name === name);
   }
-
-  const leases = () => ({ kubernetes: cluster().admin, systemNamespace: SYSTEM_NAMESPACE });
 
   async function write(
     name: string,
@@ -60,10 +57,9 @@ export function leaseTests(cluster: () => Cluster): void {
     it('lives from lock to merge to sync, and writes nothing twice', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-life');
-      const file = { ...cpuFile, path: 'life.yaml' };
       const decision = decisionOf('life');
 
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
@@ -75,11 +71,12 @@ export function leaseTests(cluster: () => Cluster): void {
         'resizer.io/target-cluster': 'test',
         'resizer.io/target-namespace': 'lease-life',
         'resizer.io/target-quota': 'compute',
-        'resizer.io/file': 'acme/gitops:life.yaml',
       });
-      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/life');
+      expect(locked?.metadata?.annotations, 'a file is locked with a pull request').not.toHaveProperty(
+        'resizer.io/file',
+      );
 
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
@@ -92,7 +89,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const { lease: whileOpen } = await activities.observeQuota({ target });
       expect(whileOpen).toMatchObject({ name: 'state-lease-life-compute', holder: 'headroom/life', decision: opened });
       // A run that was reset asks with the decision as it first was.
-      await activities.ensureLeaseAcquired({ target, decision, files: [file] });
+      await activities.ensureLeaseAcquired({ target, decision });
       expect((await activities.observeQuota({ target })).lease.decision).toEqual(opened);
 
       const mergedAt = 1_795_000_100_000;
@@ -104,7 +101,6 @@ export function leaseTests(cluster: () => Cluster): void {
       await activities.ensureLeaseReleased({ target, decision: merged, rejection: null });
       const { lease: afterMerge } = await activities.observeQuota({ target });
       expect(afterMerge).toMatchObject({ holder: null, lastModified: mergedAt, decision: merged });
-      expect(await read(fileLeaseName(file))).toBeUndefined();
 
       await activities.ensureLeaseSynced({ target, decision: merged, at: mergedAt + 60_000 });
       const { lease: afterSync } = await activities.observeQuota({ target });
@@ -119,7 +115,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const target = targetOf('lease-refusal');
       const decision = decisionOf('refused');
       const rejection = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
-      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'refusal.yaml' }] });
+      await activities.ensureLeaseAcquired({ target, decision });
       await activities.ensureLeaseReleased({ target, decision, rejection });
       await activities.ensureLeaseReleased({ target, decision, rejection });
       const { lease } = await activities.observeQuota({ target });
@@ -150,7 +146,6 @@ export function leaseTests(cluster: () => Cluster): void {
         activities.ensureLeaseAcquired({
           target,
           decision: decisionOf(id),
-          files: [{ ...cpuFile, path: `${id}.yaml` }],
         });
       expect(await acquire(own, 'one')).toEqual({ kind: 'acquired', batchedQuotas: [] });
       expect(await acquire(other, 'other')).toEqual({ kind: 'acquired', batchedQuotas: [] });
@@ -166,22 +161,20 @@ export function leaseTests(cluster: () => Cluster): void {
     it('is written for a quota whose name is as long as names may be', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-long', `${'q'.repeat(200)}.${'r'.repeat(52)}`);
-      const file = { ...cpuFile, path: 'long.yaml' };
-      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long'), files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long') })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
       expect((await activities.observeQuota({ target })).lease.holder).toBe('headroom/long');
     });
 
-    it('of a foreign holder is respected, and its file stays free', async () => {
+    it('of a foreign holder is respected', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-foreign');
-      const file = { ...cpuFile, path: 'foreign.yaml' };
       await write('state-lease-foreign-compute', 'somebody');
       const before = await read('state-lease-foreign-compute');
       const decision = decisionOf('foreign');
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'held',
         by: 'somebody',
       });
@@ -192,7 +185,6 @@ export function leaseTests(cluster: () => Cluster): void {
         message: expect.stringContaining('is held by somebody'),
       });
       expect(await read('state-lease-foreign-compute')).toEqual(before);
-      expect(await read(fileLeaseName(file))).toBeUndefined();
     });
 
     it('of another tool without the label is not touched', async () => {
@@ -207,7 +199,6 @@ export function leaseTests(cluster: () => Cluster): void {
       await activities.ensureLeaseAcquired({
         target,
         decision: decisionOf('beside'),
-        files: [{ ...cpuFile, path: 'beside.yaml' }],
       });
       expect((await read('state-lease-unlabelled-compute'))?.spec?.holderIdentity).toBe('leader');
       expect((await activities.observeQuota({ target })).lease.name).toMatch(
@@ -220,16 +211,15 @@ export function leaseTests(cluster: () => Cluster): void {
       const closed = new Set<number>();
       const activities = cluster().activities({ abandonedHolder: (number) => Promise.resolve(closed.has(number)) });
       await write('state-lease-legacy-compute', 'pr-12', { 'resizer.io/last-modified': '2026-11-01T12:00:00+02:00' });
-      const file = { ...cpuFile, path: 'legacy.yaml' };
       const decision = decisionOf('legacy');
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'held',
         by: 'pr-12',
       });
       expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(false);
       closed.add(12);
       expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(true);
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
@@ -264,10 +254,9 @@ export function leaseTests(cluster: () => Cluster): void {
       expect(observed).toMatchObject({ decision: null, hasUnreadDecision: true });
       expect(activities.lines[0]?.['msg']).toContain('resizer.io/decision');
 
-      const file = { ...cpuFile, path: 'corrupt.yaml' };
       const decision = decisionOf('corrupt');
       const held = { kind: 'held', by: 'a decision that this release cannot read' };
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual(held);
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual(held);
       await expect(activities.ensureLeaseUpdated({ target, decision })).rejects.toMatchObject({ type: 'InvalidInput' });
       await activities.ensureLeaseReleased({ target, decision, rejection: null });
       await activities.ensureLeaseSynced({ target, decision, at: 1_795_000_000_000 });
@@ -277,7 +266,6 @@ export function leaseTests(cluster: () => Cluster): void {
         'resizer.io/decision': '{"v":99}',
         'resizer.io/last-modified': '2026-11-18T11:06:40.000Z',
       });
-      expect(await read(fileLeaseName(file))).toBeUndefined();
       const owner = { ...target, quota: 'other' };
       const batchedQuotas = [
         { quota: 'compute', quotaUid: 'u-2', changes: [], approvalRequirement: null, candidates: [] },
@@ -286,7 +274,6 @@ export function leaseTests(cluster: () => Cluster): void {
         await activities.ensureLeaseAcquired({
           target: owner,
           decision: decisionOf('owner', { batchedQuotas }),
-          files: [{ ...cpuFile, path: 'owner.yaml' }],
         }),
       ).toEqual({ kind: 'acquired', batchedQuotas: [] });
     });
@@ -309,12 +296,11 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('lease-lost');
       const decision = decisionOf('lost', { pullRequest: pullRequestOf('lost.yaml') });
-      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'lost.yaml' }] });
+      await activities.ensureLeaseAcquired({ target, decision });
       await admin.coordination.deleteNamespacedLease({ name: 'state-lease-lost-compute', namespace: SYSTEM_NAMESPACE });
       await activities.ensureLeaseUpdated({ target, decision });
       expect((await activities.observeQuota({ target })).lease).toMatchObject({ holder: 'headroom/lost', decision });
       await activities.ensureLeaseReleased({ target, decision, rejection: null });
-      expect(await read(fileLeaseName({ ...cpuFile, path: 'lost.yaml' }))).toBeUndefined();
     });
 
     it('has one owner when many decisions ask for it at once', async () => {
@@ -326,17 +312,16 @@ export function leaseTests(cluster: () => Cluster): void {
             .ensureLeaseAcquired({
               target,
               decision: decisionOf(`race${n}`),
-              files: [{ ...cpuFile, path: `race${n}.yaml` }],
             }),
         ),
       );
       expect(outcomes.filter((outcome) => outcome.kind === 'acquired')).toHaveLength(1);
       expect(outcomes.filter((outcome) => outcome.kind === 'held')).toHaveLength(7);
       const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
-      const files = items.filter(
+      const created = items.filter(
         (lease) => lease.metadata?.annotations?.['resizer.io/target-namespace'] === 'lease-race',
       );
-      expect(files).toHaveLength(2);
+      expect(created).toHaveLength(1);
     });
   });
 
@@ -354,11 +339,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const target = targetOf('lease-together');
       const second = { ...target, quota: 'objects' };
       const decision = decisionOf('together', { batchedQuotas: [batchedQuota('objects')] });
-      const files = [
-        { ...cpuFile, path: 'together-a.yaml' },
-        { ...cpuFile, path: 'together-b.yaml' },
-      ];
-      expect(await activities.ensureLeaseAcquired({ target, decision, files })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'acquired',
         batchedQuotas: ['objects'],
       });
@@ -366,22 +347,38 @@ export function leaseTests(cluster: () => Cluster): void {
       expect(carried).toMatchObject({ holder: 'headroom/together', carriedBy: 'compute', decision: null });
       const { lease: own } = await activities.observeQuota({ target });
       expect(own).toMatchObject({ holder: 'headroom/together', carriedBy: null, decision });
-      for (const file of files) {
-        expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/together');
-      }
 
       const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
       await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, rejection: null });
       const { lease: after } = await activities.observeQuota({ target: second });
       expect(after).toMatchObject({ holder: null, carriedBy: null, lastModified: merge.at, decision: null });
-      for (const file of files) expect(await read(fileLeaseName(file))).toBeUndefined();
+    });
+
+    it('remember a raise without a person with their own limits, not with those of the quota that raised them', async () => {
+      const { worker: kubernetes } = cluster();
+      const log = pino({ level: 'silent' });
+      const leases = new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
+      const target = targetOf('lease-share');
+      const change = { resource: 'requests.cpu', from: '10', to: '20', used: '10', demand: '2', reason: 'more' };
+      const share = { ...batchedQuota('objects'), changes: [change] };
+      const decision = decisionOf('share', { batchedQuotas: [share] });
+      await leases.acquire(target, decision);
+      const merge = { sha: 'abc', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '3' } };
+      await leases.release(target, { ...decision, merge }, { rejection: null });
+      const raised = { decision: 'share', at: merge.at };
+      expect((await leases.read(target)).raises).toEqual([
+        { ...raised, from: { 'requests.cpu': '2' }, to: { 'requests.cpu': '3' } },
+      ]);
+      expect((await leases.read({ ...target, quota: 'objects' })).raises).toEqual([
+        { ...raised, from: { 'requests.cpu': '10' }, to: { 'requests.cpu': '20' } },
+      ]);
     });
 
     it('remember a rejection with their own values', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-no');
       const decision = decisionOf('no', { batchedQuotas: [batchedQuota('objects')] });
-      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'no.yaml' }] });
+      await activities.ensureLeaseAcquired({ target, decision });
       const rejection = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
       await activities.ensureLeaseReleased({ target, decision, rejection });
       const { lease } = await activities.observeQuota({ target: { ...target, quota: 'objects' } });
@@ -393,9 +390,10 @@ export function leaseTests(cluster: () => Cluster): void {
       const target = targetOf('lease-left-out');
       await write('state-lease-left-out-objects', 'somebody');
       const decision = decisionOf('leftout', { batchedQuotas: [batchedQuota('claims'), batchedQuota('objects')] });
-      expect(
-        await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'left-out.yaml' }] }),
-      ).toEqual({ kind: 'acquired', batchedQuotas: ['claims'] });
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
+        kind: 'acquired',
+        batchedQuotas: ['claims'],
+      });
       const { lease } = await activities.observeQuota({ target });
       expect(lease.decision?.batchedQuotas?.map(({ quota }) => quota)).toEqual(['claims']);
       expect((await read('state-lease-left-out-objects'))?.spec?.holderIdentity).toBe('somebody');
@@ -407,106 +405,15 @@ export function leaseTests(cluster: () => Cluster): void {
       const objects = { ...target, quota: 'objects' };
       const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
       const merged = decisionOf('syncing1', { merge });
-      await activities.ensureLeaseAcquired({ target: objects, decision: merged, files: [] });
+      await activities.ensureLeaseAcquired({ target: objects, decision: merged });
       await activities.ensureLeaseReleased({ target: objects, decision: merged, rejection: null });
       const decision = decisionOf('syncing2', { batchedQuotas: [batchedQuota('objects')] });
-      expect(await activities.ensureLeaseAcquired({ target, decision, files: [] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
       const { lease } = await activities.observeQuota({ target: objects });
       expect(lease).toMatchObject({ holder: null, carriedBy: null, decision: merged });
-    });
-  });
-
-  describe('the Lease of a file', () => {
-    it('that was taken is free again where another file of the decision is busy', async () => {
-      const activities = cluster().activities();
-      const [free, busy] = [
-        { ...cpuFile, path: 'a-free.yaml' },
-        { ...cpuFile, path: 'b-busy.yaml' },
-      ];
-      const first = { target: targetOf('file-busy-one'), decision: decisionOf('busy1') };
-      await activities.ensureLeaseAcquired({ ...first, files: [busy] });
-      const second = { target: targetOf('file-busy-other'), decision: decisionOf('busy2') };
-      expect(await activities.ensureLeaseAcquired({ ...second, files: [busy, free] })).toEqual({
-        kind: 'fileBusy',
-        path: 'b-busy.yaml',
-        by: 'file-busy-one/compute',
-      });
-      expect(await read(fileLeaseName(free))).toBeUndefined();
-      expect((await read(fileLeaseName(busy)))?.spec?.holderIdentity).toBe('headroom/busy1');
-    });
-
-    it('is not deleted where it changed since it was read', async () => {
-      await write('file-stale', 'headroom/stale1');
-      const stale = await read('file-stale');
-      if (stale === undefined) throw new Error('the Lease is not there');
-      await replaceLease(leases(), stale, 'headroom/stale2');
-      await expect(deleteLease(leases(), stale)).rejects.toMatchObject({ code: 409 });
-      const current = await read('file-stale');
-      expect(current?.spec?.holderIdentity).toBe('headroom/stale2');
-      if (current !== undefined) await deleteLease(leases(), current);
-      expect(await read('file-stale')).toBeUndefined();
-    });
-
-    it('lets one open pull request at a time change it, and names the quota that does', async () => {
-      const activities = cluster().activities();
-      const [own, other] = [targetOf('file-one'), targetOf('file-other')];
-      const file = { ...cpuFile, path: 'shared.yaml' };
-      const [first, second] = [decisionOf('file1'), decisionOf('file2')];
-      expect(await activities.ensureLeaseAcquired({ target: own, decision: first, files: [file] })).toEqual({
-        kind: 'acquired',
-        batchedQuotas: [],
-      });
-      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
-        kind: 'fileBusy',
-        path: 'shared.yaml',
-        by: 'file-one/compute',
-      });
-      expect((await activities.observeQuota({ target: other })).lease.holder).toBeNull();
-      await activities.ensureLeaseReleased({ target: own, decision: first, rejection: null });
-      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
-        kind: 'acquired',
-        batchedQuotas: [],
-      });
-      // Whoever released it before does not take it away from its next holder.
-      await activities.ensureLeaseReleased({
-        target: own,
-        decision: { ...first, pullRequest: pullRequestOf('shared.yaml') },
-        rejection: null,
-      });
-      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/file2');
-    });
-
-    it('left over from an earlier decision of the same quota is taken over', async () => {
-      const activities = cluster().activities();
-      const target = targetOf('file-again');
-      const file = { ...cpuFile, path: 'again.yaml' };
-      await activities.ensureLeaseAcquired({ target, decision: decisionOf('again1'), files: [file] });
-      await cluster().admin.coordination.deleteNamespacedLease({
-        name: 'state-file-again-compute',
-        namespace: SYSTEM_NAMESPACE,
-      });
-      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('again2'), files: [file] })).toEqual({
-        kind: 'acquired',
-        batchedQuotas: [],
-      });
-      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/again2');
-    });
-
-    it('follows its quota to another file', async () => {
-      const activities = cluster().activities();
-      const target = targetOf('file-moved');
-      const decision = decisionOf('moved');
-      const [from, to] = [
-        { ...cpuFile, path: 'from.yaml' },
-        { ...cpuFile, path: 'to.yaml' },
-      ];
-      await activities.ensureLeaseAcquired({ target, decision, files: [from] });
-      await activities.ensureLeaseAcquired({ target, decision, files: [to] });
-      expect(await read(fileLeaseName(from))).toBeUndefined();
-      expect((await read(fileLeaseName(to)))?.spec?.holderIdentity).toBe('headroom/moved');
     });
   });
 }

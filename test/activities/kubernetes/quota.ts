@@ -249,7 +249,6 @@ export function quotaTests(cluster: () => Cluster): void {
         systemNamespace: SYSTEM_NAMESPACE,
       });
       const awaitResume = async () => await pausing.awaitResume({ subject });
-      const file = { repository: 'acme/gitops', path: 'paused.yaml' };
       const writes = [
         () =>
           activities.ensureRecommendation({
@@ -261,7 +260,7 @@ export function quotaTests(cluster: () => Cluster): void {
             at: 1,
           }),
         () => activities.ensureQuotaEvent({ target, quotaUid, ...anEvent }),
-        () => activities.ensureLeaseAcquired({ target, decision, files: [file] }),
+        () => activities.ensureLeaseAcquired({ target, decision }),
         () => activities.ensureLeaseUpdated({ target, decision }),
         () => activities.ensureLeaseReleased({ target, decision, rejection: null }),
         () => activities.ensureLeaseSynced({ target, decision, at: 1 }),

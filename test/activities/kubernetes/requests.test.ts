@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { pollDelay } from '../../../domain/kernel/poll-pace.ts';
 import { kubernetesFailure } from '../../../activities/kubernetes/failure.ts';
-import { listAll } from '../../../activities/kubernetes/list.ts';
+import { listAll, listFirst } from '../../../activities/kubernetes/list.ts';
 
 function answer(code: number, body: unknown, headers: Record<string, string> = {}): ApiException<unknown> {
   return new ApiException(code, '', typeof body === 'string' ? body : JSON.stringify(body), headers);
@@ -39,6 +39,32 @@ describe('a failed request to the API server', () => {
 
 describe('a list', () => {
   const named = (name: string) => ({ metadata: { name } });
+
+  it('of which the first are kept is read in small pages, begins again when its token has expired, and counts the rest', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `${(index * 37) % 100}`);
+    const limits = new Set<number>();
+    let hasExpired = false;
+    const first = await listFirst(
+      async ({ limit, _continue = '0' }) => {
+        limits.add(limit);
+        if (_continue === '50' && !hasExpired) {
+          hasExpired = true;
+          throw answer(410, { reason: 'Expired' });
+        }
+        const end = Number(_continue) + limit;
+        const metadata = end < names.length ? { _continue: String(end) } : {};
+        return { items: names.slice(Number(_continue), end).map(named), metadata };
+      },
+      {
+        pageSize: 10,
+        most: 3,
+        keep: ({ metadata }) => (Number(metadata.name) % 2 === 0 ? Number(metadata.name) : null),
+        compare: (a, b) => b - a,
+      },
+    );
+    expect(first).toEqual({ items: [98, 96, 94], leftOut: 47 });
+    expect([...limits]).toEqual([10]);
+  });
 
   it('has the objects of all pages', async () => {
     const pages = new Map([

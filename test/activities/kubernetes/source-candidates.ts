@@ -108,13 +108,14 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
 
     it('is what annotations say, before everything else', async () => {
       const policy = { 'git-repository': 'acme/platform', 'git-ref': 'live' };
-      const narrowed = { repository: 'acme/platform', ref: 'live' };
+      const narrowed = { repository: 'acme/platform', ref: 'live', refBy: 'annotation' };
       expect(await candidatesOf({}, { policy })).toEqual(configured.map((request) => ({ ...request, ...narrowed })));
       expect(await candidatesOf({}, { policy: { ...policy, 'git-path': 'teams/{{ .Namespace }}' } })).toEqual([
         {
           from: 'annotation',
           path: 'teams/hints',
           learntFrom: 'the annotation resizer.io/git-path of namespace hints',
+          template: TEMPLATE,
           ...narrowed,
         },
       ]);

@@ -22,6 +22,7 @@ import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.t
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -73,6 +74,7 @@ export async function startCluster(): Promise<Cluster> {
   const manifest = async (file: string): Promise<object[]> =>
     loadAllYaml(await readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8')) as object[];
   for (const file of ['namespace.yaml', 'rbac.yaml', 'lights-out/rbac.yaml']) await create(await manifest(file));
+  await applyWritePolicy(plane.adminKubeconfig);
   for (const definition of await manifest('lights-out/crd.yaml')) await createDefinition(admin, definition);
   await eventually('schedules can be listed', async () => {
     await admin.custom.listClusterCustomObject(SCHEDULES);

@@ -10,13 +10,25 @@ import { tokenCredentials } from '../../../activities/forge/github/credentials.t
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
 import type { Repositories } from '../../../activities/forge/repositories.ts';
-import type { RepositoryName } from '../../../domain/kernel/forge.ts';
+import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,
   type QuotaResizeForgeActivities,
 } from '../../../activities/quota-resize/forge-activities.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import type { MergeOutcome, QuotaCandidates } from '../../../activities/quota-resize/interface.ts';
+import type { FileLocks } from '../../../activities/quota-resize/lease/file-lock.ts';
+import type { OrphanDependencies } from '../../../activities/quota-resize/pull-request/orphan-search.ts';
+import type { PullRequestDependencies } from '../../../activities/quota-resize/pull-request/own-work.ts';
+import type { MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
+import {
+  type BatchedQuota,
+  type Decision,
+  decidedLimits,
+  type LimitChange,
+  type OpenDecision,
+  type PullRequestRef,
+} from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
@@ -100,7 +112,10 @@ export interface Worker {
   readonly repositories: Repositories;
   /** The first repository. */
   readonly github: GitForge;
-  readonly activities: QuotaResizeForgeActivities;
+  /** Its Leases record what the workflow says. */
+  readonly activities: Omit<QuotaResizeForgeActivities, 'ensureMerged'> & {
+    ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
+  };
   /** Lines of the log, parsed. */
   readonly lines: readonly Record<string, unknown>[];
 }
@@ -109,10 +124,17 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   readonly token?: () => string;
   readonly guard?: () => Promise<void>;
   readonly policyGuard?: () => Promise<void>;
+  readonly mergeGate?: MergeGate;
+  readonly fileLocks?: FileLocks;
+  readonly decisions?: PullRequestDependencies['decisions'];
   readonly permits?: WritePermits;
+  /** The cluster and Temporal, for searches. */
+  readonly orphans?: Partial<QuotaSide>;
   readonly templates?: Partial<TextTemplates>;
   /** Besides the first one. */
   readonly repositories?: readonly RepositoryName[];
+  /** The most bytes that are read. */
+  readonly limits?: ReadLimits;
 }
 
 export interface GitOps extends AsyncDisposable {
@@ -125,13 +147,13 @@ export interface GitOps extends AsyncDisposable {
 /** A repository with the files on a forge that runs. */
 export async function startGitOps(
   files: Readonly<Record<string, string>> = { [PATH]: MANIFEST, 'README.md': '# gitops\n' },
-  options: Partial<ForgeOptions> = {},
+  { links = {}, ...options }: Partial<ForgeOptions> & { readonly links?: Readonly<Record<string, string>> } = {},
   /** More repositories of the same owner, by name. */
   others: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
 ): Promise<GitOps> {
   const folder = await mkdtemp(join(tmpdir(), 'headroom-gitops-'));
   const gitDir = join(folder, 'gitops.git');
-  await createBareRepository(gitDir, files);
+  await createBareRepository(gitDir, files, { links });
   const repositories: { gitDir: string; owner: string; repo: string }[] = [];
   for (const [repo, content] of Object.entries(others)) {
     const other = { gitDir: join(folder, `${repo}.git`), owner: 'acme', repo };
@@ -152,9 +174,13 @@ export async function startGitOps(
     worker({
       guard = () => Promise.resolve(),
       policyGuard = () => Promise.resolve(),
+      mergeGate,
+      fileLocks = freeFiles,
+      decisions = noDecisions,
       permits,
       token = () => 'first-token',
       templates,
+      orphans = {},
       repositories: others = [],
       owner = 'acme',
       repo = 'gitops',
@@ -179,15 +205,32 @@ export async function startGitOps(
         ...overrides,
       });
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
+      let recorded: Decision | null = null;
       const activities = createQuotaResizeForgeActivities({
         repositories,
         permits: permits ?? null,
         guard,
         policyGuard,
+        fileLocks,
+        ...unasked,
+        ...orphans,
+        decisions,
+        mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded))),
         log,
         config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
       });
-      return { repositories, github: repositories.of(`${owner}/${repo}`), activities, lines };
+      const recording: Worker['activities'] = {
+        ...activities,
+        ensurePullRequest: async (input) => {
+          candidatesOf.set(input.decision.id, input.candidatesByQuota);
+          return await activities.ensurePullRequest(input);
+        },
+        ensureMerged: async (input) => {
+          recorded = await placed(activities, input.decision);
+          return await activities.ensureMerged(input);
+        },
+      };
+      return { repositories, github: repositories.of(`${owner}/${repo}`), activities: recording, lines };
     },
     effects: () =>
       forge.writes
@@ -201,6 +244,65 @@ export async function startGitOps(
       }
     },
   };
+}
+
+/** With which candidates the pull request of a decision was opened. */
+const candidatesOf = new Map<string, readonly QuotaCandidates[]>();
+
+/** The decision with its places in Git, as the workflow looks them up before it decides. */
+async function placed(activities: QuotaResizeForgeActivities, decision: Decision): Promise<Decision> {
+  if (decision.source === null || decision.source?.placement !== undefined) return decision;
+  const find = async (quota: string, changes: readonly LimitChange[]) => {
+    const given = candidatesOf.get(decision.id)?.find((one) => one.quota === quota);
+    const found = await activities.observeSource({
+      target: { ...target, quota },
+      limits: decidedLimits({ changes }),
+      candidates: given?.candidates ?? candidates,
+      ...(given?.current === undefined ? {} : { current: given.current }),
+    });
+    if (found.kind === 'blocked') throw new Error(found.message);
+    return found;
+  };
+  const source = await find(target.quota, decision.changes);
+  const batchedQuotas: BatchedQuota[] = [];
+  for (const batchedQuota of decision.batchedQuotas ?? []) {
+    const { placement } = await find(batchedQuota.quota, batchedQuota.changes);
+    batchedQuotas.push({ ...batchedQuota, placement });
+  }
+  return { ...decision, source, ...(batchedQuotas.length === 0 ? {} : { batchedQuotas }) };
+}
+
+/** A gate that lets everything pass, with the decision that a Lease would record. */
+export function openGate(recorded: () => Promise<OpenDecision>): MergeGate {
+  return { recorded, merging: async (_target, _decision, merge) => await merge() };
+}
+
+type QuotaSide = Pick<OrphanDependencies, 'observeQuota' | 'recordedPullRequests' | 'isOfEpisode' | 'requestEpisode'>;
+
+/** A cluster that nothing is asked of. */
+export const unasked: QuotaSide = {
+  observeQuota: () => Promise.reject(new Error('no quota is to be observed')),
+  recordedPullRequests: () => Promise.resolve(new Set<string>()),
+  isOfEpisode: () => Promise.resolve(false),
+  requestEpisode: () => Promise.reject(new Error('no episode is to be started')),
+};
+
+/** Locks of a worker that nobody else competes with. */
+export const freeFiles: FileLocks = {
+  lock: () => Promise.resolve({ kind: 'locked', added: [] }),
+  assertLocked: () => Promise.resolve(),
+  unlock: () => Promise.resolve(),
+  join: () => Promise.resolve(null),
+  part: () => Promise.resolve(),
+};
+
+/** No Lease has a decision. */
+export const noDecisions = { read: () => Promise.resolve({ decision: null }) };
+
+function asOpen(decision: Decision | null): OpenDecision {
+  const pullRequest = decision?.pullRequest ?? null;
+  if (decision === null || pullRequest === null) throw new Error('the decision has no pull request yet');
+  return { ...decision, pullRequest, merge: null };
 }
 
 /** Runs something as the n-th attempt of an activity that was scheduled so many milliseconds ago. */

@@ -19,9 +19,10 @@ import { type Period, periodAt } from '../../../domain/lights-out/schedule/perio
 import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.ts';
 import { scheduleProblems } from '../../../domain/lights-out/schedule/problems.ts';
 import { afterBatch } from '../../../domain/lights-out/decide/run.ts';
-import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
+import { scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
-import { isEmptySelector, selectorProblems } from '../../../domain/lights-out/schedule/selector.ts';
+import { labelSelector } from '../../../domain/kernel/label-selector-schema.ts';
+import { isEmptySelector, selectorProblems } from '../../../domain/kernel/label-selector.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import { itemOf, observationOf, planOf, scheduleOf } from '../../domain/lights-out/observations.ts';
 import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';

@@ -68,7 +68,7 @@ const ONLY_RAISES = 'Headroom only raises limits, so that a Lease has no directi
 /** What is kept of a pull request once it is seen closed. */
 function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unknown {
   if (leaseDirection === 'shrink') throw new NotApplicable(LATER_STRATEGY);
-  const merge = { sha: 'f00', at: NOW, by: 'alice', limits: { 'requests.cpu': '12' } };
+  const merge = { sha: 'f00', at: NOW, by: 'alice', isOwn: false, limits: { 'requests.cpu': '12' } };
   const seen = pullRequest({
     number: leasePr,
     state: pr.open ? 'open' : 'closed',

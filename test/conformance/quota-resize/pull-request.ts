@@ -48,7 +48,10 @@ function merges({ enableAutoMerge, annotationAutoMerge, prDirection, pr }: z.inf
   if (prDirection === 'shrink') throw new NotApplicable(LATER_STRATEGY);
   const { policy } = resolvePolicy({
     defaults: { ...UNCONFIGURED, autoMerge: enableAutoMerge },
-    namespaceAnnotations: annotationAutoMerge === undefined ? {} : { 'resizer.io/auto-merge': annotationAutoMerge },
+    namespace: {
+      name: 'team-a',
+      annotations: annotationAutoMerge === undefined ? {} : { 'resizer.io/auto-merge': annotationAutoMerge },
+    },
     quotaAnnotations: undefined,
   });
   const ref = {

@@ -62,7 +62,7 @@ const decideInput = z.strictObject({
 function decide(input: z.infer<typeof decideInput>): unknown {
   const { policy } = resolvePolicy({
     defaults: UNCONFIGURED,
-    namespaceAnnotations: input.annotations,
+    namespace: { name: 'team-a', annotations: input.annotations },
     quotaAnnotations: undefined,
   });
   const raises = recommend({
@@ -174,7 +174,7 @@ function policyOf(incrementFactor: number): ResizePolicy {
   const increment = parsePercent(`${incrementFactor * 100}`);
   const burst = incrementFactor === 0 ? 'fill' : 'settle';
   const defaults = { ...UNCONFIGURED, increment, burst } as const;
-  return resolvePolicy({ defaults, namespaceAnnotations: undefined, quotaAnnotations: undefined }).policy;
+  return resolvePolicy({ defaults, namespace: { name: 'team-a' }, quotaAnnotations: undefined }).policy;
 }
 
 function runEngine(input: z.infer<typeof engineInput>): unknown {

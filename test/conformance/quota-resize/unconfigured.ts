@@ -1,3 +1,4 @@
+import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
 
 /** What a process without any configuration works with. */
@@ -17,4 +18,5 @@ export const UNCONFIGURED: PolicyDefaults = {
   freezeUntil: null,
   mergeWindows: [],
   rejectionCooldown: 86_400_000,
+  guardrails: [BUILT_IN_GUARDRAIL],
 };

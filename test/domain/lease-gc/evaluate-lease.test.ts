@@ -10,7 +10,7 @@ import {
 
 const now = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
-const empty = { lastModified: null, lastRecommendation: null, rejections: [], decision: null };
+const empty = { lastModified: null, lastRecommendation: null, rejections: [], raises: [], decision: null };
 const surroundings: Surroundings = {
   cluster: 'c1',
   namespaces: new Set(['team', 'alive']),
@@ -41,13 +41,19 @@ function sentence(lease: Parameters<typeof evaluateLease>[0]): string {
 }
 
 /** The Lease of a file, for a quota of the namespace `alive`. */
-function fileLease(quota: string) {
-  const target = { cluster: 'c1', namespace: 'alive', quota };
+function fileLease(quota: string, ...others: readonly string[]) {
+  const holders = [quota, ...others].map((name, n) => ({
+    namespace: 'alive',
+    quota: name,
+    holder: `headroom/${n}`,
+    at: 0,
+  }));
+  const lock = { holders, queue: [] };
   return {
     metadata: {
       name: 'file-1',
       labels: fileLeaseLabels,
-      annotations: fileLeaseAnnotations(target, { repository: 'a/b', path: 'c' }),
+      annotations: fileLeaseAnnotations({}, { repository: 'a/b', path: 'c' }, lock, 'c1'),
     },
     spec: { holderIdentity: 'headroom/1' },
   };
@@ -94,6 +100,30 @@ describe('an old Lease', () => {
     expect(judge(lease('alive', 'memory'), 24 * 60 * MINUTE + 1)).toBe('delete');
   });
 
+  it('of a file is kept for those who wait for it', () => {
+    const waiting = (quota: string, until: number, holders: readonly string[]) => {
+      const lease = fileLease('compute');
+      const lock = {
+        holders: holders.map((holder) => ({ namespace: 'alive', quota: 'compute', holder, at: 0 })),
+        queue: ['paused', quota].map((name) => ({
+          namespace: 'alive',
+          quota: name,
+          denied: name === 'paused',
+          share: 90,
+          since: now - 600 * MINUTE,
+          until: name === 'paused' ? now - 60 * MINUTE : until,
+        })),
+      };
+      const annotations = fileLeaseAnnotations({}, { repository: 'a/b', path: 'c' }, lock, 'c1');
+      return judge({ ...lease, metadata: { ...lease.metadata, annotations } });
+    };
+    for (const holders of [[], ['headroom/1']]) {
+      expect(waiting('busy', now - MINUTE, holders), 'its workflow runs').toBe('keep');
+      expect(waiting('starting', now + MINUTE, holders), 'it asked a moment ago').toBe('keep');
+      expect(waiting('over', now - MINUTE, holders)).toBe('unlock');
+    }
+  });
+
   it('says why it goes', () => {
     expect([
       sentence(lease('gone', 'compute')),
@@ -130,6 +160,8 @@ describe('an old Lease', () => {
     expect(judge(fileLease('compute'))).toBe('unlock');
     expect(judge(fileLease('compute'), 9 * MINUTE)).toBe('keep');
     expect(judge(fileLease('busy'))).toBe('keep');
+    expect(judge(fileLease('compute', 'busy')), 'another pull request changes it too').toBe('keep');
+    expect(judge(fileLease('compute', 'compute'))).toBe('unlock');
   });
 
   it('of an earlier tool is deleted only when no reading of its name is a living namespace', () => {

@@ -55,6 +55,12 @@ export class Accounts {
     return members.some((member) => member.toLowerCase() === login.toLowerCase());
   }
 
+  /** The most that somebody may do, by themselves or through a team; undefined for a stranger. */
+  permissionOf(login: string): Permission | undefined {
+    if (!this.#collaborators) return 'push';
+    return PERMISSIONS.findLast((wanted) => this.#may(login, wanted));
+  }
+
   #may(login: string, wanted: Permission): boolean {
     const enough = (has: Permission): boolean => PERMISSIONS.indexOf(has) >= PERMISSIONS.indexOf(wanted);
     if (!this.#collaborators) return true;

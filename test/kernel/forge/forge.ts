@@ -15,6 +15,7 @@ import { closeRepository, openRepository, quietRepository, type RepositoryOption
 import type { ForgeOptions, SecondaryLimits } from './options.ts';
 import { appRoutes } from './routes/apps.ts';
 import { checkRoutes } from './routes/checks.ts';
+import { collaboratorRoutes } from './routes/collaborators.ts';
 import { commitRoutes } from './routes/commits.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { gitDatabaseRoutes } from './routes/git-database.ts';
@@ -93,6 +94,7 @@ const ROUTES = [
   ...referenceRoutes,
   ...gitDatabaseRoutes,
   ...contentRoutes,
+  ...collaboratorRoutes,
   ...commitRoutes,
   ...hookRoutes,
   ...appRoutes,

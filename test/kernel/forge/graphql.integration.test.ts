@@ -184,6 +184,38 @@ describe('a GraphQL query', () => {
     expect(fresh.forge.writes.filter(({ path }) => path === '/graphql')).toEqual([]);
   });
 
+  it('reads the refs below a folder, under their names in it, with their open pull requests', async () => {
+    const { client, at } = fresh;
+    const one = await openPullRequest(fresh, { branch: 'team/a/one', path: 'quota.yaml', content: 'cpu: 2\n' });
+    const two = await openPullRequest(fresh, { branch: 'team/a/two', path: 'quota.yaml', content: 'cpu: 3\n' });
+    await openPullRequest(fresh, { branch: 'team/b/one', path: 'quota.yaml', content: 'cpu: 4\n' });
+    await client.pulls.update({ ...at, pull_number: two.number, state: 'closed' });
+    const query = `query ($prefix: String!, $query: String, $states: [PullRequestState!]) {
+      repository(owner: "acme", name: "gitops") { refs(refPrefix: $prefix, query: $query, first: 10) { totalCount nodes {
+        name associatedPullRequests(states: $states, first: 5) { nodes { number viewerDidAuthor } } } } } }`;
+    const refs = async (prefix: string, more: Record<string, unknown> = {}) =>
+      (await ask(query, { prefix, ...more })).data?.['repository'];
+    const pulls = (...numbers: readonly number[]) => ({
+      nodes: numbers.map((number) => ({ number, viewerDidAuthor: true })),
+    });
+    expect(await refs('refs/heads/team/a/', { states: ['OPEN'] })).toEqual({
+      refs: {
+        totalCount: 2,
+        nodes: [
+          { name: 'one', associatedPullRequests: pulls(one.number) },
+          { name: 'two', associatedPullRequests: pulls() },
+        ],
+      },
+    });
+    expect(await refs('refs/heads/team/', { query: 'a/t' })).toMatchObject({
+      refs: { nodes: [{ name: 'a/two', associatedPullRequests: pulls(two.number) }] },
+    });
+    const endless = await ask(
+      '{ repository(owner: "acme", name: "gitops") { refs(refPrefix: "refs/heads/") { totalCount } } }',
+    );
+    expect(endless.errors).toMatchObject([{ type: 'MISSING_PAGINATION_BOUNDARIES' }]);
+  });
+
   it('that GitHub’s schema does not know is refused with an error and 200', async () => {
     const { errors } = await ask('{ repository(owner: "acme", name: "gitops") { colour } }');
     expect(errors).toMatchObject([{ message: expect.stringContaining('"colour"') as string }]);

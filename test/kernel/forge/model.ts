@@ -38,6 +38,8 @@ export interface PullRequest {
   updatedAt: string;
   closedAt: string | null;
   closedBy: string | null;
+  /** The last time only. */
+  reopened?: { readonly by: string; readonly at: string; readonly times: number };
   mergedAt: string | null;
   mergedBy: string | null;
   mergeCommitSha: string | null;

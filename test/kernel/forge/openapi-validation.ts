@@ -161,7 +161,15 @@ export class OpenApiValidation {
 }
 
 const newAjv = (): Ajv => {
-  const ajv = new Ajv({ strict: false, allErrors: false, logger: false, validateSchema: false, coerceTypes: false });
+  const ajv = new Ajv({
+    strict: false,
+    allErrors: false,
+    logger: false,
+    validateSchema: false,
+    coerceTypes: false,
+    // Most of the functions run a few times: what they could be faster by costs more than it saves.
+    code: { optimize: false },
+  });
   formats.default(ajv);
   // The addresses that GitHub itself gives to apps have brackets, `1+headroom[bot]@users.noreply.github.com`, which no
   // e-mail address may have.

@@ -406,7 +406,9 @@ export class PullRequests {
       throw reject(`There are no new commits on the ${this.#owner}:${pull.headRef} branch.`);
     }
     const moved = head !== pull.headSha;
+    const now = isoSeconds(new Date());
     Object.assign(pull, { state: 'open', closedAt: null, closedBy: null, headSha: head, baseSha: base, mergeBaseSha });
+    Object.assign(pull, { reopened: { by, at: now, times: (pull.reopened?.times ?? 0) + 1 }, updatedAt: now });
     this.#emit(pull, by, { action: 'reopened' });
     if (moved) await this.#headIs(pull);
   }

@@ -139,6 +139,14 @@ describe('the control plane', () => {
       await expect(core(second.adminKubeconfig).readNamespace({ name: 'only-in-the-first' })).rejects.toMatchObject({
         code: 404,
       });
+      // What they begin with is the same, and tells neither from the other.
+      const uids = await Promise.all(
+        planes.map(async ({ adminKubeconfig }) => {
+          const { metadata } = await core(adminKubeconfig).readNamespace({ name: 'kube-system' });
+          return metadata?.uid;
+        }),
+      );
+      expect(uids[0]).not.toBe(uids[1]);
     } finally {
       await Promise.all(planes.map((each) => each.stop()));
     }

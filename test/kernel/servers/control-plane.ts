@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
 import { type AuditEvent, auditPolicy, readAuditLog } from './audit-log.ts';
+import { keepBootstrap, prepareBootstrap } from './bootstrap.ts';
 import { freePort, onFreePorts } from './free-port.ts';
 import { goMemory } from './go-memory.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -138,6 +139,8 @@ class RunningControlPlane {
   async start(): Promise<void> {
     await this.#writeFiles();
     await this.#timed('etcd', () => this.#startEtcd());
+    const { apiServerFlags = [] } = this.#options;
+    await prepareBootstrap(this.#dir, ETCD_SOCKET, apiServerFlags);
     await this.#timed('kube-apiserver', () =>
       onFreePorts(async () => {
         this.#port = await freePort();
@@ -145,6 +148,7 @@ class RunningControlPlane {
       }),
     );
     await Promise.all([...this.#users.keys()].map((user) => this.#writeKubeconfig(user)));
+    await keepBootstrap(this.#dir, ETCD_SOCKET, apiServerFlags);
     await this.#timed('kube-controller-manager', () => this.#startControllerManager());
   }
 

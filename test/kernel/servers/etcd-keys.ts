@@ -40,6 +40,13 @@ export class EtcdStore {
     await this.#ask('put', { key: encode(key), value });
   }
 
+  async putAll(values: ReadonlyMap<string, string>): Promise<void> {
+    const puts = [...values].map(([key, value]) => ({ request_put: { key: encode(key), value } }));
+    for (let from = 0; from < puts.length; from += AT_ONCE) {
+      await this.#ask('txn', { success: puts.slice(from, from + AT_ONCE) });
+    }
+  }
+
   async remove(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += AT_ONCE) {
       const success = keys.slice(from, from + AT_ONCE).map((key) => ({ request_delete_range: { key: encode(key) } }));

@@ -37,10 +37,11 @@ export async function freePort(): Promise<number> {
   }
 }
 
-async function canListen(port: number): Promise<boolean> {
+/** Whether nobody listens there yet. */
+export async function canListen(port: number, address = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   try {
-    server.listen(port, '127.0.0.1');
+    server.listen(port, address);
     await once(server, 'listening');
     return true;
   } catch {

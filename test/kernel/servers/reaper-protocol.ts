@@ -6,6 +6,8 @@ export type ReaperRequest =
       readonly command: string;
       readonly args: readonly string[];
       readonly cwd: string | undefined;
+      /** The user and group to run as, which only root may choose. */
+      readonly uid: number | undefined;
       readonly env: Readonly<Record<string, string | undefined>>;
       /** Standard output and error are appended to this file. */
       readonly logFile: string;

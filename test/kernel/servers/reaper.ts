@@ -32,6 +32,7 @@ function start(request: Extract<ReaperRequest, { type: 'start' }>): void {
     const child = spawn(request.command, request.args, {
       cwd: request.cwd,
       env: request.env,
+      ...(request.uid === undefined ? {} : { uid: request.uid, gid: request.uid }),
       detached: true,
       stdio: ['ignore', log, log],
     });

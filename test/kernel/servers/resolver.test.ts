@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PACKAGE_NAMES } from '../../../tools/resolver/debian-package.ts';
 import { howFar } from '../../../tools/resolver/go-build.ts';
 import { pinnedServer, SERVER_NAMES } from '../../../tools/resolver/pinned-servers.ts';
 import { elapsed } from '../../../tools/resolver/progress.ts';
@@ -211,7 +212,7 @@ describe('the resolver of servers', () => {
   it('an unknown name is answered with the names that there are', async () => {
     const { code, stderr } = await resolve(['etdc']).answer;
     expect(code).toBe(64);
-    expect(stderr).toBe(`no server is called etdc; there are ${SERVER_NAMES.join(', ')}\n`);
+    expect(stderr).toBe(`no server is called etdc; there are ${[...SERVER_NAMES, ...PACKAGE_NAMES].join(', ')}\n`);
   });
 
   it('elapsed time reads as minutes and seconds', () => {

@@ -14,6 +14,7 @@ import {
   startControlPlane,
 } from './control-plane.ts';
 import { EtcdStore } from './etcd-keys.ts';
+import { untilPoliciesAreCompiled } from './policy-probe.ts';
 
 const WORKER_ACCOUNT = 'system:serviceaccount:namespace-resizer-system:headroom-worker';
 const STARTER_ACCOUNT = 'system:serviceaccount:namespace-resizer-system:headroom-starter';
@@ -24,12 +25,17 @@ const USERS: readonly ControlPlaneUser[] = [
   WORKER_ACCOUNT,
   STARTER_ACCOUNT,
   'keeper',
+  'alice',
+  'bob',
   'nobody',
 ].map((name) => ({ name }));
 
 /** What makes other objects goes first, and namespaces, without which nothing new is let in. */
 const MAKERS =
   /^\/registry\/(?:namespaces|deployments|replicasets|statefulsets|daemonsets|jobs|cronjobs|controllers|horizontalpodautoscalers|configmaps)\//;
+/** The API server compiles these once a second, so one that is gone goes on to refuse for a moment. */
+const POLICIES = /^\/registry\/validatingadmissionpolic(?:ies|ybindings)\//;
+const DEFINITIONS = /^\/registry\/apiextensions\.k8s\.io\/customresourcedefinitions\//;
 /** What the servers renew by themselves. */
 const RENEWED = /^\/registry\/(?:leases\/kube-system|events|ranges|masterleases)\//;
 
@@ -46,7 +52,8 @@ let idle: SharedControlPlane | undefined;
 
 /**
  * A control plane with these users, no flags of its own and no autoscaler, empty. `stop` gives it back. One whose API server was killed is
- * not lent again: its controllers come back one after the other within a minute, for which the next file should not wait.
+ * not lent again: its controllers come back one after the other within a minute, for which the next file should not wait. Nor is
+ * one with definitions of namespaced resources: the quota controller pauses while it takes up and gives up their watches.
  */
 export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
   const missing = users.filter(
@@ -64,7 +71,7 @@ export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []
 
 /** One that cannot be restored is not lent again either. */
 async function giveBack(shared: SharedControlPlane): Promise<void> {
-  if (idle !== undefined || shared.wasKilled) {
+  if (idle !== undefined || shared.wasKilled || (await shared.hasDefinitions())) {
     await shared.stop();
     return;
   }
@@ -127,6 +134,12 @@ class SharedControlPlane {
     };
   }
 
+  /** Whether namespaced custom resources were defined. */
+  async hasDefinitions(): Promise<boolean> {
+    const definitions = [...(await this.#store.values())].filter(([key]) => DEFINITIONS.test(key));
+    return definitions.some(([, value]) => Buffer.from(value, 'base64').includes('"scope":"Namespaced"'));
+  }
+
   /** Makes it ready for the next file. */
   async restore(): Promise<void> {
     await this.#clear();
@@ -139,10 +152,12 @@ class SharedControlPlane {
   /** Takes away what was not there at the start, until nothing more comes, and puts back what was changed. */
   async #clear(): Promise<void> {
     const deadline = Date.now() + CLEARED_WITHIN_MS;
+    let hadPolicies = false;
     for (let isFirst = true; ; isFirst = false) {
       const left = [...(await this.#store.keys())].filter((key) => !this.#atStart.has(key));
       if (left.length === 0) break;
       if (Date.now() > deadline) throw new Error(`in vain taken out of the shared control plane: ${left.join(', ')}`);
+      hadPolicies ||= left.some((key) => POLICIES.test(key));
       const makers = left.filter((key) => MAKERS.test(key));
       await this.#store.remove(makers);
       if (isFirst && makers.length > 0) await delay(LOOK_MS);
@@ -153,5 +168,13 @@ class SharedControlPlane {
     for (const [key, value] of this.#atStart) {
       if (values.get(key) !== value && !RENEWED.test(key)) await this.#store.put(key, value);
     }
+    if (hadPolicies) await this.#untilPoliciesAreForgotten(deadline);
+  }
+
+  /** They are compiled all at once: when a new one is in force, those that were taken away are not. */
+  async #untilPoliciesAreForgotten(deadline: number): Promise<void> {
+    await untilPoliciesAreCompiled(this.#plane.adminKubeconfig, deadline);
+    const left = [...(await this.#store.keys())].filter((key) => !this.#atStart.has(key));
+    await this.#store.remove(left);
   }
 }

@@ -3,7 +3,7 @@ import { ApiextensionsV1Api, AppsV1Api, CoreV1Api, PatchStrategy, setHeaderOptio
 import { expect, it } from 'vitest';
 import { accessOf } from '../stack/access.ts';
 import { eventually } from '../stack/eventually.ts';
-import { applyManifests } from '../stack/manifests.ts';
+import { applyManifests, applyObjects } from '../stack/manifests.ts';
 import { createDeployment, podCount } from '../stack/workloads.ts';
 import { borrowControlPlane } from './shared-control-plane.ts';
 import { borrowTemporal } from './shared-temporal.ts';
@@ -49,6 +49,41 @@ it('a shared control plane is as it was at its start, whatever the file before h
       requests: { cpu: '10m' },
     });
     await eventually('one pod is there', async () => (await podCount(fresh, 'left')) === 1);
+  } finally {
+    await second.stop();
+  }
+});
+
+it('a policy that the file before has left refuses nothing any more', async () => {
+  const policy = (kind: string, spec: object) => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: { name: 'left' },
+    spec,
+  });
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['namespaces'] };
+  const first = await borrowControlPlane();
+  await applyObjects(first.adminKubeconfig, [
+    policy('ValidatingAdmissionPolicy', {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: 'false' }],
+    }),
+    policy('ValidatingAdmissionPolicyBinding', { policyName: 'left', validationActions: ['Deny'] }),
+  ]);
+  const body = { metadata: { name: 'refused' } };
+  const core = accessOf(first.adminKubeconfig).makeApiClient(CoreV1Api);
+  await eventually('the policy is in force', async () =>
+    core.createNamespace({ body, dryRun: 'All' }).then(
+      () => false,
+      (error: unknown) => String(error).includes('left'),
+    ),
+  );
+  await first.stop();
+
+  const second = await borrowControlPlane();
+  try {
+    expect(second.url).toBe(first.url);
+    await accessOf(second.adminKubeconfig).makeApiClient(CoreV1Api).createNamespace({ body });
   } finally {
     await second.stop();
   }

@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Added to `process.env`; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The user and group to run as, where this program is root. */
+  readonly uid?: number | undefined;
   /** Standard output and error are appended here. */
   readonly logFile: string;
 }
@@ -148,6 +150,7 @@ class Reaper {
         command: options.command,
         args: options.args,
         cwd: options.cwd,
+        uid: options.uid,
         env: { ...process.env, ...options.env },
         logFile: options.logFile,
       });

@@ -12,6 +12,7 @@ import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests, applyObjects, readManifests } from './manifests.ts';
+import { applyWritePolicy } from './write-policy.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DEPLOY = join(ROOT, 'deploy');
@@ -126,19 +127,20 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
   }
 }
 
-/** Gives the two users the roles that the product is deployed with, those of the manifests included. */
+/** Gives the two users the roles that the product is deployed with, those of the manifests included, and holds their writes. */
 async function bindRoles(kubeconfig: string, manifests: readonly string[]): Promise<void> {
   await applyManifests(kubeconfig, [join(DEPLOY, 'namespace.yaml'), join(DEPLOY, 'rbac.yaml')]);
   await applyManifests(kubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
-  await applyObjects(kubeconfig, await objectsOf(manifests));
+  await applyObjects(kubeconfig, await asUsers(manifests));
+  await applyWritePolicy(kubeconfig, 'headroom-');
 }
 
 interface Binding extends KubernetesObject {
   readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** What is in the files, with bindings for users in place of service accounts. */
-async function objectsOf(files: readonly string[]): Promise<KubernetesObject[]> {
+/** What is in the files of deploy/, with bindings for users in place of service accounts. */
+export async function asUsers(files: readonly string[]): Promise<KubernetesObject[]> {
   const texts = await Promise.all(files.map(async (name) => await readFile(join(DEPLOY, name), 'utf8')));
   return texts
     .flatMap((text) => readManifests(text) as readonly Binding[])

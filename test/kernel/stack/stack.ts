@@ -16,6 +16,7 @@ import { launchProgram } from './launch-program.ts';
 import { applyManifests } from './manifests.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
 import { grantUsage } from './usage-access.ts';
+import { applyWritePolicy } from './write-policy.ts';
 import { accessOf } from './access.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -124,8 +125,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       }),
     ]);
     const manifest = (name: string) => join(ROOT, 'deploy', name);
-    await applyManifests(controlPlane.adminKubeconfig, [manifest('namespace.yaml'), manifest('rbac.yaml')]);
+    await applyManifests(controlPlane.adminKubeconfig, [
+      manifest('namespace.yaml'),
+      manifest('rbac.yaml'),
+      manifest('approval-policy.yaml'),
+    ]);
     await applyManifests(controlPlane.adminKubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
+    await applyWritePolicy(controlPlane.adminKubeconfig, 'headroom-');
     await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
     const admin = accessOf(controlPlane.adminKubeconfig);
 

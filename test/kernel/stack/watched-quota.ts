@@ -255,6 +255,13 @@ export class WatchedQuota {
     return { holder: found.spec?.holderIdentity || null, annotations: found.metadata?.annotations ?? {} };
   }
 
+  /** Deletes the Lease, and with it everything that the quota remembers. */
+  async deleteLease(): Promise<void> {
+    const { namespace, quota } = this.target;
+    const name = `state-${namespace}-${quota}`;
+    await this.stack.coordination.deleteNamespacedLease({ name, namespace: SYSTEM_NAMESPACE });
+  }
+
   /** Creates the Lease as somebody else would have left it. */
   async createLease(holderIdentity: string): Promise<void> {
     const { namespace, quota } = this.target;
@@ -320,6 +327,12 @@ export class WatchedQuota {
       return isCommented && shown.head.sha !== head.sha && shown;
     };
     return await eventually(`the branch of pull request #${number} is rebuilt`, rebuiltWithComment, EPISODE_MS);
+  }
+
+  /** The messages of a pull request's commits, oldest first. */
+  async commits(number: number): Promise<string[]> {
+    const commits = (await this.#ask(`pulls/${number}/commits`)) as { commit: { message: string } }[];
+    return commits.map(({ commit }) => commit.message);
   }
 
   async comments(number: number): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import { temporaryConfig } from './temporary-config.ts';
 
@@ -29,6 +30,7 @@ describe('layers', () => {
       freezeUntil: null,
       mergeWindows: [],
       rejectionCooldown: 86_400_000,
+      guardrails: [BUILT_IN_GUARDRAIL],
     });
     expect(config.kubernetes).toMatchObject({ clusterName: 'kind', systemNamespace: 'namespace-resizer-system' });
     expect(config.gitPathTemplate.text).toBe('managed-resources/{{ .Cluster }}/{{ .Namespace }}');
@@ -45,6 +47,7 @@ describe('layers', () => {
       updateInterval: 600_000,
       needGone: 600_000,
       holdRetry: 300_000,
+      fileWait: 86_400_000,
       syncPoll: 15_000,
       syncOverdue: 1_200_000,
       rejectionCooldown: 86_400_000,

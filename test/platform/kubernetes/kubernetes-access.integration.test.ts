@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api } from '@kubernetes/client-node';
@@ -173,6 +173,27 @@ describe('requests', () => {
     proxy.close();
     // One is free again a moment after its answer was read, and the next request may come before that.
     expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it('end their connections when they are closed', async () => {
+    const sockets = new Set<Socket>();
+    const target = new URL(String((await kubeconfigOf(USER)).clusters[0]?.cluster['server']));
+    const proxy = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      const upstream = connect(Number(target.port), target.hostname);
+      socket.pipe(upstream).pipe(socket);
+      socket.on('error', () => upstream.destroy());
+      upstream.on('error', () => socket.destroy());
+    });
+    const port = await listening(proxy);
+    const kubeConfig = load(await changed('closed', undefined, { server: `https://127.0.0.1:${port}` }));
+    await kubeConfig.makeApiClient(CoreV1Api).readNamespace({ name: 'default' });
+    expect(sockets.size).toBe(1);
+    await kubeConfig.close();
+    // Idle connections are kept for longer than this waits.
+    await eventually('no connection is left', () => sockets.size === 0, 15_000);
+    proxy.close();
   });
 
   it('name Headroom in the audit log', async () => {

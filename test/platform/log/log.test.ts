@@ -1,4 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLog, type LogOptions, temporalLogger } from '../../../platform/log/log.ts';
 import { Secret } from '../../../domain/kernel/settings/secret.ts';
@@ -14,6 +17,37 @@ function recorded(options: { level?: 'trace' | 'info'; secrets?: LogOptions['sec
   });
   return { log, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
+
+describe('the audit log', () => {
+  it('has its lines whatever the level of the others, in the log and in its file, with no credential', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'headroom-log-'));
+    const auditFile = join(dir, 'new', 'audit.log');
+    const lines: string[] = [];
+    const log = createLog({
+      name: 'worker',
+      level: 'error',
+      auditFile,
+      destination: { write: (line) => void lines.push(line) },
+    });
+    log.info({ audit: 'write', token: 'abc123' }, 'merged');
+    log.info('quiet');
+    log.warn({ text: '"audit":"write"' }, 'quiet as well');
+    log.error('loud');
+    const written = await readFile(auditFile, 'utf8');
+    await rm(dir, { recursive: true });
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['merged', 'loud']);
+    expect(written).toBe(lines[0]);
+    expect(JSON.parse(written)).toMatchObject({ level: 'info', name: 'worker', audit: 'write', msg: 'merged' });
+    expect(written).not.toContain('abc123');
+  });
+
+  it('that cannot be opened is an error', () => {
+    const auditFile = '/proc/audit.log';
+    expect(() => createLog({ name: 'worker', level: 'info', auditFile })).toThrow(
+      /HEADROOM_AUDIT_LOG: the file cannot be opened: .*\/proc\/audit[.]log/,
+    );
+  });
+});
 
 describe('a log line', () => {
   it('is one JSON object with an ISO time, the level in words, the program and the message', () => {

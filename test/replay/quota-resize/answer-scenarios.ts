@@ -15,6 +15,20 @@ import { byPeople, HARD, opened, press, runOf, timesAsked } from './given.ts';
 
 const approvedFirst = { 'resizer.io/approval': 'before-pull-request' };
 
+/** Two quotas of one file, the second of which has joined the pull request of the first. */
+async function sharing(stack: Stack, namespace: string): Promise<Readonly<Record<'owner' | 'joined', WatchedQuota>>> {
+  const hard = { pods: '10' };
+  const annotations = { 'resizer.io/approval': 'before-merge' };
+  const file = ['first', 'second'].map((quota) => quotaManifest({ quota, hard })).join('---\n');
+  const owner = await givenQuota(stack, { namespace, quota: 'first', hard, annotations, synced: false, file });
+  await press(owner);
+  await owner.reaches('AwaitingApproval', 'ApprovalRequired');
+  const joined = new WatchedQuota(stack, namespace, 'second');
+  await createQuota(stack, { namespace, quota: 'second', hard });
+  await joined.reaches('AwaitingApproval', 'ApprovalRequired');
+  return { owner, joined };
+}
+
 /** A decision that waits for an approval and has no pull request yet; the syncer leaves its quota alone. */
 async function unopened(stack: Stack, namespace: string): Promise<WatchedQuota> {
   const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: approvedFirst, synced: false });
@@ -46,6 +60,33 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     await quota.reaches('AwaitingSync');
     await quota.setHard({ pods: '20' });
     await quota.reaches('CoolingDown');
+    return await runOf(quota);
+  },
+
+  'text-changed-before-opening': async (stack, namespace) => {
+    const quota = await unopened(stack, namespace);
+    await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ hard: { pods: '11' } }) } });
+    await quota.command('approve', { by: 'alice' });
+    // What was approved is 10 → 12, and what would be written now is 11 → 12: it is asked for again.
+    await eventually(
+      'it is asked for again',
+      async () => (await quota.events('QuotaResizeApprovalNeeded')).length === 2,
+    );
+    if (quota.pullRequests().length > 0) throw new Error('it was opened without the approval');
+    await quota.command('approve', { by: 'alice' });
+    await quota.reaches('AwaitingSync');
+    await quota.setHard({ pods: '12' });
+    await quota.reaches('CoolingDown');
+    return await runOf(quota);
+  },
+
+  'text-changed-while-open': async (stack, namespace) => {
+    const quota = await opened(stack, namespace, { synced: false });
+    const before = await quota.pullRequest();
+    await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ hard: { pods: '11' } }) } });
+    // The line conflicts, so the branch is made anew.
+    await quota.rebuilt(before);
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     return await runOf(quota);
   },
 
@@ -167,6 +208,8 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     });
     const second = new WatchedQuota(stack, namespace, 'second');
     await createQuota(stack, { namespace, quota: 'second', hard });
+    // Under other rules: it does not join the pull request of the first.
+    await second.annotateQuota({ 'resizer.io/approval': 'before-merge' });
     await counted(second);
     await press(first);
     const busy = await eventually(
@@ -181,6 +224,23 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
       EPISODE_MS,
     );
     return await runOf(busy);
+  },
+
+  'shared-owner': async (stack, namespace) => {
+    const { owner, joined } = await sharing(stack, namespace);
+    await stack.forge.approveReview((await owner.pullRequest()).number, 'alice');
+    await owner.reaches('AwaitingSync');
+    await joined.reaches('AwaitingSync');
+    return await runOf(owner);
+  },
+
+  'shared-joined': async (stack, namespace) => {
+    const { owner, joined } = await sharing(stack, namespace);
+    await owner.command('reject', { by: 'alice', reason: 'not now' });
+    // It goes on with one of its own.
+    await joined.pullRequest();
+    await joined.reaches('AwaitingApproval', 'ApprovalRequired');
+    return await runOf(joined);
   },
 
   'companion-left-out': async (stack, namespace) => {

@@ -1,8 +1,15 @@
 import type { UsageCacheActivities } from '../../../activities/quota-usage/interface.ts';
-import type { PullRequestOutcome, QuotaResizeActivities } from '../../../activities/quota-resize/interface.ts';
+import type {
+  OrphanActivities,
+  OrphanOutcome,
+  PullRequestOutcome,
+  QuotaResizeActivities,
+} from '../../../activities/quota-resize/interface.ts';
 import type { Phase, Verdict } from '../../../domain/quota-resize/model/verdict.ts';
 import { coverageOf } from '../coverage.ts';
 import { attributesOf, payloadOf, type RecordedEvent } from '../histories.ts';
+
+const FOUND_AGAIN = 'what fails for one pull request is found again by the next search';
 
 export const coverage = {
   quotaResize: coverageOf<{
@@ -17,12 +24,14 @@ export const coverage = {
       recommend: {},
       propose: {
         observeSource: { found: true, blocked: true },
-        ensureLeaseAcquired: { acquired: true, held: true, fileBusy: true },
+        ensureLeaseAcquired: { acquired: true, held: true },
       },
       revise: {},
       notify: {},
-      open: { ensurePullRequest: { open: true, alreadyInGit: true, completed: true, blocked: true } },
-      rebuild: { ensurePullRequestRebuilt: { open: true, alreadyInGit: true, completed: true, blocked: true } },
+      open: { ensurePullRequest: { open: true, relocated: true, alreadyInGit: true, completed: true, blocked: true } },
+      rebuild: {
+        ensurePullRequestRebuilt: { open: true, relocated: true, alreadyInGit: true, completed: true, blocked: true },
+      },
       merge: { ensureMerged: { merged: true, moved: true, blocked: true } },
       close: {},
       release: {},
@@ -60,6 +69,39 @@ export const coverage = {
           const outcome = payloadOf(attributesOf(event)['result']) as Partial<PullRequestOutcome> | undefined;
           return outcome?.kind === 'open' && (outcome.leftOut ?? []).length > 0;
         }),
+      'a decision that waits for its file': (runs: readonly (readonly RecordedEvent[])[]) =>
+        runs.flat().some((event) => {
+          const outcome = payloadOf(attributesOf(event)['result']) as Partial<PullRequestOutcome> | undefined;
+          return outcome?.kind === 'blocked' && outcome.reason === 'FileBusy';
+        }),
     },
+  }),
+
+  orphanSearch: coverageOf<{
+    verdict: never;
+    phase: 'Searching' | 'Ended';
+    activities: Pick<OrphanActivities, 'observeOrphans'>;
+  }>()({
+    decision: null,
+    verdicts: {},
+    failures: {
+      GloballyPaused: FOUND_AGAIN,
+      Paused: FOUND_AGAIN,
+      PolicyChanged: FOUND_AGAIN,
+      ForgeRejected: FOUND_AGAIN,
+      InvalidInput: FOUND_AGAIN,
+    },
+    phases: { Searching: true, Ended: true },
+    continuesAsNew: 'a search has a bounded number of activities',
+    ways: Object.fromEntries(
+      (['closed', 'requested', 'left'] as const satisfies readonly OrphanOutcome['kind'][]).map((kind) => [
+        `a pull request without a decision is ${kind}`,
+        (runs: readonly (readonly RecordedEvent[])[]) =>
+          runs.flat().some((event) => {
+            const outcome = payloadOf(attributesOf(event)['result']) as Partial<OrphanOutcome> | undefined;
+            return outcome?.kind === kind;
+          }),
+      ]),
+    ),
   }),
 };

@@ -8,6 +8,7 @@ import { withRepository } from '../platforms.ts';
 import { type Scenario, type Stage, stage } from '../stages.ts';
 import { answerScenarios, lonelyAnswerScenarios } from './answer-scenarios.ts';
 import { countedScenarios } from './counted-scenarios.ts';
+import { searchScenarios } from './search-scenarios.ts';
 import { byPeople, HARD, opened, press, runOf } from './given.ts';
 
 /** Scenarios that share the servers without noticing each other. */
@@ -136,7 +137,8 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     const quota = await opened(stack, namespace);
     const recorded = await runOf(quota);
     await quota.scale('web', 1);
-    await eventually('the pull request is closed', async () => (await quota.pullRequest()).state === 'closed');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await quota.signal('skipCooldown', { by: 'alice', reason: 'nothing has changed' });
     await quota.ends('BelowThreshold');
     return recorded;
   },
@@ -256,6 +258,7 @@ const alone: Readonly<Record<string, Scenario<Stack>>> = {
   },
 
   ...countedScenarios,
+  ...searchScenarios,
 };
 
 export const stages: readonly Stage[] = [stage(withRepository, { together, alone })];

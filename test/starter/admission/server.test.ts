@@ -42,6 +42,9 @@ afterEach(async () => {
 const useCertificate = async (): Promise<void> =>
   server.useCertificate(await issueServer('127.0.0.1', authority, Date.now()));
 
+/** The certificate is for the address. */
+const checkServerIdentity = (): undefined => undefined;
+
 /** Sends a review of a schedule with this time zone. */
 async function review(path: string, timezone: string | undefined, change: object = {}) {
   const spec = { upscale: '0 6 * * *', downscale: '0 20 * * *', namespaces: ['team-a'], timezone };
@@ -107,6 +110,29 @@ describe('the port for admission', () => {
     expect(await metrics.metrics()).toContain(
       'requests_total{webhooks="headroom-lights-out",operation="none",allowed="false"} 8',
     );
+  });
+
+  it('reviews while others announce bodies that do not come, ends those, and reads none whose length nobody says', async () => {
+    await useCertificate();
+    const { hostname, port } = new URL(server.url);
+    const announced = async (...headers: readonly string[]) => {
+      const socket = connectTls({ host: hostname, port: Number(port), ca: authority.certificate, checkServerIdentity });
+      await once(socket, 'secureConnect');
+      socket.write(
+        ['POST /validate HTTP/1.1', 'host: x', 'content-type: application/json', ...headers, '', ''].join('\r\n'),
+      );
+      return socket;
+    };
+    const statusOf = async (socket: Awaited<ReturnType<typeof announced>>): Promise<number> => {
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return Number(data.toString().split(' ')[1]);
+    };
+    const large = `content-length: ${3 * 1024 * 1024}`;
+    const idle = [await announced(large), await announced(large), await announced(large)];
+    expect(await review('/validate', 'UTC')).toMatchObject({ status: 200 });
+    expect(await statusOf(await announced('transfer-encoding: chunked'))).toBe(411);
+    expect(await Promise.all(idle.map(statusOf))).toEqual([408, 408, 408]);
   });
 
   it('answers 500 and goes on where a review itself fails', async () => {

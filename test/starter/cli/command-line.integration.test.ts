@@ -16,10 +16,10 @@ import { freePort } from '../../kernel/servers/free-port.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
-import { headroom as program, headroomWithTemporal, type ProgramOutcome } from '../run-program.ts';
+import { headroom as program, headroomWithTemporal, type ProgramOutcome, runProgram } from '../run-program.ts';
 
-// A test starts up to eight processes, one after the other, beside those of the tests that run at the same time: half a minute
-// each where all cores are busy, and the episode comes on top.
+// A test gives up to eight commands, one after the other, beside the episodes of the tests that run at the same time: half a
+// minute each where all cores are busy.
 vi.setConfig({ testTimeout: 480_000 });
 
 let stack: Stack;
@@ -214,17 +214,18 @@ describe.concurrent('headroom', () => {
     const systemNamespace = 'first-pauses';
     await stack.core.createNamespace({ body: { metadata: { name: systemNamespace } } });
     const env = { ...environment(), SYSTEM_NAMESPACE: systemNamespace };
-    const config = loadConfig({ env, argv: [], program: 'command line' });
-    expect(config.kubernetes.systemNamespace).toBe(systemNamespace);
+    const sources = { env, argv: [], program: 'command line' } as const;
+    const loaded = { config: loadConfig(sources), sources };
+    expect(loaded.config.kubernetes.systemNamespace).toBe(systemNamespace);
     const people = ['ann', 'bob', 'carol', 'dan'];
     const kept = await Promise.all(
       people.map(
         async (by) =>
-          await keepPause(config, { kind: 'namespace', namespace: `of-${by}` }, { by, reason: '', at: Date.now() }),
+          await keepPause(loaded, { kind: 'namespace', namespace: `of-${by}` }, { by, reason: '', at: Date.now() }),
       ),
     );
     expect(kept).toEqual(people.map(() => null));
-    const { pauses } = await readPauses(config);
+    const { pauses } = await readPauses(loaded);
     expect(Object.keys(pauses ?? {}).toSorted()).toEqual(people.map((by) => `namespace_of-${by}`));
   });
 
@@ -235,22 +236,53 @@ describe.concurrent('headroom', () => {
     await quota.reaches('AwaitingApproval');
     const { number, head } = await quota.pullRequest();
     expect(await fails('approve', 'approved/compute', '--head', 'deadbeef')).toContain('Check the pull request again');
+    const before = await quota.status();
+    const asNobody = { ...environment(), KUBECONFIG: stack.controlPlane.kubeconfigFor('headroom-starter') };
+    const claim = await headroomWithTemporal(
+      ['approve', 'approved/compute', '--by', 'alice', '--head', 'dead'],
+      asNobody,
+    );
+    expect(claim).toMatchObject({ code: 1, stderr: expect.stringContaining('Check the pull request again') as string });
+    expect((await quota.status()).approval, 'nothing was written').toEqual(before.approval);
     const answer = JSON.parse(
-      await says('approve', 'approved/compute', '--by', 'alice', '--head', head.sha, '--output', 'json'),
+      await says('approve', 'approved/compute', '--reason', 'month end', '--head', head.sha, '--output', 'json'),
     ) as unknown;
+    const approved = String.raw`approved by \S+ \(verified by the API server\)`;
     expect(answer).toEqual({
       command: 'approve',
-      answer: expect.stringMatching(new RegExp(`^approved by alice: pull request #${number} at [0-9a-f]{12}`)),
+      answer: expect.stringMatching(
+        new RegExp(`^${approved}: decision [0-9a-f]{8} at ${head.sha.slice(0, 12)}`),
+      ) as string,
     });
     await quota.reaches('CoolingDown');
+    expect((await quota.events('QuotaResizeApproved'))[0]).toMatch(new RegExp(`${approved} at 20.*: month end`));
+    expect((await quota.comments(number)).join()).toMatch(new RegExp(`Approved in Headroom: ${approved}`));
     expect(await fails('approve', 'approved/compute')).toBe('There is no open pull request to approve.');
-    expect(await says('status', 'approved/compute')).toMatch(/\n {2}Last command: .* approve: approved by alice/);
     // Nothing is needed any more: the next look ends the episode.
     expect(await says('skip-cooldown', 'approved/compute')).toContain(`Cooldown skipped by ${me}`);
     await quota.ends('BelowThreshold');
     expect(await fails('reconcile-now', 'approved/compute')).toBe(
       'Nothing runs for approved/compute in test. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.',
     );
+  });
+
+  it('approves with a claimed name where the cluster gives no right to a verified one, and says so', async () => {
+    const annotations = { ...ALL_NINE, 'resizer.io/max-step': '1' };
+    const quota = await givenQuota(stack, { namespace: 'claimed', hard: { pods: '10' }, annotations });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    await quota.reaches('AwaitingApproval');
+    const asNobody = { ...environment(), KUBECONFIG: stack.controlPlane.kubeconfigFor('headroom-starter') };
+    const { code, stdout, stderr } = await headroomWithTemporal(
+      ['approve', 'claimed/compute', '--by', 'alice'],
+      asNobody,
+    );
+    expect(stderr).toMatch(
+      /^This approval is only a claimed name: .*User "headroom-starter" cannot get resource "leases"/,
+    );
+    expect(stdout).toMatch(/^Approved by "alice" \(a claimed name\): pull request #/);
+    expect(code).toBe(0);
+    await quota.reaches('CoolingDown');
+    expect((await quota.events('QuotaResizeApproved'))[0]).toContain('approved by "alice" (a claimed name)');
   });
 
   it('rejects, and the pull request is closed', async () => {
@@ -360,6 +392,22 @@ describe.concurrent('headroom', () => {
     const { code, stderr } = await program(['status', 'a/b'], { ...environment(), CLUSTER_NAME: 'idle' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^No worker of idle answered within 10 s\. Is one running\?[^\n]*\n$/);
+  });
+
+  it('does the same as a program of its own, which ends by itself', async () => {
+    await givenQuota(stack, { namespace: 'shipped', hard: { pods: '10' } });
+    const commands: readonly (readonly [args: readonly string[], answer: string])[] = [
+      [['usage', 'shipped'], 'compute'],
+      [['explain', 'shipped/compute'], 'shipped/compute'],
+      [['pause', 'shipped/compute', '--by', 'alice'], 'Paused by alice: quota-resize of shipped/compute.'],
+      [['pauses'], 'quota-resize_shipped_compute'],
+      [['gc'], 'Next round: '],
+    ];
+    for (const [args, answer] of commands) {
+      const { code, stdout, stderr } = await runProgram('headroom', args, environment());
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+      expect(stdout).toContain(answer);
+    }
   });
 
   it('runs by its name in npm', async () => {

@@ -49,6 +49,22 @@ describe('the work queue', () => {
     ]);
   });
 
+  it('sends nothing that is no longer needed when its turn comes, unless another request of the workflow is', async () => {
+    const { queue, clock, sent } = running();
+    const needed = new Set(['a', 'b', 'c']);
+    const asked = (key: string) => request(key, { cause: 'asked', isStillNeeded: () => needed.has(key) });
+    for (const key of ['a', 'b', 'c']) queue.add(asked(key));
+    await clock.pass(100);
+    for (const key of ['a', 'b', 'c']) queue.add(asked(key));
+    queue.add(request('b'));
+    needed.delete('a');
+    needed.delete('b');
+    await clock.pass(5 * GAP_MS);
+    const later = sent.filter(({ at }) => at > 100).map((entry) => entry.request.coalescingKey);
+    expect(later).toEqual(['b', 'c']);
+    expect(queue.depth).toBe(0);
+  });
+
   it('leaves a workflow alone for as long as its last request says, and the others as ever', async () => {
     const { queue, clock, sent } = running();
     const both = (cause: string) => {
@@ -140,6 +156,45 @@ describe('the work queue', () => {
     await clock.pass(10_000);
     expect(sent.map(({ request }) => request.coalescingKey)).toEqual(['e', 'a', 'b', 'c', 'd']);
     expect(sent[0]?.request).toMatchObject({ priority: 2, cause: 'the newest' });
+  });
+
+  const allowance = { burst: 20, reserve: 10, refillMs: 15_000 };
+
+  it('sends a few requests a minute for a workflow that is hot for hours, and as ever for the others', async () => {
+    const { queue, clock, sent } = running({ allowance });
+    for (let second = 0; second < 3 * 3600; second += 1) {
+      queue.add(request('hot', { cause: 'admission denied a workload' }));
+      if (second % 1800 === 0) queue.add(request('calm', { cause: `${second}` }));
+      await clock.pass(1000);
+    }
+    const hot = sent.filter((entry) => entry.request.coalescingKey === 'hot').map(({ at }) => at);
+    expect(hot[0]).toBe(0);
+    expect(hot.length).toBeLessThanOrEqual(20 + 3 * 60 * 4);
+    // It still hears of what is there, after a quarter of a minute at the latest.
+    expect(Math.max(...hot.slice(1).map((at, index) => at - (hot[index] ?? 0)))).toBeLessThanOrEqual(16_000);
+    const calm = sent.filter((entry) => entry.request.coalescingKey === 'calm');
+    // Ten milliseconds are the rate of the queue, after the request of the other.
+    expect(calm).toHaveLength(6);
+    for (const { at, request } of calm) expect(at - Number(request.cause) * 1000).toBeLessThanOrEqual(10);
+  });
+
+  it('sends what a person changed at once, also to a workflow that is hot, and that a few times a minute as well', async () => {
+    const { queue, clock, sent } = running({ allowance });
+    for (let second = 0; second < 600; second += 1) {
+      queue.add(request('hot', { cause: 'admission denied a workload' }));
+      await clock.pass(1000);
+    }
+    const changedAt = clock.now();
+    queue.add(request('hot', { starts: false, cause: 'the quota changed', usesReserve: true }));
+    await clock.pass(1000);
+    expect(sent.at(-1)).toMatchObject({ request: { cause: 'the quota changed' } });
+    expect((sent.at(-1)?.at ?? 0) - changedAt).toBeLessThanOrEqual(GAP_MS);
+    const before = sent.length;
+    for (let second = 0; second < 3600; second += 1) {
+      queue.add(request('hot', { starts: false, cause: 'the quota changed', usesReserve: true }));
+      await clock.pass(1000);
+    }
+    expect(sent.length - before).toBeLessThanOrEqual(10 + 60 * 4);
   });
 
   it('does not save up the allowance of quiet times for a stampede', async () => {

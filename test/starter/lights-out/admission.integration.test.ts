@@ -42,6 +42,7 @@ const STARTER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-starter`;
 const KEEPER = 'keeper';
 const NOBODY = 'nobody';
 const TLS_SECRET = 'headroom-lights-out-tls';
+const SECRET = 'lights-out/webhook/secret.yaml';
 const DAY_MS = 86_400_000;
 const SCHEDULES = '/apis/lightsout.techsupport.mk/v1alpha1/lightsoutschedules';
 const secretPlace = { name: TLS_SECRET, namespace: SYSTEM_NAMESPACE };
@@ -62,7 +63,7 @@ beforeAll(async () => {
   registrations = admin.makeApiClient(AdmissionregistrationV1Api);
   await applyManifests(
     plane.adminKubeconfig,
-    ['namespace.yaml', 'lights-out/crd.yaml', 'lights-out/webhook/rbac.yaml'].map(deployed),
+    ['namespace.yaml', 'lights-out/crd.yaml', 'lights-out/webhook/rbac.yaml', SECRET].map(deployed),
   );
   await admin.makeApiClient(RbacAuthorizationV1Api).createNamespacedRoleBinding({
     namespace: SYSTEM_NAMESPACE,
@@ -82,9 +83,21 @@ afterEach(async () => {
   const gone = (answer: Promise<unknown>) => answer.catch(() => {});
   await gone(registrations.deleteMutatingWebhookConfiguration(configuration));
   await gone(registrations.deleteValidatingWebhookConfiguration(configuration));
-  await gone(core.deleteNamespacedSecret(secretPlace));
+  await emptySecret();
   await asAdmin('DELETE', SCHEDULES);
 });
+
+/** The Secret of the certificate as it is deployed. */
+async function emptySecret(): Promise<void> {
+  await core.deleteNamespacedSecret(secretPlace).catch(() => {});
+  await applyManifests(plane.adminKubeconfig, [deployed(SECRET)]);
+}
+
+/** The Secret of the certificate, with these parts. */
+async function fillSecret(stringData: Readonly<Record<string, string>>): Promise<void> {
+  const secret = await core.readNamespacedSecret(secretPlace);
+  await core.replaceNamespacedSecret({ ...secretPlace, body: Object.assign(secret, { stringData }) });
+}
 
 /** What the API server answers the admin, with its headers. */
 async function asAdmin(method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {
@@ -326,7 +339,7 @@ describe('the certificate that starters make', () => {
     expect(new Set(serials).size).toBe(1);
     expect(starters.flatMap(({ lines }) => lines).filter(({ msg }) => msg.includes('was renewed'))).toHaveLength(1);
     const secret = await core.readNamespacedSecret(secretPlace);
-    expect(secret.type).toBe('kubernetes.io/tls');
+    expect(secret.type).toBe('Opaque');
     expect(Object.keys(secret.data ?? {}).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
     const keys = [await secretText('tls.key'), await secretText('ca.key')];
     const log = JSON.stringify(starters.map(({ lines }) => lines));
@@ -363,18 +376,11 @@ describe('the certificate that starters make', () => {
   it('gets another authority without one call that fails', async () => {
     const authority = await issueAuthority(Date.now() - 1_240 * DAY_MS);
     const server = await issueServer('127.0.0.1', authority, Date.now() - 61 * DAY_MS);
-    await core.createNamespacedSecret({
-      namespace: SYSTEM_NAMESPACE,
-      body: {
-        metadata: { name: TLS_SECRET },
-        type: 'kubernetes.io/tls',
-        stringData: {
-          'tls.crt': server.certificate,
-          'tls.key': server.key,
-          'ca.crt': authority.certificate,
-          'ca.key': authority.key,
-        },
-      },
+    await fillSecret({
+      'tls.crt': server.certificate,
+      'tls.key': server.key,
+      'ca.crt': authority.certificate,
+      'ca.key': authority.key,
     });
     let now = Date.now() - 50 * DAY_MS;
     // The time that the API server has to hear of the new authority before that signs anything: a minute in production.
@@ -409,15 +415,21 @@ describe('the certificate that starters make', () => {
   });
 
   it('replaces what is no certificate, and what is for another host', async () => {
+    await core.deleteNamespacedSecret(secretPlace);
+    // Of a release whose starters created it.
+    const old = { 'tls.crt': 'nothing', 'tls.key': '' };
     await core.createNamespacedSecret({
       namespace: SYSTEM_NAMESPACE,
-      body: { metadata: { name: TLS_SECRET, labels: { mine: 'too' } }, stringData: { 'tls.crt': 'nothing' } },
+      body: { metadata: { name: TLS_SECRET, labels: { mine: 'too' } }, type: 'kubernetes.io/tls', stringData: old },
     });
     const starter = await startAsked();
     const first = await shown(starter);
     const { metadata, type } = await core.readNamespacedSecret(secretPlace);
     expect(metadata?.labels).toEqual({ mine: 'too' });
-    expect(type).toBe('Opaque');
+    expect(type).toBe('kubernetes.io/tls');
+    // Applying the manifest again takes nothing away, also from a Secret of another type.
+    await applyManifests(plane.adminKubeconfig, [deployed(SECRET)]);
+    expect(await shown(starter)).toBe(first);
     const authority = { certificate: await secretText('ca.crt'), key: await secretText('ca.key') };
     const { certificate, key } = await issueServer('elsewhere.svc', authority, Date.now());
     const data = { 'tls.crt': btoa(certificate), 'tls.key': btoa(key) };
@@ -429,8 +441,27 @@ describe('the certificate that starters make', () => {
       `the Secret ${TLS_SECRET} was renewed for 127.0.0.1: it is not for 127.0.0.1`,
     );
     await core.deleteNamespacedSecret(secretPlace);
-    await eventually('there is a Secret again', async () => (await secretText('ca.key')) !== '');
+    await eventually('its absence is logged', () =>
+      starter.lines.some(
+        ({ level, msg }) => level === 'warn' && msg.includes(`no Secret ${SYSTEM_NAMESPACE}/${TLS_SECRET}`),
+      ),
+    );
     await asked();
+    await emptySecret();
+    await eventually('it is filled again', async () => (await secretText('ca.key')) !== '');
+    await asked();
+  });
+
+  it('is waited for where its Secret is not deployed, which the readiness says', async () => {
+    await core.deleteNamespacedSecret(secretPlace);
+    const starter = await startWebhooks();
+    const reason = await eventually('the reason is known', () => {
+      const status = starter.readiness.report().conditions['admission webhooks headroom-lights-out'];
+      return status !== undefined && !status.ready && status.reason.includes('no Secret') && status.reason;
+    });
+    expect(reason).toContain('which deploy/lights-out/webhook has empty: apply it');
+    await emptySecret();
+    await eventually('the starter is ready', () => isReady(starter));
   });
 
   it('goes on while the API server is away, and the process stays ready', async () => {
@@ -455,8 +486,9 @@ describe('the certificate that starters make', () => {
     await eventually('the starter is ready', () => isReady(starter));
     await shown(starter);
     const warnings = () => starter.lines.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
-    // A deleted Secret is made anew: the starter has looked again since.
-    await core.deleteNamespacedSecret(secretPlace);
+    // An empty Secret is filled anew: the starter has looked again since. It is there all the time, so nothing warns of it.
+    const secret = await core.readNamespacedSecret(secretPlace);
+    await core.replaceNamespacedSecret({ ...secretPlace, body: Object.assign(secret, { data: {} }) });
     await eventually('it observes again', async () => (await secretText('ca.key')) !== '');
     expect(warnings()).toEqual([
       expect.stringMatching(
@@ -562,6 +594,6 @@ describe('a starter with settings', () => {
     await callWebhooksAt(admission?.url ?? '', { caBundle: btoa(authority.certificate) });
     await asked();
     expect(await trustedBundles()).toEqual([authority.certificate, authority.certificate]);
-    await expect(core.readNamespacedSecret(secretPlace)).rejects.toThrow('404');
+    expect((await core.readNamespacedSecret(secretPlace)).data).toBeUndefined();
   });
 });

@@ -77,8 +77,8 @@ async function define(): Promise<void> {
 }
 
 /** A watch of the whole cluster, and the reconcile requests that it made: `schedule|workloads <schedule>: <cause>`. */
-async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
-  if (until === isListed) await define();
+async function startWatch({ until = isAtRest, resyncMs = 3_600_000 } = {}) {
+  if (until === isAtRest) await define();
   const stop = new AbortController();
   const requests: QueuedScheduleRequest[] = [];
   const lines: string[] = [];
@@ -109,9 +109,13 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   return { watch, requestsOf, lines, end };
 }
 
-/** What follows the first lists leads to requests as well. */
 function isListed(watch: ReturnType<typeof watchSchedules>): boolean {
-  return Object.values(watch.informers).every((informer) => informer.isSynced()) && watch.isEvaluated();
+  return Object.values(watch.informers).every((informer) => informer.isSynced());
+}
+
+/** What follows leads to requests as well: the first evaluation, which would make the same ones, is over. */
+function isAtRest(watch: ReturnType<typeof watchSchedules>): boolean {
+  return isListed(watch) && watch.isEvaluated();
 }
 
 /** Until a watch knows that a Deployment carries the annotations of a schedule: each resource has a watch of its own, and one may be late. */
@@ -508,7 +512,8 @@ describe('the watch of workloads', () => {
     await createNamespace('resynced');
     await createSchedule('resynced', { ...asleep, namespaces: ['resynced'] });
     await createDeployment('resynced', 'web', 2, GITOPS);
-    const { requestsOf } = await startWatch({ resyncMs: 200 });
+    // Such a watch is never at rest: the next evaluation is requested before the last one is over.
+    const { requestsOf } = await startWatch({ until: isListed, resyncMs: 200 });
     await eventually('it is requested several times', () => requestsOf('resynced').length > 3);
     expect(requestsOf('resynced').slice(1, 3)).toEqual([
       'workloads: Deployment resynced/web: Down',

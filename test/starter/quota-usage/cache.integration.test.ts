@@ -47,9 +47,13 @@ beforeAll(async () => {
   devices = admin.makeApiClient(ResourceV1Api);
   await applyManifests(plane.adminKubeconfig, [
     new URL('../../../deploy/quota-usage/reading/rbac.yaml', import.meta.url),
+    new URL('../../../deploy/quota-usage/secrets/rbac.yaml', import.meta.url),
     new URL('../../../deploy/quota-usage/own/rbac.yaml', import.meta.url),
+    new URL('../../quota-usage/custom-resources.yaml', import.meta.url),
   ]);
-  await bind(STARTER, 'headroom-starter-quota-usage-reading');
+  for (const role of ['quota-usage-reading', 'quota-usage-secrets', 'custom-resources']) {
+    await bind(STARTER, `headroom-starter-${role}`);
+  }
   await allow('narrow-quotas', ['resourcequotas', 'pods']);
   await bind(NARROW, 'narrow-quotas');
 });
@@ -364,9 +368,16 @@ describe('the caches of a starter', () => {
       unmeasured: expect.arrayContaining([
         {
           keys: ['count/secrets'],
-          reason: expect.stringMatching(/^secrets cannot be watched: 403 secrets is forbidden: User "narrow"/),
+          reason: expect.stringMatching(
+            /^secrets may not be listed, which the component quota-usage\/secrets allows: 403 secrets is forbidden: User "narrow"/,
+          ),
         },
-        { keys: ['count/configmaps'], reason: expect.stringMatching(/^configmaps cannot be watched: 403/) },
+        {
+          keys: ['count/configmaps'],
+          reason: expect.stringMatching(
+            /^configmaps may not be listed, which the component quota-usage\/reading allows: 403/,
+          ),
+        },
       ]),
     });
     expect(cache.informers().get('pods')?.trouble()).toBeNull();

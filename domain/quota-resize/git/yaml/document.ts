@@ -1,6 +1,7 @@
 /** Splits a YAML stream into parts that are parsed separately, and explains why a part cannot be read. */
 import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, visit } from 'yaml';
 import { anchorsOf } from './anchors.ts';
+import { reportDuplicateKeys } from './duplicate-keys.ts';
 
 /** A part of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
 export interface StreamPart {
@@ -97,7 +98,11 @@ export function parsePart(part: StreamPart): ParsedPart {
     // The tokens contain the indentation of each collection.
     keepSourceTokens: true,
     prettyErrors: false,
+    uniqueKeys: false,
   });
+  for (const document of documents) {
+    reportDuplicateKeys(document);
+  }
   const json = isJson(part.text);
   return { part, documents: [...documents], json, lineAt: (offset) => part.linesBefore + lines.linePos(offset).line };
 }

@@ -78,6 +78,17 @@ function problem(text: string, position: number, right: string): FieldPathError 
   return new FieldPathError(`the field ${JSON.stringify(text)} has ${found} at column ${position + 1}; ${right}`);
 }
 
+/** Whether a field is another field or lies below it; false for a text that is not a field path. */
+export function isBelowField(field: string, ancestor: string): boolean {
+  try {
+    const pointer = parseField(field);
+    return parseField(ancestor).every((step, index) => pointer[index] === step);
+  } catch (error) {
+    if (!(error instanceof FieldPathError)) throw error;
+    return false;
+  }
+}
+
 /**
  * Formats a pointer as a field path that parses back to the pointer; '' for the empty pointer, which has no field path.
  */

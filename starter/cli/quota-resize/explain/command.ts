@@ -4,7 +4,6 @@ import { settingEntries } from '../../../config.ts';
 import type { Setting } from '../../../../domain/kernel/settings/setting.ts';
 import type { CommandTools } from '../../controller.ts';
 import { type QuotaArgument, quotaArgument } from '../../quota-target.ts';
-import { print } from '../../shared.ts';
 import { explanationText } from './text.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
 
@@ -14,7 +13,7 @@ const OF_ALL_COMMANDS: readonly string[] = ['kubernetes.clusterName', 'kubernete
 /** Also accepted: the usage mode, because it decides which numbers a worker uses. */
 const USAGE_MODE = 'quotaUsage.mode';
 
-export function defineExplain(quotaResize: Command, { run, shared }: CommandTools): void {
+export function defineExplain(quotaResize: Command, { run, shared, output }: CommandTools): void {
   quotaResize
     .description('explain what would happen to a quota now; nothing is written anywhere')
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
@@ -32,12 +31,12 @@ export function defineExplain(quotaResize: Command, { run, shared }: CommandTool
       const value: unknown = quotaResize.getOptionValue(name);
       return typeof value === 'string' ? [`${flag}=${value}`] : [flag];
     });
-    await run(async (config, sources) => {
+    await run(async (loaded) => {
       // The client of Kubernetes takes its time to load, which the other commands need not wait for.
       const { explainQuota } = await import('./quota.ts');
-      const explanation = await explainQuota(config, sources, quota, whatIf);
-      if (shared().output === 'json') print(explanation);
-      else process.stdout.write(explanationText(explanation));
+      const explanation = await explainQuota(loaded, quota, whatIf);
+      if (shared().output === 'json') output.json(explanation);
+      else output.text(explanationText(explanation));
     }, argv);
   });
 }

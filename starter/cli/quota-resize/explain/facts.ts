@@ -7,7 +7,8 @@ import { type EpochMs, formatInstant, MINUTE_MS } from '../../../../domain/kerne
 import { emitted } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { usageFacts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { decidedLimits } from '../../../../domain/quota-resize/model/decision.ts';
+import { notProvedOf } from '../../../../domain/quota-resize/decide/left-to-people.ts';
+import { type Decision, decidedLimits } from '../../../../domain/quota-resize/model/decision.ts';
 import {
   emptyMemory,
   IDLE,
@@ -30,6 +31,7 @@ import {
   stepFor,
   thresholdFor,
 } from '../../../../domain/quota-resize/policy/policy.ts';
+import { unattendedSentence } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
 import { hydrate } from '../../../../domain/quota-resize/decide/hydrate.ts';
 import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { unmetDemand } from '../../../../domain/quota-resize/demand/unmet-demand.ts';
@@ -104,6 +106,8 @@ export interface Explanation {
   /** What the proposal leaves out and why, one sentence each. */
   readonly notes: readonly string[];
   readonly policy: readonly PolicyEntry[];
+  /** The platform's guardrail for the namespace, and what it allows without a person, one sentence each. */
+  readonly guardrail: readonly string[];
   /** Whose settings the defaults of the policy, the mode of counting and the repositories are. */
   readonly settings: SettingsSource;
   /** The episode that runs now; null when none does, or when Temporal could not be asked. */
@@ -153,29 +157,50 @@ export function explain(input: ExplainInput): Explanation {
     evidence: requirement?.evidence ?? [],
     notes: requirement?.notes ?? cappedRequirement(observation, memory.lastChange),
     policy: policyEntries(observation.policy, provenance),
+    guardrail: guardrailFacts(observation),
     settings,
     episode: status === null ? null : episodeOf(status),
     episodeUnknown,
     next: steps,
     afterwards: last === null ? [] : afterwards(observation, last, provenance),
-    locations: observation.candidates.map(locationOf),
+    locations: [
+      ...observation.candidates.map(locationOf),
+      ...notProvedIn(status?.decision ?? observation.lease.decision),
+    ],
     otherQuotas: observation.otherQuotas.map(({ name }) => name),
     lease: {
       name: observation.lease.name,
       holder: observation.lease.holder,
       lastModified: observation.lease.lastModified === null ? null : formatInstant(observation.lease.lastModified),
     },
-    warnings: [...observation.warnings.map(({ message }) => message), ...troubles],
+    warnings: [...observation.warnings, ...(observation.doubted ?? [])].map(({ message }) => message).concat(troubles),
   };
 }
 
+function guardrailFacts({ policy, quota }: QuotaObservation): readonly string[] {
+  return [
+    `The guardrail of this namespace is ${policy.guardrail.name}.`,
+    ...Object.entries(quota?.hard ?? {}).flatMap(
+      ([resource, limit]) => unattendedSentence(policy, resource, parseQuantity(limit)) ?? [],
+    ),
+  ];
+}
+
 /** `clusters/prod of acme/gitops at main: the path template`, or why the search ends there. */
-function locationOf({ repository, ref, path, field, learntFrom, problem }: SourceCandidate): string {
+function locationOf({ repository, ref, refBy, path, field, learntFrom, problem }: SourceCandidate): string {
   if (problem !== undefined) return problem;
   const where = path === undefined || path === '' ? 'all' : path;
-  const branch = ref === undefined ? '' : ` at ${ref}`;
+  const named =
+    refBy === undefined ? '' : ' (a branch that an annotation names: a person merges, unless it is protected)';
+  const branch = ref === undefined ? '' : ` at ${ref}${named}`;
   const value = field === undefined ? '' : `, ${field}`;
   return `${where} of ${repository ?? 'every configured repository'}${branch}${value}: ${learntFrom}`;
+}
+
+/** What is not proved about the place that the present decision writes to. */
+function notProvedIn(decision: Decision | null): readonly string[] {
+  const notProved = decision === null ? null : notProvedOf(decision);
+  return notProved === null ? [] : [`decision ${decision?.id ?? ''} is ${notProved}. A person merges it`];
 }
 
 /** What a running episode tells of its memory; the Lease adds the rest. */

@@ -8,7 +8,7 @@ import type { Config } from '../../../config.ts';
 
 /** Where a value comes from. */
 export interface From {
-  readonly layer: 'built-in' | 'file' | 'environment' | 'flag' | PolicyLayer;
+  readonly layer: 'built-in' | 'file' | 'environment' | 'flag' | 'guardrail' | PolicyLayer;
   /** What was written there: `THRESHOLD`, `--threshold`, `headroom.yaml line 3 (resize.threshold)`, `resizer.io/threshold`. */
   readonly name: string;
   /** Whose file, environment, flag or default it is, where a worker reported it. Else it is the command's own. */
@@ -53,6 +53,7 @@ const BUILT_IN: From = { layer: 'built-in', name: 'built-in default' };
  * @param source as the policy has it.
  */
 export function fromOf(setting: string, source: PolicySource, provenance: Provenance): From {
+  if (source === 'guardrail') return { ...fromOfProcess('resize.guardrails', provenance), layer: 'guardrail' };
   if (source !== 'default') return { layer: source, name: `${ANNOTATION_PREFIX}${setting.replace('/', '_')}` };
   // In a dry run the process observes, whatever its mode is.
   const path =
@@ -93,6 +94,7 @@ export function fromText({ layer, name, reportedBy }: From): string {
     case 'file':
     case 'environment':
     case 'flag':
+    case 'guardrail':
       return `${owner}${layer} ${name}`;
   }
 }

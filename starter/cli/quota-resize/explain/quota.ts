@@ -15,12 +15,13 @@ import { quotaResizeId } from '../../../../domain/quota-resize/target.ts';
 import type { Config } from '../../../config.ts';
 import { policyDefaults } from '../../../../domain/quota-resize/settings.ts';
 import { type ResizeStatus, status } from '../../../../workflows/quota-resize/messages.ts';
-import type { ConfigSources } from '../../../../platform/config/config.ts';
+import { withCluster } from '../../cluster.ts';
+import type { LoadedConfig } from '../../controller.ts';
 import { settingsInForce, workersOf, type WorkersAnswer } from '../../settings-in-force.ts';
 import { TemporalUnreachable, withClient } from '../../connection.ts';
 import type { QuotaArgument } from '../../quota-target.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered } from '../../shared.ts';
-import { connectCounting, type CountingCluster } from '../../quota-usage/cluster.ts';
+import { counting, type CountingCluster } from '../../quota-usage/cluster.ts';
 import { warningsLog } from '../../warnings-log.ts';
 import { countNamespace, observationWithCounts } from './counted.ts';
 import { explain, type Explanation } from './facts.ts';
@@ -30,22 +31,22 @@ import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
 /**
  * The explanation of one quota of the cluster that the configuration names.
  *
- * @param sources what the configuration was loaded from.
  * @throws {CommandFailed} where there is no such cluster, namespace, quota or workload, or it may not be read.
  */
 export async function explainQuota(
-  ofCommand: Config,
-  sources: ConfigSources,
+  { config: ofCommand, sources }: LoadedConfig,
   { namespace, quota }: QuotaArgument,
   whatIf: WhatIf,
 ): Promise<Explanation> {
   const target: QuotaTarget = { cluster: ofCommand.kubernetes.clusterName, namespace, quota };
   const { workers, ...episode } = await askTemporal(ofCommand, target);
   const { config, settings } = settingsInForce(ofCommand, sources, workers);
-  const cluster = connectCounting(config);
   const now = Date.now();
   const troubles: string[] = [];
-  const { observation, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
+  const { observation, replicas } = await withCluster(
+    { config, sources },
+    async (cluster) => await observe(config, counting(cluster), target, whatIf, troubles, now),
+  );
   return explain({
     target,
     observation,

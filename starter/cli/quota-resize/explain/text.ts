@@ -7,7 +7,8 @@ import { fromText } from './layers.ts';
 
 /** The whole explanation, ending in a line break. */
 export function explanationText(explanation: Explanation): string {
-  const { target, at, evidence, notes, policy, next, afterwards, locations, otherQuotas, warnings } = explanation;
+  const { target, at, evidence, notes, guardrail, policy, next, afterwards, locations, otherQuotas, warnings } =
+    explanation;
   const head = `${target.namespace}/${target.quota} in ${target.cluster} at ${at}\n`;
   const rest = [
     ...supposed(explanation),
@@ -30,6 +31,7 @@ export function explanationText(explanation: Explanation): string {
       ...afterwards.map((step) => sentence(`then ${step}`)),
     ]),
     ...section('Where it is looked for in Git', locations),
+    ...section('What needs no person', guardrail),
     '',
     'Policy',
     ...columns(policy.map(({ setting, value, from }) => [`  ${setting}`, value, fromText(from)])),

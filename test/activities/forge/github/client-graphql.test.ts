@@ -181,3 +181,41 @@ describe('files by GraphQL', () => {
     expect(github.requests.map(({ path }) => path)).toEqual([`/repos/acme/gitops/git/blobs/${files[0]?.sha}`]);
   });
 });
+
+describe('the base branch with open pull requests', () => {
+  const rest = { body: { name: 'main', commit: { sha: 'a1', commit: { tree: { sha: 'b2' } } } } };
+  const branch = { kind: 'branch', name: 'main', sha: 'a1', treeSha: 'b2' };
+
+  it('is one query, whose list is there for the next question and names own ones only', async () => {
+    const pulls = [
+      { number: 7, headRefName: 'headroom/prod/a/b/1', viewerDidAuthor: true },
+      { number: 8, headRefName: 'headroom/prod/a/b/2', viewerDidAuthor: false },
+      { number: 9, headRefName: 'headroom/prod/a/b/3', viewerDidAuthor: true },
+    ];
+    const nodes = pulls.map((pull) => ({ associatedPullRequests: { nodes: [pull] } }));
+    const base = { name: 'main', target: { oid: 'a1', tree: { oid: 'b2' } } };
+    await using github = await startGraphQl([{ body: { data: { repository: { base, refs: { nodes } } } } }]);
+    const { files, pullRequests } = createGitHubForge({ client: github.client });
+    expect(await files.base(0, undefined, 'headroom/prod/a/b/')).toEqual(branch);
+    expect(await pullRequests.ownOpen('headroom/prod/a/b/', 60_000)).toEqual([
+      { number: 9, branch: 'headroom/prod/a/b/3' },
+      { number: 7, branch: 'headroom/prod/a/b/1' },
+    ]);
+    expect(github.requests).toHaveLength(1);
+    await pullRequests.ownOpen('headroom/prod/a/b/', -1);
+    expect(github.requests).toHaveLength(2);
+  });
+
+  it('is read over REST, and without them, by a credential that GraphQL refuses', async () => {
+    const forbidden = error('FORBIDDEN', 'Resource not accessible by integration');
+    await using github = await startGraphQl([forbidden, rest, forbidden]);
+    const { files, pullRequests } = createGitHubForge({ client: github.client, baseBranch: 'main' });
+    expect(await files.base(0, undefined, 'headroom/prod/a/b/')).toEqual(branch);
+    expect(await pullRequests.ownOpen('headroom/prod/a/b/', 60_000)).toEqual([]);
+    expect(github.requests.map(({ path }) => path)).toEqual([
+      '/graphql',
+      '/repos/acme/gitops/branches/main',
+      '/graphql',
+    ]);
+  });
+});

@@ -109,7 +109,7 @@ describe('what GitHub does not answer', () => {
     ).toMatchObject({
       kind: 'found',
     });
-    gitops.forge.fail({ method: 'GET', path: '/branches/*', times: 2, action: { kind: 'connection-reset' } });
+    gitops.forge.fail({ path: '/graphql', times: 2, action: { kind: 'connection-reset' } });
     await expect(
       gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, candidates }),
     ).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('what GitHub does not answer', () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker();
     await activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota });
-    gitops.forge.fail({ method: 'GET', path: '/branches/*', action: { kind: 'status', status: 503 } });
+    gitops.forge.fail({ path: '/graphql', action: { kind: 'status', status: 503 } });
     expect(await activities.observeSource({ target, limits, candidates })).toMatchObject({ kind: 'found' });
   });
 
@@ -161,7 +161,7 @@ describe('what GitHub does not answer', () => {
     const { activities } = gitops.worker({ apiUrl: 'http://127.0.0.1:1', baseBranch: 'main' });
     await expect(activities.observeSource({ target, limits, candidates })).rejects.toMatchObject({
       type: 'ForgeUnavailable',
-      message: expect.stringContaining('no answer from GitHub to GET /repos/acme/gitops'),
+      message: expect.stringContaining('no answer from GitHub to POST /graphql'),
     });
   });
 });

@@ -61,14 +61,11 @@ describe('a pull request on GitHub Enterprise', () => {
 
   it('is not looked for at the addresses of github.com, and the failure names the setting', async () => {
     await using gitops = await startGitOps(undefined, { enterprise: true });
-    const { activities } = gitops.worker({ apiUrl: gitops.forge.url });
-    await expect(activities.observeSource({ target, limits: { pods: '20' }, candidates })).rejects.toThrow(
-      /POST \/graphql with 404: (?!.*permissions).*GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
-    );
-    const onMain = gitops.worker({ apiUrl: gitops.forge.url, baseBranch: 'main' });
-    expect(await onMain.activities.observeSource({ target, limits: { pods: '20' }, candidates })).toMatchObject({
-      kind: 'blocked',
-      message: expect.stringContaining('GITHUB_API_URL'),
-    });
+    for (const options of [{}, { baseBranch: 'main' }]) {
+      const { activities } = gitops.worker({ apiUrl: gitops.forge.url, ...options });
+      await expect(activities.observeSource({ target, limits: { pods: '20' }, candidates })).rejects.toThrow(
+        /POST \/graphql with 404: (?!.*permissions).*GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
+      );
+    }
   });
 });

@@ -58,7 +58,10 @@ async function requestsOf(
     });
     return { seen, outcome, requests: gitops.forge.requests - before, tookMs: Date.now() - decision.decidedAt };
   };
-  return { cold: await run(), warm: await run(), endpoints: gitops.forge.endpoints };
+  const cold = await run();
+  // The second decision would take an open one over.
+  await gitops.forge.closePullRequest(1, 'alice');
+  return { cold, warm: await run(), endpoints: gitops.forge.endpoints };
 }
 
 describe('from cold to an open pull request', () => {

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { asAttempt, decide, ensureOpen, MANIFEST, open, PATH, startGitOps, target } from '../gitops-fixture.ts';
+import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  annotated,
+  asAttempt,
+  candidates,
+  change,
+  decide,
+  ensureOpen,
+  MANIFEST,
+  open,
+  PATH,
+  policy,
+  startGitOps,
+  target,
+} from '../gitops-fixture.ts';
 
 describe('merging', () => {
   it('squashes the head that was looked at, and deletes the branch', async () => {
@@ -13,6 +27,7 @@ describe('merging', () => {
       sha: main,
       at: expect.any(Number),
       by: 'headroom-bot',
+      isOwn: true,
       limits: { 'requests.cpu': '3600m' },
     });
     expect(await gitops.forge.readFile('main', PATH)).toBe(MANIFEST.replace("'2'", "'3600m'"));
@@ -29,6 +44,79 @@ describe('merging', () => {
     await gitops.forge.pushCommit({ branch: decision.pullRequest.branch, files: { a: 'b' }, author: 'mona' });
     expect(await worker.activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
     expect(await gitops.forge.readFile('main', PATH)).toBe(MANIFEST);
+  });
+
+  it('merges no commit that says it is the decision’s, and changes anything else', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    const { pullRequest } = decision;
+    const { branch } = pullRequest;
+    const { message } = await worker.github.branches.commit(pullRequest.headSha);
+    const decided = (await gitops.forge.readFile(branch, PATH)) ?? '';
+    for (const files of [
+      { [PATH]: MANIFEST.replace("'2'", "'40'") },
+      { [PATH]: decided, 'payments.yaml': 'replicas: 12\n' },
+      { 'payments.yaml': 'replicas: 12\n' },
+    ]) {
+      // Whoever may write to the repository can write a commit in anybody's name.
+      const headSha = await gitops.forge.pushCommit({ branch, files, message, author: 'headroom-bot', force: true });
+      const forged = { ...decision, pullRequest: { ...pullRequest, headSha } };
+      expect(await worker.activities.ensureMerged({ target, decision: forged })).toEqual({
+        kind: 'blocked',
+        reason: 'NotMergeable',
+        message: `pull request #1 of acme/gitops is not merged, because of its commit ${headSha.slice(0, 7)}: it changes something else than was decided; look at it, and merge or close it`,
+      });
+    }
+    const headSha = await gitops.forge.pushCommit({
+      branch,
+      files: { [PATH]: decided },
+      message,
+      author: 'mallory',
+      force: true,
+    });
+    const byOther = { ...decision, pullRequest: { ...pullRequest, headSha } };
+    expect(await worker.activities.ensureMerged({ target, decision: byOther })).toMatchObject({
+      message: expect.stringContaining('not a commit of this decision by the account that opened it') as string,
+    });
+    expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
+  });
+
+  it('merges nothing of which the Lease says less than the commit does', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const found = await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
+    if (found.kind !== 'found') throw new Error(found.message);
+    const decision = await open(worker, decide(undefined, { source: found }));
+    const smaller = [change('requests.cpu', '2', '3')];
+    for (const less of [{ changes: [] }, { changes: smaller }, { source: null }]) {
+      expect(await worker.activities.ensureMerged({ target, decision: { ...decision, ...less } })).toMatchObject({
+        kind: 'blocked',
+        reason: 'NotMergeable',
+      });
+    }
+    expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+  });
+
+  it('closes no pull request, and deletes no branch, that is not named for the quota', async () => {
+    await using gitops = await startGitOps(undefined, { tokens: { 'token-of-alice': 'alice' } });
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await gitops.forge.pushCommit({ branch: 'feature', files: { a: 'b' }, author: 'mona' });
+    const theirs = gitops.worker({ token: () => 'token-of-alice' }).github.pullRequests;
+    const opened = await theirs.open({ branch: 'feature', base: 'main', title: 'A feature', body: '' });
+    if (opened.kind !== 'opened') throw new Error(opened.kind);
+    const { number } = opened.pull;
+    const headSha = (await gitops.forge.branchTip('feature')) ?? '';
+    const forged = { ...decision, pullRequest: { ...decision.pullRequest, number, headSha, branch: 'feature' } };
+    await expect(
+      worker.activities.ensurePullRequestClosed({ target, decision: forged, comment: 'gone' }),
+    ).rejects.toThrow('its branch feature is not one for team-a/compute');
+    await expect(worker.activities.ensureBranchDeleted({ target, decision: forged })).rejects.toThrow(
+      'is left as it is',
+    );
+    expect(await worker.github.pullRequests.get(number)).toMatchObject({ state: 'open' });
+    expect(await gitops.forge.branchTip('feature')).toBe(headSha);
   });
 
   for (const attempt of [1, 2]) {
@@ -56,6 +144,72 @@ describe('merging', () => {
     await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await asAttempt(2, run)).toMatchObject({ kind: 'merged' });
   });
+
+  it('leaves to a person what is not proved to be a limit of the quota', async () => {
+    await using gitops = await startGitOps({ 'team-a/values.yaml': 'replicas: 2\n' });
+    const worker = gitops.worker();
+    const named = annotated('team-a/values.yaml', { field: 'replicas' });
+    const current = { 'requests.cpu': '2' };
+    const limits = { 'requests.cpu': '3' };
+    const source = await worker.activities.observeSource({ target, limits, candidates: named, current });
+    if (source.kind !== 'found') throw new Error(source.message);
+    expect(source.placement.notProved).toMatch(/^nothing shows that team-a\/values\.yaml:1 feeds ResourceQuota/);
+    const decision = decide([change('requests.cpu', '2', '3')], { source });
+    const candidatesByQuota = [{ quota: target.quota, candidates: named, current }];
+    const opened = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
+    const { pullRequest } = opened;
+    expect(await gitops.forge.readFile(pullRequest.branch, 'team-a/values.yaml')).toBe('replicas: 3\n');
+    expect((await worker.github.pullRequests.get(pullRequest.number)).body).toMatch(
+      /\*\*Not proved:\*\* .*so a person merges it: nothing shows that[^]*A person merges this, because it is not proved/,
+    );
+    expect(await worker.activities.ensureMerged({ target, decision: { ...decision, pullRequest } })).toMatchObject({
+      kind: 'blocked',
+      reason: 'NotMergeable',
+      message: expect.stringMatching(/^a person merges pull request #1 .*not proved/) as string,
+    });
+    expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
+  });
+
+  it.each(['protection', 'ruleset'] as const)(
+    'merges into a branch that only an annotation names where a %s protects it, and a person does elsewhere',
+    async (as) => {
+      await using gitops = await startGitOps();
+      await gitops.forge.pushCommit({ branch: 'live', files: { 'README.md': '# live\n' } });
+      const worker = gitops.worker();
+      const [candidate] = candidates;
+      if (candidate === undefined) throw new Error('no candidate');
+      const limits = { 'requests.cpu': '3' };
+      const placed = async (ref: string): Promise<Decision> => {
+        const named = [{ ...candidate, ref, refBy: 'annotation' as const }];
+        const source = await worker.activities.observeSource({ target, limits, candidates: named });
+        if (source.kind !== 'found') throw new Error(source.message);
+        const decision = decide([change('requests.cpu', '2', '3')], { source });
+        const candidatesByQuota = [{ quota: target.quota, candidates: named }];
+        const opened = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+        if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
+        return { ...decision, pullRequest: opened.pullRequest };
+      };
+      const live = await placed('live');
+      expect(live.source?.placement?.branchBy).toBe('annotation');
+      expect(await worker.activities.ensureMerged({ target, decision: live })).toMatchObject({
+        kind: 'blocked',
+        message: expect.stringMatching(/only an annotation names the branch live, and it is not protected/) as string,
+      });
+      expect(await worker.activities.observePullRequest({ target, decision: live })).not.toHaveProperty(
+        'baseIsProtected',
+      );
+      await gitops.forge.protectBranch('live', { as });
+      expect(await worker.activities.observePullRequest({ target, decision: live })).toMatchObject({
+        baseIsProtected: true,
+      });
+      expect(await worker.activities.ensureMerged({ target, decision: live })).toMatchObject({ kind: 'merged' });
+      // The default branch is the platform's, whoever names it as well.
+      const main = await placed('main');
+      expect(main.source?.placement).not.toHaveProperty('branchBy');
+      expect(await worker.activities.ensureMerged({ target, decision: main })).toMatchObject({ kind: 'merged' });
+    },
+  );
 
   it('reports the merge of a person as that person’s', async () => {
     await using gitops = await startGitOps();
@@ -129,7 +283,7 @@ describe('closing', () => {
     await worker.activities.ensurePullRequestClosed({ target, decision, comment });
     const pull = await worker.github.pullRequests.get(1);
     expect(pull).toMatchObject({ state: 'closed', mergedAt: null });
-    expect(await worker.github.pullRequests.commentsOf(1)).toEqual([expect.stringContaining(comment)]);
+    expect(await worker.github.pullRequests.ownCommentsWith(1, '')).toEqual([expect.stringContaining(comment)]);
     expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
     const effects = gitops.effects().length;
     await gitops.worker().activities.ensurePullRequestClosed({ target, decision, comment });
@@ -148,7 +302,7 @@ describe('closing', () => {
       const run = () => gitops.worker().activities.ensurePullRequestClosed({ target, decision, comment });
       await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       await asAttempt(2, run);
-      expect(await gitops.worker().github.pullRequests.commentsOf(1)).toHaveLength(1);
+      expect(await gitops.worker().github.pullRequests.ownCommentsWith(1, '')).toHaveLength(1);
       expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ state: 'closed' });
       expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
     });

@@ -10,14 +10,18 @@ import {
   change,
   decide,
   ensureOpen,
+  freeFiles,
+  noDecisions,
   open,
   requestsFor,
   startGitOps,
   target,
+  unasked,
   annotated,
   candidates,
   candidatesByQuota,
   policy,
+  openGate,
 } from '../gitops-fixture.ts';
 import type { FaultAction } from '../../../kernel/forge/forge.ts';
 
@@ -27,6 +31,25 @@ const WRITES = [
   ['the pull request', 'POST', '/pulls'],
 ] as const;
 const ONCE = ['POST /git/refs', `PUT /contents/${PATH}`, 'POST /pulls'];
+
+describe('a decision whose text in Git changed since', () => {
+  it('is not written before the workflow knows it, and then is', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const source = await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
+    if (source.kind !== 'found') throw new Error(source.message);
+    const before = 'pull-request' as const;
+    const approvalRequirement = { reason: 'ApprovalRequired', message: 'ask', before } as const;
+    const decision = decide(undefined, { source, approvalRequirement });
+    await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'3'") } });
+    const outcome = await ensureOpen(worker, decision);
+    if (outcome.kind !== 'relocated') throw new Error(JSON.stringify(outcome));
+    expect(outcome.relocation.placement.values['requests.cpu']?.text).toBe('3');
+    expect(gitops.effects()).toEqual([]);
+    const again = { ...decision, source: { ...source, placement: outcome.relocation.placement } };
+    expect(await ensureOpen(worker, again)).toMatchObject({ kind: 'open' });
+  });
+});
 
 describe('finding the quota in Git', () => {
   it('tells the file, the line and the values, after three requests', async () => {
@@ -166,6 +189,10 @@ describe('finding the quota in Git', () => {
       permits: null,
       guard: () => Promise.resolve(),
       policyGuard: () => Promise.resolve(),
+      mergeGate: openGate(() => Promise.reject(new Error('nothing is merged without a repository'))),
+      fileLocks: freeFiles,
+      ...unasked,
+      decisions: noDecisions,
       log: pino({ level: 'silent' }),
       config: {
         timings: { checksPollMin: 1, checksPollMax: 1, checksPollRamp: 1 },

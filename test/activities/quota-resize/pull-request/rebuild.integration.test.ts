@@ -27,7 +27,7 @@ async function expectRebuilt(gitops: GitOps, decision: Awaited<ReturnType<typeof
   expect(await gitops.forge.readFile(branch, PATH)).toBe(text);
   expect(await github.pullRequests.commitsOf(1)).toHaveLength(1);
   expect(
-    (await github.pullRequests.commentsOf(1)).filter((body) => body.includes(`headroom:${decision.id}:`)),
+    (await github.pullRequests.ownCommentsWith(1, '')).filter((body) => body.includes(`headroom:${decision.id}:`)),
   ).toHaveLength(1);
   return head;
 }
@@ -58,7 +58,7 @@ describe('rebuilding a pull request', () => {
       mergeability: 'clean',
       headIsOurs: true,
     });
-    expect((await worker.github.pullRequests.commentsOf(1))[0]).toContain('Rebuilt on main at ');
+    expect((await worker.github.pullRequests.ownCommentsWith(1, ''))[0]).toContain('Rebuilt on main at ');
   });
 
   it('takes the larger requirement of the decision into commit, title and body', async () => {

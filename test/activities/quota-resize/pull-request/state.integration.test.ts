@@ -3,7 +3,19 @@ import type { QuotaResizeForgeActivities } from '../../../../activities/quota-re
 import { createPullRequestStateActivities } from '../../../../activities/quota-resize/pull-request/pull-request-state.ts';
 import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import { pullRequestTexts } from '../../../../domain/quota-resize/pull-request/text.ts';
-import { asAttempt, type GitOps, MANIFEST, open, PATH, startGitOps, target, type Worker } from '../gitops-fixture.ts';
+import {
+  asAttempt,
+  candidates,
+  change,
+  decide,
+  type GitOps,
+  MANIFEST,
+  open,
+  PATH,
+  startGitOps,
+  target,
+  type Worker,
+} from '../gitops-fixture.ts';
 
 /** Opens a pull request and looks at it once. */
 async function opened(gitops: GitOps, worker: Worker = gitops.worker()) {
@@ -93,6 +105,26 @@ describe('observing a pull request', () => {
     expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({ headIsOurs: false });
   });
 
+  it('reads who approves the present head where an approval is asked for, and comes back when that changes', async () => {
+    await using gitops = await startGitOps();
+    const { worker, decision, observe } = await opened(gitops);
+    await gitops.forge.approveReview(1, 'alice');
+    expect(await observe()).not.toHaveProperty('approvals');
+    const asking = { ...decision, approvalRequirement: { reason: 'RaiseFromZero', message: 'from 0' } } as const;
+    const { observePullRequest, awaitPullRequestChange } = worker.activities;
+    const lastSeen = await observePullRequest({ target, decision: asking });
+    expect(lastSeen.approvals).toEqual([{ by: 'alice', at: expect.any(Number) as number }]);
+    const changed = () => awaitPullRequestChange({ target, decision: asking, lastSeen, quietSince: 0 });
+    await expect(changed()).rejects.toMatchObject({ type: 'NotYet' });
+    await gitops.forge.dismissReview(1, 'alice', 'bob');
+    await changed();
+    expect((await observePullRequest({ target, decision: asking })).approvals).toEqual([]);
+    await gitops.forge.approveReview(1, 'bob');
+    const { branch } = decision.pullRequest;
+    await gitops.forge.pushCommit({ branch, files: { 'note.md': 'mine' }, author: 'mona' });
+    expect((await observePullRequest({ target, decision: asking })).approvals, 'of the head before').toEqual([]);
+  });
+
   it('reads what was merged from the merged file, which a person may have changed', async () => {
     await using gitops = await startGitOps();
     const { observe, decision } = await opened(gitops);
@@ -104,6 +136,37 @@ describe('observing a pull request', () => {
       closedBy: 'mona',
       merge: { sha, by: 'mona', limits: { 'requests.cpu': '3' } },
     });
+  });
+
+  it('reads what was merged from values of a chart that changed between the head and the merge', async () => {
+    const path = 'managed-resources/prod/team-a/values.yaml';
+    const values = (image: string, cpu: string): string =>
+      `image: ${image}\nteam: a\nreplicas: 3\nquota:\n  requests.cpu: ${cpu}\n`;
+    await using gitops = await startGitOps({ [path]: values('one', '2') });
+    const worker = gitops.worker();
+    const limits = { 'requests.cpu': '3' };
+    const source = await worker.activities.observeSource({
+      target,
+      limits,
+      candidates,
+      current: { 'requests.cpu': '2' },
+    });
+    if (source.kind !== 'found') throw new Error(source.message);
+    const decision = await open(worker, decide([change('requests.cpu', '2', '3')], { source }));
+    await gitops.forge.pushCommit({ files: { [path]: values('two', '2') } });
+    await gitops.forge.mergePullRequest(1, 'mona');
+    expect(await gitops.forge.readFile('main', path)).toBe(values('two', '3'));
+    const merged = await worker.activities.observePullRequest({ target, decision });
+    expect(merged.merge?.limits).toEqual({ 'requests.cpu': '3' });
+  });
+
+  it('takes what was decided for merged where the file cannot be read any more', async () => {
+    await using gitops = await startGitOps();
+    const { observe, decision } = await opened(gitops);
+    const { branch } = decision.pullRequest;
+    await gitops.forge.pushCommit({ branch, files: { [PATH]: '}{' }, author: 'mona' });
+    await gitops.forge.mergePullRequest(1, 'mona');
+    expect((await observe()).merge?.limits).toEqual({ 'requests.cpu': '3600m' });
   });
 
   it('a pull request that a person closed has no merge', async () => {

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { QuotaCandidates } from '../../../../activities/quota-resize/interface.ts';
 import type { ResourceList } from '../../../../domain/kernel/resource-list.ts';
 import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import { type Decision, relocated } from '../../../../domain/quota-resize/model/decision.ts';
 import {
   annotated,
   change,
   decide,
   candidates,
+  type GitOps,
   MANIFEST,
   PATH,
   policy,
@@ -35,6 +37,15 @@ async function proposed(worker: Worker, where: readonly SourceCandidate[], curre
 
 function placesBy(where: readonly SourceCandidate[], current?: ResourceList): readonly QuotaCandidates[] {
   return [{ quota: target.quota, candidates: where, ...(current === undefined ? {} : { current }) }];
+}
+
+/** The decision is told of the new place first, and is opened there. */
+async function openedWhereItIs(worker: Worker, decision: Decision, candidatesByQuota: readonly QuotaCandidates[]) {
+  const input = { target, policy, candidatesByQuota };
+  const moved = await worker.activities.ensurePullRequest({ ...input, decision });
+  if (moved.kind !== 'relocated') throw new Error(JSON.stringify(moved));
+  const known = relocated(decision, moved.relocation);
+  return await worker.activities.ensurePullRequest({ ...input, decision: known });
 }
 
 describe('the placement of a decision', () => {
@@ -69,12 +80,7 @@ describe('the placement of a decision', () => {
     const elsewhere = PATH.replace('quota.yaml', 'limits.yaml');
     await gitops.forge.pushCommit({ files: { [PATH]: null, [elsewhere]: MANIFEST } });
     const other = gitops.worker({ baseBranch: 'main' });
-    const outcome = await other.activities.ensurePullRequest({
-      target,
-      decision,
-      policy,
-      candidatesByQuota: placesBy(candidates),
-    });
+    const outcome = await openedWhereItIs(other, decision, placesBy(candidates));
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { path: elsewhere } });
   });
 
@@ -84,7 +90,7 @@ describe('the placement of a decision', () => {
     const worker = gitops.worker({ baseBranch: 'main' });
     const decision = await proposed(worker, candidates);
     const candidatesByQuota = placesBy([...annotated('teams/a'), ...candidates]);
-    expect(await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota })).toMatchObject({
+    expect(await openedWhereItIs(worker, decision, candidatesByQuota)).toMatchObject({
       kind: 'open',
       pullRequest: { path: elsewhere },
     });
@@ -153,5 +159,102 @@ describe('one of two mappings in a values file', () => {
       candidatesByQuota,
     });
     expect(outcome).toMatchObject({ kind: 'open' });
+  });
+});
+
+describe('one of several values that could be the quota’s', () => {
+  const where = annotated('team-a');
+  const inForce = { 'requests.cpu': '2' };
+  const mapping = (cpu: string) => `hard:\n  requests.cpu: "${cpu}"\n`;
+  const layouts = {
+    'two mappings of one values file': {
+      path: 'team-a/values.yaml',
+      files: {
+        'team-a/values.yaml': `own:\n  ${mapping('2').replace('\n ', '\n   ')}other:\n  ${mapping('5').replace('\n ', '\n   ')}`,
+      },
+    },
+    'two values files': {
+      path: 'team-a/values-small.yaml',
+      files: { 'team-a/values-small.yaml': mapping('2'), 'team-a/values-large.yaml': mapping('5') },
+    },
+  };
+  const cases = Object.entries(layouts).map(([layout, given]) => ({ layout, ...given }));
+
+  it('is not chosen from without the limits in force, which is what the placement went by', async () => {
+    for (const { files } of Object.values(layouts)) {
+      await using gitops = await startGitOps(files);
+      const worker = gitops.worker({ baseBranch: 'main' });
+      await expect(proposed(worker, where)).rejects.toThrow('may take its limits from');
+    }
+  });
+
+  async function opensAndRebuilds(gitops: GitOps, decision: Decision, current?: ResourceList) {
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const candidatesByQuota = placesBy(where, current);
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
+    const { branch, path } = outcome.pullRequest;
+    const raised = (await gitops.forge.readFile(branch, path)) ?? '';
+    expect(raised).toContain('requests.cpu: "3600m"');
+    // The demand grew, and somebody else changed the base.
+    await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
+    const changes = [change('requests.cpu', '2', '4')];
+    const grown = { ...decision, changes, pullRequest: outcome.pullRequest, merge: null };
+    const input = { target, decision: grown, policy, candidatesByQuota, why: 'the demand grew' };
+    const rebuilt = await worker.activities.ensurePullRequestRebuilt(input);
+    expect(rebuilt).toMatchObject({ kind: 'open', pullRequest: { path } });
+    expect(await gitops.forge.readFile(branch, path)).toBe(raised.replace('3600m', '4'));
+    return { path, branch };
+  }
+
+  it.each(cases)('of $layout is opened and rebuilt where it was placed', async ({ path, files }) => {
+    for (const current of [inForce, undefined]) {
+      await using gitops = await startGitOps(files);
+      const decision = await proposed(gitops.worker({ baseBranch: 'main' }), where, inForce);
+      const changed = await opensAndRebuilds(gitops, decision, current);
+      expect(changed.path).toBe(path);
+      for (const [other, text] of Object.entries(files)) {
+        if (other !== path) expect(await gitops.forge.readFile(changed.branch, other)).toBe(text);
+      }
+    }
+  });
+
+  it.each(cases)(
+    'of $layout is still that one where other limits are in force, but not proved',
+    async ({ path, files }) => {
+      await using gitops = await startGitOps(files);
+      const worker = gitops.worker({ baseBranch: 'main' });
+      const decision = await proposed(worker, where, inForce);
+      const changed = { 'requests.cpu': '3' };
+      const candidatesByQuota = placesBy(where, changed);
+      const moved = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+      if (moved.kind !== 'relocated') throw new Error(JSON.stringify(moved));
+      expect(moved.relocation.placement.notProved).toContain(`requests.cpu is 2 at ${path}`);
+      expect((await opensAndRebuilds(gitops, relocated(decision, moved.relocation), changed)).path).toBe(path);
+    },
+  );
+
+  it('is told apart for each quota of a batch by its own limits', async () => {
+    const [path, first, second] = ['team-a/values.yaml', mapping('2'), mapping('5')];
+    const indented = (text: string) => text.replaceAll(/^/gm, '  ').trimEnd();
+    await using gitops = await startGitOps({ [path]: `a:\n${indented(first)}\nb:\n${indented(second)}\n` });
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const own = await proposed(worker, where, inForce);
+    const current = { 'requests.cpu': '5' };
+    const changes = [change('requests.cpu', '5', '6')];
+    const batchedQuotas = [
+      { quota: 'large', quotaUid: 'uid-2', approvalRequirement: null, candidates: where, changes },
+    ];
+    const decision = { ...own, batchedQuotas };
+    const candidatesByQuota = [...placesBy(where, inForce), { quota: 'large', candidates: where, current }];
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
+    const expected = `a:\n${indented(mapping('3600m'))}\nb:\n${indented(mapping('6'))}\n`;
+    expect(await gitops.forge.readFile(outcome.pullRequest.branch, path)).toBe(expected);
+    await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
+    const opened = { ...decision, pullRequest: outcome.pullRequest, merge: null };
+    const input = { target, decision: opened, policy, candidatesByQuota, why: 'the base moved' };
+    expect(await worker.activities.ensurePullRequestRebuilt(input)).toMatchObject({ kind: 'open' });
+    expect(await gitops.forge.readFile(outcome.pullRequest.branch, path)).toBe(expected);
   });
 });

@@ -121,7 +121,7 @@ describe('several repositories', () => {
     await activities.ensureComment(learntFrom);
     await activities.ensureComment(learntFrom);
     const platform = repositories.of('acme/platform');
-    expect(await platform.pullRequests.commentsOf(1)).toEqual([
+    expect(await platform.pullRequests.ownCommentsWith(1, '')).toEqual([
       expect.stringContaining('Nothing is merged before Monday.'),
     ]);
     expect(await activities.ensureMerged({ target, decision: opened })).toMatchObject({ kind: 'merged' });

@@ -1,7 +1,8 @@
 import * as fc from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { mayClash, schedulesOverlap } from '../../../../domain/lights-out/schedule/overlap.ts';
-import type { LabelSelector, ScheduleSpec } from '../../../../domain/lights-out/schedule/schedule.ts';
+import type { LabelSelector } from '../../../../domain/kernel/label-selector.ts';
+import type { ScheduleSpec } from '../../../../domain/lights-out/schedule/schedule.ts';
 
 type Scope = Parameters<typeof mayClash>[0];
 

@@ -27,7 +27,6 @@ const open = requireState(
     rejection,
     awaiting: { key: 'x', since: NOW, remindedAt: NOW },
     demandGoneSince: NOW,
-    updates: 2,
     closing: { reason: 'DemandGone', detail: 'gone' },
     attempt: tried,
     emitted: ['approval'],
@@ -144,17 +143,9 @@ describe('a merge that nobody waits for any more', () => {
 describe('an update', () => {
   const grown = openDecision({ changes: [change({ to: '15' })] });
 
-  it('counts when new values are pushed, and a rebuild for the same values does not', () => {
-    const before = requireState(memory({ decision: openDecision(), updates: 1 }), 'Open');
-    expect(applyOutcome.opened(before, grown, ref({ headSha: 'ffff' })).state.updates).toBe(2);
-    expect(applyOutcome.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.updates).toBe(1);
-    expect(applyOutcome.opened(locked, grown, ref()).state.updates).toBe(0);
-  });
-
   it('that found the old head in its way leaves the decision at the values of that head', () => {
     const after = applyOutcome.opened(requireState(memory({ decision: openDecision() }), 'Open'), grown, ref());
     expect(after.state.decision.changes).toEqual([change()]);
-    expect(after.state.updates).toBe(0);
   });
 
   it('that changed nothing stays on record as tried, so that it is not repeated at once', () => {

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { type Decision, leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
+import { approvalHolds } from '../../../../domain/quota-resize/decide/approval.ts';
+import {
+  type Decision,
+  type DecisionFacts,
+  leaseHolder,
+  type LockedDecision,
+} from '../../../../domain/quota-resize/model/decision.ts';
 import { approvalRequirementOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
 import { decisionOf, requireState, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
@@ -76,6 +82,42 @@ function untilQuiet(
   }
   throw new Error('it never stops talking');
 }
+
+describe('an approval before the pull request', () => {
+  const places = (text: string, path = 'team-a/quota.yaml'): Partial<DecisionFacts> => ({
+    approvalRequirement: { reason: 'ApprovalRequired', message: 'ask', before: 'pull-request' },
+    source: {
+      repository: 'acme/gitops',
+      base: 'main',
+      how: 'in a file',
+      placement: {
+        candidate: { from: 'annotation', learntFrom: 'the annotation' },
+        tried: 0,
+        values: { 'requests.cpu': { path, field: 'spec.hard["requests.cpu"]', text } },
+      },
+    },
+  });
+
+  it('is bound to the place and the old and the new text, and asked for again where one of them is another', () => {
+    const asked = memory({ decision: decision(places('10')) });
+    const approved = command(asked, 'approve', { by: 'ann', reason: '' }, NOW);
+    if (approved.kind !== 'done' || approved.memory.state.kind !== 'Locked') throw new Error('not approved');
+    const { state } = approved.memory;
+    const holds = (held: LockedDecision): boolean => approvalHolds({ ...state, decision: held }, held, policy());
+    expect(holds(decision(places('10')))).toBe(true);
+    expect(holds(decision(places('11')))).toBe(false);
+    expect(holds(decision(places('10', 'team-b/quota.yaml')))).toBe(false);
+    expect(holds(decision({ ...places('10'), changes: [change({ to: '13' })] }))).toBe(false);
+    const { approval } = state;
+    if (approval === null) throw new Error('not approved');
+    expect(approvalHolds({ ...state, approval: { ...approval, places: {} } }, state.decision, policy())).toBe(false);
+    const { placement } = places('11').source ?? {};
+    if (placement === undefined) throw new Error('no placement');
+    const moved = applyOutcome.relocated(requireState(approved.memory, 'Locked'), { placement, batched: {} });
+    expect(moved.state.decision.source?.placement).toEqual(placement);
+    expect(approvalHolds(moved.state, moved.state.decision, policy())).toBe(false);
+  });
+});
 
 describe('a gate', () => {
   it('stands before every raise where the policy asks for it, and where it asks for it', () => {

@@ -133,6 +133,42 @@ describe('quotas that lack capacity for the same workloads', () => {
     expect(batchedQuotas(ours)).toEqual(['objects']);
   });
 
+  /** What a total of a guardrail leaves for a quota, without the raises of the same proposal. */
+  const withTotal = (resource: string, limit: string) => ({
+    ...policy(),
+    unattended: [{ resource, limit, why: 'what guardrail prod leaves of its total', isShared: true }],
+  });
+  /** Both count `requests.cpu`, are full at 10, and lack 5. */
+  const bothLack = (total: string) => {
+    const five = [demand({ 'requests.cpu': '5' })];
+    const cpu = { hard: { 'requests.cpu': '10' }, used: { 'requests.cpu': '10' } };
+    const rules = withTotal('requests.cpu', total);
+    const other = otherQuota({ quota: { uid: 'uid-2', ...cpu }, policy: rules, demand: five });
+    return observationWith({ quota: quota(cpu), policy: rules, demand: five, otherQuotas: [other] });
+  };
+
+  it.each([
+    // The total leaves 22 (26) for each of them alone, and the first takes 9 of it.
+    ['waits for a person', '22', '19', '13', 'GuardrailExceeded'],
+    ['is cut to it where its demand fits', '26', '19', '17', undefined],
+  ])(
+    'share what a total leaves: what the first takes is not left for the second, which %s',
+    (_, total, own, most, why) => {
+      const [, verdict] = settled(bothLack(total));
+      if (verdict.kind !== 'propose') throw new Error(verdict.kind);
+      expect(verdict.proposal).toMatchObject({ changes: [{ from: '10', to: own }], approvalRequirement: null });
+      const [second] = verdict.batchedQuotas;
+      if (why === undefined) {
+        expect(second).toMatchObject({ changes: [{ from: '10', to: most }], approvalRequirement: null });
+      } else {
+        expect(second?.approvalRequirement).toMatchObject({
+          reason: why,
+          message: expect.stringContaining(`above ${most}, what guardrail prod leaves`),
+        });
+      }
+    },
+  );
+
   it('go separate ways where a threshold alone is the cause', () => {
     expect(batchedQuotas(settled(observationWith({ demand: [] }))[1])).toEqual([]);
   });
@@ -175,6 +211,34 @@ describe('the batched quotas of an open pull request', () => {
     if (grown.kind !== 'rebuild') throw new Error(grown.kind);
     expect(grown.decision.batchedQuotas?.[0]?.changes[0]?.to).toBe('31');
     expect(grown.decision.approvedBy).toBeUndefined();
+  });
+
+  it('share what a total leaves for their growth, and count from then on those that were decided before it', () => {
+    const rules = (limit: string) => ({
+      ...policy(),
+      unattended: [{ resource: 'requests.cpu', limit, why: 'what guardrail prod leaves of its total', isShared: true }],
+    });
+    const cpu = { hard: { 'requests.cpu': '10' }, used: { 'requests.cpu': '10' } };
+    const more = [demand({ 'requests.cpu': '5' })];
+    const held = batchedQuota({ changes: [change({ from: '10', to: '12' })] });
+    const [, verdict] = decideOpenAt(NOW, {
+      decision: {
+        changes: [change({ from: '10', to: '12' })],
+        batchedQuotas: [held],
+        pullRequest: ref({ pushedAt: NOW - HOUR }),
+      },
+      observed: {
+        demand: more,
+        quota: quota(cpu),
+        policy: rules('24'),
+        otherQuotas: [otherQuota({ ...carried, quota: { uid: 'uid-2', ...cpu }, policy: rules('24'), demand: more })],
+      },
+    });
+    if (verdict.kind !== 'rebuild') throw new Error(verdict.kind);
+    const { decision: grown } = verdict;
+    // 24 − (19 − 12): the 12 that were decided before are not in the 24.
+    expect(grown).toMatchObject({ changes: [{ to: '19' }], batchedQuotas: [{ changes: [{ to: '17' }] }] });
+    expect(grown.grownAt).toBe(NOW);
   });
 
   it.each<[string, readonly OtherQuota[]]>([

@@ -35,8 +35,16 @@ describe('approve', () => {
 
   it('is bound to the limits and the head of this moment', () => {
     const outcome = send('approve', { decision: gated });
-    expect(outcome.message).toBe('approved by ann: pull request #7 at a1b2c3d4e5f6, for these values only');
-    expect(approvalOf(done(outcome))).toEqual({ ...input, at: NOW, limits: { 'requests.cpu': '12' }, headSha: HEAD });
+    expect(outcome.message).toBe(
+      'approved by "ann" (a claimed name): pull request #7 at a1b2c3d4e5f6, for these values only',
+    );
+    expect(approvalOf(done(outcome))).toEqual({
+      ...input,
+      at: NOW,
+      limits: { 'requests.cpu': '12' },
+      headSha: HEAD,
+      places: {},
+    });
   });
 
   it('lets exactly that merge through, and nothing after the head or the limits changed', () => {

@@ -226,6 +226,18 @@ describe('the cooldown', () => {
     expect(idle({ quota: cpu('1') }, { lastChange: NOW - HOUR })[1].kind).toBe('end');
   });
 
+  it('runs from a pull request that was closed because the demand went away, also one that only the Lease knows', () => {
+    const [waiting] = decideOpenAt(NOW, { observed: { quota: cpu('7') } });
+    const withdrawn = applyOutcome.closed(requireState(waiting, 'Open'), null, NOW);
+    const rest = { phase: 'CoolingDown', reason: 'CoolingDown', wait: { until: NOW + HOUR } };
+    expect(idle({}, withdrawn, NOW + MINUTE)[1]).toMatchObject(rest);
+    expect(idle({ lease: lease({ lastWithdrawal: NOW }) }, {}, NOW + MINUTE)[1]).toMatchObject(rest);
+    expect(idle({}, { ...withdrawn, cooldownSkippedAt: NOW }, NOW + MINUTE)[1].reason).not.toBe('CoolingDown');
+    // A close for another reason, such as an opt-out, is no reason to rest.
+    const closed = applyOutcome.closed(requireState(waiting, 'Open'), null);
+    expect(idle({}, closed, NOW + MINUTE)[1].reason).not.toBe('CoolingDown');
+  });
+
   it('skipCooldown ends the one that runs and not the next', () => {
     const skipped = { cooldownSkippedAt: NOW - SECOND };
     expect(idle({}, { ...skipped, lastChange: NOW - MINUTE })[1].kind).toBe('propose');
@@ -358,7 +370,7 @@ describe('a rejection', () => {
 
 describe('an open pull request', () => {
   it('a merge by a person counts as well, with what the merged file says', () => {
-    const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '15' } };
+    const merge = { sha: 'f00', at: NOW, by: 'ann', isOwn: false, limits: { 'requests.cpu': '15' } };
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', merge } });
     if (verdict.kind !== 'mergedByPerson') throw new Error(verdict.kind);
     const after = applyOutcome.merged(requireState(carried, 'Open'), verdict.decision, verdict.decision.merge);
@@ -418,17 +430,23 @@ describe('an open pull request', () => {
     expect(decideOpenAt(NOW, { observed: { quota: other } })[1].reason).toBe('DemandGone');
   });
 
-  it('for a demand that is known by a message alone is never found to be met', () => {
-    expect(decideOpenAt(NOW, { observed: { quota: cpu('7') }, decision: { demandByMessage: true } })[1].kind).toBe(
-      'merge',
-    );
+  it('for a demand that is known by a message alone waits for a person, and is closed when the demand is gone', () => {
+    const denied = [demand({ 'requests.cpu': '1' }, { basis: 'message' })];
+    const byMessage = { decision: { demandByMessage: true }, observed: { demand: denied } };
+    expect(decideOpenAt(NOW, byMessage)[1]).toMatchObject({ kind: 'hold', reason: 'DemandByMessage' });
+    const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    expect(decideOpenAt(NOW, { ...byMessage, memory: { approval } })[1].kind).toBe('merge');
+    expect(decideOpenAt(NOW, { ...byMessage, observed: { quota: cpu('7') } })[1].reason).toBe('DemandGone');
+    // Where people merge anyway, the merge is the approval.
+    const byPeople = { ...byMessage.observed, policy: policy({ 'auto-merge': 'false' }) };
+    expect(decideOpenAt(NOW, { ...byMessage, observed: byPeople })[1].reason).toBe('NamespaceAutoMergeOff');
   });
 
   it('is updated to a greater requirement in the unit of the manifest, at most once in the interval', () => {
     const changes = [change({ to: '12000m' })];
     const observed = { demand: [demand({ 'requests.cpu': '3' })] };
     const at = (pushedAt: number) =>
-      decideOpenAt(NOW, { observed, decision: { changes, pullRequest: ref({ pushedAt }) } });
+      decideOpenAt(NOW, { observed, decision: { changes, pullRequest: ref({ openedAt: pushedAt, pushedAt }) } });
     expect(at(NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', reason: 'UpdateDue', wait: { until: NOW + 1 } });
     expect(at(NOW - 10 * MINUTE)[1]).toMatchObject({
       kind: 'rebuild',
@@ -444,17 +462,49 @@ describe('an open pull request', () => {
     expect(grown('10100m', { demand: [demand({ 'requests.cpu': '2' })] })).toBe('rebuild');
   });
 
-  it('that was updated three times is merged first, the rest comes in the next episode', () => {
-    const observed = { demand: [demand({ 'requests.cpu': '3' })] };
-    expect(decideOpenAt(NOW, { observed, memory: { updates: 2 } })[1].kind).toBe('rebuild');
-    expect(decideOpenAt(NOW, { observed, memory: { updates: 3 } })[1].kind).toBe('merge');
+  it('that people merge grows as often as the demand does, so that it is never merged with a value that is too small', () => {
+    let remembered = memory({ decision: openDecision() });
+    for (let updates = 0; updates < 10; updates += 1) {
+      const now = NOW + updates * 10 * MINUTE;
+      const annotations = { burst: 'fill', 'auto-merge': 'false' };
+      const observed = { policy: policy(annotations), demand: [demand({ 'requests.cpu': `${4 + updates}` })] };
+      const held = requireState(remembered, 'Open').state.decision;
+      const seen = seenWith(held, pullRequest({ headSha: held.pullRequest.headSha }), observed);
+      const [tried, verdict] = decide(seen, remembered, now);
+      if (verdict.kind !== 'rebuild') throw new Error(`update ${updates + 1} is ${verdict.kind} (${verdict.reason})`);
+      const pushed = ref({ headSha: `head-${updates}`, pushedAt: now });
+      remembered = applyOutcome.opened(requireState(tried, 'Open'), verdict.decision, pushed);
+    }
+  });
+
+  it('that Headroom merges grows for a cooldown, and then no more while its checks run, or once it is ready', () => {
+    const opened = NOW - HOUR;
+    const at = (pushedAt: number, pull: Partial<PullRequestObservation> = {}, observed = {}) =>
+      decideOpenAt(NOW, {
+        observed: { demand: [demand({ 'requests.cpu': '3' })], ...observed },
+        pull,
+        decision: { decidedAt: opened, pullRequest: ref({ openedAt: opened, pushedAt }) },
+      })[1];
+    const pending = { mergeability: 'blocked', checks: { total: 1, pending: ['ci'], failing: [] } } as const;
+    expect(at(NOW - 20 * MINUTE)).toMatchObject({ kind: 'merge' });
+    expect(at(NOW - 20 * MINUTE, pending)).toMatchObject({ kind: 'hold', reason: 'ChecksPending' });
+    // Its age has doubled since the last push.
+    expect(at(NOW - 30 * MINUTE)).toMatchObject({ kind: 'rebuild', reason: 'DemandGrew' });
+    // What waits for people or for a later moment is not postponed by growth.
+    const failing = { ...pending, checks: { total: 1, pending: [], failing: ['ci'] } };
+    expect(at(NOW - 20 * MINUTE, failing)).toMatchObject({ kind: 'rebuild' });
+    const mergeHold = { reason: 'Frozen', until: null, detail: 'frozen' } as const;
+    expect(at(NOW - 20 * MINUTE, {}, { mergeHold })).toMatchObject({ kind: 'rebuild' });
+    expect(at(NOW - 20 * MINUTE, {}, { policy: policy({ 'auto-merge': 'false' }) })).toMatchObject({ kind: 'rebuild' });
+    // Within the cooldown from the opening it takes up what comes.
+    const longer = { policy: policy({ 'cooldown-minutes': '61' }) };
+    expect(at(NOW - 20 * MINUTE, {}, longer)).toMatchObject({ kind: 'rebuild' });
   });
 
   it('an update that was never made leaves the decision as it was', () => {
     const [carried, verdict] = decideOpenAt(NOW, { observed: { demand: [demand({ 'requests.cpu': '3' })] } });
     expect(verdict.kind).toBe('rebuild');
     expect(decisionOf(carried)?.changes).toEqual([change()]);
-    expect(requireState(carried, 'Open').state.updates).toBe(0);
   });
 
   it('at a head of ours that is not the recorded one is made sure of, never merged on its checks', () => {
@@ -833,6 +883,23 @@ describe('awaiting the sync', () => {
     });
   });
 
+  it('awaits what was decided where a Lease has no merged limits, and never takes nothing for everything', () => {
+    for (const limits of [{}, { pods: '1' }]) {
+      const merged = mergedDecision({ at: NOW, limits });
+      const at = (hard: string) =>
+        decide(
+          seenWith(merged, null, { quota: { ...cpu('9', hard), hard: { 'requests.cpu': hard, pods: '1' } } }),
+          memory({ decision: merged }),
+          NOW,
+        )[1];
+      expect(at('10')).toMatchObject({
+        reason: 'SyncPending',
+        detail: expect.stringContaining('requests.cpu is 10 and becomes 12') as string,
+      });
+      expect(at('12').kind).toBe('synced');
+    }
+  });
+
   it('warns once when it is overdue, and reads Git again from time to time', () => {
     const overdue = NOW + 20 * MINUTE;
     const [first, warned] = sync(overdue);
@@ -845,6 +912,45 @@ describe('awaiting the sync', () => {
       wait: { watch: 'sync', until: overdue + 5 * MINUTE },
     });
     expect(sync(overdue + 5 * MINUTE, resting)[1]).toMatchObject({ kind: 'warnSync', warn: false });
+  });
+
+  it('of a batched quota is awaited after its own, and warned about once, by name', () => {
+    const gpu = {
+      quota: 'gpu',
+      quotaUid: 'uid-gpu',
+      changes: [change({ resource: 'pods', from: '5', to: '6' })],
+      approvalRequirement: null,
+      candidates: [],
+    };
+    const merged = mergedDecision({ at: NOW, isOwn: true }, { batchedQuotas: [gpu] });
+    const at = (now: number, pods: string, remembered = memory({ decision: merged }), changed = {}) => {
+      const batched = [{ quota: 'gpu', uid: 'uid-gpu', hard: { pods }, ...changed }];
+      return decide(seenWith(merged, null, { quota: cpu('9', '12'), batched }), remembered, now);
+    };
+    expect(at(NOW, '5')[1]).toMatchObject({
+      kind: 'hold',
+      reason: 'SyncPending',
+      detail: 'waiting for the cluster to follow Git since 2026-11-20T10:00:00Z: quota gpu: pods is 5 and becomes 6',
+      wait: { watch: 'sync', syncOf: { quota: 'gpu', quotaUid: 'uid-gpu', limits: { pods: '6' } } },
+    });
+    expect(at(NOW, '6')[1].kind).toBe('synced');
+    expect(at(NOW, '5', undefined, { uid: 'another' })[1].kind).toBe('synced');
+    // What people merged may be another value.
+    const byPerson = mergedDecision({ at: NOW, isOwn: false }, { batchedQuotas: [gpu] });
+    const batched = [{ quota: 'gpu', uid: 'uid-gpu', hard: { pods: '5' } }];
+    const seen = seenWith(byPerson, null, { quota: cpu('9', '12'), batched });
+    expect(decide(seen, memory({ decision: byPerson }), NOW)[1].kind).toBe('synced');
+
+    const overdue = NOW + 20 * MINUTE;
+    const [tried, warned] = at(overdue, '5');
+    expect(warned).toMatchObject({
+      kind: 'warnSync',
+      warn: true,
+      detail: expect.stringContaining('quota gpu: pods is 5 and becomes 6') as string,
+    });
+    // The quota itself rests from here on: it is no trouble of its own.
+    const checked = applyOutcome.syncChecked(requireState(tried, 'Merged'), null, overdue);
+    expect(at(overdue + SECOND, '5', checked)[1].kind).toBe('synced');
   });
 
   it('ends when Git was changed back, and when the cluster has at least what was merged', () => {

@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   placeBatchedQuota,
   placeProposal,
-  type PlacedQuota,
-  withoutFile,
   withPlacedQuotas,
 } from '../../../../domain/quota-resize/decide/place-proposal.ts';
 import { FOUND_IN_GIT } from '../../../../domain/quota-resize/model/decision.ts';
@@ -101,8 +99,8 @@ describe('another quota of the namespace', () => {
 
   it('is placed where it is in the same branch', () => {
     expect(placeBatchedQuota({ batchedQuota: objects, proposal, policy: policy() }, inGit, found())).toEqual({
-      batchedQuota: { ...objects, placement },
-      paths: ['team-a/objects.yaml'],
+      ...objects,
+      placement,
     });
   });
 
@@ -120,23 +118,8 @@ describe('another quota of the namespace', () => {
     const placed = placeBatchedQuota({ batchedQuota: objects, proposal, policy: strict }, inGit, found());
     if (placed === null) throw new Error('it is placed');
     const together = withPlacedQuotas(decision(), [placed], policy());
-    expect(together.batchedQuotas).toEqual([placed.batchedQuota]);
+    expect(together.batchedQuotas).toEqual([placed]);
     expect(together.approvalRequirement?.message).toMatch(/^quota objects: /);
     expect(withPlacedQuotas(decision(), [], policy())).toEqual(decision());
-  });
-});
-
-describe('a file in other hands', () => {
-  const placed = (quota: string, ...paths: string[]): PlacedQuota => ({ batchedQuota: { ...objects, quota }, paths });
-  const all = [placed('objects', 'a.yaml', 'b.yaml'), placed('storage', 'c.yaml')];
-
-  it('leaves out the quotas that need it', () => {
-    expect(withoutFile(all, found(), 'b.yaml')).toEqual([all[1]]);
-  });
-
-  it('stops the decision where its own quota needs it', () => {
-    const own = found({ paths: ['team-a/quota.yaml', 'b.yaml'] });
-    expect(withoutFile(all, own, 'b.yaml')).toBeNull();
-    expect(withoutFile([], found(), 'team-a/quota.yaml')).toBeNull();
   });
 });

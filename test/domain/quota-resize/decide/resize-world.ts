@@ -79,6 +79,8 @@ export class World {
   /** What people were told, by what it was about. */
   readonly learntFrom: string[] = [];
   checks: 'passed' | 'pending' | 'failing' | 'none' = 'passed';
+  /** How long checks run that pass, from the push, in milliseconds. */
+  checksTake = 0;
   readonly pulls: PullRequest[] = [];
   #ids = 0;
 
@@ -118,7 +120,8 @@ export class World {
 
   show(pull: PullRequest): PullRequestObservation {
     const behind = pull.basedOn !== this.commits;
-    const waits = this.checks === 'pending' || this.checks === 'failing';
+    const isPending = this.checks === 'pending' || this.now < pull.pushedAt + this.checksTake;
+    const waits = isPending || this.checks === 'failing';
     const fresh = this.now < pull.pushedAt + SECOND;
     return {
       number: pull.number,
@@ -137,7 +140,7 @@ export class World {
               : 'clean',
       checks: {
         total: this.checks === 'none' ? 0 : 1,
-        pending: this.checks === 'pending' ? ['build'] : [],
+        pending: isPending ? ['build'] : [],
         failing: this.checks === 'failing' ? ['build'] : [],
       },
       hasRequiredChecks: false,
@@ -182,7 +185,7 @@ export class World {
         yield 'recommended';
         return (memory) => applyOutcome.recommended(memory, verdict.proposal, now);
       case 'propose': {
-        const block = (reason: 'FileNotFound' | 'FileBusy' | 'LeaseHeld'): ApplyOutcome => {
+        const block = (reason: 'FileNotFound' | 'LeaseHeld'): ApplyOutcome => {
           return (memory) => applyOutcome.blocked(memory, { reason, message: 'in the way', key }, now);
         };
         if (this.sourceIsMissing) return block('FileNotFound');
@@ -196,7 +199,6 @@ export class World {
           return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
         }
         if (this.lease.holder !== null) return block('LeaseHeld');
-        if (this.fileIsBusy) return block('FileBusy');
         this.lease = { ...this.lease, holder: leaseHolder(id), decision };
         yield 'locked';
         return (memory) => applyOutcome.acquired(requireState(memory, 'Idle'), decision);
@@ -225,8 +227,10 @@ export class World {
         if (pull?.state === 'open') Object.assign(pull, { state: 'closed', closedBy: 'headroom-bot' });
         yield 'closed';
         this.#release(verdict.decision, verdict.rejection);
+        const withdrawnAt = verdict.isWithdrawal === true ? now : null;
+        if (withdrawnAt !== null) this.lease = { ...this.lease, lastWithdrawal: withdrawnAt };
         yield 'released';
-        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection);
+        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection, withdrawnAt);
       }
       case 'release': {
         const pull = this.pullOf(verdict.decision);
@@ -254,7 +258,7 @@ export class World {
       case 'revise':
         this.#update(verdict.decision);
         yield 'noted';
-        return (memory) => applyOutcome.revised(requireState(memory, 'Locked'), verdict.decision);
+        return (memory) => applyOutcome.revised(requireState(memory, 'Locked', 'Open'), verdict.decision);
       case 'notify':
         this.learntFrom.push(verdict.about);
         yield 'said';
@@ -274,6 +278,9 @@ export class World {
       if (coveredBy(decision.changes, { 'requests.cpu': this.inGit })) return this.#alreadyInGit(decision);
       if (this.sourceIsMissing) {
         return (memory) => applyOutcome.blocked(memory, { reason: 'FileNotFound', message: 'no file', key }, this.now);
+      }
+      if (this.fileIsBusy) {
+        return (memory) => applyOutcome.blocked(memory, { reason: 'FileBusy', message: 'in the queue', key }, this.now);
       }
       const number = this.pulls.length + 1;
       pull = {
@@ -325,7 +332,7 @@ export class World {
     const pullRequest = ref({
       number: pull.number,
       headSha: pull.ours ? pull.headSha : (existing?.headSha ?? `head-${pull.number}-0`),
-      openedAt: this.now,
+      openedAt: existing?.openedAt ?? pull.pushedAt,
       pushedAt: pull.pushedAt,
     });
     this.#update({ ...decision, pullRequest });

@@ -3,6 +3,8 @@ import { formatInstant } from '../../../../domain/kernel/time.ts';
 import { blocked } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import { cappedRequirement } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { DecisionFacts } from '../../../../domain/quota-resize/model/decision.ts';
+import type { Placement } from '../../../../domain/quota-resize/model/placement.ts';
 import type { OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
 import { staleRequirement } from '../../../../domain/quota-resize/demand/stale-usage.ts';
 import type { BlockedReason } from '../../../../domain/quota-resize/model/memory.ts';
@@ -72,6 +74,13 @@ function open(changed: Parameters<typeof decideOpenAt>[1] = {}): Verdict {
 function awaitingSync(changed: Parameters<typeof mergedDecision>[0] = {}, remembered: Remembered = {}): Verdict {
   const merged = mergedDecision(changed);
   return decide(seenWith(merged, null), memory({ decision: merged, ...remembered }), NOW)[1];
+}
+
+/** A place in Git with what is not certain about it. */
+function inGit(doubt: Partial<Placement>): NonNullable<DecisionFacts['source']> {
+  const candidate = { from: 'annotation', learntFrom: 'the annotation' } as const;
+  const placement = { candidate, tried: 0, values: {}, ...doubt };
+  return { repository: 'acme/gitops', base: 'main', how: 'in a file', placement };
 }
 
 /** The verdict after the plan was tried once and blocked for this reason. */
@@ -198,11 +207,36 @@ const expected: Record<Reason, Expected> = {
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready and waits for a person to merge it: auto-merge is off for this namespace (resizer.io/auto-merge)`,
   },
+  NotProved: {
+    verdict: open({ decision: { source: inGit({ notProved: 'the value may be computed' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready and waits for a person to merge it: not proved: the value may be computed`,
+  },
+  BranchNotProtected: {
+    verdict: open({ decision: { source: inGit({ branchBy: 'annotation' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready and waits for a person to merge it: only an annotation names the branch main, and it is not protected`,
+  },
   MaxStepExceeded: {
     verdict: open({ observed: { policy: policy({ 'max-step': '1.1' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
     detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step). Send approve or reject`,
+  },
+  GuardrailExceeded: {
+    verdict: open({
+      observed: {
+        policy: {
+          ...policy(),
+          unattended: [{ resource: 'requests.cpu', limit: '11', why: 'the most that guardrail prod allows' }],
+        },
+      },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is above 11, the most that guardrail prod allows. Send approve or reject`,
   },
   RaiseFromZero: {
     verdict: open({
@@ -222,6 +256,15 @@ const expected: Record<Reason, Expected> = {
     phase: 'AwaitingApproval',
     detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge). Send approve or reject. Without an answer by 2026-11-22T10:00:00Z Headroom gives it up`,
   },
+  DemandByMessage: {
+    verdict: open({
+      observed: { quota: cpu('9'), demand: [demand({ 'requests.cpu': '1' }, { basis: 'message' })] },
+      decision: { demandByMessage: true },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: only the message of an Event tells of a part of the demand, because Headroom cannot read the object that was denied. Send approve or reject`,
+  },
   ApprovalTimedOut: {
     verdict: approvalTimedOut(),
     kind: 'close',
@@ -239,7 +282,7 @@ const expected: Record<Reason, Expected> = {
     )[1],
     kind: 'notify',
     phase: 'AwaitingMerge',
-    detail: 'requests.cpu 10 → 12: approved by ann at 2026-11-20T10:00:00Z: month end',
+    detail: 'requests.cpu 10 → 12: approved by "ann" (a claimed name) at 2026-11-20T10:00:00Z: month end',
   },
   Frozen: {
     verdict: open({ observed: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
@@ -430,7 +473,7 @@ const expected: Record<Reason, Expected> = {
   UpdateDue: {
     verdict: open({
       observed: { demand: [demand({ 'requests.cpu': '3' })] },
-      decision: { pullRequest: ref({ pushedAt: NOW - MINUTE }) },
+      decision: { pullRequest: ref({ openedAt: NOW - MINUTE, pushedAt: NOW - MINUTE }) },
     }),
     kind: 'hold',
     phase: 'AwaitingChecks',
@@ -438,7 +481,10 @@ const expected: Record<Reason, Expected> = {
   },
   MergedByHuman: {
     verdict: open({
-      pull: { state: 'closed', merge: { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } } },
+      pull: {
+        state: 'closed',
+        merge: { sha: 'f00', at: NOW, by: 'ann', isOwn: false, limits: { 'requests.cpu': '12' } },
+      },
     }),
     kind: 'mergedByPerson',
     phase: 'AwaitingSync',
@@ -466,6 +512,8 @@ const expected: Record<Reason, Expected> = {
   FileNotFound: blockedText('FileNotFound'),
   FoundTwice: blockedText('FoundTwice'),
   NotYaml: blockedText('NotYaml'),
+  ContentTooCostly: blockedText('ContentTooCostly'),
+  OutsideGuardrail: blockedText('OutsideGuardrail'),
   Unplaceable: blockedText('Unplaceable'),
   RepositoryNotConfigured: blockedText('RepositoryNotConfigured'),
   RepositoryNotFound: blockedText('RepositoryNotFound'),

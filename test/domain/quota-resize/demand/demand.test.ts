@@ -14,7 +14,7 @@ import {
   missingOfReplicated,
   missingOfStatefulSet,
 } from '../../../../domain/quota-resize/demand/missing.ts';
-import { chargedPods, templateSince } from '../../../../domain/quota-resize/demand/owner.ts';
+import { ALWAYS, chargedPods, type TemplateAge, templateAge } from '../../../../domain/quota-resize/demand/owner.ts';
 import { rollingSurge, rolloutOf } from '../../../../domain/quota-resize/demand/rolling-update.ts';
 import { parseAdmissionMessage } from '../../../../domain/quota-resize/demand/event-message.ts';
 
@@ -44,8 +44,8 @@ function denied(message: string, lastSeen: number): SeenDenial {
 }
 
 /** The workload, refused these things; by default something that says nothing about pods. */
-function refusedWorkload(denials: readonly SeenDenial[] = [other(5)], since: number | null = null): DeniedWorkload {
-  return { workload, denials, templateSince: since };
+function refusedWorkload(denials: readonly SeenDenial[] = [other(5)], template: TemplateAge = ALWAYS): DeniedWorkload {
+  return { workload, denials, template };
 }
 
 function other(lastSeen: number): SeenDenial {
@@ -351,9 +351,9 @@ describe('what admission said of one pod', () => {
   const totalOf = (workloadRefused: DeniedWorkload, change: Partial<ChargingQuota> = {}) =>
     demandOfMissing(quota(change), workloadRefused, two)?.total;
 
-  it('counts for each missing one where it is more than the template: a webhook made it larger', () => {
+  it('counts for each missing one in place of the template: a webhook made it larger, or smaller', () => {
     expect(totalOf(refusedWorkload([pod('requests.cpu=700m', 5)]))).toEqual({ 'requests.cpu': '1400m', pods: '2' });
-    expect(totalOf(refusedWorkload([pod('requests.cpu=300m', 5)]))).toEqual({ 'requests.cpu': '1', pods: '2' });
+    expect(totalOf(refusedWorkload([pod('requests.cpu=300m', 5)]))).toEqual({ 'requests.cpu': '600m', pods: '2' });
     // A resource that the template does not ask for at all.
     const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi' };
     expect(totalOf(refusedWorkload([pod('requests.memory=64Mi', 5)]), { hard })).toEqual({
@@ -371,10 +371,49 @@ describe('what admission said of one pod', () => {
     });
   });
 
-  it('is about another template where that was written later', () => {
-    const denials = [pod('requests.cpu=700m', 5)];
-    expect(totalOf(refusedWorkload(denials, 6))?.['requests.cpu']).toBe('1');
-    expect(totalOf(refusedWorkload(denials, 5))?.['requests.cpu']).toBe('1400m');
+  it('is none of a template that was written later', () => {
+    const denials = [pod('requests.cpu=500m', 5), pod('requests.cpu=500m', 6)];
+    const exact = (since: number) => totalOf(refusedWorkload(denials, { since, isExact: true }));
+    expect(exact(7)).toBeUndefined();
+    expect(exact(5)).toEqual({ 'requests.cpu': '1', pods: '2' });
+    // A template of 8 CPU, after one of 1 CPU was denied.
+    const eight = [
+      { of: 'pod', count: 5, surge: 0, spec: { containers: [{ resources: { requests: { cpu: '8' } } }] } },
+    ] as const;
+    const old = refusedWorkload([pod('requests.cpu=1', 5)], { since: 6, isExact: true });
+    expect(demandOfMissing(quota(), old, eight)).toBeNull();
+  });
+
+  it('counts for what it named alone where the template may have been written later, and for no larger one', () => {
+    const within = (requested: string, since: number, isExact = false) =>
+      totalOf(refusedWorkload([pod(requested, 5)], { since, isExact }));
+    // Something of the object was written later, such as a label or the replicas.
+    expect(within('requests.cpu=500m', 6)).toEqual({ 'requests.cpu': '1' });
+    expect(within('requests.cpu=700m', Number.POSITIVE_INFINITY)).toEqual({ 'requests.cpu': '1' });
+    expect(within('requests.cpu=300m', 6)).toBeUndefined();
+    // In the same second.
+    expect(within('requests.cpu=500m', 5, true)).toEqual({ 'requests.cpu': '1' });
+    // What the template does not ask for is not counted either.
+    expect(within('requests.memory=64Mi', 6)).toBeUndefined();
+    expect(within('requests.cpu=500m', 4)).toEqual({ 'requests.cpu': '1', pods: '2' });
+  });
+
+  it('counts for what it named alone where a partition keeps the template before', () => {
+    const large = { containers: [{ name: 'app', resources: { requests: { cpu: '8', memory: '1Ti' } } }] };
+    const owner = {
+      metadata: { name: 'db', uid: 'u-1', generation: 2 },
+      spec: { replicas: 5, template: { spec: large }, updateStrategy: { rollingUpdate: { partition: 4 } } },
+      status: { currentRevision: 'db-1', updateRevision: 'db-2' },
+    };
+    const hard = { 'requests.cpu': '1', 'requests.memory': '1Gi' };
+    const totalFor = (names: readonly string[]) =>
+      demandOfMissing(
+        quota({ hard }),
+        refusedWorkload([pod('requests.cpu=1', 9)], { since: 6, isExact: true }),
+        missingOfStatefulSet(owner, pods(names), []),
+      );
+    expect(totalFor(['db-4'])).toMatchObject({ missing: 4, total: { 'requests.cpu': '4' } });
+    expect(totalFor(['db-4'])?.total).not.toHaveProperty('requests.memory');
   });
 
   it('proves that a quota counts it, whatever its scopes make of the template', () => {
@@ -411,10 +450,20 @@ describe('what admission said of one pod', () => {
       { time: at(3) },
       { time: at(8), subresource: 'scale' },
     ];
-    expect(templateSince({ metadata: { managedFields } })).toBe(at(3).getTime());
-    expect(templateSince({ metadata: {} })).toBeNull();
+    expect(templateAge({ metadata: { managedFields } })).toEqual({ since: at(3).getTime(), isExact: false });
     const ownerReferences = [{ uid: 'd', kind: 'Deployment', controller: true }];
-    expect(templateSince({ metadata: { managedFields, ownerReferences } })).toBeNull();
+    expect(templateAge({ metadata: { managedFields, ownerReferences } })).toEqual(ALWAYS);
+    expect(templateAge({ metadata: { managedFields, generation: 1 } })).toEqual(ALWAYS);
+    // Whoever may edit the object may delete what is recorded of its writes.
+    expect(templateAge({ metadata: { generation: 2 } })).toEqual({ since: Number.POSITIVE_INFINITY, isExact: false });
+    const revision = { metadata: { creationTimestamp: at(2) } };
+    expect(templateAge({ metadata: { managedFields, generation: 2 } }, revision)).toEqual({
+      since: at(2).getTime(),
+      isExact: true,
+    });
+    // A template that was rolled back to: its revision was written again.
+    const rolledBack = { metadata: { creationTimestamp: at(2), managedFields: [{ time: at(7) }] } };
+    expect(templateAge({ metadata: { generation: 3 } }, rolledBack).since).toBe(at(7).getTime());
   });
 });
 

@@ -17,16 +17,21 @@ import {
 import { describe, expect, it } from 'vitest';
 import { configuredCandidates } from '../../../../domain/quota-resize/git/locate/candidate/configured-candidates.ts';
 import { isLedBy } from '../../../../domain/quota-resize/git/locate/location/placement.ts';
+import type { UnattendedRaise } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
 import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type {
+  Approval,
   ApprovalRequirement,
   BatchedQuota,
   Decision,
   DecisionFacts,
+  DecisionRef,
+  JoinedDecision,
   LimitChange,
   Merge,
   PullRequestRef,
   Rejection,
+  Verifier,
 } from '../../../../domain/quota-resize/model/decision.ts';
 import { type LeaseMemory, readLeaseMemory, withMemory } from '../../../../domain/quota-resize/model/lease.ts';
 import type { Placement, ValuePlacement } from '../../../../domain/quota-resize/model/placement.ts';
@@ -52,6 +57,7 @@ const candidates = valuesOf<SourceCandidate>(
     from: constantFrom('annotation', 'argocd', 'flux', 'template', 'scan'),
     repository: text,
     ref: text,
+    refBy: constantFrom('annotation'),
     path: text,
     field: text,
     valueFiles: texts,
@@ -61,16 +67,21 @@ const candidates = valuesOf<SourceCandidate>(
     learntFrom: text,
     problem: text,
   },
-  ['repository', 'ref', 'path', 'field', 'valueFiles', 'namespace', 'release', 'template', 'problem'],
+  ['repository', 'ref', 'refBy', 'path', 'field', 'valueFiles', 'namespace', 'release', 'template', 'problem'],
 );
 
-const placements = valuesOf<Placement>({
-  candidate: candidates,
-  tried: nat(20),
-  values: dictionary(stringMatching(/^[a-z]{1,9}$/), valuesOf<ValuePlacement>({ path: text, field: text, text }), {
-    maxKeys: 2,
-  }),
-});
+const placements = valuesOf<Placement>(
+  {
+    candidate: candidates,
+    tried: nat(20),
+    values: dictionary(stringMatching(/^[a-z]{1,9}$/), valuesOf<ValuePlacement>({ path: text, field: text, text }), {
+      maxKeys: 2,
+    }),
+    notProved: text,
+    branchBy: constantFrom('annotation'),
+  },
+  ['notProved', 'branchBy'],
+);
 
 const changes = array(
   valuesOf<LimitChange>({ resource: text, from: text, to: text, used: text, demand: text, reason: text }),
@@ -106,10 +117,15 @@ const sources = valuesOf<NonNullable<DecisionFacts['source']>>(
   ['placement'],
 );
 
+const verifiers = constantFrom<Verifier>('kubernetes', 'forge');
+
+const decisionRef = { namespace: text, quota: text, decision: text };
+
 const facts: Fields<DecisionFacts> = {
   id: stringMatching(/^[0-9a-f]{8}$/),
   quotaUid: text,
   decidedAt: at,
+  grownAt: at,
   changes,
   evidence: texts,
   demandByMessage: boolean(),
@@ -119,35 +135,72 @@ const facts: Fields<DecisionFacts> = {
   source: option(sources),
   batchedQuotas: array(batchedQuotas, { maxLength: 2 }),
   approvedBy: text,
+  approvalVerifiedBy: verifiers,
+  approval: valuesOf<Approval>(
+    {
+      by: text,
+      at,
+      reason: text,
+      limits,
+      headSha: text,
+      places: dictionary(text, text, { maxKeys: 2 }),
+      verified: verifiers,
+    },
+    ['places', 'verified'],
+  ),
+  joined: array(valuesOf<JoinedDecision>({ ...decisionRef, limits, leftOut: boolean() }, ['leftOut']), {
+    maxLength: 2,
+  }),
+  readyAt: text,
 };
 
-const pullRequests = valuesOf<PullRequestRef>({
-  number: nat(),
-  url: text,
-  repository: text,
-  branch: text,
-  base: text,
-  path: text,
-  headSha: text,
-  openedAt: at,
-  pushedAt: at,
-});
+const pullRequests = valuesOf<PullRequestRef>(
+  {
+    number: nat(),
+    url: text,
+    repository: text,
+    branch: text,
+    base: text,
+    path: text,
+    headSha: text,
+    openedAt: at,
+    pushedAt: at,
+    joinedTo: valuesOf<DecisionRef>(decisionRef),
+  },
+  ['joinedTo'],
+);
 
-const merges = valuesOf<Merge>({ sha: text, at, by: text, limits });
+const merges = valuesOf<Merge>({ sha: text, at, by: text, isOwn: boolean(), limits }, ['isOwn']);
 
 const decisions = valuesOf<Decision>(
   { ...facts, pullRequest: option(pullRequests), merge: option(merges) } as Fields<Decision>,
-  ['notes', 'usageNotes', 'source', 'batchedQuotas', 'approvedBy'],
+  [
+    'grownAt',
+    'notes',
+    'usageNotes',
+    'source',
+    'batchedQuotas',
+    'approvedBy',
+    'approvalVerifiedBy',
+    'approval',
+    'joined',
+    'readyAt',
+  ],
 );
 
-const memories = valuesOf<Omit<LeaseMemory, 'unread'>>({
-  lastModified: option(at),
-  lastRecommendation: option(valuesOf<NonNullable<LeaseMemory['lastRecommendation']>>({ limits, at })),
-  rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>
-    all.toSorted((a, b) => a.at - b.at),
-  ),
-  decision: option(decisions),
-});
+const memories = valuesOf<Omit<LeaseMemory, 'unread'>>(
+  {
+    lastModified: option(at),
+    lastWithdrawal: at,
+    lastRecommendation: option(valuesOf<NonNullable<LeaseMemory['lastRecommendation']>>({ limits, at })),
+    rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>
+      all.toSorted((a, b) => a.at - b.at),
+    ),
+    raises: array(valuesOf<UnattendedRaise>({ decision: text, at, from: limits, to: limits }), { maxLength: 3 }),
+    decision: option(decisions),
+  },
+  ['lastWithdrawal'],
+);
 
 describe('the memory of a Lease', () => {
   it('is read as it was written, whatever it is', () => {
@@ -195,7 +248,7 @@ function readBack(placement: Placement): Placement {
     pullRequest: null,
     merge: null,
   };
-  const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision };
+  const memory = { lastModified: null, lastRecommendation: null, rejections: [], raises: [], decision };
   const annotations = withMemory({}, target, memory);
   const read = readLeaseMemory({ metadata: { annotations } }).memory.decision?.source?.placement;
   if (read === undefined) throw new Error('the Lease has lost the place');

@@ -46,6 +46,7 @@ const memory = {
   lastModified: 1_795_000_000_000,
   lastRecommendation: { limits: { pods: '12' }, at: 1_795_000_000_500 },
   rejections: [{ limits: { pods: '20' }, at: 1_795_000_000_001, by: 'jane', reason: 'too much' }],
+  raises: [{ decision: '0a1b2c3d', at: 3_000, from: { pods: '5' }, to: { pods: '10' } }],
   decision,
 };
 
@@ -97,6 +98,7 @@ describe('whose a Lease is', () => {
     lastModified: null,
     lastRecommendation: null,
     rejections: [],
+    raises: [],
     decision: null,
   });
 
@@ -128,8 +130,13 @@ describe('whose a Lease is', () => {
 
   it('names the file that it locks', () => {
     const file = { repository: 'acme/gitops', path: 'a:b/quota.yaml' };
+    const lock = { holders: [{ ...target, holder: 'headroom/1', at: 0 }], queue: [] };
     const lease = {
-      metadata: { name: fileLeaseName(file), labels: fileLeaseLabels, annotations: fileLeaseAnnotations(target, file) },
+      metadata: {
+        name: fileLeaseName(file),
+        labels: fileLeaseLabels,
+        annotations: fileLeaseAnnotations({}, file, lock, 'prod'),
+      },
     };
     expect(isFileLease(lease)).toBe(true);
     expect(filesOfLease(lease)).toEqual([file]);
@@ -255,6 +262,7 @@ describe('the memory of a Lease', () => {
       lastModified: null,
       lastRecommendation: null,
       rejections: [],
+      raises: [],
       decision: null,
     });
     expect(Object.keys(empty).toSorted()).toEqual([

@@ -27,6 +27,7 @@ import type {
   QuotaObservation,
   WorkloadDemand,
 } from '../../../../domain/quota-resize/model/observation.ts';
+import { BUILT_IN_GUARDRAIL } from '../../../../domain/quota-resize/policy/guardrail.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../../../domain/quota-resize/policy/resolve.ts';
 import type { ResizeTimings } from '../../../../domain/quota-resize/model/timings.ts';
@@ -55,9 +56,7 @@ export function policy(
   annotations: Readonly<Record<string, string>> = {},
   defaults: Partial<PolicyDefaults> = {},
 ): ResizePolicy {
-  const namespaceAnnotations = Object.fromEntries(
-    Object.entries(annotations).map(([key, value]) => [`resizer.io/${key}`, value]),
-  );
+  const annotated = Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`resizer.io/${key}`, value]));
   const base: PolicyDefaults = {
     mode: 'propose',
     dryRun: false,
@@ -74,10 +73,11 @@ export function policy(
     freezeUntil: null,
     mergeWindows: [],
     rejectionCooldown: 24 * HOUR,
+    guardrails: [BUILT_IN_GUARDRAIL],
   };
   return resolvePolicy({
     defaults: { ...base, ...defaults },
-    namespaceAnnotations,
+    namespace: { name: 'team-a', annotations: annotated },
     quotaAnnotations: undefined,
   }).policy;
 }
@@ -190,9 +190,9 @@ export function openDecision(changed: Partial<DecisionFacts & Pick<OpenDecision,
   return { ...decision(), pullRequest: ref(), ...changed };
 }
 
-export function mergedDecision(changed: Partial<Merge> = {}): MergedDecision {
+export function mergedDecision(changed: Partial<Merge> = {}, facts: Partial<DecisionFacts> = {}): MergedDecision {
   const merge = { sha: 'f00', at: NOW - MINUTE, by: 'headroom-bot', limits: { 'requests.cpu': '12' }, ...changed };
-  return { ...openDecision(), merge };
+  return { ...openDecision(), ...facts, merge };
 }
 
 /** Pull request #7 as GitHub shows it: open, clean, one check passed. */
@@ -220,7 +220,7 @@ export type Remembered = Partial<ResizeMemory> & {
 } & Partial<Omit<Open, 'kind' | 'decision'>> &
   Partial<Pick<Merged, 'overdue'>>;
 
-const stateFields = ['approval', 'rejection', 'awaiting', 'demandGoneSince', 'closing', 'updates', 'overdue'] as const;
+const stateFields = ['approval', 'rejection', 'awaiting', 'demandGoneSince', 'closing', 'overdue'] as const;
 
 /** A memory in the state that its decision is in, with the fields of that state; a field of another state is a mistake. */
 export function memory(changed: Remembered = {}): ResizeMemory {

@@ -113,17 +113,17 @@ describe('a carried memory of version 1', () => {
       lastRecommendation: { limits: { 'requests.cpu': '12' }, at: 1_763_625_598_000 },
       rejections: [{ limits: { pods: '20' }, at: 1_763_625_500_000, by: 'jane', reason: 'too much' }],
       lastChange: 1_763_600_000_000,
+      lastWithdrawal: null,
       cooldownSkippedAt: 1_763_600_001_000,
       emitted: ['approval|x'],
     });
   });
 
-  it('with a pull request is Open, with how often it was updated', () => {
+  it('with a pull request is Open', () => {
     expect(upgradeMemory(version1({}, { pullRequest: PULL_REQUEST })).state).toEqual({
       kind: 'Open',
       decision: { ...DECISION, pullRequest: PULL_REQUEST },
       ...review,
-      updates: 2,
     });
   });
 

@@ -1,4 +1,5 @@
 /** Policies out of annotations, for tests of how they are read. */
+import { BUILT_IN_GUARDRAIL } from '../../../../domain/quota-resize/policy/guardrail.ts';
 import type { PolicyDefaults, PolicyWarning, ResizePolicy } from '../../../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../../../domain/quota-resize/policy/resolve.ts';
 
@@ -18,6 +19,7 @@ export const defaults: PolicyDefaults = {
   freezeUntil: null,
   mergeWindows: [],
   rejectionCooldown: 86_400_000,
+  guardrails: [BUILT_IN_GUARDRAIL],
 };
 
 type Annotations = Readonly<Record<string, string>>;
@@ -30,7 +32,7 @@ export function resolve(
 ): { policy: ResizePolicy; warnings: readonly PolicyWarning[] } {
   return resolvePolicy({
     defaults: { ...defaults, ...changed },
-    namespaceAnnotations: prefixed(namespace),
+    namespace: { name: 'team-a', annotations: prefixed(namespace) },
     quotaAnnotations: prefixed(quota),
   });
 }

@@ -7,8 +7,28 @@ import { resolvePolicy } from '../../../../domain/quota-resize/policy/resolve.ts
 import { defaults, resolve } from './policies.ts';
 
 describe('resolvePolicy', () => {
+  it('reads 200 annotations of an object and 4,000 characters of a value, plain settings first', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, index) => [`resizer.io/requests.a${index}.org_gpu-threshold`, '50']),
+    );
+    const written = { ...many, 'resizer.io/mode': 'propose', 'resizer.io/git-path': 'a/'.repeat(60_000) };
+    const { policy, warnings } = resolvePolicy({
+      defaults,
+      namespace: { name: 'team-a', annotations: written },
+      quotaAnnotations: written,
+    });
+    expect(policy.mode).toBe('propose');
+    expect(policy.git).toEqual({});
+    expect(Object.keys(policy.thresholds)).toHaveLength(198);
+    expect(warnings.map(({ message }) => message)).toContain(
+      'resizer.io/: the quota has 5002 annotations, and 200 of them are read; write at most 200',
+    );
+    expect(warnings.map(({ message }) => message).join()).toContain('write at most 4000 characters');
+    expect(JSON.stringify({ policy, warnings }).length).toBeLessThan(64_000);
+  });
+
   it('without annotations the defaults hold', () => {
-    expect(resolvePolicy({ defaults, namespaceAnnotations: undefined, quotaAnnotations: undefined })).toEqual({
+    expect(resolvePolicy({ defaults, namespace: { name: 'team-a' }, quotaAnnotations: undefined })).toEqual({
       policy: {
         enabled: true,
         mode: 'observe',
@@ -31,6 +51,15 @@ describe('resolvePolicy', () => {
         rejectionCooldown: 86_400_000,
         reviewers: null,
         git: {},
+        guardrail: {
+          name: 'built-in',
+          growthPerDay: '4',
+          growthPerWeek: '16',
+          totals: {},
+          mergeWindows: [],
+          git: {},
+          approvalBy: 'any',
+        },
         sources: Object.fromEntries(PLAIN_SETTINGS.map((name) => [name, 'default'])),
       },
       warnings: [],
@@ -182,7 +211,7 @@ describe('resolvePolicy', () => {
     expect(policy).toEqual(resolve().policy);
     const foreign = resolvePolicy({
       defaults,
-      namespaceAnnotations: { 'example.com/threshold': '1', 'resizer.io.example.com/mode': 'x' },
+      namespace: { name: 'team-a', annotations: { 'example.com/threshold': '1', 'resizer.io.example.com/mode': 'x' } },
       quotaAnnotations: {},
     });
     expect(foreign.warnings).toEqual([]);

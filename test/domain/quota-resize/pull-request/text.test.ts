@@ -6,9 +6,11 @@ import type { BodyFacts } from '../../../../domain/quota-resize/pull-request/bod
 import {
   type ChangeFacts,
   commentMarker,
+  decisionOfComment,
   decisionOfCommit,
   markedComment,
   pullRequestTexts,
+  targetsOfCommit,
   templateChecks,
 } from '../../../../domain/quota-resize/pull-request/text.ts';
 import { resolve } from '../policy/policies.ts';
@@ -212,7 +214,7 @@ describe('the pull request', () => {
     expect(asked).toContain('**An approval is needed** before Headroom merges this: requests.cpu would rise from 0');
     expect(asked).toContain('`headroom approve team-a/compute`');
     const given = texts.body(bodyFacts({ decision: { ...decision, approvalRequirement, approvedBy: 'alice' } }));
-    expect(given).toContain('Approved by alice.');
+    expect(given).toContain('Approved by "alice" (a claimed name).');
     expect(given).not.toContain('headroom approve');
     const early = { ...approvalRequirement, before: 'pull-request' } as const;
     const grown = texts.body(bodyFacts({ decision: { ...decision, approvalRequirement: early } }));
@@ -220,7 +222,7 @@ describe('the pull request', () => {
     const approved = texts.body(
       bodyFacts({ decision: { ...decision, approvalRequirement: early, approvedBy: 'alice' } }),
     );
-    expect(approved).toContain('Approved by alice.');
+    expect(approved).toContain('Approved by "alice" (a claimed name).');
   });
 
   it('says what the policy changed about the requirement', () => {
@@ -377,4 +379,34 @@ it('a comment carries a hidden marker by which it is found again', () => {
   const comment = markedComment('0a1b2c3d', 'abc', 'The demand is gone.');
   expect(comment).toBe('The demand is gone.\n\n<!-- headroom:0a1b2c3d:abc -->');
   expect(comment).toContain(commentMarker('0a1b2c3d', 'abc'));
+  expect(decisionOfComment(comment, 'abc')).toBe('0a1b2c3d');
+  expect(decisionOfComment(comment, 'abd')).toBeNull();
+  expect(decisionOfComment(`> ${comment}\n\nI do not think so.`, 'abc')).toBeNull();
+});
+
+it('the branches of a quota begin alike, whatever the decision, and other quotas’ do not', () => {
+  expect(texts.branchBeginning(target)).toBe('headroom/prod/team-a/compute/');
+  expect(texts.branchBeginning({ ...target, quota: 'compute.lock' })).toBe('headroom/prod/team-a/compute_2e_lock/');
+  const branched = (branch: string) => pullRequestTexts({ branch }).branchBeginning(target);
+  expect(branched('quota-{{namespace}}-{{id}}-{{quota}}')).toBe('quota-team-a-');
+  expect(branched('{{id}}/{{quota}}')).toBe('');
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.stringMatching(/^[0-9a-f]{8}$/), (namespace, quota, id) => {
+      const of = { cluster: 'prod', namespace, quota };
+      expect(texts.branch(of, id).startsWith(texts.branchBeginning(of))).toBe(true);
+    }),
+  );
+});
+
+it('the quotas of a commit are those of its trailers, the decision’s own first', () => {
+  const message = texts.commit(
+    facts([cpu], {
+      quotas: [
+        { quota: 'compute', changes: [cpu] },
+        { quota: 'gpu', changes: [] },
+      ],
+    }),
+  );
+  expect(targetsOfCommit(message)).toEqual(['prod/team-a/compute', 'prod/team-a/gpu']);
+  expect(targetsOfCommit('Raise the quota\n\nIt says Headroom-Target: prod/team-a/compute')).toEqual([]);
 });

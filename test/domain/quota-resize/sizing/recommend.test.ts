@@ -15,6 +15,7 @@ const policy: RaiseRules = {
   minimum: () => undefined,
   maximum: () => undefined,
   step: () => undefined,
+  unattended: () => null,
 };
 
 const cpu = (hard: string, used: string, demand = '0', change: Partial<RaiseRules> = {}) => {
@@ -32,6 +33,7 @@ describe('the limits a quota needs', () => {
       used: '8',
       demand: '0',
       causes: ['threshold'],
+      isCut: false,
       cap: null,
     });
     expect(cpu('10', '7999999999n')).toBeUndefined();

@@ -211,7 +211,7 @@ describe('a requirement against values that are decided', () => {
       change({ resource: 'limits.memory', from: '2Gi', to: '4Gi' }),
       change({ resource: 'pods', from: '4', to: '5' }),
     ];
-    expect(mergeChanges(decided, wanted).map(({ resource, to }) => `${resource}=${to}`)).toEqual([
+    expect(mergeChanges(decided, wanted, policy()).map(({ resource, to }) => `${resource}=${to}`)).toEqual([
       'requests.cpu=12000m',
       'limits.memory=4096Mi',
       'pods=5',
@@ -231,6 +231,15 @@ describe('a requirement against values that are decided', () => {
     expect(asWritten({ ...proposal, changes: [change()] }, { 'requests.cpu': '10000m' }, policy()).changes[0]?.to).toBe(
       '12000m',
     );
+    const memory = { resource: 'requests.memory', from: '8Gi', to: '12Gi', used: '8Gi' };
+    const stepped = policy({ steps: 'memory=4Gi', 'max-step': '10' });
+    // 12885M would be no multiple of 4Gi.
+    const inFile = asWritten({ ...proposal, changes: [change(memory)] }, { 'requests.memory': '8G' }, stepped);
+    expect(inFile.changes[0]?.to).toBe('12Gi');
+    const written = asWritten({ ...proposal, changes: [change(memory)] }, { 'requests.memory': '8192Mi' }, stepped);
+    expect(written.changes[0]?.to).toBe('12288Mi');
+    const grown = mergeChanges([change({ ...memory, to: '9G' })], [change(memory)], stepped);
+    expect(grown[0]?.to).toBe('12Gi');
     expect(asWritten(proposal, {}, policy({ 'max-step': '1.2' })).approvalRequirement?.reason).toBe('MaxStepExceeded');
   });
 });

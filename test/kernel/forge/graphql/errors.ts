@@ -7,6 +7,8 @@ export type FailureType =
   | 'STALE_DATA'
   | 'UNPROCESSABLE'
   | 'FORBIDDEN'
+  | 'MISSING_PAGINATION_BOUNDARIES'
+  | 'EXCESSIVE_PAGINATION'
   | 'BRANCH_PROTECTION_RULE_VIOLATION';
 
 /** A field that cannot be answered: the others of the same request are. */

@@ -1,6 +1,7 @@
 import type { ForgeContext } from '../context.ts';
 import { idOf } from '../people.ts';
 import { nodeId } from '../represent/urls.ts';
+import type { IssueComment } from '../model.ts';
 import type { Site } from '../site.ts';
 
 export function repositoryNodeId({ owner, repo }: ForgeContext): string {
@@ -24,4 +25,13 @@ export function refOfNode(site: Site, id: string): { forge: ForgeContext; ref: s
     (repository) => String(idOf(`${repository.owner}/${repository.repo}`)) === number,
   );
   return forge && ref !== undefined ? { forge, ref } : undefined;
+}
+
+/** The comment that has this node id, and its repository. */
+export function commentOfNode(site: Site, id: string): { forge: ForgeContext; comment: IssueComment } | undefined {
+  for (const forge of site.repositories) {
+    const comment = forge.store.state.comments.find((one) => nodeId('IssueComment', one.id) === id);
+    if (comment) return { forge, comment };
+  }
+  return undefined;
 }

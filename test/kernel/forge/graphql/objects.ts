@@ -2,10 +2,11 @@ import type { Caller } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import { type Commit, entryType, type Signature } from '../git/objects.ts';
 import { mergeableState } from '../merge-rules.ts';
-import type { PullRequest } from '../model.ts';
+import type { IssueComment, PullRequest } from '../model.ts';
 import { idOf } from '../people.ts';
 import { nodeId } from '../represent/urls.ts';
 import { simpleUser } from '../represent/user.ts';
+import { GraphQLFailure } from './errors.ts';
 import { refNodeId, repositoryNodeId } from './node-ids.ts';
 
 /** GitHub cuts a blob's text off after this many bytes. */
@@ -28,9 +29,10 @@ export function repositoryObject(forge: ForgeContext, caller: Caller): GraphQLOb
     isArchived: false,
     isEmpty: async () => (await git.refs('refs/heads/')).length === 0,
     owner: { ...actor(forge, owner), __typename: 'Organization' },
-    defaultBranchRef: () => refObject(forge, `refs/heads/${defaultBranch}`),
+    defaultBranchRef: () => refObject(forge, `refs/heads/${defaultBranch}`, caller),
     ref: ({ qualifiedName }: { qualifiedName: string }) =>
-      refObject(forge, qualifiedName.startsWith('refs/') ? qualifiedName : `refs/heads/${qualifiedName}`),
+      refObject(forge, qualifiedName.startsWith('refs/') ? qualifiedName : `refs/heads/${qualifiedName}`, caller),
+    refs: (asked: RefsArguments) => refsBelow(forge, asked, caller),
     object: ({ oid, expression }: { oid?: string; expression?: string }) =>
       oid === undefined ? expressionObject(forge, expression ?? '') : objectOf(forge, oid),
     pullRequest: async ({ number }: { number: number }) => pullRequestObject(forge, await found(forge, number), caller),
@@ -44,11 +46,84 @@ async function found(forge: ForgeContext, number: number): Promise<PullRequest> 
 }
 
 /** `Ref`; null when there is none of that name. */
-export async function refObject(forge: ForgeContext, ref: string): Promise<GraphQLObject | null> {
+export async function refObject(forge: ForgeContext, ref: string, caller: Caller): Promise<GraphQLObject | null> {
   const target = await forge.git.resolve(ref);
   if (!target) return null;
   const [, prefix = '', name = ''] = /^(refs\/[^/]+\/)(.+)$/.exec(ref) ?? [];
-  return { __typename: 'Ref', id: refNodeId(forge, ref), name, prefix, target: () => objectOf(forge, target.sha) };
+  return {
+    __typename: 'Ref',
+    id: refNodeId(forge, ref),
+    name,
+    prefix,
+    target: () => objectOf(forge, target.sha),
+    associatedPullRequests: async ({ states = null, ...page }: PageArguments & { states?: readonly string[] | null }) =>
+      connection(
+        'associatedPullRequests',
+        (await Promise.all(pullsOf(forge, ref).map((pull) => pullRequestObject(forge, pull, caller)))).filter(
+          ({ state }) => states === null || states.includes(String(state)),
+        ),
+        page,
+      ),
+  };
+}
+
+function pullsOf(forge: ForgeContext, ref: string): readonly PullRequest[] {
+  return forge.store.state.pulls.filter(({ headRef }) => `refs/heads/${headRef}` === ref);
+}
+
+interface PageArguments {
+  readonly first?: number | null;
+  readonly last?: number | null;
+  /** The cursor of the page before: how many nodes came so far. */
+  readonly after?: string | null;
+}
+
+interface RefsArguments extends PageArguments {
+  readonly refPrefix: string;
+  readonly query?: string | null;
+}
+
+/** `Repository.refs`: GitHub takes a folder of any depth as the prefix, and leaves it out of the names. */
+async function refsBelow(
+  forge: ForgeContext,
+  { refPrefix, query, ...page }: RefsArguments,
+  caller: Caller,
+): Promise<GraphQLObject> {
+  const folder = refPrefix.endsWith('/') ? refPrefix : `${refPrefix}/`;
+  const named = (await forge.git.refs(folder))
+    .map(({ ref }) => ({ ref, name: ref.slice(folder.length) }))
+    .filter(({ name }) => name.toLowerCase().includes((query ?? '').toLowerCase()));
+  const nodes = named.map(async ({ ref, name }) => ({
+    ...(await refObject(forge, ref, caller)),
+    name,
+    prefix: folder,
+  }));
+  return connection('refs', await Promise.all(nodes), page);
+}
+
+/** GitHub gives no connection of any length, and no page of more than a hundred. */
+function connection(name: string, all: readonly GraphQLObject[], { first, last, after }: PageArguments): GraphQLObject {
+  const length = first ?? last ?? null;
+  if (length === null) {
+    const message = `You must provide a \`first\` or \`last\` value to properly paginate the \`${name}\` connection.`;
+    throw new GraphQLFailure('MISSING_PAGINATION_BOUNDARIES', message);
+  }
+  if (length > 100) {
+    const message = `Requesting ${length} records on the \`${name}\` connection exceeds the \`first\` limit of 100 records.`;
+    throw new GraphQLFailure('EXCESSIVE_PAGINATION', message);
+  }
+  const start = first == null ? Math.max(0, all.length - length) : Number(after ?? 0);
+  const end = Math.min(start + length, all.length);
+  return {
+    totalCount: all.length,
+    nodes: all.slice(start, end),
+    pageInfo: {
+      hasNextPage: end < all.length,
+      hasPreviousPage: start > 0,
+      startCursor: String(start),
+      endCursor: String(end),
+    },
+  };
 }
 
 /** What `main:path/to/file` or `main` names. */
@@ -163,6 +238,35 @@ export async function pullRequestObject(
     mergeable: mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING',
     mergeStateStatus: async () => mergeableState(await forge.pulls.facts(pull, mergeable)).toUpperCase(),
     viewerDidAuthor: pull.user === caller.user,
+    timelineItems: ({ itemTypes, ...page }: PageArguments & { readonly itemTypes?: readonly string[] | null }) =>
+      connection('timelineItems', timelineOf(forge, pull, itemTypes ?? null), page),
+  };
+}
+
+/** Of what happened to a pull request: that it was reopened, and only the last time. */
+function timelineOf(
+  forge: ForgeContext,
+  { id, reopened }: PullRequest,
+  types: readonly string[] | null,
+): readonly GraphQLObject[] {
+  if (reopened === undefined || types?.includes('REOPENED_EVENT') === false) return [];
+  const { by, at, times } = reopened;
+  const event = nodeId('ReopenedEvent', `${id}-${times}`);
+  return [{ __typename: 'ReopenedEvent', id: event, createdAt: at, actor: actor(forge, by) }];
+}
+
+/** `IssueComment`. */
+export function commentObject(forge: ForgeContext, comment: IssueComment, caller: Caller): GraphQLObject {
+  return {
+    __typename: 'IssueComment',
+    id: nodeId('IssueComment', comment.id),
+    databaseId: comment.id,
+    url: `${forge.urls.html}/pull/${comment.issue}#issuecomment-${comment.id}`,
+    body: comment.body,
+    createdAt: comment.createdAt,
+    updatedAt: comment.updatedAt,
+    author: actor(forge, comment.user),
+    viewerDidAuthor: comment.user === caller.user,
   };
 }
 

@@ -8,8 +8,16 @@ import { nodeId } from '../represent/urls.ts';
 import type { Site } from '../site.ts';
 import { type CommitOnBranch, commitOnBranch } from './commit-on-branch.ts';
 import { GraphQLFailure, shownError } from './errors.ts';
-import { refOfNode, repositoryOfNode } from './node-ids.ts';
-import { actor, commitObject, type GraphQLObject, pullRequestObject, refObject, repositoryObject } from './objects.ts';
+import { commentOfNode, refOfNode, repositoryOfNode } from './node-ids.ts';
+import {
+  actor,
+  commentObject,
+  commitObject,
+  type GraphQLObject,
+  pullRequestObject,
+  refObject,
+  repositoryObject,
+} from './objects.ts';
 import { operationIn, requestIn } from './operation.ts';
 import { publishedSchema } from './schema.ts';
 
@@ -68,6 +76,12 @@ function rootOf(caller: Call): GraphQLObject {
     repository: ({ owner, name }: { owner: string; name: string }) =>
       repositoryObject(repositoryNamed(site, `${owner}/${name}`, caller), caller),
     node: ({ id }: { id: string }) => nodeObject(site, id, caller),
+    nodes: ({ ids }: { ids: readonly string[] }) => {
+      if (ids.length > 100) {
+        throw new GraphQLFailure('EXCESSIVE_PAGINATION', `${ids.length} ids are more than the 100 that are allowed.`);
+      }
+      return ids.map(async (id) => await nodeObject(site, id, caller));
+    },
     createCommitOnBranch: async ({ input }: { input: CommitInput }) => {
       const { forge, branch } = branchOf(site, input.branch, caller);
       mayWrite(caller, 'contents');
@@ -84,7 +98,7 @@ function rootOf(caller: Call): GraphQLObject {
       return {
         clientMutationId: input.clientMutationId ?? null,
         commit: commitObject(forge, await forge.git.commit(sha)),
-        ref: refObject(forge, `refs/heads/${branch}`),
+        ref: refObject(forge, `refs/heads/${branch}`, caller),
       };
     },
     convertPullRequestToDraft: (args: DraftArguments) => setDraft(site, args, true, caller),
@@ -113,8 +127,10 @@ async function setDraft(site: Site, { input }: DraftArguments, draft: boolean, c
 async function nodeObject(site: Site, id: string, caller: Caller): Promise<GraphQLObject> {
   const repository = repositoryOfNode(site, id);
   if (repository && sees(caller, repository)) return repositoryObject(repository, caller);
+  const comment = commentOfNode(site, id);
+  if (comment && sees(caller, comment.forge)) return commentObject(comment.forge, comment.comment, caller);
   const ref = refOfNode(site, id);
-  const found = ref && sees(caller, ref.forge) && (await refObject(ref.forge, ref.ref));
+  const found = ref && sees(caller, ref.forge) && (await refObject(ref.forge, ref.ref, caller));
   if (!found) throw unknownNode(id);
   return found;
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { momentArgument, previewSpanArgument, spanArgument } from '../../../../starter/cli/lights-out/arguments.ts';
 import { parseDuration } from '../../../../domain/kernel/duration.ts';
 import { readManifest } from '../../../../starter/cli/lights-out/manifest.ts';
@@ -11,10 +11,7 @@ import { previewText } from '../../../../starter/cli/lights-out/preview-text.ts'
 import { scheduleTarget } from '../../../../starter/cli/lights-out/target.ts';
 import { statusText } from '../../../../starter/cli/lights-out/status-text.ts';
 import type { LightsOutStatus } from '../../../../workflows/lights-out/messages.ts';
-import { headroom, type ProgramOutcome, runProgram } from '../../run-program.ts';
-
-// Each starts processes, up to four one after the other, and many start at once.
-vi.setConfig({ testTimeout: 180_000 });
+import { headroom, type ProgramOutcome } from '../../run-program.ts';
 
 const CLUSTER = { CLUSTER_NAME: 'test' };
 
@@ -270,7 +267,7 @@ describe.concurrent('headroom lights-out preview --file', () => {
 });
 
 async function withInput(input: string, args: readonly string[]): Promise<ProgramOutcome> {
-  return await runProgram('headroom', ['lights-out', ...args], {}, input);
+  return await headroom(['lights-out', ...args], {}, input);
 }
 
 describe('the schedules of a file', () => {

@@ -3,17 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { editLocation } from '../../../../domain/quota-resize/git/locate/location/edit-location.ts';
-import { scanQuotas } from '../../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { unifiedDiff } from '../../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { answered, readCheckout } from '../../../../starter/cli/quota-resize/checkout.ts';
 import { generateCheckout, shapeNames } from '../../../layouts/generate.ts';
 import { type Files, layoutFiles } from '../../../layouts/tree.ts';
 import { headroom } from '../../run-program.ts';
-
-// Each command is a process of its own, and many start at once.
-vi.setConfig({ testTimeout: 120_000 });
 
 const folders: string[] = [];
 
@@ -62,9 +58,9 @@ function counts(diff: string): { readonly removed: number; readonly added: numbe
 describe('a generated checkout with every layout', () => {
   const { files, quotas } = generateCheckout(20261121, { quotas: 5 * shapeNames.length, others: 40 });
 
-  it('has every quota found, with its limits', () => {
+  it('has every quota found, with its limits', async () => {
     const checkout = readCheckout(checkoutWith(files));
-    const scan = answered(checkout, (tree) => scanQuotas(tree));
+    const scan = await answered(checkout, { kind: 'scan', options: {} });
     expect(scan.unlocated).toEqual([]);
     for (const { namespace, name, limits } of quotas) {
       const found = scan.quotas.filter((quota) => quota.namespace === namespace && quota.name === name);
@@ -74,10 +70,10 @@ describe('a generated checkout with every layout', () => {
     }
   });
 
-  it('takes the diff of each quota with git, with one line for each raised value', () => {
+  it('takes the diff of each quota with git, with one line for each raised value', async () => {
     const root = checkoutWith(files);
     const checkout = readCheckout(root);
-    const scan = answered(checkout, (tree) => scanQuotas(tree));
+    const scan = await answered(checkout, { kind: 'scan', options: {} });
     for (const { namespace, shape, patched } of quotas) {
       const location = scan.quotas.find((quota) => quota.namespace === namespace && quota.name === 'compute');
       for (const limits of [{ pods: '1000' }, { 'requests.cpu': '64', pods: '1000' }]) {
@@ -98,7 +94,7 @@ describe('a generated checkout with every layout', () => {
     const planned = await headroom(['plan', '--repo', root, '--all', '--increment', '20%']);
     expect({ code: planned.code, stderr: planned.stderr }).toEqual({ code: 0, stderr: '' });
     git(root, ['apply', '--whitespace=nowarn', '-'], planned.stdout);
-    const applied = answered(readCheckout(root), (tree) => scanQuotas(tree));
+    const applied = await answered(readCheckout(root), { kind: 'scan', options: {} });
     expect(applied.unlocated).toEqual([]);
     const raises: Readonly<Record<string, string>> = {
       '1': '1200m',
@@ -126,6 +122,19 @@ describe('a generated checkout with every layout', () => {
 });
 
 describe.concurrent('headroom sources', () => {
+  it('reads files as large as the worker does', async () => {
+    const filler = '# filler\n'.repeat(2_000);
+    const quota = 'kind: ResourceQuota\napiVersion: v1\nmetadata: {name: a, namespace: b}\nspec: {hard: {pods: 2}}\n';
+    const root = folderWith({ 'quota.yaml': `${quota}${filler}` });
+    const args = ['sources', '--repo', root];
+    expect((await headroom(args)).stdout).toMatch(/b\/a|b +a/);
+    const limited = await headroom(args, { GIT_MAX_FILE_BYTES: '10000' });
+    expect(limited.stdout).toContain('more than the 10 kB that are read of a file');
+    const wrong = await headroom(args, { GIT_MAX_FILE_BYTES: '1 MB' });
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('GIT_MAX_FILE_BYTES "1 MB" is not a number of bytes from 10000 to 10000000');
+  });
+
   it('prints what it found as JSON, with no cluster and no configuration', async () => {
     const root = folderWith(layoutFiles('helm'));
     const { code, stdout, stderr } = await headroom(['sources', '--repo', root, '--output', 'json']);

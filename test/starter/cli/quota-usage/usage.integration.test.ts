@@ -7,10 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts';
 import { ensureQuotaEvent } from '../../../../activities/kernel/quota-event.ts';
 import { type UsageArgument, usageArgument } from '../../../../starter/cli/quota-usage/argument.ts';
-import {
-  connectCounting as connectCluster,
-  type CountingCluster,
-} from '../../../../starter/cli/quota-usage/cluster.ts';
+import { withCluster } from '../../../../starter/cli/cluster.ts';
+import { counting, type CountingCluster } from '../../../../starter/cli/quota-usage/cluster.ts';
 import { type Comparison, compareQuotas } from '../../../../starter/cli/quota-usage/compare.ts';
 import { namespaceText } from '../../../../starter/cli/quota-usage/namespace-text.ts';
 import { type NamespaceUsage, namespaceUsageOf, type Overview } from '../../../../starter/cli/quota-usage/report.ts';
@@ -41,14 +39,18 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-/** The cluster as the command reads it. */
-function cluster(kubeconfig = plane.adminKubeconfig): CountingCluster {
+/** Asks the cluster as the command does. */
+async function asked<T>(
+  question: (cluster: CountingCluster, argument: UsageArgument) => Promise<T>,
+  argument: string,
+  kubeconfig = plane.adminKubeconfig,
+): Promise<T> {
   const env = { CLUSTER_NAME: 'test', KUBECONFIG: kubeconfig };
-  return connectCluster(loadConfig({ env, argv: [], program: 'command line' }));
-}
-
-function argument(text: string): UsageArgument {
-  return usageArgument(text);
+  const sources = { env, argv: [], program: 'command line' } as const;
+  return await withCluster(
+    { config: loadConfig(sources), sources },
+    async (connected) => await question(counting(connected), usageArgument(argument)),
+  );
 }
 
 /** Runs the program in a terminal of so many columns, as far as a pipe has any. */
@@ -244,7 +246,7 @@ describe('headroom usage', () => {
   });
 
   it('says what uses a quota: pods and claims go to the workloads that people know', async () => {
-    const seen = await namespaceUsageOf(cluster(), argument('team-a'));
+    const seen = await asked(namespaceUsageOf, 'team-a');
     const uses = (quota: string): Record<string, readonly string[]> =>
       Object.fromEntries(
         (seen.quotas.find((report) => report.quota === quota)?.usedBy ?? []).map(({ resource, top }) => [
@@ -270,7 +272,7 @@ describe('headroom usage', () => {
   });
 
   it('says what waits: replicas that were denied, with the answer to the next one, and pods that do not run', async () => {
-    const { pending } = await namespaceUsageOf(cluster(), argument('team-a'));
+    const { pending } = await asked(namespaceUsageOf, 'team-a');
     expect(pending).toEqual({
       workloads: [
         {
@@ -299,9 +301,9 @@ describe('headroom usage', () => {
     const seen = JSON.parse(stdout) as NamespaceUsage;
     expect(seen.quotas.map(({ quota }) => quota)).toEqual(['objects']);
     expect(seen.pending).toEqual({ workloads: [], pods: { count: 0, reasons: [] } });
-    const compute = await namespaceUsageOf(cluster(), argument('team-a/compute'));
+    const compute = await asked(namespaceUsageOf, 'team-a/compute');
     expect(compute.pending).toMatchObject({ workloads: [{ name: 'web' }], pods: { count: 9 } });
-    const none = await namespaceUsageOf(cluster(), argument('team-c'));
+    const none = await asked(namespaceUsageOf, 'team-c');
     expect(namespaceText(none, { width: 80, colours: false })).toBe('team-c in test has no ResourceQuota.\n');
   });
 
@@ -313,7 +315,7 @@ describe('headroom usage', () => {
       stdout: '1 quota of test compared: every status that could be counted is true.\n',
     });
 
-    const before = await compareQuotas(cluster(), argument('team-a'));
+    const before = await asked(compareQuotas, 'team-a');
     // The namespace's own ConfigMap was there before admission counted.
     expect(before).toMatchObject({
       compared: 3,
@@ -361,10 +363,10 @@ describe('headroom usage', () => {
       stdout: '',
       stderr: 'there is no ResourceQuota "computer" in team-a: did you mean compute?\n',
     });
-    await expect(namespaceUsageOf(cluster(), argument('teamA'))).rejects.toThrow(
+    await expect(asked(namespaceUsageOf, 'teamA')).rejects.toThrow(
       'there is no namespace "teamA" in test: did you mean team-a?',
     );
-    await expect(compareQuotas(cluster(), argument('team-c/compute'))).rejects.toThrow(
+    await expect(asked(compareQuotas, 'team-c/compute')).rejects.toThrow(
       'there is no ResourceQuota "compute" in team-c: it has none',
     );
     const both = await usage(['--diff', '--all-resources']);
@@ -399,9 +401,9 @@ describe('headroom usage', () => {
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: NOBODY }],
       },
     );
-    const nobody = cluster(plane.kubeconfigFor(NOBODY));
+    const nobody = plane.kubeconfigFor(NOBODY);
     const seen = await eventually('the role is in force', async () => {
-      const usage = await namespaceUsageOf(nobody, argument('team-a'));
+      const usage = await asked(namespaceUsageOf, 'team-a', nobody);
       // It may come into force between two of the lists.
       return usage.warnings.some((line) => /list (?:pods|persistentvolumeclaims)$/.test(line)) ? undefined : usage;
     });
@@ -413,7 +415,7 @@ describe('headroom usage', () => {
       workload: expect.stringMatching(/^ReplicaSet\/web-/),
       amount: '3',
     });
-    const { wrong, unmeasured } = await compareQuotas(nobody, argument('team-a/objects'));
+    const { wrong, unmeasured } = await asked(compareQuotas, 'team-a/objects', nobody);
     expect(wrong).toEqual([]);
     expect(unmeasured).toContainEqual({
       namespace: 'team-a',
@@ -447,7 +449,7 @@ describe('headroom usage', () => {
     // Whoever looks before sees the quota as it was before the first pod, and the Event of the second.
     await untilRefused('team-d');
     const workloads = await eventually('the refusal is told', async () => {
-      const { pending } = await namespaceUsageOf(cluster(), argument('team-d'));
+      const { pending } = await asked(namespaceUsageOf, 'team-d');
       return pending.workloads.length === 2 ? pending.workloads : undefined;
     });
     expect(workloads).toMatchObject([

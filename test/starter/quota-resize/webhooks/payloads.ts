@@ -64,8 +64,15 @@ export const payloads = {
 /** A request as GitHub would send it. */
 export async function signed(event: string, payload: unknown, options: { secret?: string; id?: string } = {}) {
   const { secret = SECRET, id = crypto.randomUUID() } = options;
-  const body = JSON.stringify(payload);
-  return { event, id, signature: await new Webhooks({ secret }).sign(body), body: Buffer.from(body) };
+  const text = JSON.stringify(payload);
+  const signature = await new Webhooks({ secret }).sign(text);
+  return { event, id, signature, ...bodyOf(Buffer.from(text)) };
+}
+
+/** A body as it comes in: in chunks. */
+export function bodyOf(bytes: Buffer): { readonly length: number; readonly body: readonly Buffer[] } {
+  const middle = Math.floor(bytes.length / 2);
+  return { length: bytes.length, body: [bytes.subarray(0, middle), bytes.subarray(middle)] };
 }
 
 /** The Lease of a quota whose decision has a pull request. */
@@ -101,7 +108,7 @@ export function lease(
             ...pullRequest,
           },
   };
-  const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision };
+  const memory = { lastModified: null, lastRecommendation: null, rejections: [], raises: [], decision };
   return {
     metadata: {
       name: `state-team-a-${quota}`,

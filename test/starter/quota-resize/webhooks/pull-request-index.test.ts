@@ -88,14 +88,15 @@ describe('whom a webhook is for', () => {
   });
 
   it('is not the Lease that locks a file', () => {
-    const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
+    const holder = { namespace: 'team-a', quota: 'compute', holder: 'headroom/1', at: 0 };
+    const lock = { holders: [holder], queue: [] };
     const file = { repository: 'acme/gitops', path: 'quota.yaml' };
     const locked = {
       ...lease('compute'),
       metadata: {
         name: 'file-1',
         labels: fileLeaseLabels,
-        annotations: { ...lease('compute').metadata?.annotations, ...fileLeaseAnnotations(target, file) },
+        annotations: fileLeaseAnnotations(lease('compute').metadata?.annotations ?? {}, file, lock, 'prod'),
       },
     };
     expect(woken('pull_request', payloads.pull_request(7), [locked])).toEqual([]);

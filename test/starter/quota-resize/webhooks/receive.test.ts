@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { createReceiver, type ReceiverOptions } from '../../../../starter/quota-resize/webhooks/receive.ts';
 import { SeenDeliveries } from '../../../../starter/quota-resize/webhooks/seen-deliveries.ts';
-import { NOW, payloads, SECRET, signed } from './payloads.ts';
+import { bodyOf, NOW, payloads, SECRET, signed } from './payloads.ts';
 
 const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 
@@ -10,6 +10,7 @@ const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'comp
 function receiver(options: Partial<ReceiverOptions> = {}) {
   const requests: string[] = [];
   const receive = createReceiver({
+    cluster: 'prod',
     secrets: () => [SECRET],
     find: () => [{ target, isFileChanged: false }],
     request: ({ coalescingKey, cause, starts }) =>
@@ -30,6 +31,15 @@ describe('a webhook', () => {
     expect(requests).toEqual(['quota-resize/prod/team-a/compute (pull request): GitHub: pull_request']);
   });
 
+  it('about one that was reopened asks for a search too, because no Lease may know it any more', async () => {
+    const { receive, requests } = receiver({ find: () => [] });
+    for (const action of ['reopened', 'opened', 'closed']) {
+      const delivery = await signed('pull_request', { ...payloads.pull_request(), action });
+      expect(await receive(delivery)).toMatchObject({ outcome: 'unmatched' });
+    }
+    expect(requests).toEqual(['orphan-search/prod: GitHub: pull_request, starting']);
+  });
+
   it('without a signature, or with one of another secret or body, has no effect', async () => {
     const { receive, requests } = receiver();
     const good = await signed('pull_request', payloads.pull_request());
@@ -37,8 +47,10 @@ describe('a webhook', () => {
       { ...good, signature: '' },
       { ...good, signature: 'sha256=' },
       { ...good, signature: good.signature.replace('sha256=', 'sha1=') },
-      { ...good, body: Buffer.from(`${good.body.toString()} `) },
-      { ...good, body: Buffer.alloc(0) },
+      { ...good, ...bodyOf(Buffer.concat([...good.body, Buffer.from(' ')])) },
+      { ...good, ...bodyOf(Buffer.alloc(0)) },
+      { ...good, length: good.length - 1 },
+      { ...good, length: good.length + 1 },
       await signed('pull_request', payloads.pull_request(), { secret: 'another secret' }),
     ];
     for (const delivery of forged) {
@@ -46,6 +58,17 @@ describe('a webhook', () => {
     }
     expect(requests).toEqual([]);
     expect(await receive(good), 'what failed before does not count as seen').toMatchObject({ status: 202 });
+  });
+
+  it('whose connection ends before its body does has no effect', async () => {
+    const { receive, requests } = receiver();
+    const good = await signed('pull_request', payloads.pull_request());
+    async function* cut(): AsyncGenerator<Buffer> {
+      yield* good.body.slice(0, 1);
+      throw new Error('aborted');
+    }
+    expect(await receive({ ...good, body: cut() })).toMatchObject({ status: 400, outcome: 'malformed' });
+    expect(requests).toEqual([]);
   });
 
   it('may be signed with the old secret or the new one while it is being replaced', async () => {

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { Counter, Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReceiver } from '../../../../starter/quota-resize/webhooks/receive.ts';
 import { serveWebhooks } from '../../../../starter/quota-resize/webhooks/server.ts';
 import type { ListeningServer } from '../../../../platform/health/health.ts';
@@ -16,6 +18,7 @@ beforeEach(async () => {
   lines = [];
   metrics = new Registry();
   const receive = createReceiver({
+    cluster: 'prod',
     secrets: () => [SECRET],
     find: () => [{ target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' }, isFileChanged: false }],
     request: ({ cause }) => requests.push(cause),
@@ -53,7 +56,7 @@ async function send(
       'x-hub-signature-256': signature,
       ...changes.headers,
     },
-    body: changes.body ?? body,
+    body: changes.body ?? Buffer.concat(body),
   });
 }
 
@@ -103,4 +106,84 @@ describe('the port for webhooks', () => {
     expect(lines.length).toBeGreaterThan(1);
     for (const secret of [SECRET, 'sha256=', 'private-text']) expect(lines.join()).not.toContain(secret);
   });
+
+  it('answers who has no signature, no length or too much before a byte of the body is read', async () => {
+    const started = async (headers: Record<string, string>) => await headersOnly({ ...valid, ...headers });
+    expect(await started({ 'x-hub-signature-256': 'sha256=1' })).toBe(401);
+    expect(await started({ 'content-length': String(6 * 1024 * 1024) })).toBe(413);
+    expect(await started({ 'content-length': '', 'transfer-encoding': 'chunked' })).toBe(411);
+  });
+
+  it('has so many connections, and closes further ones before they are read', async () => {
+    const { hostname, port } = new URL(server.url);
+    const connected = async (): Promise<Socket> => {
+      // Whether it is closed with an error or without one is the same here.
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      await once(socket, 'connect');
+      return socket;
+    };
+    const idle: Socket[] = [];
+    for (let count = 0; count < 32; count += 1) idle.push(await connected());
+    const further = connect(Number(port), hostname).on('error', () => {});
+    await new Promise<void>((resolve) => further.once('close', () => resolve()).resume());
+    expect(idle.filter((socket) => socket.closed)).toEqual([]);
+    for (const socket of idle) socket.destroy();
+    await vi.waitFor(async () => {
+      expect((await send('pull_request', now())).status).toBe(202);
+    });
+  });
+
+  it('takes deliveries while others announce bodies of megabytes that do not come', async () => {
+    const idle = [await open({ ...valid }), await open({ ...valid }), await open({ ...valid })];
+    expect((await send('pull_request', now())).status).toBe(202);
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('takes deliveries while others send all that is held at once, and do not end', async () => {
+    const senders = [await open({ ...valid }), await open({ ...valid }), await open({ ...valid })];
+    for (const socket of senders) {
+      socket.on('error', () => {});
+      await new Promise((resolve) => socket.write(Buffer.alloc(4 * 1024 * 1024 - 1, 'x'), resolve));
+    }
+    expect((await send('pull_request', now())).status).toBe(202);
+    for (const socket of senders) socket.destroy();
+  });
+
+  it('ends a body that does not go on', async () => {
+    const slow = await open({ ...valid });
+    slow.write('{');
+    const [data] = (await once(slow, 'data')) as [Buffer];
+    expect(data.toString()).toMatch(/^HTTP\/1\.1 408 /);
+    await once(slow.resume(), 'close');
+    const { values } = await metrics.getSingleMetric('deliveries_total')!.get();
+    expect(values.map(({ labels }) => labels)).toEqual([{ event: 'push', outcome: 'slow' }]);
+  });
 });
+
+/** Headers of a delivery whose body has 4 MB. */
+const valid: Record<string, string> = {
+  'content-type': 'application/json',
+  'content-length': String(4 * 1024 * 1024),
+  'x-github-event': 'push',
+  'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+};
+
+/** A connection that has sent these headers and waits with the body. */
+async function open(headers: Record<string, string>): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  const lines = Object.entries(headers).flatMap(([name, value]) => (value === '' ? [] : [`${name}: ${value}`]));
+  socket.write(`POST /webhooks/github HTTP/1.1\r\nhost: x\r\n${lines.join('\r\n')}\r\n\r\n`);
+  // Its headers are read once a later request on another connection is answered.
+  await once(socket, 'connect');
+  await fetch(server.url);
+  return socket;
+}
+
+/** The status that the port answers headers with, before any body. */
+async function headersOnly(headers: Record<string, string>): Promise<number> {
+  const socket = await open(headers);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return Number(data.toString().split(' ')[1]);
+}

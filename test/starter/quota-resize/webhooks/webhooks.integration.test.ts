@@ -9,6 +9,7 @@ import { quotaLeaseLabels, withMemory } from '../../../../domain/quota-resize/mo
 import type { Delivery } from '../../../kernel/forge/webhooks/delivery.ts';
 import type { SupervisedProcess } from '../../../kernel/servers/supervised-process.ts';
 import { eventually } from '../../../kernel/stack/eventually.ts';
+import { flood } from './flood.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../../kernel/stack/stack.ts';
 
 const SECRETS = ['the-old-secret-of-the-hook', 'the-new-secret-of-the-hook'] as const;
@@ -70,6 +71,7 @@ async function pullRequestOf(
     lastModified: null,
     lastRecommendation: null,
     rejections: [],
+    raises: [],
     decision,
   });
   // Nobody is hinted of how it came: what is delivered late would be for the workflow that runs by then.
@@ -193,6 +195,23 @@ describe('what happens to a pull request at GitHub', () => {
 });
 
 describe('the starter', () => {
+  it('refuses 200 connections that send 5 MB each, and takes webhooks afterwards', async () => {
+    const { statuses } = await flood({
+      url,
+      pid: starter.pid,
+      connections: 200,
+      bytes: 5e6,
+      secret: 'another',
+    });
+    expect(statuses).not.toHaveProperty('202');
+    // It notices that the connections are over a moment after this side does.
+    const status = await eventually('there is a connection again', async () => {
+      const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(10_000) });
+      return answer.status;
+    });
+    expect(status).toBe(401);
+  });
+
   it('is ready with its webhooks, and has no secret in its log', async () => {
     const log = await readFile(starter.logFile, 'utf8');
     const [, health] = /"health":"([^"]+)"/.exec(log) ?? [];

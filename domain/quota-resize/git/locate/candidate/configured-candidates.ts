@@ -11,7 +11,7 @@ import type { SourceCandidate } from './source-candidate.ts';
 export function configuredCandidates(
   pathTemplate: string,
   target: Omit<PathFields, 'cluster'> & { readonly cluster: string | undefined },
-  narrowed: Pick<SourceCandidate, 'repository' | 'ref' | 'field'> = {},
+  narrowed: Pick<SourceCandidate, 'repository' | 'ref' | 'refBy' | 'field'> = {},
   notes: readonly string[] = [],
 ): readonly SourceCandidate[] {
   const because = notes.length === 0 ? '' : ` (${notes.join(', and ')})`;

@@ -21,6 +21,8 @@ export interface SourceCandidate {
   readonly repository?: string;
   /** A branch. Absent: the repository's configured base, or its default branch. */
   readonly ref?: string;
+  /** Present when nothing but an annotation names the branch. */
+  readonly refBy?: 'annotation';
   /** A folder or a file from the repository's root; "" is the root. Absent: the whole tree. */
   readonly path?: string;
   /** The pointer to the value in a values file: `namespaceQuotas["requests.cpu"]`. */
@@ -38,8 +40,8 @@ export interface SourceCandidate {
   /** What installs the chart at the path; where the chart is not in the tree, the path is the object's own. */
   readonly release?: ReleaseObject;
   /**
-   * The configured path template, for a search of the whole repository: a file whose path has another cluster by the
-   * template belongs to that cluster.
+   * The configured path template, for a search of the whole repository and for a path of an annotation: a file whose
+   * path has another cluster by the template belongs to that cluster.
    */
   readonly template?: string;
   /** Where the candidate comes from, to follow "found by": `the annotation resizer.io/git-path of namespace team-a`. */

@@ -3,7 +3,9 @@ import { isQuantity } from '../../../../kernel/quantity.ts';
 import type { ValueEdit } from '../../yaml/value-edit.ts';
 import { isTemplate, looksLikeValues, templateOf } from './chart.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import { otherUseOf } from './other-uses.ts';
 import { type Draft, instances, type Limit } from './template-quotas.ts';
+import { namePatternOf } from './name-pattern.ts';
 import { type Release, releasesOf, valuesFile } from './release.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import { isWithin } from '../tree/paths.ts';
@@ -45,7 +47,7 @@ export function chartQuotas(
       }),
     );
   });
-  return drafts.map((draft) => resolvedChartQuota(draft, uses));
+  return drafts.map((draft) => resolvedChartQuota(reader, draft, uses));
 }
 
 /**
@@ -102,7 +104,7 @@ function identityOf({ namespace, name }: Draft): string {
   return JSON.stringify([namespace ?? null, name ?? null]);
 }
 
-function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): ResolvedQuota {
+function resolvedChartQuota(reader: TreeReader, draft: Draft, uses: ReadonlyMap<string, number>): ResolvedQuota {
   const { release, template, line, limits, name, namespace } = draft;
   const readable = limits.filter(({ text }) => typeof text === 'string' && isQuantity(text));
   const unnamed: SourceNote[] =
@@ -125,7 +127,7 @@ function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): Re
         : [];
   return {
     name: name ?? '',
-    ...(name === undefined ? { namePattern: patternOf(draft.nameSource ?? '') } : {}),
+    ...(name === undefined ? { namePattern: namePatternOf(draft.nameSource ?? '') } : {}),
     namespace,
     ...(release.namespaceBy === undefined || namespace !== release.namespace
       ? {}
@@ -136,7 +138,11 @@ function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): Re
     values: new Map(
       readable.map((limit) => [
         limit.key,
-        { value: { path: limit.path, line: limit.line, text: limit.text ?? '' }, edit: editOf(limit, uses) },
+        {
+          value: { path: limit.path, line: limit.line, text: limit.text ?? '' },
+          edit: editOf(reader, release, limit, uses),
+          ...doubtAbout(reader, release, limit),
+        },
       ]),
     ),
     unreadable: limits
@@ -160,12 +166,6 @@ function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): Re
   };
 }
 
-/** A pattern that matches every result of a text with expressions. */
-function patternOf(text: string): RegExp {
-  const parts = text.split(/\{\{.*?\}\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
-}
-
 /** The limits that those values files set themselves. */
 function rivalValues(rivals: readonly Draft[]): readonly RivalValue[] {
   return rivals.flatMap(({ release, limits }) =>
@@ -175,7 +175,7 @@ function rivalValues(rivals: readonly Draft[]): readonly RivalValue[] {
   );
 }
 
-function editOf(limit: Limit, uses: ReadonlyMap<string, number>): ValueEdit {
+function editOf(reader: TreeReader, release: Release, limit: Limit, uses: ReadonlyMap<string, number>): ValueEdit {
   const users = uses.get(limitKey(limit)) ?? 0;
   if (users > 1) {
     return {
@@ -183,13 +183,28 @@ function editOf(limit: Limit, uses: ReadonlyMap<string, number>): ValueEdit {
       message: `the value of ${limit.key} at ${limit.path}:${limit.line} may be used by ${users} quotas: give this one a value of its own, or say where with the annotation resizer.io/git-field`,
     };
   }
-  const { valueLocation } = limit;
+  const { valueLocation, source } = limit;
+  const elsewhere = source === undefined ? undefined : otherUseOf(reader, release.chart, source);
+  if (elsewhere?.isCertain === true) {
+    return {
+      kind: 'none',
+      message: `the value of ${limit.key} at ${limit.path}:${limit.line} feeds more than this quota: ${elsewhere.path}:${elsewhere.line} uses it as well; give the quota a value of its own`,
+    };
+  }
   return valueLocation?.shared === undefined
     ? limit.edit
     : {
         kind: 'none',
         message: `the value of ${limit.key} at ${limit.path}:${limit.line} belongs to the YAML anchor &${valueLocation.shared}, which other places use; write the value out`,
       };
+}
+
+/** A use of the value that may be for more than the quota. */
+function doubtAbout(reader: TreeReader, { chart }: Release, { key, path, line, source }: Limit): { doubt?: string } {
+  const elsewhere = source === undefined ? undefined : otherUseOf(reader, chart, source);
+  if (elsewhere === undefined || elsewhere.isCertain) return {};
+  const place = `${elsewhere.path}:${elsewhere.line}`;
+  return { doubt: `${place} hands on the mapping with the value of ${key} at ${path}:${line}, and may use it` };
 }
 
 /** The files of the list that may contain values. */

@@ -7,6 +7,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import { isWithin } from '../tree/paths.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
+import { problemOf } from '../tree/unread.ts';
 
 /** One installation of a chart. A later layer of values overrides an earlier one. */
 export interface Release {
@@ -53,7 +54,11 @@ export function releasesOf(
       ],
       ...(delivery.namespace === undefined ? {} : { namespace: delivery.namespace, namespaceBy: delivery.learntFrom }),
       ...(delivery.release === undefined ? {} : { name: delivery.release }),
-      obstacles: [...obstaclesOf(reader, delivery), ...dependency],
+      obstacles: [
+        ...obstaclesOf(reader, delivery),
+        ...unreadValues(reader, [valuesFile(chart), ...delivery.valueFiles]),
+        ...dependency,
+      ],
       delivery,
       path: delivery.valueFiles.at(-1) ?? valuesFile(chart),
     }),
@@ -75,17 +80,20 @@ export function releasesOf(
         .flatMap(topKeys)
         .every((key) => keys.has(key)),
   );
-  const open = { chart, obstacles: dependency };
+  const open = (...files: readonly string[]): Pick<Release, 'chart' | 'obstacles'> => ({
+    chart,
+    obstacles: [...unreadValues(reader, [valuesFile(chart), ...files]), ...dependency],
+  });
   return [
     ...delivered,
     ...(delivered.some(({ path }) => path === valuesFile(chart))
       ? []
-      : [{ ...open, layers: own, path: valuesFile(chart) }]),
+      : [{ ...open(), layers: own, path: valuesFile(chart) }]),
     ...free
       .filter((path) => isWithin(path, chart))
-      .map((path) => ({ ...open, layers: [...own, ...layersOf(reader, path)], path })),
+      .map((path) => ({ ...open(path), layers: [...own, ...layersOf(reader, path)], path })),
     ...unnamed.map((path) => ({
-      ...open,
+      ...open(path),
       layers: [...own, ...layersOf(reader, path)],
       obstacles: [
         {
@@ -93,7 +101,7 @@ export function releasesOf(
           line: 1,
           message: `may be values of the chart ${chart || 'at the root'}, but nothing names it for that`,
         },
-        ...dependency,
+        ...open(path).obstacles,
       ],
       unnamed: true as const,
       path,
@@ -123,6 +131,14 @@ function obstaclesOf(
   const gone = valueFiles.find((file) => !reader.isFile(file));
   const why = opaque ?? (gone === undefined ? undefined : `names the values file ${gone}, which is not there`);
   return why === undefined ? [] : [{ path, line, message: `${learntFrom} ${why}` }];
+}
+
+/** Values files that are not read: what they set is not known. */
+function unreadValues(reader: TreeReader, files: readonly string[]): readonly SourceNote[] {
+  return [...new Set(files)].flatMap((path) => {
+    const unread = reader.isFile(path) && reader.text(path) === null ? reader.whyUnread(path) : undefined;
+    return unread === undefined ? [] : [{ path, line: 1, message: unread.message, reason: problemOf(unread) }];
+  });
 }
 
 /** A parent chart, with this one in its folder `charts`, may override this chart's values. */

@@ -16,6 +16,8 @@ export interface Limit {
   readonly line: number;
   readonly text: string | null | undefined;
   readonly valueLocation?: ValueLocation;
+  /** The pointer below `.Values` that the template takes it from. */
+  readonly source?: Pointer;
 }
 
 export interface Draft {
@@ -243,6 +245,7 @@ function fromValues(release: Release, pointer: Pointer, written: Pick<Limit, 'ke
     line: leaf.line,
     text: leaf.text,
     valueLocation,
+    source: pointer,
   };
 }
 

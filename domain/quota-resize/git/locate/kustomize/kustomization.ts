@@ -1,7 +1,9 @@
 /** Reads the parts of a kustomization.yaml that can affect a ResourceQuota. */
 import { isMap, isScalar, isSeq, Scalar } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../../yaml/documents.ts';
+import type { SourceProblem } from '../../../model/observation.ts';
 import { fileNameOf, folderOf, pathFrom } from '../tree/paths.ts';
+import { problemOf } from '../tree/unread.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
 
 /** The file names that `kustomize build` tries in a folder, in this order. */
@@ -64,6 +66,7 @@ export interface BrokenKustomization {
   readonly path: string;
   readonly line: number;
   readonly message: string;
+  readonly reason: SourceProblem;
 }
 
 export function isKustomizationFile(path: string): boolean {
@@ -96,21 +99,25 @@ export function readKustomization(reader: TreeReader, path: string): Kustomizati
     return undefined;
   }
   if (text === null) {
-    return { path, line: 1, message: 'not UTF-8, so not YAML' };
+    const unread = reader.whyUnread(path);
+    return unread === undefined
+      ? { path, line: 1, message: 'not UTF-8, so not YAML', reason: 'NotYaml' }
+      : { path, line: 1, message: unread.message, reason: problemOf(unread) };
   }
   const documents = reader.documents(path).filter(({ root, error }) => error !== undefined || isMap(root));
   const [document] = documents;
   if (document === undefined) {
-    return { path, line: 1, message: 'the kustomization is empty' };
+    return { path, line: 1, message: 'the kustomization is empty', reason: 'NotYaml' };
   }
   if (document.error !== undefined) {
-    return { path, ...document.error };
+    return { path, ...document.error, reason: 'NotYaml' };
   }
   if ((textAt(document, ['apiVersion']) ?? '').startsWith('kustomize.toolkit.fluxcd.io/')) {
     return undefined;
   }
   if (documents.length > 1) {
-    return { path, line: documents[1]?.lineOf(documents[1].root) ?? 1, message: 'a kustomization is one document' };
+    const line = documents[1]?.lineOf(documents[1].root) ?? 1;
+    return { path, line, message: 'a kustomization is one document', reason: 'NotYaml' };
   }
   return kustomizationOf(reader, path, document);
 }
@@ -215,9 +222,15 @@ function opaqueTransformers(reader: TreeReader, folder: string, document: Manife
   });
 }
 
-/** `replacements` that write a value into quotas or rename a quota. */
+/** `replacements` that write a value into quotas, rename a quota, or copy a limit to somewhere else. */
 function replacementsOf(reader: TreeReader, folder: string, document: ManifestDocument): readonly string[] {
+  const copies = (from: ManifestDocument, pointer: Pointer): boolean => {
+    const kind = textAt(from, [...pointer, 'source', 'kind']);
+    const field = textAt(from, [...pointer, 'source', 'fieldPath']) ?? '';
+    return (kind === undefined || kind === 'ResourceQuota') && /^spec(?:\.hard|$)/.test(field);
+  };
   const touches = (from: ManifestDocument, pointer: Pointer): boolean =>
+    copies(from, pointer) ||
     itemsAt(from, [...pointer, 'targets']).some((_target, index) => {
       const target = [...pointer, 'targets', index];
       const kind = textAt(from, [...target, 'select', 'kind']);
@@ -229,17 +242,22 @@ function replacementsOf(reader: TreeReader, folder: string, document: ManifestDo
         (fields.length === 0 || fields.some((field) => /^(?:spec(?:\.hard|$)|metadata\.name)/.test(field)))
       );
     });
-  const found = itemsAt(document, ['replacements']).some((_item, index) => {
-    const relative = textAt(document, ['replacements', index, 'path']);
-    const path = relative === undefined ? undefined : pathFrom(folder, relative);
-    if (path === undefined || !reader.isFile(path)) {
-      return touches(document, ['replacements', index]);
-    }
-    return reader
-      .documents(path)
-      .some((other) =>
-        isSeq(other.root) ? other.root.items.some((_one, at) => touches(other, [at])) : touches(other, []),
-      );
-  });
-  return found ? ['has replacements that write into ResourceQuotas'] : [];
+  const isVariable = itemsAt(document, ['vars']).some(
+    (_item, index) => textAt(document, ['vars', index, 'objref', 'kind']) === 'ResourceQuota',
+  );
+  const found =
+    isVariable ||
+    itemsAt(document, ['replacements']).some((_item, index) => {
+      const relative = textAt(document, ['replacements', index, 'path']);
+      const path = relative === undefined ? undefined : pathFrom(folder, relative);
+      if (path === undefined || !reader.isFile(path)) {
+        return touches(document, ['replacements', index]);
+      }
+      return reader
+        .documents(path)
+        .some((other) =>
+          isSeq(other.root) ? other.root.items.some((_one, at) => touches(other, [at])) : touches(other, []),
+        );
+    });
+  return found ? ['has replacements that write into ResourceQuotas, or copy from them'] : [];
 }

@@ -1,4 +1,5 @@
 /** Selects the quotas of a patch's target. */
+import { RE2JS } from 're2js';
 import type { PatchTarget } from './kustomization.ts';
 import type { RenderedQuota } from '../resolve/rendered-quota.ts';
 
@@ -28,11 +29,24 @@ export function selectorOf(target: PatchTarget): Selector {
 }
 
 /**
- * Matches as kustomize does: a regular expression that must match completely; an empty one matches everything.
+ * An expression of Go may repeat its parts a thousand times, so its cost is a multiple of its length. Names have at most
+ * 253 characters, and expressions for them are shorter still.
+ */
+const MAX_PATTERN_LENGTH = 512;
+
+/**
+ * Matches as kustomize does: an expression of Go's `regexp` package, which must match completely; an empty one matches
+ * everything. The time grows in proportion to the text, whatever the expression is.
  *
- * @throws {SyntaxError} for an expression that JavaScript cannot parse.
+ * @throws {Error} for an expression that Go does not accept, or that is too long.
  */
 function matcherOf(pattern: string | undefined): (text: string) => boolean {
-  const expression = pattern === undefined ? undefined : new RegExp(`^(?:${pattern})$`);
-  return (text) => expression?.test(text) ?? true;
+  if (pattern === undefined) {
+    return () => true;
+  }
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new RangeError(`an expression of more than ${MAX_PATTERN_LENGTH} characters`);
+  }
+  const expression = RE2JS.compile(`^(?:${pattern})$`);
+  return (text) => expression.test(text);
 }

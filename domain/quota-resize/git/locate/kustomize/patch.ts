@@ -53,6 +53,10 @@ function patchDocuments(reader: TreeReader, owner: string, entry: PatchEntry): r
     if (!reader.isFile(entry.path)) {
       return `has the patch ${entry.path}, which is not there`;
     }
+    if (reader.text(entry.path) === null) {
+      const { message } = reader.whyUnread(entry.path) ?? { message: 'is not UTF-8, so not YAML' };
+      return `has a patch that cannot be read: ${entry.path} ${message}`;
+    }
     documents = reader.documents(entry.path);
   } else if (entry.inline !== undefined) {
     documents = partsOf(owner, entry.inline.text).flatMap((part) => part.documents);

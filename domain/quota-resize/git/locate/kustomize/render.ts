@@ -81,7 +81,7 @@ export class Renderer {
       return { quotas: [], notes: [] };
     }
     if (!('resources' in kustomization)) {
-      return { quotas: [], notes: [{ ...kustomization, reason: 'NotYaml' }] };
+      return { quotas: [], notes: [kustomization] };
     }
     if (trail.includes(path)) {
       return {

@@ -1,6 +1,7 @@
 /** The location of a quota in a repository, and the edits that change the quota there. */
 import type { SourceProblem } from '../../../model/observation.ts';
 import type { ValueEdit } from '../../yaml/value-edit.ts';
+import type { UnreadFile } from '../tree/unread.ts';
 
 /** The known part of a repository's tree at one commit. */
 export interface TreeSnapshot {
@@ -8,6 +9,8 @@ export interface TreeSnapshot {
   readonly paths: readonly string[];
   /** The texts read so far; null for a file that is not UTF-8. */
   readonly texts: ReadonlyMap<string, string | null>;
+  /** Files that are not read, and why; absent: there are none so far. */
+  readonly unread?: ReadonlyMap<string, UnreadFile>;
 }
 
 /** Files that have to be read before the search can be repeated with a result. */
@@ -40,6 +43,11 @@ export interface QuotaLocation {
   readonly edits: Readonly<Record<string, ValueEdit>>;
   /** How the quota was located; one sentence for the evidence. */
   readonly how: string;
+  /**
+   * Why it is not proved that a value is the limit of this quota, a clause; absent where it is. A person then merges
+   * the change.
+   */
+  readonly notProved?: string;
 }
 
 /** A place that the search considered. */

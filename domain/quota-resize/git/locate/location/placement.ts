@@ -11,13 +11,21 @@ import type { SourceCandidate } from '../candidate/source-candidate.ts';
 export function placementOf(
   location: QuotaLocation,
   resources: readonly string[],
-  found: Pick<Placement, 'candidate' | 'tried'>,
+  found: Pick<Placement, 'candidate' | 'tried' | 'branchBy'>,
 ): Placement {
   const values = resources.flatMap((resource) => {
     const value = valueOf(location, resource, resources);
     return value === null ? [] : [[resource, value] as const];
   });
-  return { candidate: found.candidate, tried: found.tried, values: Object.fromEntries(values) };
+  const { notProved } = location;
+  const { candidate, tried, branchBy } = found;
+  return {
+    candidate,
+    tried,
+    values: Object.fromEntries(values),
+    ...(notProved === undefined ? {} : { notProved }),
+    ...(branchBy === undefined ? {} : { branchBy }),
+  };
 }
 
 /** Whether the candidate that led to the location is still the same and no new candidate comes before it. */

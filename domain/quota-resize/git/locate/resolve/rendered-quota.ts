@@ -4,6 +4,7 @@ import type { Pointer } from '../../yaml/field-path.ts';
 import { documentKey, type InlineLocation, type SourceNote, type ValueLocation } from '../location/limit-location.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
+import { problemOf } from '../tree/unread.ts';
 
 export interface ObjectName {
   readonly name: string;
@@ -56,6 +57,10 @@ export interface Rendering {
 export function quotasOfFile(reader: TreeReader, path: string): Rendering {
   const quotas: RenderedQuota[] = [];
   const notes: SourceNote[] = [];
+  const unread = reader.whyUnread(path);
+  if (unread !== undefined) {
+    notes.push({ path, line: 1, message: unread.message, reason: problemOf(unread) });
+  }
   for (const document of reader.quotaDocuments(path)) {
     if (document.error !== undefined) {
       notes.push({ path, ...document.error, reason: 'NotYaml' });

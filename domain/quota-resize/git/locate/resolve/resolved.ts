@@ -1,5 +1,6 @@
 /** The quotas of a set of files as they reach a cluster. */
 import type { Delivery } from '../delivery/delivery.ts';
+import type { NamePattern } from '../helm/name-pattern.ts';
 import type { LocatedValue } from '../location/location.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import type { ValueEdit } from '../../yaml/value-edit.ts';
@@ -12,8 +13,8 @@ export interface RivalValue extends LocatedValue {
 export interface ResolvedQuota {
   /** Empty when a chart computes it. */
   readonly name: string;
-  /** A pattern for a computed name. */
-  readonly namePattern?: RegExp;
+  /** Which names a computed name may be. */
+  readonly namePattern?: NamePattern;
   /** Undefined when neither the object nor a kustomization names it. */
   readonly namespace: string | undefined;
   /** What set the namespace; absent when the object names it or nothing does. */
@@ -21,7 +22,15 @@ export interface ResolvedQuota {
   readonly path: string;
   readonly line: number;
   readonly layout: 'manifest' | 'kustomize' | 'helm';
-  readonly values: ReadonlyMap<string, { readonly value: LocatedValue; readonly edit: ValueEdit }>;
+  readonly values: ReadonlyMap<
+    string,
+    {
+      readonly value: LocatedValue;
+      readonly edit: ValueEdit;
+      /** Why it may not be a limit of this quota alone, a clause. */
+      readonly doubt?: string;
+    }
+  >;
   /** Keys whose value is not a quantity. */
   readonly unreadable: readonly { readonly key: string; readonly note: SourceNote }[];
   /** Reasons why it cannot be located with certainty. */

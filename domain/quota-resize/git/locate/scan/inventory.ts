@@ -15,6 +15,7 @@ import type { PathTemplate } from '../candidate/path-template.ts';
 import { resolve } from '../resolve/resolve.ts';
 import type { ResolvedQuota } from '../resolve/resolved.ts';
 import { TreeReader } from '../tree/tree-reader.ts';
+import type { UnreadFile } from '../tree/unread.ts';
 
 /** Input that identifies the quotas of a tree. */
 export interface InventoryOptions {
@@ -32,7 +33,7 @@ export interface Inventory {
   readonly notes: readonly SourceNote[];
 }
 
-const DECLARES_NAMESPACE = /^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?Namespace["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/m;
+const DECLARES_NAMESPACE = /^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?Namespace["']?[ \t]*(?:,[ \t]*)?(?:#.*)?\r?$/m;
 
 /**
  * Whether an inventory needs the text of a file from the start; other files are requested when something refers to
@@ -63,9 +64,12 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
     'other';
   const { quotas, notes } = resolve(reader, {
     kustomizations: tree.paths.filter(isKustomizationFile),
-    manifests: [...tree.texts].flatMap(([path, text]) =>
-      text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
-    ),
+    manifests: [
+      ...[...tree.texts].flatMap(([path, text]) =>
+        text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
+      ),
+      ...unreadManifests(tree),
+    ],
     values: valuesFilesIn(reader, [...tree.texts.keys()]),
     deliveries: deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path)),
   });
@@ -82,6 +86,13 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
     }),
     notes,
   };
+}
+
+/** Files that may have quotas and are not read. A symbolic link is only said where something refers to it. */
+function unreadManifests({ unread = new Map<string, UnreadFile>() }: TreeSnapshot): readonly string[] {
+  return [...unread].flatMap(([path, { why, hasNoQuota }]) =>
+    why !== 'NoFile' && hasNoQuota !== true && isManifestFile(path) ? [path] : [],
+  );
 }
 
 /** Each quota with its namespace. A quota whose path fits several namespaces is returned once for each. */

@@ -2,11 +2,23 @@
 import { compareQuantities, isQuantity, parseQuantity } from '../../../../kernel/quantity.ts';
 import { candidateOf, obstacleOf, locationOf, twiceMessage } from '../location/describe-location.ts';
 import { limitsInGit } from '../location/edit-location.ts';
+import type { SourceProblem } from '../../../model/observation.ts';
 import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from '../location/location.ts';
 import { isWithin, mentions, wordsOf } from '../tree/paths.ts';
+import { writtenKey } from '../../yaml/other-name.ts';
+import { unreadText } from '../tree/unread.ts';
+import { doubtOf, notInForce, withDoubts } from './proof.ts';
 import type { Outcome } from './read-region.ts';
 import type { Resolution, ResolvedQuota } from '../resolve/resolved.ts';
-import { type LocateAnswer, remedy, type Search, unlocated, type WantedQuota, where } from './search.ts';
+import {
+  identifyingLimits,
+  type LocateAnswer,
+  remedy,
+  type Search,
+  unlocated,
+  type WantedQuota,
+  where,
+} from './search.ts';
 
 /** How many other quotas a message lists: enough to spot a typo while the message stays short. */
 const OTHERS_SHOWN = 5;
@@ -26,7 +38,15 @@ export function conclude(search: Search, { matches, resolution, files }: Exclude
     );
   }
   if (match !== undefined) {
-    const location = locationOf(match.quota, match.identity, candidate.learntFrom);
+    if (match.ownership.kind === 'other') {
+      return unlocated('Unplaceable', `${match.ownership.why}; ${remedy(search)}`, [candidateOf(match)]);
+    }
+    const located = locationOf(match.quota, match.identity, candidate.learntFrom);
+    const location = withDoubts(located, [
+      doubtOf(match.ownership),
+      located.layout === 'helm' ? notInForce(wanted, located) : undefined,
+      ...wanted.resources.map((resource) => doubtAbout(match.quota, resource, wanted)),
+    ]);
     const obstacle =
       obstacleOf(withoutName(match.quota)) ??
       unreadable(match.quota, wanted) ??
@@ -34,9 +54,17 @@ export function conclude(search: Search, { matches, resolution, files }: Exclude
       (match.named ? undefined : belowTheCluster(search, location));
     return obstacle === undefined
       ? { kind: 'located', location }
-      : unlocated('Unplaceable', `${obstacle}; ${remedyFor(match.quota)}`, [candidateOf(match)]);
+      : unlocated(obstacleReason(match.quota), `${obstacle}; ${remedyFor(match.quota)}`, [candidateOf(match)]);
   }
   return nothing(search, resolution, files);
+}
+
+function doubtAbout({ values }: ResolvedQuota, resource: string, { resources }: WantedQuota): string | undefined {
+  return values.get(writtenKey(resource, resources, (key) => values.has(key)) ?? resource)?.doubt;
+}
+
+function obstacleReason(quota: ResolvedQuota): SourceProblem {
+  return withoutName(quota).obstacles[0]?.reason ?? 'Unplaceable';
 }
 
 /** The cluster's name for the quota is known here, so it does not matter that the chart computes the name. */
@@ -80,7 +108,8 @@ export function ofOtherReleases({ wanted, candidate, path }: Search, location: Q
  * assigns to this cluster: it may belong to another cluster.
  */
 export function belowTheCluster({ wanted, candidate }: Search, location: QuotaLocation): string | undefined {
-  const { current, resources } = wanted;
+  const { resources } = wanted;
+  const current = identifyingLimits(wanted);
   if (candidate.from !== 'scan' || current === undefined) {
     return undefined;
   }
@@ -123,15 +152,19 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
     return unlocated('NotYaml', `no readable ${label}: ${locations}`);
   }
   if (other !== undefined) {
-    return unlocated('Unplaceable', `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
+    const reason = other.reason ?? 'Unplaceable';
+    return unlocated(reason, `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
   }
   const binary = files.filter((path) => reader.tree.texts.get(path) === null);
   const ownBinary = binary.filter((path) => isOwnLocation(search, path));
   if (ownBinary.length > 0) {
     return unlocated('NotYaml', `not UTF-8, so not YAML: ${ownBinary.join(', ')}`);
   }
-  const unread = new Set([...binary, ...notes.flatMap(({ reason, path }) => (reason === 'NotYaml' ? [path] : []))])
-    .size;
+  const unread = new Set([
+    ...binary,
+    ...reader.unread.keys(),
+    ...notes.flatMap(({ reason, path }) => (reason === 'NotYaml' ? [path] : [])),
+  ]).size;
   const shown = quotas.slice(0, OTHERS_SHOWN);
   const seen = shown.map(({ namespace, name, path, line }) => `${namespace ?? '?'}/${name || '?'} in ${path}:${line}`);
   const candidates = shown.map(({ namespace, name, path, line }) => ({
@@ -142,7 +175,7 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
   }));
   return notFound(
     search,
-    `no file of the ${files.length} there has it${seen.length === 0 ? '' : `, only ${seen.join(', ')}`}${unread === 0 ? '' : ` (${unread} of them cannot be read)`}`,
+    `no file of the ${files.length} there has it${seen.length === 0 ? '' : `, only ${seen.join(', ')}`}${unread === 0 ? '' : ` (${unread} of them cannot be read${reader.unread.size === 0 ? '' : `: ${unreadText(reader.unread)}`})`}`,
     candidates,
   );
 }

@@ -82,13 +82,13 @@ const ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The environment that a folder or file name stands for: `dev`, `values-dev.yaml`. */
-function environmentOf(word: string): string | undefined {
+export function environmentOf(word: string): string | undefined {
   const name = word.toLowerCase().replace(/^values[-._]|[-._]values$/, '');
   return Object.keys(ENVIRONMENTS).find((environment) => ENVIRONMENTS[environment]?.includes(name) === true);
 }
 
 /** The environment in a cluster's name, such as `prod-eu-1`; undefined when there is none or more than one. */
-function environmentOfCluster(cluster: string): string | undefined {
+export function environmentOfCluster(cluster: string): string | undefined {
   const parts = cluster.replace(/\b(pre|non)-prod/gi, '$1prod').split(/[-_.]/);
   const found = new Set(parts.flatMap((part) => environmentOf(part) ?? []));
   const [environment] = found;

@@ -2,8 +2,11 @@
 import { isMap } from 'yaml';
 import { isQuantity } from '../../../../kernel/quantity.ts';
 import { FieldPathError, formatField, parseField, type Pointer } from '../../yaml/field-path.ts';
-import { type Leaf, leavesAt, type ManifestDocument, nodeAt } from '../../yaml/documents.ts';
+import { type Leaf, leavesAt, type ManifestDocument, nodeAt, textAt } from '../../yaml/documents.ts';
 import { isOfOtherCluster } from './identify.ts';
+import { enclosingObject, isQuotaObject, ownershipInObject, ownershipInValues } from './feeds.ts';
+import { doubtOf, notInForce, withDoubts } from './proof.ts';
+import { type Ownership, valueOwnership } from './ownership.ts';
 import { isManifestFile, isWithin } from '../tree/paths.ts';
 import type { Candidate } from '../location/location.ts';
 import { MAX_FILES, needs, type LocateAnswer, remedy, type Search, unlocated, where } from './search.ts';
@@ -13,9 +16,15 @@ import { type DocumentValues, placedInValues } from './values-document.ts';
 /**
  * The values that the field names, in the candidate's file or in the only file below its folder that has the field. The
  * field is either the mapping of all values, or one value; if that value's key is a key of spec.hard, the other values
- * are expected beside it.
+ * are expected beside it. A field of a ResourceQuota is located as the quota itself would be.
+ *
+ * @param locateByFiles locates a quota without a field.
  */
-export function locateByField(search: Search, field: string): LocateAnswer {
+export function locateByField(
+  search: Search,
+  field: string,
+  locateByFiles: (search: Search) => LocateAnswer,
+): LocateAnswer {
   const { reader, wanted, path } = search;
   let pointer: Pointer;
   try {
@@ -56,7 +65,56 @@ export function locateByField(search: Search, field: string): LocateAnswer {
       candidates,
     );
   }
-  return placedInValues(search, holder, `at the field \`${formatField(pointer)}\``);
+  const object = enclosingObject(holder.document, pointer);
+  if (object !== undefined && isQuotaObject(object) && isOfManifest(holder.document, object.pointer)) {
+    return inQuota(search, holder, pointer.slice(object.pointer.length), locateByFiles);
+  }
+  const ownership =
+    object === undefined
+      ? ownershipInValues(search, holder, pointer)
+      : ownershipInObject(search, holder, pointer, object);
+  if (ownership === 'missing') {
+    return needs(reader);
+  }
+  const ofCluster: Ownership = ['annotation', 'scan'].includes(search.candidate.from)
+    ? valueOwnership(search, holder.document, pointer)
+    : { kind: 'own' };
+  const refused = [ownership, ofCluster].find(({ kind }) => kind === 'other');
+  if (refused !== undefined && refused.kind !== 'own') {
+    return unlocated(
+      'Unplaceable',
+      `${refused.why}; correct the annotation resizer.io/git-field, or ${remedy(search)}`,
+      [candidateAt(search, holder)],
+    );
+  }
+  const answer = placedInValues(search, holder, `at the field \`${formatField(pointer)}\``);
+  const doubts = [doubtOf(ownership), doubtOf(ofCluster), notInForce(wanted, answer.location)];
+  return { ...answer, location: withDoubts(answer.location, doubts) };
+}
+
+/** Whether an object is a manifest of its file, also in a List, and not a part of a chart's values. */
+function isOfManifest(document: ManifestDocument, pointer: Pointer): boolean {
+  return pointer.length === 0 || (textAt(document, ['kind']) ?? '').endsWith('List');
+}
+
+/** The field is one of a ResourceQuota in a manifest: nothing but its limits is changed, and only those of the wanted one. */
+function inQuota(
+  search: Search,
+  { document, line }: DocumentValues,
+  field: Pointer,
+  locateByFiles: (search: Search) => LocateAnswer,
+): LocateAnswer {
+  const { wanted } = search;
+  const [spec, hard] = field;
+  if (spec !== 'spec' || hard !== 'hard' || field.length > 3) {
+    const label = `ResourceQuota ${wanted.namespace}/${wanted.name}`;
+    return unlocated(
+      'Unplaceable',
+      `${document.path}:${line} is not a limit of ${label}: correct the annotation resizer.io/git-field, or ${remedy(search)}`,
+    );
+  }
+  const { field: _field, ...candidate } = search.candidate;
+  return locateByFiles({ ...search, candidate, path: document.path });
 }
 
 function candidateAt({ wanted }: Search, { document, line }: DocumentValues): Candidate {

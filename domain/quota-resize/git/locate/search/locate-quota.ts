@@ -18,7 +18,9 @@ import {
   type WantedQuota,
   where,
 } from './search.ts';
+import { withUnread } from './unread-answer.ts';
 import type { ReleaseObject, SourceCandidate } from '../candidate/source-candidate.ts';
+import { clusterOwnership } from './ownership.ts';
 import { TreeReader } from '../tree/tree-reader.ts';
 
 /**
@@ -31,9 +33,14 @@ export function locateQuota(tree: TreeSnapshot, wanted: WantedQuota, candidate: 
   }
   const reader = new TreeReader(tree);
   const search: Search = { reader, wanted, candidate, path: candidate.path ?? '' };
-  const answer = candidate.field === undefined ? locateByFiles(search) : locateByField(search, candidate.field);
+  const ownership = candidate.from === 'annotation' ? clusterOwnership(search, search.path) : undefined;
+  if (ownership?.kind === 'other') {
+    return unlocated('Unplaceable', `${ownership.why}; ${remedy(search)}`);
+  }
+  const answer =
+    candidate.field === undefined ? locateByFiles(search) : locateByField(search, candidate.field, locateByFiles);
   if (answer.kind !== 'missingFiles') {
-    return answer;
+    return withUnread(search, answer);
   }
   if (reader.asked > MAX_FILES) {
     return unlocated(

@@ -10,10 +10,13 @@ import { leavesAt, nodeAt, type ManifestDocument, resolved, textAt } from '../..
 import { isOfOtherCluster } from './identify.ts';
 import { isWithin, mentions } from '../tree/paths.ts';
 import type { LocatedValue } from '../location/location.ts';
+import { doubtOf, notInForce, withDoubts } from './proof.ts';
 import { isReleaseObject } from './release-object.ts';
-import { isCurrent, type LocateAnswer, type Search, unlocated } from './search.ts';
+import { isNamedFor, valueOwnership } from './ownership.ts';
+import { identifyingLimits, isCurrent, type LocateAnswer, type Search, unlocated } from './search.ts';
 import type { ReleaseObject } from '../candidate/source-candidate.ts';
 import { isQuotaKey } from '../../../model/quota-key.ts';
+import { isKeyedFor, otherMapping } from './values-keys.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
 /**
@@ -83,15 +86,36 @@ export function looseMappings(
     );
   }
   const field = formatField(mapping.pointer);
-  return placedInValues(search, mapping, `at the field \`${field}\`, the only one with the quota's keys,`);
+  const answer = placedInValues(search, mapping, `at the field \`${field}\`, the only one with the quota's keys,`);
+  const { document, pointer } = mapping;
+  const doubts = [
+    ['annotation', 'scan'].includes(candidate.from) ? unnamedDoubt(search, document, pointer) : undefined,
+    ['annotation', 'scan'].includes(candidate.from) ? doubtOf(valueOwnership(search, document, pointer)) : undefined,
+    notInForce(wanted, answer.location),
+  ];
+  return { ...answer, location: withDoubts(answer.location, doubts) };
+}
+
+/** A mapping without its chart is the quota's by its place alone; a path that a tenant named is no place. */
+function unnamedDoubt(search: Search, { path }: ManifestDocument, pointer: Pointer): string | undefined {
+  const { wanted, candidate } = search;
+  const { namespace, name } = wanted;
+  const other = otherMapping(wanted, pointer);
+  if (other !== undefined) return `\`${path}\` has these values below \`${other}\`, and not for the quota ${name}`;
+  return isKeyedFor(search, pointer) || isNamedFor(path, wanted)
+    ? undefined
+    : `nothing but ${candidate.learntFrom} says that \`${path}\` has values of namespace ${namespace}`;
 }
 
 /**
  * Whether a mapping belongs to a quota and not, for example, to a container's resources: because of a key that only
  * quotas have, because of its name, or because it has the limits in force.
  */
-function isOfQuota({ wanted }: Search, { leaves, pointer }: Mapping): boolean {
-  const { current } = wanted;
+export function isOfQuota(
+  { wanted }: Pick<Search, 'wanted'>,
+  { leaves, pointer }: Pick<Mapping, 'leaves' | 'pointer'>,
+): boolean {
+  const current = identifyingLimits(wanted);
   return (
     leaves.some(({ key }) => /^(?:requests|limits)\.|^count\/|\.storageclass\./.test(key)) ||
     pointer.some((step) => /quota|hard/i.test(String(step))) ||
@@ -118,7 +142,7 @@ function isOf(namespace: string, { path }: ManifestDocument, pointer: Pointer): 
 
 /** If several mappings have the keys: those with the limits in force. */
 function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Mapping[] {
-  const { current } = wanted;
+  const current = identifyingLimits(wanted);
   if (mappings.length < 2 || current === undefined) {
     return mappings;
   }

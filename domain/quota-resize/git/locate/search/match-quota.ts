@@ -10,12 +10,15 @@ import {
   templatesOf,
 } from './identify.ts';
 import type { ResolvedQuota } from '../resolve/resolved.ts';
-import { isCurrent, type Search } from './search.ts';
+import { identifyingLimits, isCurrent, type Search } from './search.ts';
+import { clusterOwnership, namespaceOwnership, type Ownership, worst } from './ownership.ts';
 
 export interface Match {
   readonly quota: ResolvedQuota;
   readonly identity: IdentifiedNamespace;
   readonly named: boolean;
+  /** Whether what an annotation named is this cluster's and this namespace's. */
+  readonly ownership: Ownership;
 }
 
 export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): readonly Match[] {
@@ -24,7 +27,8 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
   const named = quotas.filter(({ name }) => name === wanted.name);
   // A quota with a computed name is considered only when none has the exact name.
   const likely = named.length > 0 ? named : quotas.filter((quota) => mayBeNamed(search, quota));
-  const templates = templatesOf(candidate);
+  // What a person named is judged by `ownershipOf`, which is stricter about the cluster and laxer about templates.
+  const templates = candidate.from === 'annotation' ? [] : templatesOf(candidate);
   const matches = likely.flatMap((quota): readonly Match[] => {
     const identity = identifyNamespace(search, quota);
     if (identity?.namespace !== wanted.namespace) {
@@ -40,10 +44,24 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
             quota: { ...withoutRivals(search, asOwn(search, quota)), name: wanted.name },
             identity,
             named: fit === 'named',
+            ownership: ownershipOf(search, quota, asNamespace),
           },
         ];
   });
-  return preferred(matches);
+  const own = preferred(matches);
+  const allowed = own.filter(({ ownership }) => ownership.kind !== 'other');
+  return allowed.length > 0 ? allowed : own.slice(0, 1);
+}
+
+/** Only annotations are the tenants' to write: what else leads to a path is the platform's. */
+function ownershipOf(search: Search, { namespace, paths }: ResolvedQuota, asNamespace: ReadonlySet<string>): Ownership {
+  const { from } = search.candidate;
+  if (from !== 'annotation' && from !== 'scan') return { kind: 'own' };
+  const [root = ''] = paths;
+  const ofCluster = clusterOwnership(search, root, asNamespace);
+  // What a search found was selected by its cluster and its namespace; only what is left open about the cluster counts.
+  if (from === 'scan') return ofCluster.kind === 'doubtful' ? ofCluster : { kind: 'own' };
+  return namespace === undefined ? worst([namespaceOwnership(search, root), ofCluster]) : ofCluster;
 }
 
 /** Quotas in the cluster's own folder are preferred. */
@@ -57,10 +75,10 @@ function preferred<T extends { readonly named?: boolean }>(group: readonly T[]):
  * it or it has the limits in force.
  */
 function mayBeNamed({ wanted, candidate }: Search, { name, namePattern, values }: ResolvedQuota): boolean {
-  if (name !== '' || namePattern?.test(wanted.name) !== true) {
+  if (name !== '' || namePattern?.matches(wanted.name) !== true) {
     return false;
   }
-  const { current } = wanted;
+  const current = identifyingLimits(wanted);
   const inForce =
     current !== undefined &&
     wanted.resources.every((resource) => isCurrent(values.get(resource)?.value.text ?? '', current[resource]));
@@ -99,7 +117,8 @@ function asOwn({ wanted, candidate, path }: Search, quota: ResolvedQuota): Resol
  */
 function withoutRivals({ wanted }: Search, quota: ResolvedQuota): ResolvedQuota {
   const { rivals = [], ...rest } = quota;
-  const { current = {}, resources } = wanted;
+  const { resources } = wanted;
+  const current = identifyingLimits(wanted) ?? {};
   const isOwn =
     resources.every((resource) => isCurrent(quota.values.get(resource)?.value.text ?? '', current[resource])) &&
     !rivals.some(({ key, text }) => isCurrent(text, current[key]));

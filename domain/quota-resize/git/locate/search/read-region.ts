@@ -87,7 +87,7 @@ function deliveriesOf(search: Search, files: readonly string[]): readonly Delive
 function sharedOutside(search: Search, kustomizations: readonly string[]): Pick<Region, 'sharedOutside'> {
   const { reader, path } = search;
   const read = new Set(kustomizations);
-  const unread = kustomizationsOfTree(reader).filter((file) => !read.has(file));
+  const unread = kustomizationsOfTree(reader).filter((file) => !read.has(file) || reader.whyUnread(file) !== undefined);
   if (unread.length === 0) {
     return {};
   }

@@ -17,8 +17,15 @@ export interface WantedQuota {
   readonly cluster: string | undefined;
   /** The quota keys that are to be raised. */
   readonly resources: readonly string[];
-  /** The limits in force, which distinguish two mappings of values. */
+  /** The limits in force, which distinguish two mappings of values, and which a value of a chart must hold. */
   readonly current?: ResourceList;
+  /** The texts of a place that was found before: they distinguish two mappings as the limits in force did then. */
+  readonly recorded?: ResourceList;
+}
+
+/** The limits by which one of several mappings is recognized. */
+export function identifyingLimits({ current, recorded }: WantedQuota): ResourceList | undefined {
+  return current === undefined && recorded === undefined ? undefined : { ...current, ...recorded };
 }
 
 /** The most files that one search reads: each may cost a request. */

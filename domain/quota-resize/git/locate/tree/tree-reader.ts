@@ -4,6 +4,7 @@
  */
 import { type FilePart, type ManifestDocument, partsOf } from '../../yaml/documents.ts';
 import type { TreeSnapshot } from '../location/location.ts';
+import type { UnreadFile } from './unread.ts';
 
 interface TreeIndex {
   readonly files: ReadonlySet<string>;
@@ -23,6 +24,8 @@ export class TreeReader {
   readonly tree: TreeSnapshot;
   /** Files that have to be read before the result is valid. */
   readonly missing = new Set<string>();
+  /** Files that the search asked for and that are not read, with the reasons. */
+  readonly unread = new Map<string, UnreadFile>();
   readonly #asked = new Set<string>();
   readonly #complete: boolean;
   readonly #index: TreeIndex;
@@ -54,11 +57,21 @@ export class TreeReader {
     return this.#index.folders.has(path);
   }
 
+  /** Why the file is not read; undefined for one that is, or will be. */
+  whyUnread(path: string): UnreadFile | undefined {
+    return this.tree.unread?.get(path);
+  }
+
   /**
-   * The file's text; null for a file that is not text; undefined for a file that does not exist or was not read yet (it
+   * The file's text; null for a file that is not text or not read; undefined for a file that does not exist or was not read yet (it
    * is then recorded as missing).
    */
   text(path: string): string | null | undefined {
+    const unread = this.whyUnread(path);
+    if (unread !== undefined) {
+      this.unread.set(path, unread);
+      return null;
+    }
     const text = this.tree.texts.get(path);
     if (this.isFile(path)) {
       this.#asked.add(path);

@@ -36,7 +36,7 @@ function explained({ observed, env = {}, argv = [], file, namespace, quota, inpu
   });
   const { policy, warnings } = resolvePolicy({
     defaults: policyDefaults(config),
-    namespaceAnnotations: namespace,
+    namespace: { name: target.namespace, annotations: namespace },
     quotaAnnotations: quota,
   });
   return explain({

@@ -72,7 +72,7 @@ async function factsIn(
 ): Promise<Explanation> {
   const sources = { env: { ...environment(), ...env }, argv: [], program: 'command line' } as const;
   const whatIf = questions.reduce((before, text) => readWhatIf(text, before), nothingElse);
-  return await explainQuota(loadConfig(sources), sources, quota, whatIf);
+  return await explainQuota({ config: loadConfig(sources), sources }, quota, whatIf);
 }
 
 type Workload = readonly [kind: string, name: string, replicas: number];
@@ -265,7 +265,7 @@ describe.concurrent('headroom explain quota-resize', () => {
     } as const;
     const mistyped = readWhatIf('replicas=api=3', nothingElse);
     await expect(
-      explainQuota(loadConfig(sources), sources, { namespace: 'asked', quota: 'compute' }, mistyped),
+      explainQuota({ config: loadConfig(sources), sources }, { namespace: 'asked', quota: 'compute' }, mistyped),
     ).rejects.toThrow(/^there is no Deployment, StatefulSet or ReplicaSet "api" in asked$/);
     await expect(facts('asked', 'replicas=web=3')).rejects.toThrow(
       '"web" is 2 workloads of asked: write replicas=deployment/web=… or replicas=replicaset/web=…',

@@ -50,10 +50,12 @@ describe('several clusters in one repository', () => {
     expect(changed({ 'envs/production/team-a/q.yaml': quota('team-a') }, scan)).toEqual([
       'envs/production/team-a/q.yaml',
     ]);
-    // A person, or the tool that applies it, says that it is right.
-    expect(changed({ 'envs/dev/team-a/q.yaml': quota('team-a') }, annotation('envs/dev/team-a'))).toEqual([
-      'envs/dev/team-a/q.yaml',
-    ]);
+    // The tool that applies it to this cluster says that it is right; an annotation may be a tenant's.
+    const argocd: SourceCandidate = { from: 'argocd', path: 'envs/dev/team-a', learntFrom: 'the Application team-a' };
+    expect(changed({ 'envs/dev/team-a/q.yaml': quota('team-a') }, argocd)).toEqual(['envs/dev/team-a/q.yaml']);
+    expect(changed({ 'envs/dev/team-a/q.yaml': quota('team-a') }, annotation('envs/dev/team-a'))).toEqual({
+      refused: 'Unplaceable',
+    });
   });
 
   it('a namespace that is called like an environment is no environment', () => {
@@ -208,7 +210,7 @@ describe('a manifest without a namespace', () => {
   it('deep below a folder that was named for this namespace may be another one’s', () => {
     const files = { 'namespaces/team-b/q.yaml': quota(null), 'namespaces/team-a/q.yaml': quota(null, 5, 'other') };
     expect(changed(files, annotation('namespaces'))).toEqual({ refused: 'FileNotFound' });
-    expect(changed(files, annotation('namespaces/team-b'))).toEqual(['namespaces/team-b/q.yaml']);
+    expect(changed(files, annotation('namespaces/team-b'))).toEqual({ refused: 'Unplaceable' });
   });
 
   it('beside one with the namespace is the same quota a second time', () => {
@@ -275,6 +277,22 @@ describe('what is written is not always what is applied', () => {
   ])('replacements that write %s', (_, target, isPlaced) => {
     const lines = `replacements:\n- source: {kind: ConfigMap, name: x, fieldPath: data.pods}\n  targets:\n  - ${target}\n`;
     const answer = changed(overlay(lines), template('team-a'));
+    expect(answer).toEqual(isPlaced ? ['team-a/q.yaml'] : { refused: 'Unplaceable' });
+  });
+
+  it.each<[string, string, boolean]>([
+    ['a limit', 'replacements:\n- source: {kind: ResourceQuota, fieldPath: spec.hard.pods}\n', false],
+    [
+      'a limit, by the old way',
+      'vars:\n- {name: P, objref: {kind: ResourceQuota, apiVersion: v1, name: compute}}\n',
+      false,
+    ],
+    ['a name', 'replacements:\n- source: {kind: ResourceQuota, fieldPath: metadata.name}\n', true],
+  ])('replacements that copy %s of a quota to elsewhere', (_, written, isPlaced) => {
+    const to = written.startsWith('vars')
+      ? ''
+      : '  targets:\n  - {select: {kind: Deployment}, fieldPaths: [spec.replicas]}\n';
+    const answer = changed(overlay(`${written}${to}`), template('team-a'));
     expect(answer).toEqual(isPlaced ? ['team-a/q.yaml'] : { refused: 'Unplaceable' });
   });
 

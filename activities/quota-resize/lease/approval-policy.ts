@@ -1,0 +1,40 @@
+/** Whether the API server verifies who writes an approval into a Lease. */
+import { ApiException } from '@kubernetes/client-node';
+import { approvalAnnotations } from '../../../domain/quota-resize/model/lease-approval.ts';
+import type { LeaseNamespace } from '../../kubernetes/lease-object.ts';
+import { apiMessage } from '../../kubernetes/failure.ts';
+
+/** The policy of deploy/approval-policy.yaml. */
+const POLICY = "ValidatingAdmissionPolicy 'headroom-approvals'";
+const NAME = 'headroom-approval-probe';
+const FORGED = { by: NAME, at: 0, reason: 'a trial', decision: NAME, limits: {}, headSha: '', places: {} };
+
+/**
+ * Tries, without effect, to write an approval in the name of somebody else. Where the API server would admit that, the
+ * policy is not in force, and whoever may write Leases may have written the approvals in them.
+ */
+export async function areApprovalsVerified({
+  kubernetes,
+  systemNamespace: namespace,
+}: LeaseNamespace): Promise<boolean> {
+  const metadata = { name: NAME, namespace, annotations: { ...approvalAnnotations(FORGED) } };
+  return await isApprovalRefused(
+    async () =>
+      await kubernetes.coordination.createNamespacedLease({ namespace, body: { metadata, spec: {} }, dryRun: 'All' }),
+  );
+}
+
+/**
+ * Whether the policy refuses what is tried.
+ *
+ * @throws whatever else is wrong with it.
+ */
+export async function isApprovalRefused(attempt: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await attempt();
+    return false;
+  } catch (error) {
+    if (error instanceof ApiException && apiMessage(error)?.includes(POLICY) === true) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,15 @@
+import type { ChildKind } from '../children/children.ts';
+
+/** What became of an object, as metrics count it. */
+export type WriteResult = 'created' | 'updated' | 'unchanged';
+
+/** The Event of a write; null where nothing was written. */
+export function writeEvent(
+  result: WriteResult,
+  kind: ChildKind,
+  name: string,
+): { readonly type: 'Normal'; readonly reason: 'Created' | 'Updated'; readonly message: string } | null {
+  if (result === 'unchanged') return null;
+  const reason = result === 'created' ? 'Created' : 'Updated';
+  return { type: 'Normal', reason, message: `${reason} ${kind} ${name}` };
+}

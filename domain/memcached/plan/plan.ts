@@ -1,0 +1,245 @@
+/** What of a Memcached is not as specified, and what is to be written. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { isAutoscaled, type Memcached } from '../api/memcached.ts';
+import type { Body } from '../children/body.ts';
+import { CHILD_BODIES, type ChildKind, childKinds, childName, deploymentReplicas } from '../children/children.ts';
+import { hasAll } from '../children/difference.ts';
+import { serverListBody } from '../servers/server-list.ts';
+import type { Slot } from '../servers/slots.ts';
+import { autoscalingCondition } from '../status/autoscaling.ts';
+import { type ConditionFacts, isProgressing, isReady } from '../status/conditions.ts';
+import { saysAll, type WantedStatus, wantedStatus } from '../status/status.ts';
+import { isScaledByOther, scaledByOther } from './foreign-autoscaler.ts';
+import {
+  asleepBy,
+  countsOf,
+  isBeingDeleted,
+  isOwnedBy,
+  isTakenOver,
+  ownerVersion,
+  type LiveObject,
+  replicasOf,
+  uidOf,
+} from './live.ts';
+import { notesOf } from './notes.ts';
+import type { Seen } from './seen.ts';
+import { slotsOf } from './slots-of.ts';
+import { type StepDown, stepDownAnnotations, stepDownOf } from './step-down.ts';
+
+/** One write. `scale` writes the replicas of the Deployment alone. */
+export type Step =
+  | { readonly kind: 'apply'; readonly child: ChildKind; readonly body: Body; readonly uid: string | null }
+  | { readonly kind: 'delete'; readonly child: ChildKind; readonly uid: string }
+  | { readonly kind: 'scale'; readonly uid: string | null; readonly replicas: number };
+
+export interface Plan {
+  /** In the order in which they are to be made. */
+  readonly steps: readonly Step[];
+  /** Sentences about objects of somebody else that stand where one of the Memcached should. */
+  readonly conflicts: readonly string[];
+  /** Sentences about what is waited for besides pods. */
+  readonly awaited: readonly string[];
+  /** Sentences about what is as it is on purpose, what waits, and what cannot work; the status says them as well. */
+  readonly notes: readonly string[];
+  readonly status: WantedStatus;
+  /** Whether the status in the cluster says this already. */
+  readonly isStatusTrue: boolean;
+  /** Whether every pod is there, as it should be, and ready. */
+  readonly isSettled: boolean;
+  /** When the next pod goes, of those that go one by one; null without. */
+  readonly nextStep: EpochMs | null;
+}
+
+/**
+ * Compares a Memcached with the cluster. Of an invalid one, only the status and the list of servers are wanted: its objects stay as
+ * they are, and its pods come and go all the same.
+ */
+export function planOf(seen: Seen): Plan {
+  const { memcached, children } = seen;
+  const { spec, problems } = memcached;
+  const slots = slotsOf(seen);
+  const written =
+    spec === null
+      ? serverListSteps(slots, seen)
+      : seen.otherOperator === null
+        ? stepsOf({ ...memcached, spec }, slots, seen)
+        : inUse(seen.otherOperator);
+  const deployment = children.Deployment;
+  const obstacle =
+    problems.length > 0
+      ? ({ reason: 'Invalid', message: problems.join('; ') } as const)
+      : written.conflicts.length > 0
+        ? ({ reason: 'Conflict', message: written.conflicts.join('; ') } as const)
+        : null;
+  const ours = deployment !== null && isOwnedBy(deployment, memcached.uid) ? deployment : null;
+  const facts: ConditionFacts = {
+    replicas: spec?.replicas ?? null,
+    deployment: ours === null ? null : countsOf(ours),
+    passing: ours === null ? null : passingCount(ours, written),
+    missingSecrets: seen.secrets.missing,
+    isAutoscaled: spec !== null && isAutoscaled(spec),
+    obstacle,
+  };
+  const scaler = children.HorizontalPodAutoscaler;
+  const isScalerOurs = facts.isAutoscaled && scaler !== null && isOwnedBy(scaler, memcached.uid);
+  const status = wantedStatus(memcached, facts, {
+    autoscaling: isScalerOurs ? autoscalingCondition(scaler) : null,
+    notes: written.notes,
+    slots,
+  });
+  const sleeper = deployment === null ? null : asleepBy(deployment);
+  const wanted = facts.isAutoscaled ? null : deploymentReplicas(spec ?? {});
+  return {
+    ...written,
+    status,
+    isStatusTrue: saysAll(memcached.status, status),
+    isSettled: sleeper !== null || (!isProgressing(facts) && (isReady(facts) || wanted === 0)),
+    nextStep: written.stepDown?.isAwaited === true ? written.stepDown.next : null,
+  };
+}
+
+/**
+ * While a schedule has the count, it is right as it is; while pods go one by one, or somebody else's autoscaler has the count, what there is
+ * of them should be ready.
+ */
+function passingCount(
+  deployment: LiveObject,
+  { stepDown, isScaledByOther: isScaled }: Steps,
+): NonNullable<ConditionFacts['passing']> | null {
+  const schedule = asleepBy(deployment);
+  if (schedule !== null) return { replicas: replicasOf(deployment), schedule };
+  return stepDown === null && !isScaled ? null : { replicas: countsOf(deployment).replicas, schedule: null };
+}
+
+interface Steps extends Pick<Plan, 'steps' | 'conflicts' | 'awaited' | 'notes'> {
+  readonly stepDown: StepDown | null;
+  readonly isScaledByOther: boolean;
+}
+
+const nothing: Steps = {
+  steps: [],
+  conflicts: [],
+  awaited: [],
+  notes: [],
+  stepDown: null,
+  isScaledByOther: false,
+};
+
+/** Each would put right what the other writes. */
+function inUse(lease: string): Steps {
+  const conflict = `the memcached operator still runs, as its Lease ${lease} is renewed: stop it, and Headroom takes over within a minute`;
+  return { ...nothing, conflicts: [conflict] };
+}
+
+/** Of an invalid Memcached, where there is a list already. */
+function serverListSteps(slots: readonly Slot[], { memcached, children, otherOperator }: Seen): Steps {
+  const live = children.ConfigMap;
+  if (otherOperator !== null || live === null || !isOwnedBy(live, memcached.uid)) return nothing;
+  return objectSteps('ConfigMap', memcached, serverListBody(memcached, slots), live);
+}
+
+function together(parts: readonly Steps[]): Steps {
+  return {
+    steps: parts.flatMap(({ steps }) => steps),
+    conflicts: parts.flatMap(({ conflicts }) => conflicts),
+    awaited: parts.flatMap(({ awaited }) => awaited),
+    notes: parts.flatMap(({ notes }) => notes),
+    stepDown: parts.find(({ stepDown }) => stepDown !== null)?.stepDown ?? null,
+    isScaledByOther: parts.some((part) => part.isScaledByOther),
+  };
+}
+
+function stepsOf(memcached: Memcached, slots: readonly Slot[], seen: Seen): Steps {
+  const stepDown = stepDownOf(memcached, seen);
+  const derived = { slots, stepDown };
+  const deployment = childSteps('Deployment', memcached, seen, derived);
+  // What else there is would scale, select or protect the pods of somebody else.
+  if (deployment.conflicts.length > 0) return deployment;
+  const parts = childKinds.slice(1).map((kind) => [kind, childSteps(kind, memcached, seen, derived)] as const);
+  return together([
+    deployment,
+    ...parts.flatMap(([kind, steps]) =>
+      // The count is handed over when the autoscaler is gone, so that no moment has two owners.
+      kind === 'HorizontalPodAutoscaler' ? [steps, replicaSteps(memcached, seen, steps, stepDown)] : [steps],
+    ),
+    { ...nothing, stepDown, notes: [...notesOf(memcached, seen), ...(stepDown === null ? [] : [stepDown.note])] },
+  ]);
+}
+
+/** Which kind it is, is known; objects in a list do not say it. */
+function isAsWanted(live: LiveObject, { metadata, spec, data }: Body): boolean {
+  return hasAll(live, { metadata, spec, data });
+}
+
+/** An owner reference stays as it is, whichever version of the API its writer knew. */
+function ownedAs(body: Body, apiVersion: string | undefined): Body {
+  if (apiVersion === undefined) return body;
+  const ownerReferences = body.metadata.ownerReferences.map((owner) => ({ ...owner, apiVersion }));
+  return { ...body, metadata: { ...body.metadata, ownerReferences } };
+}
+
+function childSteps(
+  kind: ChildKind,
+  memcached: Memcached,
+  { children, unserved, secrets }: Seen,
+  { slots, stepDown }: { readonly slots: readonly Slot[]; readonly stepDown: StepDown | null },
+): Steps {
+  const live = children[kind];
+  const isOurs = live !== null && isOwnedBy(live, memcached.uid);
+  const wanted = CHILD_BODIES[kind](memcached, {
+    secretHash: secrets.hash,
+    isTakenOver: kind === 'Deployment' && isOurs && isTakenOver(live, memcached.generation),
+    stepDown: kind === 'Deployment' ? stepDownAnnotations(stepDown) : {},
+    slots,
+  });
+  if (wanted === null) {
+    if (live === null || !isOurs || isBeingDeleted(live)) return nothing;
+    return { ...nothing, steps: [{ kind: 'delete', child: kind, uid: uidOf(live) }] };
+  }
+  if (unserved.includes(kind)) return nothing;
+  return objectSteps(kind, memcached, wanted, live);
+}
+
+/** What makes an object as it is wanted, where it may be written. */
+function objectSteps(
+  kind: ChildKind,
+  memcached: Omit<Memcached, 'spec'>,
+  wanted: Body,
+  live: LiveObject | null,
+): Steps {
+  if (live === null) return { ...nothing, steps: [{ kind: 'apply', child: kind, body: wanted, uid: null }] };
+  const body = ownedAs(wanted, ownerVersion(live, memcached.uid));
+  const name = `${kind} ${memcached.namespace}/${childName(kind, memcached.name)}`;
+  if (!isOwnedBy(live, memcached.uid)) {
+    return {
+      ...nothing,
+      conflicts: [`${name} exists and does not belong to this Memcached: delete or rename one of them`],
+    };
+  }
+  if (isBeingDeleted(live)) return { ...nothing, awaited: [`${name} is being deleted, and is made again after that`] };
+  const isAsleep = kind === 'HorizontalPodAutoscaler' && asleepBy(live) !== null;
+  if (isAsleep || isAsWanted(live, body)) return nothing;
+  return { ...nothing, steps: [{ kind: 'apply', child: kind, body, uid: uidOf(live) }] };
+}
+
+/** The count of pods, where it is not that of an autoscaler, whoever has put it there, or of a schedule that put the Deployment to sleep. */
+function replicaSteps(memcached: Memcached, { children }: Seen, autoscaler: Steps, stepDown: StepDown | null): Steps {
+  const deployment = children.Deployment;
+  const scale = (replicas: number): Steps => ({
+    ...nothing,
+    steps: [{ kind: 'scale', uid: deployment === null ? null : uidOf(deployment), replicas }],
+  });
+  if (deployment !== null && asleepBy(deployment) !== null) return nothing;
+  if (isScaledByOther(memcached, children)) {
+    return { ...nothing, conflicts: [scaledByOther(memcached)], isScaledByOther: true };
+  }
+  const wanted = stepDown?.replicas ?? deploymentReplicas(memcached.spec);
+  if (wanted === null) {
+    // At 0 an autoscaler does nothing. Where it is new, nobody has stopped it by that.
+    const isNew = children.HorizontalPodAutoscaler === null && autoscaler.conflicts.length === 0;
+    if (!isNew || deployment === null || replicasOf(deployment) > 0) return nothing;
+    return scale(memcached.spec.autoscaling?.minReplicas ?? 1);
+  }
+  // The API server's own default is 1.
+  return (deployment === null ? 1 : replicasOf(deployment)) === wanted ? nothing : scale(wanted);
+}

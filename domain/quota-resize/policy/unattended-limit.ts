@@ -1,0 +1,152 @@
+/** How far limits may be raised without a person, beyond a single step: by the platform's guardrails. */
+import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
+import { quantityText } from '../../kernel/quantity-text.ts';
+import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { GuardrailInForce } from './guardrail.ts';
+import { factorRatio } from './max-step.ts';
+
+const DAY_MS = 86_400_000;
+
+/** How long raises without a person are remembered: the longest window of a guardrail. */
+export const GROWTH_MEMORY_MS = 7 * DAY_MS;
+
+/** A raise that was merged without a person. */
+export interface UnattendedRaise {
+  /** The id of its decision. */
+  readonly decision: string;
+  readonly at: EpochMs;
+  /** The limits before and after it, for the raised resources. */
+  readonly from: ResourceList;
+  readonly to: ResourceList;
+}
+
+/** The largest limit of one resource that a guardrail allows without a person. */
+export interface UnattendedLimit {
+  readonly resource: string;
+  readonly limit: string;
+  /** Which guardrail it is, to follow the limit: "the most that guardrail x allows …". */
+  readonly why: string;
+  /** Present for a total, of which the quotas of one decision get their shares together. */
+  readonly isShared?: boolean;
+}
+
+/** The part of a policy that limits a raise without a person. */
+interface StepRules {
+  readonly guardrail: GuardrailInForce;
+  readonly maxStep: string;
+}
+
+/**
+ * The growth guardrails of a day and of a week, for each resource the stricter one, where it is stricter than
+ * `maxStep`.
+ *
+ * @param hard the limits in force. @param raises what was merged without a person so far.
+ */
+export function growthLimits(
+  { guardrail, maxStep }: StepRules,
+  hard: ResourceList,
+  raises: readonly UnattendedRaise[],
+  now: EpochMs,
+): readonly UnattendedLimit[] {
+  const windows = [
+    { span: DAY_MS, factor: guardrail.growthPerDay, words: '24 hours' },
+    { span: 7 * DAY_MS, factor: guardrail.growthPerWeek, words: '7 days' },
+  ];
+  return Object.keys(hard).flatMap((resource): readonly UnattendedLimit[] => {
+    const current = quantityIn(hard, resource);
+    if (current.nano <= 0n) return [];
+    const limits = windows.flatMap(({ span, factor, words }) => {
+      if (factor === null) return [];
+      const recent = raises.filter(({ at }) => at > now - span);
+      const base = baseOf(resource, current, recent);
+      const limit = timesDown(base, factor);
+      const amount = quantityText(resource, formatQuantity(base));
+      const why = `the most that guardrail ${guardrail.name} allows in ${words} without a person (${factor} × ${amount})`;
+      return { limit, why };
+    });
+    const strictest = limits.toSorted((a, b) => compareQuantities(a.limit, b.limit))[0];
+    if (strictest === undefined) return [];
+    if (compareQuantities(strictest.limit, timesDown(current, maxStep)) >= 0) return [];
+    return [{ resource, limit: formatQuantity(strictest.limit), why: strictest.why }];
+  });
+}
+
+/**
+ * The limit from which the growth of a window is counted: the one before its first raise without a person, plus the
+ * raises that people made since, in proportion. A limit that people lowered since is the base itself where it is
+ * smaller.
+ */
+function baseOf(resource: string, current: Quantity, raises: readonly UnattendedRaise[]): Quantity {
+  let base: Quantity | null = null;
+  let last: Quantity | null = null;
+  const follow = (limit: Quantity): void => {
+    if (base !== null && last !== null && last.nano > 0n && limit.nano > last.nano) {
+      base = { nano: (base.nano * limit.nano) / last.nano, format: base.format };
+    }
+  };
+  for (const { from, to } of raises.toSorted((a, b) => a.at - b.at)) {
+    if (!Object.hasOwn(to, resource)) continue;
+    const before = quantityIn(from, resource);
+    follow(before);
+    if (base === null || base.nano <= 0n) base = before;
+    last = quantityIn(to, resource);
+  }
+  follow(current);
+  return base === null || base.nano <= 0n || compareQuantities(base, current) > 0 ? current : base;
+}
+
+/** quantity × factor, rounded down: a limit above it exceeds the factor. */
+function timesDown({ nano, format }: Quantity, factor: string): Quantity {
+  const { numerator, denominator } = factorRatio(factor);
+  return { nano: (nano * numerator) / denominator, format };
+}
+
+/** The largest limit without a person: of a step, and of the guardrails. Null from 0, from which every raise needs one. */
+export function largestUnattended(
+  { maxStep, unattended = [] }: { readonly maxStep: string; readonly unattended?: readonly UnattendedLimit[] },
+  resource: string,
+  current: Quantity,
+): Quantity | null {
+  if (current.nano <= 0n) return null;
+  return unattended
+    .filter((limit) => limit.resource === resource)
+    .map(({ limit }) => parseQuantity(limit))
+    .reduce((a, b) => (compareQuantities(a, b) <= 0 ? a : b), timesDown(current, maxStep));
+}
+
+/** The strictest limit of a raise without a person, as a sentence for people; null from 0, where every raise needs one. */
+export function unattendedSentence(
+  policy: StepRules & { readonly unattended?: readonly UnattendedLimit[] },
+  resource: string,
+  current: Quantity,
+): string | null {
+  const largest = largestUnattended(policy, resource, current);
+  if (largest === null) return null;
+  const amount = quantityText(resource, formatQuantity(largest));
+  const limit = policy.unattended?.find(
+    (candidate) => candidate.resource === resource && compareQuantities(parseQuantity(candidate.limit), largest) === 0,
+  );
+  const why = limit?.why ?? `${policy.maxStep} × the limit (resizer.io/max-step)`;
+  return `Without a person, ${resource} is raised to ${amount} at most: ${why}.`;
+}
+
+/** The raises to remember after another one: of the last week, and at most so many that a Lease has room for them. */
+export function withRaise(
+  raises: readonly UnattendedRaise[],
+  raise: UnattendedRaise,
+  now: EpochMs,
+): readonly UnattendedRaise[] {
+  const others = raises.filter(({ decision, at }) => decision !== raise.decision && at > now - GROWTH_MEMORY_MS);
+  return [...others, raise].toSorted((a, b) => a.at - b.at).reduceRight<UnattendedRaise[]>(joinOldest, []);
+}
+
+/** Hourly raises of a week, and some more. */
+const MAX_RAISES = 200;
+
+/** Beyond the limit the oldest raises become one, which counts until the later of the two would be forgotten. */
+function joinOldest(kept: UnattendedRaise[], raise: UnattendedRaise): UnattendedRaise[] {
+  const [oldest, ...others] = kept;
+  if (kept.length < MAX_RAISES || oldest === undefined) return [raise, ...kept];
+  return [{ ...oldest, from: { ...oldest.from, ...raise.from }, to: { ...raise.to, ...oldest.to } }, ...others];
+}

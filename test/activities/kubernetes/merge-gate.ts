@@ -1,0 +1,447 @@
+import type { CoordinationV1Api } from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { GUARDRAIL_LOCK_EXPIRES_MS, withGuardrailLock } from '../../../activities/quota-resize/lease/guardrail-lock.ts';
+import { patchLease } from '../../../activities/kubernetes/lease-object.ts';
+import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
+import { createMergeGate, type MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import {
+  type Approval,
+  type Decision,
+  decidedLimits,
+  type DecisionFacts,
+  type OpenDecision,
+} from '../../../domain/quota-resize/model/decision.ts';
+import { guardrailLeaseName } from '../../../domain/quota-resize/model/lease.ts';
+import { WRITE_TIMEOUT_MS } from '../../../domain/quota-resize/model/timings.ts';
+import { BUILT_IN_GUARDRAIL, type Guardrail } from '../../../domain/quota-resize/policy/guardrail.ts';
+import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
+import { change, openDecision, ref } from '../../domain/quota-resize/model/observations.ts';
+import { defaults } from '../../domain/quota-resize/policy/policies.ts';
+import { type Cluster, kubeConfig, namespaceOf, quotaOf, SYSTEM_NAMESPACE, targetOf, WORKER } from './cluster.ts';
+
+interface Given {
+  readonly hard?: string;
+  readonly to?: string;
+  /** Limits of further quotas of the namespace, which the decision raises as well. */
+  readonly batched?: readonly { readonly quota: string; readonly hard: string; readonly to: string }[];
+  readonly annotations?: Record<string, string>;
+  readonly decision?: Partial<DecisionFacts & Pick<OpenDecision, 'pullRequest'>>;
+}
+
+/** What right before a merge is checked again, with the decision of a Lease. */
+export function mergeGateTests(cluster: () => Cluster): void {
+  let namespaces = 0;
+  const log = pino({ level: 'silent' });
+
+  function leases(): LeaseStore {
+    const { worker: kubernetes } = cluster();
+    return new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
+  }
+
+  function gate(changed: Partial<PolicyDefaults> = {}): MergeGate {
+    return createMergeGate({
+      kubernetes: cluster().worker,
+      policyDefaults: { ...defaults, mode: 'propose', ...changed },
+      systemNamespace: SYSTEM_NAMESPACE,
+      leases: leases(),
+      log,
+    });
+  }
+
+  /** A quota in a namespace of its own, whose Lease holds a decision with an open pull request. */
+  async function locked({
+    hard = '10',
+    to = '12',
+    batched = [],
+    annotations = {},
+    decision: more = {},
+  }: Given = {}): Promise<{
+    readonly target: QuotaTarget;
+    readonly decision: OpenDecision;
+  }> {
+    namespaces += 1;
+    const target = targetOf(`gate-${namespaces}`);
+    await cluster().create(
+      namespaceOf(target.namespace, annotations),
+      quotaOf(target.namespace, { 'requests.cpu': hard }),
+    );
+    const uidOf = async (name: string): Promise<string> => {
+      const { namespace } = target;
+      const { metadata } = await cluster().admin.core.readNamespacedResourceQuota({ name, namespace });
+      return metadata?.uid ?? '';
+    };
+    const batchedQuotas = [];
+    for (const { quota, ...limits } of batched) {
+      await cluster().create(quotaOf(target.namespace, { 'requests.cpu': limits.hard }, quota));
+      const changes = [change({ from: limits.hard, to: limits.to })];
+      batchedQuotas.push({ quota, quotaUid: await uidOf(quota), changes, approvalRequirement: null, candidates: [] });
+    }
+    const decision = openDecision({
+      id: namespaces.toString(16).padStart(8, '0'),
+      quotaUid: await uidOf(target.quota),
+      ...(batchedQuotas.length === 0 ? {} : { batchedQuotas }),
+      decidedAt: Date.now(),
+      changes: [change({ from: hard, to })],
+      ...more,
+    });
+    const store = leases();
+    await store.acquire(target, { ...decision, pullRequest: null });
+    await store.update(target, decision);
+    return { target, decision };
+  }
+
+  /** How often it was merged; `undefined` counts as once. */
+  async function merged(
+    { target, decision }: { readonly target: QuotaTarget; readonly decision: OpenDecision },
+    through = gate(),
+  ): Promise<string> {
+    let count = 0;
+    try {
+      const recorded = await through.recorded(target, decision.id);
+      await through.merging(target, recorded, () => Promise.resolve((count += 1)));
+    } catch (error) {
+      return `refused after ${count}: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    return `merged ${count}`;
+  }
+
+  function approvalOf(decision: OpenDecision, changed: Partial<Approval> = {}): Approval {
+    const limits = Object.fromEntries(decision.changes.map(({ resource, to }) => [resource, to]));
+    return { by: 'ann', at: Date.now(), reason: '', limits, headSha: decision.pullRequest.headSha, ...changed };
+  }
+
+  function only(changed: Partial<Guardrail>): Pick<PolicyDefaults, 'guardrails'> {
+    return { guardrails: [{ ...BUILT_IN_GUARDRAIL, name: 'prod', ...changed }] };
+  }
+
+  function ofNamespaces(
+    targets: readonly QuotaTarget[],
+    changed: Partial<Guardrail>,
+  ): Pick<PolicyDefaults, 'guardrails'> {
+    const names = targets.map(({ namespace }) => namespace);
+    return { guardrails: [{ ...BUILT_IN_GUARDRAIL, namespaces: { names }, ...changed }, BUILT_IN_GUARDRAIL] };
+  }
+
+  function locks(): Omit<Parameters<typeof withGuardrailLock>[0], 'kubernetes'> {
+    return { systemNamespace: SYSTEM_NAMESPACE, log };
+  }
+
+  /** The same API server; `onRead` hears how many Leases were read so far. */
+  function countedReads(kubernetes: Kubernetes, onRead: (reads: number) => void): Kubernetes {
+    let reads = 0;
+    const { coordination } = kubernetes;
+    const counted = Object.assign(Object.create(coordination) as CoordinationV1Api, {
+      readNamespacedLease(...request: Parameters<CoordinationV1Api['readNamespacedLease']>) {
+        onRead((reads += 1));
+        return coordination.readNamespacedLease(...request);
+      },
+    });
+    return { ...kubernetes, coordination: counted };
+  }
+
+  function microTime(at: number): string {
+    return new Date(at).toISOString().replace('Z', '000Z');
+  }
+
+  describe('the gate before a merge', () => {
+    it('lets the decision of the Lease pass', async () => {
+      expect(await merged(await locked())).toBe('merged 1');
+    });
+
+    it('believes nobody who names another decision, or one that the Lease never had', async () => {
+      const { target, decision } = await locked();
+      expect(await merged({ target, decision: { ...decision, id: 'ffffffff' } })).toContain('does not hold decision');
+      const unheard = targetOf(target.namespace, 'unheard-of');
+      expect(await merged({ target: unheard, decision })).toContain('does not hold decision');
+    });
+
+    it('does not merge another head than the one that is recorded', async () => {
+      const { target, decision } = await locked();
+      const through = gate();
+      const before = await through.recorded(target, decision.id);
+      await leases().update(target, { ...decision, pullRequest: ref({ headSha: 'f'.repeat(40) }) });
+      await expect(through.merging(target, before, () => Promise.resolve())).rejects.toThrow('another head');
+    });
+
+    it.each([
+      ['a step above max-step', { to: '30' }, 'is more than 2 × the limit'],
+      ['a raise from 0', { hard: '0', to: '1' }, 'is 0, which is deliberate'],
+      [
+        'what an annotation wants approved',
+        { annotations: { 'resizer.io/approval': 'before-merge' } },
+        'needs an approval',
+      ],
+    ])('asks for an approval of %s, of these values and this head', async (_, given, why) => {
+      const held = await locked(given);
+      const { target, decision } = held;
+      expect(await merged(held)).toMatch(new RegExp(`refused after 0.*nobody has approved it.*${why}`));
+      await leases().update(target, { ...decision, approval: approvalOf(decision, { headSha: 'f'.repeat(40) }) });
+      expect(await merged(held)).toContain('nobody has approved it');
+      await leases().update(target, {
+        ...decision,
+        approval: approvalOf(decision, { limits: { 'requests.cpu': '7' } }),
+      });
+      expect(await merged(held)).toContain('nobody has approved it');
+      await leases().update(target, { ...decision, approval: approvalOf(decision) });
+      expect(await merged(held)).toBe('merged 1');
+    });
+
+    it('asks whoever verified an approval again, where the guardrail wants it verified', async () => {
+      const held = await locked({ to: '30' });
+      const { target, decision } = held;
+      const { headSha } = decision.pullRequest;
+      const through = gate(only({ approvalBy: 'verified' }));
+      // What the workflow says of it, or writes into the Lease, verifies nothing.
+      const approval = approvalOf(decision, { verified: 'kubernetes' });
+      await leases().update(target, { ...decision, approval, approvedBy: 'ann', approvalVerifiedBy: 'kubernetes' });
+      expect(await merged(held, through)).toMatch(/refused after 0.*nobody whose name is verified has approved it/);
+      const mergedWith = async (head: string): Promise<string> => {
+        const reviews = () => Promise.resolve([{ by: 'bob', headSha: head, at: Date.now() }]);
+        return await through.merging(target, decision, () => Promise.resolve('merged'), reviews);
+      };
+      await expect(mergedWith('f'.repeat(40))).rejects.toThrow('nobody whose name is verified');
+      expect(await mergedWith(headSha)).toBe('merged');
+    });
+
+    it('measures the step from the limit in the cluster, whatever the decision says', async () => {
+      const held = await locked({ to: '30', decision: { changes: [change({ from: '29', to: '30' })] } });
+      expect(await merged(held)).toContain('is more than 2 × the limit');
+    });
+
+    it.each([
+      ['auto-merge is off', { 'resizer.io/auto-merge': 'false' }, 'auto-merge is off'],
+      ['the namespace opted out', { 'resizer.io/enabled': 'false' }, 'it opted out'],
+      ['the mode is observe', { 'resizer.io/mode': 'observe' }, 'the mode is observe'],
+      ['merging is frozen', { 'resizer.io/freeze-until': '2199-01-01' }, 'merging is frozen until'],
+      ['a maximum is exceeded', { 'resizer.io/cpu-max': '11' }, 'requests.cpu 12 is above its maximum of 11'],
+    ])('merges nothing when %s', async (_, annotations, why) => {
+      expect(await merged(await locked({ annotations }))).toContain(why);
+    });
+
+    it('merges nothing for a quota that was deleted and created again', async () => {
+      expect(await merged(await locked({ decision: { quotaUid: 'another' } }))).toContain('deleted and created again');
+    });
+
+    it('merges nothing that a guardrail forbids', async () => {
+      const held = await locked();
+      expect(await merged(held, gate(only({ max: { cpu: '11' } })))).toContain('above its maximum of 11');
+      expect(await merged(held, gate(only({ git: { repositories: ['acme/other'] } })))).toContain(
+        'guardrail prod allows acme/other only',
+      );
+      expect(await merged(held, gate(only({ git: { branches: ['live'] } })))).toContain('allows live only');
+      expect(await merged(held, gate(only({ git: { paths: ['elsewhere'] } })))).toContain('allows elsewhere only');
+      expect(
+        await merged(held, gate(only({ mergeWindows: [{ cron: '0 0 29 2 *', duration: 60_000, zone: 'UTC' }] }))),
+      ).toContain('outside of the merge windows (guardrail prod');
+      expect(await merged(held, gate(only({ git: { repositories: ['Acme/GitOps'] } })))).toBe('merged 1');
+    });
+
+    it('counts what was merged without a person in the last day', async () => {
+      const held = await locked({ hard: '10', to: '20' });
+      const store = leases();
+      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '10' } };
+      const earlier = { ...held.decision, id: 'eeeeeeee', changes: [change({ from: '4', to: '10' })] };
+      await store.release(held.target, { ...held.decision }, { rejection: null });
+      await store.acquire(held.target, { ...earlier, pullRequest: null });
+      await store.release(held.target, { ...earlier, merge }, { rejection: null });
+      await store.synced(held.target, { ...earlier, merge }, Date.now());
+      await store.acquire(held.target, { ...held.decision, pullRequest: null });
+      await store.update(held.target, held.decision);
+      expect(await merged(held)).toContain('above 16, the most that guardrail built-in allows in 24 hours');
+    });
+
+    it('takes over the lock of a merge that ended long ago without giving it back', async () => {
+      const held = await locked();
+      const name = guardrailLeaseName('alone');
+      const renewTime = microTime(Date.now() - 2 * GUARDRAIL_LOCK_EXPIRES_MS);
+      const metadata = { name, namespace: SYSTEM_NAMESPACE };
+      const spec = { holderIdentity: 'a merge that is gone', renewTime };
+      await cluster().create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });
+      expect(await merged(held, gate(only({ name: 'alone', totals: { cpu: '1000' } })))).toBe('merged 1');
+    });
+
+    it('leaves a merge its lock for as long as the activity may take', async () => {
+      const { admin, worker } = cluster();
+      const name = guardrailLeaseName('slow');
+      const order: string[] = [];
+      let readTwice = (): void => undefined;
+      const waits = new Promise<void>((resolve) => (readTwice = resolve));
+      const secondEnds: Promise<void>[] = [];
+      await withGuardrailLock({ ...locks(), kubernetes: worker }, 'slow', 'first', async (renew) => {
+        // The first merge has gone on for as long as an activity may take.
+        const spec = { renewTime: microTime(Date.now() - WRITE_TIMEOUT_MS) };
+        await patchLease({ kubernetes: admin, systemNamespace: SYSTEM_NAMESPACE }, name, { spec });
+        const readOf = countedReads(worker, (reads) => {
+          if (reads === 2) readTwice();
+        });
+        const second = withGuardrailLock({ ...locks(), kubernetes: readOf }, 'slow', 'second', () => {
+          order.push('second');
+          return Promise.resolve();
+        });
+        secondEnds.push(second);
+        await Promise.race([waits, second]);
+        await renew();
+        order.push('first');
+      });
+      await Promise.all(secondEnds);
+      expect(order).toEqual(['first', 'second']);
+    });
+
+    it('merges nothing when its lock was lost while everything was checked', async () => {
+      const { admin } = cluster();
+      const held = await locked({ to: '30' });
+      const { target, decision } = held;
+      const through = gate(only({ name: 'lost', approvalBy: 'verified', totals: { cpu: '1000' } }));
+      const name = guardrailLeaseName('lost');
+      let merges = 0;
+      const merging = through.merging(
+        target,
+        await through.recorded(target, decision.id),
+        () => Promise.resolve((merges += 1)),
+        async () => {
+          await admin.coordination.deleteNamespacedLease({ name, namespace: SYSTEM_NAMESPACE });
+          return [{ by: 'bob', headSha: decision.pullRequest.headSha, at: Date.now() }];
+        },
+      );
+      await expect(merging).rejects.toThrow('was lost before the merge');
+      expect(merges).toBe(0);
+    });
+
+    it('keeps the result of a merge whose lock cannot be given back, and logs that', async () => {
+      const { plane, worker } = cluster();
+      const lines: string[] = [];
+      const config = kubeConfig(plane.kubeconfigFor(WORKER));
+      // Nothing listens there.
+      config.clusters = config.clusters.map((one) => ({ ...one, server: 'https://127.0.0.1:1' }));
+      const unreachable = connectKubernetes(config);
+      let isReachable = true;
+      const kubernetes = {
+        ...worker,
+        get coordination() {
+          return isReachable ? worker.coordination : unreachable.coordination;
+        },
+      };
+      const options = { ...locks(), kubernetes, log: pino({}, { write: (line: string) => void lines.push(line) }) };
+      const result = await withGuardrailLock(options, 'cut-off', 'merge', () => {
+        isReachable = false;
+        return Promise.resolve('merged');
+      });
+      expect(result).toBe('merged');
+      expect(lines.join('')).toContain('could not be given back');
+      const name = guardrailLeaseName('cut-off');
+      await cluster().admin.coordination.deleteNamespacedLease({ name, namespace: SYSTEM_NAMESPACE });
+    });
+
+    it('counts both quotas of one decision towards the total', async () => {
+      const both = await locked({ hard: '40', to: '60', batched: [{ quota: 'second', hard: '40', to: '60' }] });
+      const totalOf = (cpu: string) => ofNamespaces([both.target], { name: 'together', totals: { cpu } });
+      expect(await merged(both, gate(totalOf('100')))).toContain('what guardrail together leaves of its total');
+      expect(await merged(both, gate(totalOf('120')))).toBe('merged 1');
+    });
+
+    it('counts what a later decision has merged and the cluster does not show yet', async () => {
+      const earlier = await locked({ hard: '40', to: '60' });
+      const later = await locked({ hard: '40', to: '50', decision: { decidedAt: Date.now() + 60_000 } });
+      const rules = ofNamespaces([earlier.target, later.target], { name: 'unsynced', totals: { cpu: '100' } });
+      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '50' } };
+      await leases().release(later.target, { ...later.decision, merge }, { rejection: null });
+      expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail unsynced leaves of its total');
+    });
+
+    it('counts a batched quota that the cluster does not show yet, although it shows the quota that raised it', async () => {
+      const both = await locked({ hard: '10', to: '12', batched: [{ quota: 'second', hard: '40', to: '60' }] });
+      const { target, decision } = both;
+      const other = await locked({ hard: '40', to: '50' });
+      const rules = ofNamespaces([target, other.target], { name: 'half-synced', totals: { cpu: '110' } });
+      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '12' } };
+      await leases().acquire(target, { ...decision, pullRequest: null });
+      await leases().release(target, { ...decision, merge }, { rejection: null });
+      await leases().synced(target, { ...decision, merge }, Date.now());
+      expect(await merged(other, gate(rules))).toContain('above 38, what guardrail half-synced leaves of its total');
+    });
+
+    it('counts for a decision that has grown what was decided before that, merged or not', async () => {
+      const earlier = await locked({ hard: '40', to: '60', decision: { decidedAt: 1, grownAt: Date.now() + 60_000 } });
+      const later = await locked({ hard: '40', to: '50' });
+      const rules = ofNamespaces([earlier.target, later.target], { name: 'grown', totals: { cpu: '100' } });
+      expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail grown leaves of its total');
+    });
+
+    /** A decision, and another that joined its pull request. */
+    async function shared(
+      mine: Given = {},
+      theirs: Given = {},
+    ): Promise<Readonly<Record<'owner' | 'joined', Awaited<ReturnType<typeof locked>>>>> {
+      const owner = await locked(mine);
+      const other = await locked(theirs);
+      const joinedTo = { namespace: owner.target.namespace, quota: owner.target.quota, decision: owner.decision.id };
+      const joined = {
+        target: other.target,
+        decision: { ...other.decision, pullRequest: { ...owner.decision.pullRequest, joinedTo } },
+      };
+      const { namespace, quota } = other.target;
+      const limits = decidedLimits(other.decision);
+      const decision = { ...owner.decision, joined: [{ namespace, quota, decision: other.decision.id, limits }] };
+      await leases().update(owner.target, decision);
+      return { owner: { target: owner.target, decision }, joined };
+    }
+
+    it('merges what several decisions share when each of them lets this head be merged', async () => {
+      const { owner, joined } = await shared();
+      const { target, decision } = joined;
+      const { headSha } = decision.pullRequest;
+      const withoutRecord: Decision = { ...decision, pullRequest: null, readyAt: headSha };
+      const ownOne = { ...decision, pullRequest: ref(), readyAt: headSha };
+      const larger = { ...decision, readyAt: headSha, changes: [change({ from: '10', to: '13' })] };
+      const earlier = { ...decision, readyAt: 'f'.repeat(40) };
+      for (const not of [decision, withoutRecord, ownOne, larger, earlier]) {
+        await leases().update(target, not);
+        expect(await merged(owner)).toMatch(/^refused after 0/);
+      }
+      await leases().update(target, { ...decision, readyAt: headSha });
+      expect(await merged(owner)).toBe('merged 1');
+    });
+
+    it('asks for an approval of each decision, and holds each to the policy of its own quota', async () => {
+      const asking = await shared({}, { to: '30' });
+      const { target, decision } = asking.joined;
+      const ready = { ...decision, readyAt: decision.pullRequest.headSha };
+      await leases().update(target, ready);
+      expect(await merged(asking.owner)).toMatch(new RegExp(`${target.namespace}.*nobody has approved it`));
+      await leases().update(target, { ...ready, approval: approvalOf(decision) });
+      expect(await merged(asking.owner)).toBe('merged 1');
+      const out = await shared({}, { annotations: { 'resizer.io/enabled': 'false' } });
+      const { headSha } = out.joined.decision.pullRequest;
+      await leases().update(out.joined.target, { ...out.joined.decision, readyAt: headSha });
+      expect(await merged(out.owner)).toContain('it opted out');
+    });
+
+    it('counts what several decisions share towards the total, under one guardrail', async () => {
+      const { owner, joined } = await shared({ hard: '10', to: '15' }, { hard: '10', to: '15' });
+      const { headSha } = joined.decision.pullRequest;
+      await leases().update(joined.target, { ...joined.decision, readyAt: headSha });
+      const both = [owner.target, joined.target];
+      const totalOf = (cpu: string) => ofNamespaces(both, { name: 'shared', totals: { cpu } });
+      expect(await merged(owner, gate(totalOf('26')))).toContain('what guardrail shared leaves of its total');
+      const one = ofNamespaces([owner.target], { name: 'of-one', totals: { cpu: '1000' } });
+      expect(await merged(owner, gate(one))).toContain('another guardrail holds');
+      expect(await merged(owner, gate(totalOf('30')))).toBe('merged 1');
+    });
+
+    it('keeps the total of a guardrail while two merge at the same time', async () => {
+      const first = await locked({ hard: '10', to: '15' });
+      const second = await locked({ hard: '10', to: '15' });
+      const rules = ofNamespaces([first.target, second.target], { name: 'both', totals: { cpu: '26' } });
+      const results = await Promise.all([merged(first, gate(rules)), merged(second, gate(rules))]);
+      expect(results).toEqual([
+        'merged 1',
+        expect.stringContaining('above 11, what guardrail both leaves of its total'),
+      ]);
+      const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+      expect(items.filter(({ metadata }) => metadata?.name?.startsWith('guardrail-'))).toEqual([]);
+    });
+  });
+}

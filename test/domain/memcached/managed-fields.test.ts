@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { passedOn } from '../../../domain/memcached/children/managed-fields.ts';
+
+const owned = { 'f:ownerReferences': { '.': {}, 'k:{"uid":"owner"}': {} } };
+const former = {
+  manager: 'manager',
+  operation: 'Update',
+  apiVersion: 'apps/v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:metadata': owned, 'f:spec': { 'f:replicas': {}, 'f:template': {} } },
+};
+const people = { manager: 'kubectl-edit', operation: 'Update', fieldsV1: { 'f:metadata': { 'f:labels': {} } } };
+const counts = { manager: 'manager', operation: 'Update', subresource: 'status', fieldsV1: { 'f:metadata': owned } };
+
+describe('the fields of another operator', () => {
+  it('pass on to the manager that applies, and the replicas to one of their own; those of others stay', () => {
+    const { fieldsV1: _, ...same } = former;
+    expect(passedOn([people, former, counts], 'owner')).toEqual([
+      people,
+      {
+        ...same,
+        manager: 'headroom-memcached',
+        operation: 'Apply',
+        fieldsV1: { 'f:metadata': owned, 'f:spec': { 'f:template': {} } },
+      },
+      {
+        ...same,
+        manager: 'headroom-memcached-replicas',
+        operation: 'Apply',
+        fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+      },
+      counts,
+    ]);
+  });
+
+  it('are nobody else’s, and pass on once', () => {
+    expect(passedOn([former], 'another')).toBeNull();
+    expect(passedOn([people, counts], 'owner')).toBeNull();
+    expect(passedOn([{ ...former, manager: 'headroom-memcached', operation: 'Apply' }, former], 'owner')).toBeNull();
+    expect(passedOn(undefined, 'owner')).toBeNull();
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type DecidedRaise, totalLimits } from '../../../../domain/quota-resize/policy/totals.ts';
+import { forbiddenPlace } from '../../../../domain/quota-resize/policy/allowed-place.ts';
+
+const guardrail = { name: 'prod', totals: { cpu: '100' } };
+const quotas = [
+  { namespace: 'a', quota: 'q', hard: { 'requests.cpu': '10', memory: '1Gi' } },
+  { namespace: 'b', quota: 'q', hard: { 'requests.cpu': '20' } },
+  { namespace: 'b', quota: 'r', hard: { 'requests.cpu': '30', 'limits.cpu': '90' } },
+];
+
+function raise(quota: string, cpu: string, decidedAt: number, isMerged = false): DecidedRaise {
+  return { namespace: 'b', quota, decision: `d-${decidedAt}`, decidedAt, isMerged, limits: { 'requests.cpu': cpu } };
+}
+
+function left(
+  decided: readonly DecidedRaise[],
+  decision: { id: string; decidedAt: number; grownAt?: number } | null = null,
+) {
+  const own = {
+    namespace: 'a',
+    quota: 'q',
+    hard: { 'requests.cpu': '10', 'limits.cpu': '5', memory: '1Gi' },
+    decision,
+  };
+  return Object.fromEntries(
+    totalLimits(guardrail, own, quotas, decided).map(({ resource, limit }) => [resource, limit]),
+  );
+}
+
+describe('the totals of a guardrail', () => {
+  it('leave what the other quotas do not have, for each key by itself', () => {
+    expect(left([])).toEqual({ 'requests.cpu': '50', 'limits.cpu': '10' });
+  });
+
+  it('count what is decided and not in the cluster yet, and the cluster where it has more', () => {
+    expect(left([raise('q', '35', 1), raise('r', '5', 2)])).toMatchObject({ 'requests.cpu': '35' });
+  });
+
+  it('count the decisions before its own, so that of two that do not fit the later one waits', () => {
+    const decided = [raise('q', '35', 1), raise('r', '60', 3)];
+    expect(left(decided, { id: 'own', decidedAt: 2 })).toMatchObject({ 'requests.cpu': '35' });
+    expect(left(decided, { id: 'own', decidedAt: 4 })).toMatchObject({ 'requests.cpu': '5' });
+  });
+
+  it('count the other raises of its own decision, so that both of them fit', () => {
+    const decided = [raise('q', '40', 2), { ...raise('q', '30', 2), namespace: 'a' }];
+    expect(left(decided, { id: 'd-2', decidedAt: 2 })).toMatchObject({ 'requests.cpu': '30' });
+  });
+
+  it('count what is merged, whenever it was decided', () => {
+    expect(left([raise('q', '40', 3)], { id: 'own', decidedAt: 2 })).toMatchObject({ 'requests.cpu': '50' });
+    expect(left([raise('q', '40', 3, true)], { id: 'own', decidedAt: 2 })).toMatchObject({ 'requests.cpu': '30' });
+  });
+
+  it('count for a decision that has grown those before its growth: they were checked with less of it', () => {
+    const decided = [raise('q', '40', 3), raise('r', '50', 5)];
+    expect(left(decided, { id: 'own', decidedAt: 2, grownAt: 4 })).toMatchObject({ 'requests.cpu': '30' });
+  });
+
+  it('leave nothing where they are exceeded already', () => {
+    expect(left([raise('r', '500', 1)])).toMatchObject({ 'requests.cpu': '0' });
+  });
+});
+
+describe('a place that a guardrail does not allow', () => {
+  const values = [{ path: 'clusters/prod/team-a/quota.yaml', field: 'spec.hard["requests.cpu"]' }];
+  const place = { repository: 'acme/gitops', branch: 'main', values };
+  it.each([
+    [{}, null],
+    [{ repositories: ['Acme/gitops'], branches: ['main'] }, null],
+    [{ paths: ['clusters/{{ .Cluster }}/{{ .Namespace }}'], fields: ['spec.hard'] }, null],
+    [{ paths: ['.'] }, null],
+    [{ repositories: ['acme/x'] }, 'the quota is in acme/gitops, and guardrail prod allows acme/x only'],
+    [{ branches: ['live'] }, 'the quota is changed in branch main of acme/gitops, and guardrail prod allows live only'],
+    [
+      { paths: ['clusters/dev', 'clusters/pro'] },
+      'the quota is in clusters/prod/team-a/quota.yaml of acme/gitops, and guardrail prod allows clusters/dev, clusters/pro only',
+    ],
+    [
+      { fields: ['spec.replicas'] },
+      'the limit is spec.hard["requests.cpu"] of clusters/prod/team-a/quota.yaml, and guardrail prod allows spec.replicas only',
+    ],
+  ])('with %o: %s', (git, expected) => {
+    expect(
+      forbiddenPlace({ name: 'prod', git }, { cluster: 'prod', namespace: 'team-a', quota: 'compute' }, place),
+    ).toBe(expected);
+  });
+});

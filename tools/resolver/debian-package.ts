@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { withBuildLock } from './build-lock.ts';
+import { cacheFolder, findOnPath, fits, isExecutable, type Wanted } from './find-executable.ts';
+import { type Environment, ServerUnavailable } from './go-build.ts';
+import { showProgress } from './progress.ts';
+
+/** An executable of the machine's own distribution, which is unpacked and not installed. */
+interface Packaged extends Wanted {
+  /** Where it is in the package of the same name. */
+  readonly path: string;
+}
+
+const PACKAGES = {
+  memcached: {
+    name: 'memcached',
+    // Distributions patch a version and keep its number: that is what they vouch for, by signatures that apt checks.
+    version: '1.6',
+    path: 'usr/bin/memcached',
+    versionArguments: ['-h'],
+    // One that was built without TLS does not know the option.
+    printedVersion: /^memcached (\S+)[^]*--enable-ssl/,
+  },
+} as const satisfies Record<string, Packaged>;
+
+export type PackageName = keyof typeof PACKAGES;
+
+export const PACKAGE_NAMES = Object.keys(PACKAGES) as readonly PackageName[];
+
+export function isPackageName(name: string): name is PackageName {
+  return Object.hasOwn(PACKAGES, name);
+}
+
+/**
+ * Finds an executable on PATH or in the cache folder, or else downloads its package with apt-get and unpacks it there, with the
+ * libraries that this machine lacks. Nothing is installed, and no rights are needed. Several processes may call it at once.
+ *
+ * @returns the absolute path of the executable. One from the cache folder finds its libraries beside itself, so that a copy of its
+ *   folder works as well.
+ * @throws ServerUnavailable with one sentence when it is nowhere and cannot be had.
+ */
+export async function resolvePackage(name: PackageName, environment: Environment = process.env): Promise<string> {
+  const wanted = PACKAGES[name];
+  const onPath = await findOnPath(wanted, environment);
+  if (onPath !== undefined) return onPath;
+  const folder = join(cacheFolder(environment), `${name}-${wanted.version}-${process.platform}-${process.arch}`);
+  const executable = join(folder, 'unpacked', name);
+  if (await isExecutable(executable)) return executable;
+  await mkdir(folder, { recursive: true });
+  const title = `unpacking ${name} ${wanted.version}`;
+  const onWait = () => {
+    process.stderr.write(`${title}: another process does, waiting for it\n`);
+  };
+  return await withBuildLock(join(folder, 'lock'), onWait, async () => {
+    if (await isExecutable(executable)) return executable;
+    await removePartial(folder);
+    const progress = showProgress(title);
+    const partial = join(folder, `${randomUUID()}.partial`);
+    try {
+      await unpackAll(wanted, partial, environment);
+      await rename(join(partial, 'unpacked'), join(folder, 'unpacked'));
+      await rm(partial, { recursive: true, force: true });
+    } catch (error) {
+      progress.done(`${title} failed`);
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
+    progress.done(`unpacked ${name} ${wanted.version}`);
+    return executable;
+  });
+}
+
+/** What was killed half-way. Only the holder of the lock may call this. */
+async function removePartial(folder: string): Promise<void> {
+  for (const file of await readdir(folder)) {
+    if (file.endsWith('.partial')) await rm(join(folder, file), { recursive: true, force: true });
+  }
+}
+
+/** Starts an executable with the libraries beside it, wherever the folder is. */
+const launcher = (path: string): string => `#!/bin/sh
+here=$(dirname "$0")
+for folder in "$here"/lib/*-* "$here"/usr/lib/*-*; do
+  LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$folder"
+done
+LD_LIBRARY_PATH="\${LD_LIBRARY_PATH#:}" exec "$here/${path}" "$@"
+`;
+
+async function unpackAll(wanted: Packaged, partial: string, environment: Environment): Promise<void> {
+  const unpacked = join(partial, 'unpacked');
+  await mkdir(unpacked, { recursive: true });
+  const apt = new Apt(wanted, partial, environment);
+  await apt.unpack([wanted.name], unpacked);
+  const executable = join(unpacked, wanted.name);
+  await writeFile(executable, launcher(wanted.path), { mode: 0o755 });
+  if (await fits(executable, wanted)) return;
+  await apt.unpack(await apt.libraries(), unpacked);
+  if (await fits(executable, wanted)) return;
+  throw unavailable(wanted, `the package of this distribution is not ${wanted.version} with TLS, or does not start`);
+}
+
+function unavailable({ name, version }: Wanted, why: string): ServerUnavailable {
+  return new ServerUnavailable(
+    `${name} ${version} is not on PATH, and could not be unpacked from a package (${why}): install ${name} ${version} with TLS`,
+  );
+}
+
+const run = promisify(execFile);
+
+/** Debian's own tools, as anybody may use them. */
+class Apt {
+  readonly #wanted: Packaged;
+  readonly #folder: string;
+  readonly #environment: Environment;
+  /** With these, apt has lists of packages of its own. */
+  #options: readonly string[] = [];
+
+  constructor(wanted: Packaged, folder: string, environment: Environment) {
+    this.#wanted = wanted;
+    this.#folder = folder;
+    this.#environment = environment;
+  }
+
+  /** The packages of libraries that the package depends on; the C library is there. */
+  async libraries(): Promise<readonly string[]> {
+    const answer = await this.#run('apt-cache', [...this.#options, 'depends', '--important', this.#wanted.name]);
+    return [...answer.matchAll(/^ +Depends: (lib\S+)$/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'libc6');
+  }
+
+  async unpack(packages: readonly string[], into: string): Promise<void> {
+    const downloads = join(this.#folder, 'downloads');
+    await mkdir(downloads, { recursive: true });
+    const download = async (): Promise<string> =>
+      await this.#run('apt-get', [...this.#options, '-q', 'download', ...packages], downloads);
+    // The lists of the machine may be missing, as in an image of a container, or name what is no longer served.
+    await download().catch(async () => {
+      await this.#ownLists();
+      await download();
+    });
+    for (const file of await readdir(downloads)) {
+      if (file.endsWith('.deb')) await this.#run('dpkg', ['-x', join(downloads, file), into]);
+    }
+  }
+
+  async #ownLists(): Promise<void> {
+    const [state, cache] = [join(this.#folder, 'state'), join(this.#folder, 'cache')];
+    await mkdir(join(state, 'lists', 'partial'), { recursive: true });
+    await mkdir(join(cache, 'archives', 'partial'), { recursive: true });
+    this.#options = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${cache}`];
+    await this.#run('apt-get', [...this.#options, '-q', 'update']);
+  }
+
+  async #run(command: string, args: readonly string[], cwd = this.#folder): Promise<string> {
+    try {
+      const env = { ...this.#environment, LC_ALL: 'C' };
+      const { stdout } = await run(command, [...args], { cwd, env, maxBuffer: 64 * 1024 * 1024 });
+      return stdout;
+    } catch (error) {
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+      const why = isMissing ? `there is no ${command} here` : stderr.split('\n').at(-1) || String(error);
+      throw unavailable(this.#wanted, why);
+    }
+  }
+}
