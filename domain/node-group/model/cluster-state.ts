@@ -1,0 +1,88 @@
+/** What one plan is made of. Everything in it is as of one moment, and sorted by nobody: the plan must not depend on the order. */
+import type { LabelSelector } from '../../kernel/label-selector.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { InstanceType, Machine, NodeGroup } from './node-group.ts';
+import type { Node } from './node.ts';
+import type { Labels, NodeSelectorTerm, Pod, PodConstraints } from './pod.ts';
+import type { Amounts } from './resources.ts';
+
+/** A DaemonSet: each node that its pod fits has one. */
+export interface DaemonSet {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels;
+  readonly template: PodConstraints;
+}
+
+/** A PodDisruptionBudget. */
+export interface DisruptionBudget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly selector: LabelSelector | null;
+  readonly disruptionsAllowed: number;
+  readonly unhealthyPodEvictionPolicy: 'IfHealthyBudget' | 'AlwaysAllow';
+  /** Whether `status` is of the current generation: until then the API server refuses evictions. */
+  readonly isObserved: boolean;
+}
+
+export interface Claim {
+  readonly namespace: string;
+  readonly name: string;
+  /** The PersistentVolume that it is bound to; null for an unbound one. */
+  readonly volume: string | null;
+  readonly storageClass: string | null;
+  readonly isLost: boolean;
+}
+
+export interface PersistentVolume {
+  readonly name: string;
+  /** Where it can be used; null for everywhere. */
+  readonly nodeAffinity: readonly NodeSelectorTerm[] | null;
+  /** The CSI driver, whose attach limit counts; null for another kind of volume. */
+  readonly driver: string | null;
+  /** Two claims with one handle are one attachment. */
+  readonly handle: string;
+  readonly isLocal: boolean;
+}
+
+export interface StorageClass {
+  readonly name: string;
+  readonly bindsAtOnce: boolean;
+  readonly provisioner: string;
+  /** Where volumes of the class can be made; one of the terms must match, null for everywhere. */
+  readonly allowedTopologies: readonly NodeSelectorTerm[] | null;
+}
+
+/** How many volumes of each CSI driver can be attached to a node. */
+export interface AttachLimits {
+  readonly node: string;
+  readonly limits: Amounts;
+}
+
+/** What a node uses, by metrics.k8s.io: shares of its allocatable in percent. */
+export interface UtilizationSample {
+  readonly at: EpochMs;
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+export interface ClusterState {
+  readonly at: EpochMs;
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Pod[];
+  readonly daemonSets: readonly DaemonSet[];
+  readonly budgets: readonly DisruptionBudget[];
+  readonly claims: readonly Claim[];
+  readonly volumes: readonly PersistentVolume[];
+  readonly storageClasses: readonly StorageClass[];
+  readonly attachLimits: readonly AttachLimits[];
+  /** The labels of each namespace, by its name. */
+  readonly namespaces: Readonly<Record<string, Labels>>;
+  readonly groups: readonly NodeGroup[];
+  readonly machines: readonly Machine[];
+  /** The instance types of each group, by the group's name; none where the provider has not answered yet. */
+  readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
+  /** By the node's name, oldest first. */
+  readonly utilization: Readonly<Record<string, readonly UtilizationSample[]>>;
+}

@@ -1,0 +1,124 @@
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Labels, Taint } from './pod.ts';
+import type { Amounts } from './resources.ts';
+
+export type Provider = 'vpsie' | 'kwok';
+export type Mode = 'observe' | 'act';
+export type Expander = 'least-waste' | 'price';
+
+/** How many nodes may be taken away at once: a count, or a share of the group in percent; for some hours of the week. */
+export interface NodeBudget {
+  /** What may be disrupted at once, such as `3` or `10%` (of the group's nodes, rounded up). */
+  readonly nodes: string;
+  /** For which reasons; all where none is named. */
+  readonly reasons: readonly DisruptionReason[];
+  /** When it holds, as a cron expression in UTC with a duration in milliseconds; null for always. */
+  readonly window: { readonly schedule: string; readonly durationMs: number } | null;
+}
+
+/** Why a node is taken away. */
+export type DisruptionReason =
+  | 'Empty'
+  | 'Underutilized'
+  | 'Consolidation'
+  | 'NotReady'
+  | 'Overprovisioned'
+  | 'Requested';
+
+/** A NodeGroup with every default filled in. Times in milliseconds, shares in percent. */
+export interface NodeGroup {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  readonly annotations: Labels;
+  readonly provider: Provider;
+  readonly mode: Mode;
+  readonly minNodes: number;
+  readonly maxNodes: number;
+  /** In the order of the object; the first is what is used where nothing is preferred. */
+  readonly offeringIds: readonly string[];
+  readonly preferredInstanceType: string | null;
+  /** What the node is given: labels and taints of the group. */
+  readonly labels: Labels;
+  readonly taints: readonly Taint[];
+  /** Taints that a node has until something that runs on it takes them off; ignored when pods are placed. */
+  readonly startupTaints: readonly Taint[];
+  readonly expander: Expander;
+  /** `simulation`, or the fixed estimate of the first implementation. */
+  readonly estimate: 'simulation' | 'simple';
+  /** Pods without a selector for the group's labels are not placed on it, as the first implementation has it. */
+  readonly exclusive: boolean;
+  readonly scaleUp: {
+    readonly enabled: boolean;
+    readonly stabilizationMs: number;
+    readonly cooldownMs: number;
+    /** At most so many nodes in one decision; 0 for no limit. */
+    readonly batchSize: number;
+  };
+  readonly scaleDown: {
+    readonly enabled: boolean;
+    readonly stabilizationMs: number;
+    readonly cooldownMs: number;
+    readonly cpuThreshold: number;
+    readonly memoryThreshold: number;
+    readonly consolidation: boolean;
+  };
+  readonly replaceBeforeDrain: boolean;
+  readonly budgets: readonly NodeBudget[];
+  /** What a person must approve first. */
+  readonly approval: 'none' | 'scale-down' | 'replacement';
+  /** From the creation of a machine until its node has registered and is ready. */
+  readonly maxNodeProvisionMs: number;
+  /** What the provider needs, as it is written in the spec; each provider reads its own. */
+  readonly providerSpec: Readonly<Record<string, string>>;
+  /** What people asked for: `spec`/`status` has no field of upstream for it, so it is the last desired count in the status. */
+  readonly desiredNodes: number | null;
+}
+
+/** An instance type of a group (an offering), and the node that it becomes. */
+export interface InstanceType {
+  readonly id: string;
+  readonly capacity: Amounts;
+  /** What is left for pods: capacity without what the system reserves. */
+  readonly allocatable: Amounts;
+  /** Labels that every node of it has, such as its zone and instance type; without those of the group. */
+  readonly labels: Labels;
+  /** Of an hour, in any one currency; null where the provider tells none. */
+  readonly pricePerHour: number | null;
+  readonly isAvailable: boolean;
+}
+
+/** The phases of a VPSieNode, as the first implementation names them. */
+export const machinePhases = [
+  'Pending',
+  'Provisioning',
+  'Provisioned',
+  'Joining',
+  'Ready',
+  'Terminating',
+  'Deleting',
+  'Failed',
+] as const;
+export type MachinePhase = (typeof machinePhases)[number];
+
+/** A VPSieNode: the object of one machine, which is created before the provider is asked for it. */
+export interface Machine {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly group: string;
+  readonly instanceType: string;
+  readonly phase: MachinePhase;
+  /** The provider's own name of the machine; null until the provider has answered. */
+  readonly providerId: string | null;
+  /** The Node that it became; null until one registered. */
+  readonly node: string | null;
+  readonly createdAt: EpochMs;
+  /** When the phase began. */
+  readonly phaseSince: EpochMs;
+  readonly isDeleting: boolean;
+  /** The decision that it was created for. */
+  readonly decision: string;
+}

@@ -1,0 +1,104 @@
+/** The plan for the whole cluster at one moment: which nodes are to come, and which could go. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { DisruptionReason } from './node-group.ts';
+
+/** Why a node is to come. */
+export type ScaleUpReason = 'PendingPods' | 'BelowMinimum' | 'BelowDesired';
+
+export interface NewNodes {
+  readonly group: string;
+  readonly instanceType: string;
+  readonly count: number;
+  readonly reason: ScaleUpReason;
+  /** `<namespace>/<name>` of pods that go there, the first few. */
+  readonly pods: readonly string[];
+  /** How many pods go there. */
+  readonly podCount: number;
+}
+
+/** Why no new node would help a pod; each is a sentence in `docs/node-groups.md`. */
+export type UnhelpedReason =
+  | 'ClaimNotBound'
+  | 'ClaimMissing'
+  | 'VolumeElsewhere'
+  | 'SchedulingGated'
+  | 'DeviceClaims'
+  | 'LowPriority'
+  | 'Preempting'
+  | 'OtherScheduler'
+  | 'NoGroupMatches'
+  | 'TooLarge'
+  | 'AtMaximum'
+  | 'BackedOff'
+  | 'Disabled'
+  | 'Paused'
+  | 'Limited'
+  | 'PodAffinity'
+  | 'Spread'
+  | 'NoInstanceTypes'
+  | 'FitsExisting'
+  | 'FitsUpcoming';
+
+export interface UnhelpedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: UnhelpedReason;
+  /** One sentence for people, with the name of what stands in the way. */
+  readonly detail: string;
+}
+
+/** Why a node that could go stays, in the words of the seed's checks and of Kubernetes. */
+export type KeepReason =
+  | 'AtMinimum'
+  | 'Cooldown'
+  | 'NotUnneededLongEnough'
+  | 'NoUtilization'
+  | 'Utilized'
+  | 'PodDisruptionBudget'
+  | 'LocalStorage'
+  | 'SystemPod'
+  | 'Affinity'
+  | 'UnreplicatedPod'
+  | 'NotSafeToEvict'
+  | 'DoNotDisrupt'
+  | 'ScaleDownDisabled'
+  | 'Protected'
+  | 'OutsideAllowedHours'
+  | 'PodsFitNowhere'
+  | 'NodeBudget'
+  | 'UnmanagedNode'
+  | 'PolicyDisabled';
+
+export interface Removal {
+  readonly group: string;
+  readonly node: string;
+  readonly uid: string;
+  /** The VPSieNode of the node. */
+  readonly machine: string;
+  readonly reason: DisruptionReason;
+  /** Pods that have to be evicted. */
+  readonly podCount: number;
+  /** A machine that must be ready before the first eviction; null where the pods fit elsewhere already. */
+  readonly replacement: { readonly instanceType: string } | null;
+  /** One sentence for people: why this node. */
+  readonly detail: string;
+}
+
+export interface KeptNode {
+  readonly group: string;
+  readonly node: string;
+  readonly reason: KeepReason;
+  /** One sentence for people, with the name of the pod or object in the way. */
+  readonly detail: string;
+  /** When the reason may be over; null where no clock decides it. */
+  readonly until: EpochMs | null;
+}
+
+export interface ClusterPlan {
+  readonly at: EpochMs;
+  readonly newNodes: readonly NewNodes[];
+  readonly unhelped: readonly UnhelpedPod[];
+  /** In the order in which they are to go. */
+  readonly removals: readonly Removal[];
+  readonly kept: readonly KeptNode[];
+}
