@@ -8,7 +8,7 @@ export class RenewableConnection implements ConnectionLike {
     this.#current = connection;
   }
 
-  /** Requests that are under way end on the connection that they began on. */
+  /** Requests that are under way end on the connection that they began on, and are not repeated there. */
   async replace(connection: Connection): Promise<void> {
     const before = this.#current;
     this.#current = connection;

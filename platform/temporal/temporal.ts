@@ -6,6 +6,7 @@ import {
   isGrpcServiceError,
 } from '@temporalio/client';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
+import { repeatUntilClosed } from './closed-connection.ts';
 import { RenewableConnection } from './renewable-connection.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
@@ -33,6 +34,7 @@ export function clientConnectionOptions(
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(metadata === undefined ? {} : { metadata }),
     connectTimeout: connectTimeoutMs,
+    interceptors: [...repeatUntilClosed()],
   };
 }
 

@@ -13,6 +13,7 @@ import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests, applyObjects, readManifests } from './manifests.ts';
 import { applyWritePolicy } from './write-policy.ts';
+import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DEPLOY = join(ROOT, 'deploy');
@@ -76,7 +77,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
       }),
     ]);
     await bindRoles(plane.adminKubeconfig, options.manifests);
-    const connection = await Connection.connect({ address: temporal.address });
+    const connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));
     undo.push(async () => await connection.close());
     const shared = {
       CLUSTER_NAME: CLUSTER,

@@ -18,6 +18,7 @@ import { startSyncer, type Syncer } from './syncer.ts';
 import { grantUsage } from './usage-access.ts';
 import { applyWritePolicy } from './write-policy.ts';
 import { accessOf } from './access.ts';
+import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'forge-token-of-this-run';
@@ -135,7 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
     const admin = accessOf(controlPlane.adminKubeconfig);
 
-    const connection = await Connection.connect({ address: temporal.address });
+    const connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));
     undo.push(async () => await connection.close());
     const client = new Client({ connection, namespace: temporal.namespace });
 

@@ -7,20 +7,23 @@ import { reserveClusterName } from '../../../platform/temporal/cluster-name.ts';
 import { keepReported, type WorkerReports, readWorkers } from '../../../platform/temporal/worker-reports.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
 const HOUR_MS = 3_600_000;
 
 let server: TemporalServer;
 let client: Client;
 const stopped = new AbortController();
+const reporting: Promise<void>[] = [];
 
 beforeAll(async () => {
   server = await startTemporal();
-  const connection = await Connection.connect({ address: server.address });
+  const connection = await Connection.connect(clientConnectionOptions({ address: server.address }, 10_000));
   client = new Client({ connection, namespace: server.namespace });
 });
 afterAll(async () => {
   stopped.abort();
+  await Promise.all(reporting);
   await client?.connection.close();
   await server?.stop();
 });
@@ -35,7 +38,9 @@ async function givenCluster(cluster: string, everyMs = 12 * HOUR_MS): Promise<{ 
 function report(target: { cluster: string; scheduleId: string }, worker: string, mode: string): void {
   const settings = new Map([['resize.mode', { text: mode, where: 'HEADROOM_MODE', layer: 'environment' }]]);
   const log = createLog({ name: 'worker', level: 'error' });
-  void keepReported(client, { ...target, worker, release: '0.1.0', settings }, { log, signal: stopped.signal });
+  reporting.push(
+    keepReported(client, { ...target, worker, release: '0.1.0', settings }, { log, signal: stopped.signal }),
+  );
 }
 
 /** The mode that each worker reported. */
