@@ -81,6 +81,8 @@ export interface ClusterState {
   readonly namespaces: Readonly<Record<string, Labels>>;
   readonly groups: readonly NodeGroup[];
   readonly machines: readonly Machine[];
+  /** The names of nodes that are being drained: they are there no longer for pods, the minimum, or a budget. */
+  readonly leaving: readonly string[];
   /** The instance types of each group, by the group's name; none where the provider has not answered yet. */
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
   /** By the node's name, oldest first. */

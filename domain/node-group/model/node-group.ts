@@ -73,8 +73,13 @@ export interface NodeGroup {
   readonly maxNodeProvisionMs: number;
   /** What the provider needs, as it is written in the spec; each provider reads its own. */
   readonly providerSpec: Readonly<Record<string, string>>;
-  /** What people asked for: `spec`/`status` has no field of upstream for it, so it is the last desired count in the status. */
+  /** `status.desiredNodes`: what the last decision made it, or a person; null before the first one. */
   readonly desiredNodes: number | null;
+  /** When nodes of the group last came, and last went, by its status; null where none did. */
+  readonly lastScaleUp: EpochMs | null;
+  readonly lastScaleDown: EpochMs | null;
+  /** After machines that failed: until when no more are asked for, and why; null where nothing failed lately. */
+  readonly backoff: { readonly until: EpochMs; readonly failures: number; readonly reason: string } | null;
 }
 
 /** An instance type of a group (an offering), and the node that it becomes. */
