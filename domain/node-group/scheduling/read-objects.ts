@@ -1,0 +1,126 @@
+/** Reduces the other objects of Kubernetes that a plan is made of, as JSON, to the model. */
+import type { LabelSelector } from '../../kernel/label-selector.ts';
+import { isRecord } from '../../kernel/record.ts';
+import type {
+  AttachLimits,
+  Claim,
+  DaemonSet,
+  DisruptionBudget,
+  PersistentVolume,
+  StorageClass,
+} from '../model/cluster-state.ts';
+import type { Node } from '../model/node.ts';
+import type { NodeSelectorTerm, Taint } from '../model/pod.ts';
+import { amountsOf } from './amounts.ts';
+import { listOf } from './pod-requests.ts';
+import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textOf } from './read-pod.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function readNode(object: Fields): Node {
+  const metadata = fieldsOf(object['metadata']);
+  const spec = fieldsOf(object['spec']);
+  const status = fieldsOf(object['status']);
+  const ready = listOf(status['conditions']).find(({ type }) => type === 'Ready');
+  const is = ready?.['status'];
+  return {
+    name: textOf(metadata['name']),
+    uid: textOf(metadata['uid']),
+    labels: labelsOf(metadata['labels']),
+    annotations: tellingAnnotations(metadata['annotations']),
+    taints: listOf(spec['taints']) as unknown as readonly Taint[],
+    isCordoned: spec['unschedulable'] === true,
+    allocatable: amountsOf(status['allocatable']),
+    providerId: textOf(spec['providerID']),
+    createdAt: momentOf(metadata['creationTimestamp']),
+    ready: {
+      status: is === 'True' || is === 'False' ? is : 'Unknown',
+      since: momentOf(ready?.['lastTransitionTime'] ?? metadata['creationTimestamp']),
+    },
+    isDeleting: metadata['deletionTimestamp'] !== undefined,
+  };
+}
+
+export function readDaemonSet(object: Fields): DaemonSet {
+  const metadata = fieldsOf(object['metadata']);
+  const template = fieldsOf(fieldsOf(object['spec'])['template']);
+  return {
+    namespace: textOf(metadata['namespace'], 'default'),
+    name: textOf(metadata['name']),
+    uid: textOf(metadata['uid']),
+    labels: labelsOf(fieldsOf(template['metadata'])['labels']),
+    template: podConstraints(fieldsOf(template['spec']), null),
+  };
+}
+
+export function readBudget(object: Fields): DisruptionBudget {
+  const metadata = fieldsOf(object['metadata']);
+  const spec = fieldsOf(object['spec']);
+  const status = fieldsOf(object['status']);
+  const allowed = status['disruptionsAllowed'];
+  return {
+    namespace: textOf(metadata['namespace'], 'default'),
+    name: textOf(metadata['name']),
+    selector: isRecord(spec['selector']) ? (spec['selector'] as LabelSelector) : null,
+    disruptionsAllowed: typeof allowed === 'number' ? allowed : 0,
+    unhealthyPodEvictionPolicy:
+      spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow' ? 'AlwaysAllow' : 'IfHealthyBudget',
+    isObserved: status['observedGeneration'] === metadata['generation'],
+  };
+}
+
+export function readClaim(object: Fields): Claim {
+  const metadata = fieldsOf(object['metadata']);
+  const spec = fieldsOf(object['spec']);
+  const phase = fieldsOf(object['status'])['phase'];
+  return {
+    namespace: textOf(metadata['namespace'], 'default'),
+    name: textOf(metadata['name']),
+    volume: textOf(spec['volumeName']) || null,
+    storageClass: textOf(spec['storageClassName']) || null,
+    isLost: phase === 'Lost',
+  };
+}
+
+export function readVolume(object: Fields): PersistentVolume {
+  const spec = fieldsOf(object['spec']);
+  const name = textOf(fieldsOf(object['metadata'])['name']);
+  const required = fieldsOf(fieldsOf(spec['nodeAffinity'])['required']);
+  const csi = fieldsOf(spec['csi']);
+  return {
+    name,
+    nodeAffinity: isRecord(spec['nodeAffinity'])
+      ? (listOf(required['nodeSelectorTerms']) as readonly NodeSelectorTerm[])
+      : null,
+    driver: textOf(csi['driver']) || null,
+    handle: textOf(csi['volumeHandle'], name),
+    isLocal: isRecord(spec['local']) || isRecord(spec['hostPath']),
+  };
+}
+
+/** Topologies of a class are terms of labels with values. */
+export function readStorageClass(object: Fields): StorageClass {
+  const topologies = listOf(object['allowedTopologies']).map(({ matchLabelExpressions }) => ({
+    matchExpressions: listOf(matchLabelExpressions).map(({ key, values }) => ({
+      key: textOf(key),
+      operator: 'In' as const,
+      values: Array.isArray(values) ? values.map(String) : [],
+    })),
+  }));
+  return {
+    name: textOf(fieldsOf(object['metadata'])['name']),
+    bindsAtOnce: object['volumeBindingMode'] !== 'WaitForFirstConsumer',
+    provisioner: textOf(object['provisioner']),
+    allowedTopologies: topologies.length === 0 ? null : topologies,
+  };
+}
+
+/** Of a CSINode. */
+export function readAttachLimits(object: Fields): AttachLimits {
+  const drivers = listOf(fieldsOf(object['spec'])['drivers']);
+  const limits = drivers.flatMap(({ name, allocatable }) => {
+    const count = fieldsOf(allocatable)['count'];
+    return typeof count === 'number' ? [[textOf(name), count] as const] : [];
+  });
+  return { node: textOf(fieldsOf(object['metadata'])['name']), limits: Object.fromEntries(limits) };
+}
