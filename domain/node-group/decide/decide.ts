@@ -1,0 +1,175 @@
+import { pauseReason, pauseSentence, type PauseInForce } from '../../kernel/pause.ts';
+import { listText } from '../../kernel/sentence.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { Removal } from '../model/plan.ts';
+import type { NodeGroupMemory } from './memory.ts';
+import { freshMemory } from './memory.ts';
+import type { NodeGroupObservation, SeenGroup } from './observation.ts';
+import { facts, newNodesText, removalsText } from './sentences.ts';
+import type { NodeGroupVerdict } from './verdict.ts';
+
+/** Milliseconds after which it is looked again at what nobody reports: whether another controller still holds its Lease. */
+const HELD_LOOK_MS = 60_000;
+
+/** What an approval is for: this node for this reason. Another reason, or a node that came again, asks anew. */
+export function removalKey({ uid, reason }: Pick<Removal, 'uid' | 'reason'>): string {
+  return `${uid} ${reason}`;
+}
+
+/** The next step for a NodeGroup. */
+export function decide(
+  seen: NodeGroupObservation,
+  before: NodeGroupMemory,
+): readonly [NodeGroupMemory, NodeGroupVerdict] {
+  const { group } = seen;
+  const shown = { facts: facts(seen), drains: [] } as const;
+  if (group === null) {
+    const detail = 'the NodeGroup is gone';
+    return [freshMemory, { kind: 'end', phase: 'Ended', reason: 'GroupGone', detail, ...shown }];
+  }
+  const memory = stillTrue(before.uid === group.uid ? before : { ...freshMemory, uid: group.uid }, seen);
+  if (seen.problems.length > 0) {
+    return [
+      memory,
+      { kind: 'wait', until: null, phase: 'Blocked', reason: 'Invalid', detail: seen.problems.join('; '), ...shown },
+    ];
+  }
+  if (seen.heldBy !== null) {
+    const until = seen.at + HELD_LOOK_MS;
+    return [memory, { kind: 'wait', until, phase: 'Blocked', reason: 'HeldByOther', detail: seen.heldBy, ...shown }];
+  }
+  if (group.mode === 'observe') return [memory, observed(seen)];
+  return acting(seen, group, memory);
+}
+
+/** In a mode that only observes: what would be done. */
+function observed(seen: NodeGroupObservation): NodeGroupVerdict {
+  const shown = { kind: 'wait', until: seen.nextLook, phase: 'Observing', facts: facts(seen), drains: [] } as const;
+  if (seen.newNodes.length > 0) {
+    return { ...shown, reason: 'WouldScaleUp', detail: `would create ${newNodesText(seen.newNodes)}` };
+  }
+  if (seen.removals.length > 0) {
+    return { ...shown, reason: 'WouldScaleDown', detail: `would take away ${removalsText(seen.removals)}` };
+  }
+  return { ...shown, ...idle(seen) };
+}
+
+function idle(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'reason' | 'detail'> {
+  const { total, first } = seen.unhelped;
+  if (total === 0) return { reason: 'NothingToDo', detail: 'every pod has a node, and every node is needed' };
+  const [pod] = first;
+  const example = pod === undefined ? '' : `, such as ${pod.namespace}/${pod.name}: ${pod.detail}`;
+  return { reason: 'PodsUnhelped', detail: `no new node would help ${total} pending pods${example}` };
+}
+
+function acting(
+  seen: NodeGroupObservation,
+  group: SeenGroup,
+  before: NodeGroupMemory,
+): readonly [NodeGroupMemory, NodeGroupVerdict] {
+  const { memory, drains, awaiting } = admitted(seen, group, before);
+  const shown = { facts: facts(seen), drains } as const;
+  if (group.isDeleting) return [memory, deleting(seen, memory, drains)];
+  if (seen.newNodes.length > 0) {
+    const detail = `creating ${newNodesText(seen.newNodes)}`;
+    return [
+      memory,
+      { kind: 'create', newNodes: seen.newNodes, phase: 'ScalingUp', reason: 'NewNodes', detail, ...shown },
+    ];
+  }
+  if (seen.unsettled > 0) {
+    const detail = `${seen.unsettled} of ${total(seen)} machines are on their way`;
+    return [memory, { kind: 'drive', phase: 'ScalingUp', reason: 'MachinesComing', detail, ...shown }];
+  }
+  const wait = { kind: 'wait', until: earliest(seen, memory), ...shown } as const;
+  const leaving = [...new Set([...memory.drains.map(({ node }) => node), ...drains.map(({ node }) => node)])];
+  if (leaving.length > 0) {
+    return [memory, { ...wait, phase: 'ScalingDown', reason: 'Draining', detail: `draining ${listText(leaving)}` }];
+  }
+  if (awaiting.length > 0) {
+    const detail = `approve or reject taking away ${removalsText(awaiting)}`;
+    return [memory, { ...wait, phase: 'AwaitingApproval', reason: 'ApprovalRequired', detail }];
+  }
+  const { backoff } = group;
+  if (backoff !== null && backoff.until > seen.at) {
+    const detail = `no more machines are asked for until ${formatInstant(backoff.until)}: ${backoff.reason}`;
+    return [memory, { ...wait, phase: 'Blocked', reason: 'BackingOff', detail }];
+  }
+  return [memory, { ...wait, phase: 'Steady', ...idle(seen) }];
+}
+
+/** A group that is being deleted gives all its nodes back, and is let go when nothing of it is left. */
+function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: readonly Removal[]): NodeGroupVerdict {
+  const left = total(seen);
+  const shown = { phase: 'Deleting', reason: 'GroupDeleted', facts: facts(seen), drains } as const;
+  if (left === 0) return { ...shown, kind: 'release', detail: 'every machine of the group was given back' };
+  const detail = `the group is being deleted: ${left} of its machines are to be drained and given back`;
+  return { ...shown, kind: 'wait', until: earliest(seen, memory), detail };
+}
+
+/** Which removals may begin now, and which wait for a person. */
+function admitted(
+  { removals, at }: NodeGroupObservation,
+  group: SeenGroup,
+  memory: NodeGroupMemory,
+): { readonly memory: NodeGroupMemory; readonly drains: readonly Removal[]; readonly awaiting: readonly Removal[] } {
+  const busy = new Set([...memory.drains, ...memory.failed.filter(({ until }) => until > at)].map(({ uid }) => uid));
+  const rejected = new Set(memory.rejected.filter(({ until }) => until > at).map(({ key }) => key));
+  const approved = new Set(memory.approved.map(({ key }) => key));
+  const open = removals.filter((removal) => !busy.has(removal.uid) && !rejected.has(removalKey(removal)));
+  const asks = (removal: Removal): boolean => needsApproval(group, removal) && !approved.has(removalKey(removal));
+  const [awaiting, drains] = [open.filter(asks), open.filter((removal) => !asks(removal))];
+  const began = drains.map(({ node, uid }) => ({ node, uid, since: at }));
+  return {
+    memory: {
+      ...memory,
+      awaiting: awaiting.map(removalKey),
+      drains: [...memory.drains, ...began],
+      requested: memory.requested.filter(({ node }) => !drains.some((removal) => removal.node === node)),
+    },
+    drains,
+    awaiting,
+  };
+}
+
+/** A person who asked for it, or who deletes the group, has approved it. */
+function needsApproval({ approval, isDeleting }: SeenGroup, { reason, replacement }: Removal): boolean {
+  if (isDeleting || reason === 'Requested') return false;
+  if (approval === 'scale-down') return true;
+  return approval === 'replacement' && (replacement !== null || reason === 'NotReady' || reason === 'Consolidation');
+}
+
+/** Without what time has ended, and approvals of what is not proposed any more. */
+function stillTrue(memory: NodeGroupMemory, { removals, at }: NodeGroupObservation): NodeGroupMemory {
+  const proposed = new Set(removals.map(removalKey));
+  return {
+    ...memory,
+    failed: memory.failed.filter(({ until }) => until > at),
+    rejected: memory.rejected.filter(({ until }) => until > at),
+    approved: memory.approved.filter(({ key }) => proposed.has(key)),
+  };
+}
+
+function earliest({ nextLook, at, group }: NodeGroupObservation, memory: NodeGroupMemory): EpochMs | null {
+  const moments = [
+    nextLook,
+    group?.backoff?.until ?? null,
+    ...memory.failed.map(({ until }) => until),
+    ...memory.rejected.map(({ until }) => until),
+    // A drain that somebody terminated says nothing any more.
+    memory.drains.length > 0 ? at + DRAIN_LOOK_MS : null,
+  ].filter((moment) => moment !== null && moment > at);
+  return moments.length === 0 ? null : Math.min(...moments.map(Number));
+}
+
+/** Milliseconds after which it is looked whether the drains of the group still run. */
+const DRAIN_LOOK_MS = 600_000;
+
+function total({ machines }: NodeGroupObservation): number {
+  return Object.values(machines).reduce((sum, count) => sum + count, 0);
+}
+
+/** What is shown while a pause holds. */
+export function pausedVerdict(pause: PauseInForce): Pick<NodeGroupVerdict, 'phase' | 'reason' | 'detail' | 'facts'> {
+  return { phase: 'Paused', reason: pauseReason(pause), detail: pauseSentence(pause), facts: [] };
+}

@@ -1,0 +1,30 @@
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { NodeGroupMemory } from './memory.ts';
+
+/** How a drain ended. */
+export interface DrainOutcome {
+  readonly node: string;
+  readonly uid: string;
+  readonly outcome: 'drained' | 'blocked' | 'cancelled' | 'nodeGone';
+  /** One sentence: the budget or pod that stood in the way. */
+  readonly detail: string;
+}
+
+/** How long a node whose drain was blocked is left alone, in milliseconds. */
+const BLOCKED_REST_MS = 600_000;
+/** A person cancelled it, and is not contradicted in the same hour. */
+const CANCELLED_REST_MS = 3_600_000;
+
+/** The memory after a drain has ended. */
+export function afterDrain(
+  memory: NodeGroupMemory,
+  { node, uid, outcome, detail }: DrainOutcome,
+  now: EpochMs,
+): NodeGroupMemory {
+  const drains = memory.drains.filter((drain) => drain.uid !== uid);
+  if (outcome === 'drained' || outcome === 'nodeGone') return { ...memory, drains };
+  const until = now + (outcome === 'blocked' ? BLOCKED_REST_MS : CANCELLED_REST_MS);
+  const sentence = `${detail}; it is tried again from ${formatInstant(until)}`;
+  const failed = [...memory.failed.filter((one) => one.uid !== uid), { node, uid, until, detail: sentence }];
+  return { ...memory, drains, failed };
+}

@@ -1,0 +1,46 @@
+import type { EpochMs } from '../../kernel/time.ts';
+
+/** A drain that this group began. */
+export interface OwnDrain {
+  readonly node: string;
+  readonly uid: string;
+  readonly since: EpochMs;
+}
+
+/** A drain that ended without the node being gone. */
+export interface FailedDrain {
+  readonly node: string;
+  readonly uid: string;
+  readonly until: EpochMs;
+  /** One sentence: the budget or pod that stood in the way. */
+  readonly detail: string;
+}
+
+/** A node that a person wants to be drained. */
+export interface RequestedDrain {
+  readonly node: string;
+  readonly by: string;
+}
+
+/** What is remembered from pass to pass; what must outlive the workflow is in the object's status. */
+export interface NodeGroupMemory {
+  /** The NodeGroup that all of this is about; null before the first observation. */
+  readonly uid: string | null;
+  readonly drains: readonly OwnDrain[];
+  readonly failed: readonly FailedDrain[];
+  readonly requested: readonly RequestedDrain[];
+  /** What waits for an approval, by `removalKey`. */
+  readonly awaiting: readonly string[];
+  readonly approved: readonly { readonly key: string; readonly by: string }[];
+  readonly rejected: readonly { readonly key: string; readonly by: string; readonly until: EpochMs }[];
+}
+
+export const freshMemory: NodeGroupMemory = {
+  uid: null,
+  drains: [],
+  failed: [],
+  requested: [],
+  awaiting: [],
+  approved: [],
+  rejected: [],
+};

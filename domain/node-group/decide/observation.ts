@@ -1,0 +1,56 @@
+import type { EpochMs } from '../../kernel/time.ts';
+import type { MachinePhase, Mode, NodeGroup, Provider } from '../model/node-group.ts';
+import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts';
+import type { WantedGroupStatus } from '../status/group-status.ts';
+
+/** What a pass needs to know of a NodeGroup, as its object and its settings say it. */
+export interface SeenGroup
+  extends Pick<
+    NodeGroup,
+    'name' | 'uid' | 'generation' | 'isDeleting' | 'minNodes' | 'maxNodes' | 'approval' | 'desiredNodes' | 'backoff'
+  > {
+  readonly mode: Mode;
+  readonly provider: Provider;
+}
+
+/** A list of which only the first entries are shown: what a workflow sees must stay small. */
+export interface Excerpt<T> {
+  readonly total: number;
+  readonly first: readonly T[];
+}
+
+/** A node that has the marks of a drain. */
+export interface LeavingNode {
+  readonly node: string;
+  readonly uid: string;
+  /** The drain that owns the marks, by its workflow id. */
+  readonly drain: string;
+}
+
+/**
+ * A NodeGroup and its part of the plan for the cluster, as of one moment. At most 16 KB as JSON, whatever the size of the
+ * cluster.
+ */
+export interface NodeGroupObservation {
+  readonly at: EpochMs;
+  /** Null for one that is gone. */
+  readonly group: SeenGroup | null;
+  /** What is wrong with the object, each a sentence; nothing is done for such a group. */
+  readonly problems: readonly string[];
+  /** Who else acts on NodeGroups, or why nobody may; null where nothing stands in the way. */
+  readonly heldBy: string | null;
+  /** The version of the plan: machines are created for it only while nobody else has acted on a plan since. */
+  readonly fence: string;
+  readonly machines: Readonly<Record<MachinePhase, number>>;
+  /** Machines that are not Ready and not being taken away: they are driven on. */
+  readonly unsettled: number;
+  readonly newNodes: readonly NewNodes[];
+  readonly unhelped: Excerpt<UnhelpedPod>;
+  readonly removals: readonly Removal[];
+  readonly kept: Excerpt<KeptNode>;
+  readonly leaving: readonly LeavingNode[];
+  /** The status of the object as it should be; null where it is so already. */
+  readonly status: WantedGroupStatus | null;
+  /** When the plan can become another one by time alone; null where no clock decides it. */
+  readonly nextLook: EpochMs | null;
+}

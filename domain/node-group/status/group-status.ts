@@ -1,0 +1,87 @@
+/** The status of a NodeGroup as it should be, in the words of the first implementation. */
+import type { Condition } from '../../kernel/condition.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import { formatInstant } from '../../kernel/time.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import type { NewNodes } from '../model/plan.ts';
+
+/** Without the moments of transitions, which the API server's object keeps. */
+export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+export interface WantedGroupStatus {
+  readonly currentNodes: number;
+  readonly readyNodes: number;
+  readonly desiredNodes: number;
+  readonly observedGeneration: number;
+  readonly conditions: readonly WantedCondition[];
+}
+
+/** What the counts of a status are made of. */
+export interface GroupCounts {
+  /** Machines that are there or on their way, those that are being drained included. */
+  readonly current: number;
+  readonly ready: number;
+  readonly leaving: number;
+}
+
+/** What a NodeGroup's status should say. Sources of the names: the first implementation's conditions. */
+export function wantedGroupStatus(
+  group: NodeGroup,
+  { current, ready, leaving }: GroupCounts,
+  {
+    problems,
+    newNodes,
+    at,
+  }: { readonly problems: readonly string[]; readonly newNodes: readonly NewNodes[]; readonly at: EpochMs },
+): WantedGroupStatus {
+  const { backoff } = group;
+  const isBackingOff = backoff !== null && backoff.until > at;
+  const isScaling = newNodes.length > 0 || leaving > 0 || ready + leaving < current;
+  const isReady = problems.length === 0 && ready >= group.minNodes;
+  const error = problems.length > 0 ? problems.join('; ') : (backoff?.reason ?? '');
+  return {
+    currentNodes: current,
+    readyNodes: ready,
+    desiredNodes: Math.min(Math.max(group.desiredNodes ?? current, group.minNodes), group.maxNodes),
+    observedGeneration: group.generation,
+    conditions: [
+      isReady
+        ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: `${ready} of ${current} nodes are ready.` }
+        : {
+            type: 'Ready',
+            status: 'False',
+            reason: problems.length > 0 ? 'Invalid' : 'NodesNotReady',
+            message: error === '' ? `${ready} of at least ${group.minNodes} nodes are ready.` : error,
+          },
+      isScaling
+        ? {
+            type: 'Scaling',
+            status: 'True',
+            reason: 'InProgress',
+            message: `${ready} of ${current} nodes are ready, ${leaving} leave.`,
+          }
+        : { type: 'Scaling', status: 'False', reason: 'Settled', message: 'No node comes or goes.' },
+      problems.length > 0 || isBackingOff
+        ? {
+            type: 'Error',
+            status: 'True',
+            reason: problems.length > 0 ? 'Invalid' : 'MachineFailed',
+            message: isBackingOff
+              ? `${error}; no more machines are asked for until ${formatInstant(backoff.until)}.`
+              : error,
+          }
+        : { type: 'Error', status: 'False', reason: 'NoError', message: 'Nothing failed.' },
+      bound('AtMinCapacity', current - leaving <= group.minNodes, `the minimum of ${group.minNodes}`),
+      bound('AtMaxCapacity', current >= group.maxNodes, `the maximum of ${group.maxNodes}`),
+    ],
+  };
+}
+
+function bound(type: string, isReached: boolean, what: string): WantedCondition {
+  return {
+    type,
+    status: isReached ? 'True' : 'False',
+    reason: isReached ? 'Reached' : 'NotReached',
+    message: `The group ${isReached ? 'is' : 'is not'} at ${what}.`,
+  };
+}
