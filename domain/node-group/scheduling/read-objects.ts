@@ -1,5 +1,4 @@
 /** Reduces the other objects of Kubernetes that a plan is made of, as JSON, to the model. */
-import type { LabelSelector } from '../../kernel/label-selector.ts';
 import { isRecord } from '../../kernel/record.ts';
 import type {
   AttachLimits,
@@ -10,7 +9,7 @@ import type {
   StorageClass,
 } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
-import type { NodeSelectorTerm, Taint } from '../model/pod.ts';
+import type { Taint } from '../model/pod.ts';
 import { amountsOf } from './amounts.ts';
 import { listOf } from './pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textOf } from './read-pod.ts';
@@ -61,7 +60,7 @@ export function readBudget(object: Fields): DisruptionBudget {
   return {
     namespace: textOf(metadata['namespace'], 'default'),
     name: textOf(metadata['name']),
-    selector: isRecord(spec['selector']) ? (spec['selector'] as LabelSelector) : null,
+    selector: isRecord(spec['selector']) ? spec['selector'] : null,
     disruptionsAllowed: typeof allowed === 'number' ? allowed : 0,
     unhealthyPodEvictionPolicy:
       spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow' ? 'AlwaysAllow' : 'IfHealthyBudget',
@@ -89,9 +88,7 @@ export function readVolume(object: Fields): PersistentVolume {
   const csi = fieldsOf(spec['csi']);
   return {
     name,
-    nodeAffinity: isRecord(spec['nodeAffinity'])
-      ? (listOf(required['nodeSelectorTerms']) as readonly NodeSelectorTerm[])
-      : null,
+    nodeAffinity: isRecord(spec['nodeAffinity']) ? listOf(required['nodeSelectorTerms']) : null,
     driver: textOf(csi['driver']) || null,
     handle: textOf(csi['volumeHandle'], name),
     isLocal: isRecord(spec['local']) || isRecord(spec['hostPath']),

@@ -3,12 +3,10 @@ import { isRecord } from '../../kernel/record.ts';
 import type {
   HostPort,
   Labels,
-  NodeSelectorTerm,
   Pod,
   PodAffinityTerm,
   PodConstraints,
   PodOwner,
-  Toleration,
   TopologySpreadConstraint,
 } from '../model/pod.ts';
 import { listOf, podRequests } from './pod-requests.ts';
@@ -92,8 +90,8 @@ export function podConstraints(spec: Fields, podName: string | null): PodConstra
   return {
     requests: podRequests(spec),
     nodeSelector: labelsOf(spec['nodeSelector']),
-    nodeAffinity: isRecord(required) ? (listOf(required['nodeSelectorTerms']) as readonly NodeSelectorTerm[]) : null,
-    tolerations: listOf(spec['tolerations']) as readonly Toleration[],
+    nodeAffinity: isRecord(required) ? listOf(required['nodeSelectorTerms']) : null,
+    tolerations: listOf(spec['tolerations']),
     podAffinity: requiredTerms(affinity['podAffinity']),
     podAntiAffinity: requiredTerms(affinity['podAntiAffinity']),
     spread: listOf(spec['topologySpreadConstraints']).filter(
