@@ -5,6 +5,7 @@ import { leaseGcSchedule } from './lease-gc/schedule.ts';
 import { leaseGcSettings } from './lease-gc/settings.ts';
 import { lightsOutSettings } from './lights-out/settings.ts';
 import { memcachedSettings } from './memcached/settings.ts';
+import { nodeGroupSettings } from './node-group/settings.ts';
 import { quotaResizeSettings } from './quota-resize/settings.ts';
 import { quotaUsageSettings } from './quota-usage/settings.ts';
 
@@ -16,6 +17,7 @@ export const controllerSettings = {
   'quota-usage': quotaUsageSettings,
   'lights-out': lightsOutSettings,
   memcached: memcachedSettings,
+  'node-group': nodeGroupSettings,
 } as const satisfies Readonly<Record<ControllerName, SettingsDefinition>>;
 
 type Union = ConfigOf<(typeof controllerSettings)[ControllerName]>;

@@ -4,6 +4,7 @@ import { githubBudgetController } from './github-budget/controller.ts';
 import { leaseGcController } from './lease-gc/controller.ts';
 import { lightsOutController } from './lights-out/controller.ts';
 import { memcachedController } from './memcached/controller.ts';
+import { nodeGroupController } from './node-group/controller.ts';
 import { quotaResizeController } from './quota-resize/controller.ts';
 import { quotaUsageController } from './quota-usage/controller.ts';
 
@@ -13,6 +14,7 @@ export const controllers: Readonly<Record<ControllerName, WorkerController>> = {
   'quota-usage': quotaUsageController,
   'lights-out': lightsOutController,
   memcached: memcachedController,
+  'node-group': nodeGroupController,
   'lease-gc': leaseGcController,
   'github-budget': githubBudgetController,
 };

@@ -4,6 +4,7 @@ export const controllerNames = [
   'quota-usage',
   'lights-out',
   'memcached',
+  'node-group',
   'lease-gc',
   'github-budget',
 ] as const;

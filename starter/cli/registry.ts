@@ -4,6 +4,7 @@ import { githubBudgetCommands } from './github-budget/command.ts';
 import { leaseGcCommands } from './lease-gc/command.ts';
 import { lightsOutCommands } from './lights-out/command.ts';
 import { memcachedCommands } from './memcached/command.ts';
+import { nodeGroupCommands } from './node-group/command.ts';
 import { quotaResizeCommands } from './quota-resize/command.ts';
 import { quotaUsageCommands } from './quota-usage/command.ts';
 
@@ -13,6 +14,7 @@ export const controllers: Readonly<Record<ControllerName, CommandLineController>
   'quota-usage': quotaUsageCommands,
   'lights-out': lightsOutCommands,
   memcached: memcachedCommands,
+  'node-group': nodeGroupCommands,
   'lease-gc': leaseGcCommands,
   'github-budget': githubBudgetCommands,
 };

@@ -13,6 +13,7 @@ const suitesOf: Readonly<Record<ControllerName, readonly Suite[]>> = {
   'quota-usage': quotaUsageSuites,
   'lights-out': lightsOutSuites,
   memcached: memcachedSuites,
+  'node-group': [],
   'lease-gc': [],
   'github-budget': [],
 };

@@ -1,0 +1,3 @@
+import type { CommandLineController } from '../controller.ts';
+
+export const nodeGroupCommands: CommandLineController = {};

@@ -1,0 +1,3 @@
+import { nothingToWatch, type StarterController } from '../controller.ts';
+
+export const nodeGroupController: StarterController = nothingToWatch;
