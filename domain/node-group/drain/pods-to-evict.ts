@@ -1,0 +1,72 @@
+/** Which pods of a node are evicted, and in which order. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+
+/** What a drain needs to know of a pod. */
+export type DrainedPod = Pick<
+  Pod,
+  | 'uid'
+  | 'namespace'
+  | 'name'
+  | 'annotations'
+  | 'owner'
+  | 'phase'
+  | 'priority'
+  | 'createdAt'
+  | 'deletesAt'
+  | 'gracePeriodSeconds'
+>;
+
+/** The kubelet makes these by itself from files; the API server cannot end them. */
+const STATIC_ANNOTATIONS = ['kubernetes.io/config.mirror', 'kubernetes.io/config.source'];
+/** cluster-autoscaler's: a pod of a DaemonSet that is to be evicted too, so that it can end in good order. */
+const EVICT_DAEMON = 'cluster-autoscaler.kubernetes.io/enable-ds-eviction';
+/** The lowest priority of Kubernetes' own classes, `system-cluster-critical`. */
+const CRITICAL_PRIORITY = 2_000_000_000;
+const SYSTEM_NAMESPACE = 'kube-system';
+
+/**
+ * The pods that a drain takes off a node: all but those that have ended, that the kubelet makes by itself, and those of
+ * DaemonSets, which would be made again at once. A pod that is being deleted already is among them, as it is waited for.
+ */
+export function podsToEvict<P extends Pick<Pod, 'annotations' | 'owner' | 'phase'>>(pods: readonly P[]): readonly P[] {
+  return pods.filter((pod) => !isOver(pod) && !isStatic(pod) && !isOfDaemonSet(pod));
+}
+
+/**
+ * The pods that leave before any other does: Karpenter's order. Pods of DaemonSets are among them where they ask for it,
+ * and only those that were there when the drain began: their DaemonSet makes new ones at once.
+ *
+ * @returns the first stage that is not empty; none where nothing is left.
+ */
+export function firstStage(pods: readonly DrainedPod[], drainBegan: EpochMs): readonly DrainedPod[] {
+  const asking = pods.filter(
+    (pod) =>
+      isOfDaemonSet(pod) && !isOver(pod) && pod.annotations[EVICT_DAEMON] === 'true' && pod.createdAt < drainBegan,
+  );
+  const leaving = [...podsToEvict(pods), ...asking];
+  const first = Math.min(...leaving.map(stageOf));
+  return leaving.filter((pod) => stageOf(pod) === first).toSorted((a, b) => podName(a).localeCompare(podName(b)));
+}
+
+/** 0 ordinary, 1 of a DaemonSet, 2 critical, 3 critical and of a DaemonSet. */
+function stageOf(pod: DrainedPod): number {
+  const isCritical = pod.priority >= CRITICAL_PRIORITY || pod.namespace === SYSTEM_NAMESPACE;
+  return (isCritical ? 2 : 0) + (isOfDaemonSet(pod) ? 1 : 0);
+}
+
+export function podName({ namespace, name }: Pick<Pod, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
+
+function isOver({ phase }: Pick<Pod, 'phase'>): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+function isStatic({ annotations, owner }: Pick<Pod, 'annotations' | 'owner'>): boolean {
+  return owner?.kind === 'Node' || STATIC_ANNOTATIONS.some((key) => Object.hasOwn(annotations, key));
+}
+
+function isOfDaemonSet({ owner }: Pick<Pod, 'owner'>): boolean {
+  return owner?.kind === 'DaemonSet';
+}
