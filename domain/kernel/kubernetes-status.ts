@@ -5,7 +5,10 @@ export interface KubernetesStatus {
   readonly message?: string;
   readonly reason?: string;
   /** `name`: the object that was asked for; none where not even its kind is known. */
-  readonly details?: { readonly name?: string; readonly causes?: readonly { readonly reason?: string }[] };
+  readonly details?: {
+    readonly name?: string;
+    readonly causes?: readonly { readonly reason?: string; readonly message?: string }[];
+  };
 }
 
 /** The status in the body of an error response; empty when it cannot be parsed. */

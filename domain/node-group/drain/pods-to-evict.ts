@@ -34,17 +34,23 @@ export function podsToEvict<P extends Pick<Pod, 'annotations' | 'owner' | 'phase
 }
 
 /**
- * The pods that leave before any other does: Karpenter's order. Pods of DaemonSets are among them where they ask for it,
- * and only those that were there when the drain began: their DaemonSet makes new ones at once.
- *
- * @returns the first stage that is not empty; none where nothing is left.
+ * All that leaves a node in a drain: `podsToEvict`, and pods of DaemonSets where they ask for it, of those that were there
+ * when the drain began: their DaemonSet makes new ones at once.
  */
-export function firstStage(pods: readonly DrainedPod[], drainBegan: EpochMs): readonly DrainedPod[] {
+export function leavingPods(pods: readonly DrainedPod[], drainBegan: EpochMs): readonly DrainedPod[] {
   const asking = pods.filter(
     (pod) =>
       isOfDaemonSet(pod) && !isOver(pod) && pod.annotations[EVICT_DAEMON] === 'true' && pod.createdAt < drainBegan,
   );
-  const leaving = [...podsToEvict(pods), ...asking];
+  return [...podsToEvict(pods), ...asking];
+}
+
+/**
+ * The pods that leave before any other does, in Karpenter's order.
+ *
+ * @param leaving as by `leavingPods`.
+ */
+export function firstStage(leaving: readonly DrainedPod[]): readonly DrainedPod[] {
   const first = Math.min(...leaving.map(stageOf));
   return leaving.filter((pod) => stageOf(pod) === first).toSorted((a, b) => podName(a).localeCompare(podName(b)));
 }

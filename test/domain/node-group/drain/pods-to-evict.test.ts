@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type DrainedPod, firstStage, podsToEvict } from '../../../../domain/node-group/drain/pods-to-evict.ts';
+import {
+  type DrainedPod,
+  firstStage,
+  leavingPods,
+  podsToEvict,
+} from '../../../../domain/node-group/drain/pods-to-evict.ts';
 import { aPod, ownerOf } from './pods.ts';
 
 const BEGAN = 1_000;
@@ -39,7 +44,7 @@ describe('the order of evictions', () => {
     priority: 2_000_001_000,
   });
   const stages = (pods: readonly DrainedPod[]): readonly (readonly string[])[] => {
-    const stage = firstStage(pods, BEGAN);
+    const stage = firstStage(leavingPods(pods, BEGAN));
     return stage.length === 0 ? [] : [names(stage), ...stages(pods.filter((pod) => !stage.includes(pod)))];
   };
 
@@ -62,6 +67,6 @@ describe('the order of evictions', () => {
   });
 
   it('waits for a pod that is on its way out before the next stage', () => {
-    expect(names(firstStage([critical, aPod('web', { deletesAt: 9_000 })], BEGAN))).toEqual(['web']);
+    expect(names(firstStage([critical, aPod('web', { deletesAt: 9_000 })]))).toEqual(['web']);
   });
 });

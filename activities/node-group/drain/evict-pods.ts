@@ -1,0 +1,94 @@
+import { asyncLocalStorage, CancelledFailure } from '@temporalio/activity';
+import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
+import {
+  afterLook,
+  type DrainLook,
+  type DrainProgress,
+  type EvictionAnswer,
+  evictionsDue,
+} from '../../../domain/node-group/drain/look.ts';
+import type { Pod } from '../../../domain/node-group/model/pod.ts';
+import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
+import { isInterrupted } from '../../kernel/cancellation.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import { notYet } from '../../kernel/not-yet.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { listAll } from '../../kubernetes/list.ts';
+import { evict } from './eviction.ts';
+import type { Evicted, EvictInput } from './interface.ts';
+import { ensureMarked, type MarkOptions } from './node-marks.ts';
+
+export interface EvictOptions extends MarkOptions {
+  readonly kubernetes: Pick<Kubernetes, 'core' | 'custom'>;
+  /** Why nothing may be written in a namespace, in words; null where it may. */
+  readonly pauseOfNamespace: (namespace: string) => Promise<string | null>;
+}
+
+/** Evictions that are asked for at once: enough for a full node behind slow webhooks, without a burst. */
+const AT_ONCE = 10;
+/** Milliseconds until a refused eviction is asked for again: cluster-autoscaler's and kubectl's pace are 10 s and 5 s. */
+const REFUSED_RETRY_MS = 10_000;
+/** Most pods end within seconds; a minute later one look every five seconds does. */
+const ENDING: PollPace = { first: 1_000, last: 5_000, ramp: 60_000 };
+
+/** See `DrainActivities.evictPods`. */
+export async function evictPods(options: EvictOptions, input: EvictInput): Promise<Evicted> {
+  const marked = await ensureMarked(options, input.target);
+  if (marked.kind !== 'marked') return marked;
+  const pods = await podsOn(options.kubernetes, input.target.node);
+  const look: DrainLook = {
+    at: options.now(),
+    drainBegan: marked.drainBegan,
+    isNodeReady: marked.node.ready.status === 'True',
+    pods,
+    reason: input.reason,
+    timeoutMs: input.timeoutMs,
+    progress: progressBefore() ?? input.progress,
+  };
+  const verdict = afterLook(look, await answersTo(options, input, look, pods));
+  if (verdict.kind !== 'wait') return verdict;
+  const { refusedBy, progress, detail } = verdict;
+  keepProgress(progress);
+  if (refusedBy.join() !== input.refusedBy.join()) return { kind: 'refused', by: refusedBy, progress, detail };
+  throw notYet(detail, refusedBy.length > 0 ? REFUSED_RETRY_MS : ENDING);
+}
+
+async function podsOn({ core }: Pick<Kubernetes, 'core'>, node: string): Promise<readonly Pod[]> {
+  const fieldSelector = `spec.nodeName=${node}`;
+  const pods = await listAll((range) => core.listPodForAllNamespaces({ ...range, fieldSelector }));
+  return pods.map(({ metadata, spec, status }) => readPod({ metadata, spec, status }));
+}
+
+/** Asks for the evictions that are due. */
+async function answersTo(
+  options: EvictOptions,
+  { target }: EvictInput,
+  look: DrainLook,
+  pods: readonly Pod[],
+): Promise<ReadonlyMap<string, EvictionAnswer>> {
+  const due = new Map(evictionsDue(look).map(({ pod, grace }) => [pod.uid, grace]));
+  const asked = pods.filter(({ uid }) => due.has(uid));
+  const answers = await inParallel(AT_ONCE, asked, async (pod): Promise<readonly [string, EvictionAnswer]> => {
+    // What was not begun is left to whoever goes on, or stays.
+    if (isInterrupted()) throw new CancelledFailure('the drain was interrupted');
+    const message = await options.pauseOfNamespace(pod.namespace);
+    if (message !== null) return [pod.uid, { kind: 'refused', budgets: [], message }];
+    await options.guard(target);
+    return [pod.uid, await evict(options.kubernetes, pod, due.get(pod.uid) ?? null)];
+  });
+  return new Map(answers);
+}
+
+/** What an attempt before this one has left; null where there was none. */
+function progressBefore(): DrainProgress | null {
+  const details: unknown = asyncLocalStorage.getStore()?.info.heartbeatDetails;
+  return isProgress(details) ? details : null;
+}
+
+function keepProgress(progress: DrainProgress): void {
+  asyncLocalStorage.getStore()?.heartbeat(progress);
+}
+
+function isProgress(details: unknown): details is DrainProgress {
+  return typeof details === 'object' && details !== null && 'at' in details && 'left' in details;
+}

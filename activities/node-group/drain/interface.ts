@@ -1,0 +1,71 @@
+/** The activities of a drain, and what they answer. */
+import type { BlockedReason, DrainProgress } from '../../../domain/node-group/drain/look.ts';
+import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
+import type { DrainTarget } from '../../../domain/node-group/target.ts';
+
+export interface DrainInput {
+  readonly target: DrainTarget;
+}
+
+export type Marked =
+  /** The marks are on the node, and it is cordoned. */
+  | { readonly kind: 'marked' }
+  /** It does not exist any more, or another one has its name. */
+  | { readonly kind: 'nodeGone' }
+  /** Somebody made it schedulable again after it was marked. */
+  | { readonly kind: 'uncordoned' }
+  /** Another drain has its marks on it. */
+  | { readonly kind: 'foreign'; readonly drain: string };
+
+export interface EvictInput extends DrainInput {
+  /** Why the node is drained. */
+  readonly reason: DisruptionReason;
+  /** Milliseconds without progress after which the drain is blocked. */
+  readonly timeoutMs: number;
+  /** How far the drain had come; null at the first time. */
+  readonly progress: DrainProgress | null;
+  /** What the caller shows as refusing evictions. */
+  readonly refusedBy: readonly string[];
+}
+
+export type Evicted =
+  | Exclude<Marked, { kind: 'marked' }>
+  /** Nothing is left on the node that leaves with a drain. */
+  | { readonly kind: 'empty' }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: BlockedReason;
+      readonly pdb: string | null;
+      readonly detail: string;
+    }
+  /** Other budgets refuse evictions now than the caller shows. To be called again. */
+  | {
+      readonly kind: 'refused';
+      readonly by: readonly string[];
+      readonly progress: DrainProgress;
+      readonly detail: string;
+    };
+
+export type Replacement =
+  | { readonly kind: 'ready' }
+  /** It will not become a node. `detail`: a sentence. */
+  | { readonly kind: 'failed'; readonly detail: string };
+
+export interface DrainActivities {
+  /** Puts the marks on the node and cordons it, in one write. */
+  ensureDrainMarked(input: DrainInput): Promise<Marked>;
+  /**
+   * Waits until the replacement is a node that is ready.
+   * @param input `machine`: the VPSieNode of the replacement.
+   * @throws NotYet, retried, until then.
+   */
+  awaitReplacement(input: DrainInput & { readonly machine: string }): Promise<Replacement>;
+  /**
+   * Marks the node, and evicts its pods until none is left. Each attempt is one look at the node, with evictions of the pods that
+   * are due; it can be ended and called again at any time.
+   * @throws NotYet, retried, while pods are on their way out or refused.
+   */
+  evictPods(input: EvictInput): Promise<Evicted>;
+  /** Takes the marks of this drain off the node, and uncordons it if this drain cordoned it. */
+  ensureDrainUnmarked(input: DrainInput): Promise<void>;
+}

@@ -1,0 +1,56 @@
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { pauseSentence } from '../../../domain/kernel/pause.ts';
+import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
+import { createPauseGuard, type PauseOptions, readPause } from '../../kernel/pause.ts';
+import { withKubernetesFailures } from '../../kubernetes/failure.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { awaitReplacement } from './await-replacement.ts';
+import { type EvictOptions, evictPods } from './evict-pods.ts';
+import type { DrainActivities } from './interface.ts';
+import { ensureMarked, ensureUnmarked } from './node-marks.ts';
+
+export interface DrainActivitiesOptions {
+  readonly kubernetes: Kubernetes;
+  /** The namespace of the pause ConfigMaps. */
+  readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
+  /** The clock of the process when absent. */
+  readonly now?: () => EpochMs;
+}
+
+/** The activities for one cluster. All throw the failures of `kubernetesFailure`; what writes asks for pauses first. */
+export function createDrainActivities(given: DrainActivitiesOptions): DrainActivities {
+  const options = drainOptions(given);
+  return {
+    ensureDrainMarked: withKubernetesFailures(async ({ target }) => {
+      const marked = await ensureMarked(options, target);
+      return marked.kind === 'marked' ? { kind: 'marked' } : marked;
+    }),
+    awaitReplacement: withKubernetesFailures(
+      async ({ machine }) => await awaitReplacement(options.kubernetes, machine),
+    ),
+    evictPods: withKubernetesFailures(async (input) => await evictPods(options, input)),
+    ensureDrainUnmarked: withKubernetesFailures(
+      async ({ target }) => await ensureUnmarked(options, target, nodeDrainId(target)),
+    ),
+  };
+}
+
+/** What the functions of a drain need, for those too who take back the marks of drains that do not run any more. */
+export function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly kubernetes: Kubernetes } {
+  const { kubernetes, now = Date.now } = given;
+  const pauses = createPauseGuard(given);
+  return {
+    kubernetes,
+    now,
+    guard: async ({ group, node }: Pick<DrainTarget, 'group' | 'node'>) => {
+      await pauses({ controller: 'node-group', name: group }, `the nodes of ${group}`);
+      await pauses({ controller: 'node-group', name: node }, `the node ${node}`);
+    },
+    pauseOfNamespace: async (namespace) => {
+      const pause = await readPause(given, { controller: 'node-group', namespace });
+      // A wider pause holds the drain itself.
+      return pause?.scope === 'namespace' ? pauseSentence(pause) : null;
+    },
+  };
+}

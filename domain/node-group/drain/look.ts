@@ -1,0 +1,245 @@
+/** What a look at a node that is being drained means: which pods are evicted next, and how the drain goes on. */
+import { listText } from '../../kernel/sentence.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { DisruptionReason } from '../model/node-group.ts';
+import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
+
+/** A drain in which nothing has left for so long is blocked, in milliseconds: the first implementation's time limit. */
+export const DRAIN_TIMEOUT_MS = 300_000;
+/** A pod is given no more seconds to end, whatever it asks for: cluster-autoscaler's limit. */
+const LONGEST_GRACE_SECONDS = 600;
+/** How long after its grace a pod counts as on its way out, in milliseconds: cluster-autoscaler's headroom. */
+const OVERDUE_MS = 30_000;
+/** An empty node is believed so long after its cordon: until then the scheduler may bind a pod for which it had chosen it. */
+const SETTLE_MS = 3_000;
+/** How many pods a sentence names. */
+const NAMED = 3;
+
+/** cluster-autoscaler's and Karpenter's ways to say that a pod must not be evicted. */
+const KEPT_BY: Readonly<Record<string, string>> = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+  'karpenter.sh/do-not-disrupt': 'true',
+};
+
+/** How far a drain has come: fewer pods than ever before are progress. */
+export interface DrainProgress {
+  /** When there was progress last. */
+  readonly at: EpochMs;
+  /** The fewest pods that were left at once. */
+  readonly left: number;
+  /** The fewest pods at once that were not being deleted yet. */
+  readonly waiting: number;
+}
+
+/** What the API server answered to an eviction. */
+export type EvictionAnswer =
+  /** `gone`: the pod was not there any more, or another one under its name. */
+  | { readonly kind: 'evicted' | 'gone' }
+  /** Not now. `budgets`: the PodDisruptionBudgets that refuse it; none where something else does, which `message` says. */
+  | { readonly kind: 'refused'; readonly budgets: readonly string[]; readonly message: string }
+  /** Never: more than one PodDisruptionBudget selects the pod, which the API server does not support. */
+  | { readonly kind: 'impossible'; readonly budgets: readonly string[] };
+
+export interface DrainLook {
+  readonly at: EpochMs;
+  readonly drainBegan: EpochMs;
+  /** A kubelet that has gone silent ends no pods, so those whose time is over are not waited for. */
+  readonly isNodeReady: boolean;
+  /** All pods of the node. */
+  readonly pods: readonly DrainedPod[];
+  /** Why the node is drained. */
+  readonly reason: DisruptionReason;
+  /** Milliseconds without progress after which the drain is blocked. */
+  readonly timeoutMs: number;
+  /** Null before the first look. */
+  readonly progress: DrainProgress | null;
+}
+
+export type BlockedReason =
+  | 'PodDisruptionBudget'
+  | 'SeveralBudgets'
+  | 'EvictionRefused'
+  | 'NotSafeToEvict'
+  | 'PodsStuck'
+  | 'PodsComeBack';
+
+export type LookVerdict =
+  | { readonly kind: 'empty' }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: BlockedReason;
+      /** `<namespace>/<name>` of the PodDisruptionBudget, or of the first one; null where none is the reason. */
+      readonly pdb: string | null;
+      readonly detail: string;
+    }
+  | {
+      readonly kind: 'wait';
+      readonly detail: string;
+      readonly progress: DrainProgress;
+      /** What refuses evictions now: budgets by their names, or what the API server says; empty where nothing does. */
+      readonly refusedBy: readonly string[];
+    };
+
+/** The pods whose eviction is to be asked for now, with how many seconds each gets to end; null: as many as it asks for. */
+export function evictionsDue(look: DrainLook): readonly { readonly pod: DrainedPod; readonly grace: number | null }[] {
+  if (keptPod(look) !== undefined) return [];
+  return firstStage(awaited(look))
+    .filter(({ deletesAt }) => deletesAt === null)
+    .map((pod) => ({ pod, grace: pod.gracePeriodSeconds > LONGEST_GRACE_SECONDS ? LONGEST_GRACE_SECONDS : null }));
+}
+
+/**
+ * How the drain goes on.
+ *
+ * @param answers to the evictions that were due, by the pods' UIDs.
+ */
+export function afterLook(look: DrainLook, answers: ReadonlyMap<string, EvictionAnswer>): LookVerdict {
+  const left = awaited(look).filter(({ uid }) => answers.get(uid)?.kind !== 'gone');
+  const kept = keptPod(look);
+  if (kept !== undefined) {
+    const detail = `${podName(kept)} must not be evicted, as an annotation of it says`;
+    return { kind: 'blocked', reason: 'NotSafeToEvict', pdb: null, detail };
+  }
+  const impossible = left.map((pod) => ({ pod, answer: answers.get(pod.uid) })).find(isImpossible);
+  if (impossible !== undefined) {
+    const { pod, answer } = impossible;
+    const names = answer.budgets.length === 0 ? '' : ` (${listText(answer.budgets)})`;
+    const detail = `${podName(pod)} cannot be evicted: more than one PodDisruptionBudget selects it${names}`;
+    return { kind: 'blocked', reason: 'SeveralBudgets', pdb: answer.budgets[0] ?? null, detail };
+  }
+  const waiting = left.filter((pod) => isWaiting(pod, answers));
+  const progress = nextProgress(look, { left: left.length, waiting: waiting.length });
+  if (left.length === 0) {
+    return look.at - look.drainBegan >= SETTLE_MS
+      ? { kind: 'empty' }
+      : { kind: 'wait', detail: 'no pods are left', progress, refusedBy: [] };
+  }
+  const refused = waiting.map((pod) => ({ pod, answer: answers.get(pod.uid) })).filter(isRefused);
+  return isBlocked(look, left, answers, progress)
+    ? { kind: 'blocked', ...blockedBy(look, left, refused, progress) }
+    : {
+        kind: 'wait',
+        detail: `${leftText(left)}${refusedText(refused, progress)}`,
+        progress,
+        refusedBy: refusedBy(refused),
+      };
+}
+
+/** What leaves the node; without pods that only a kubelet which is silent could end. */
+function awaited({ pods, drainBegan, isNodeReady, at }: DrainLook): readonly DrainedPod[] {
+  return leavingPods(pods, drainBegan).filter((pod) => isNodeReady || !isOverdue(pod, at));
+}
+
+/** A pod that people want to stay until it ends; not where a person asked for the node, or where it does not run any more. */
+function keptPod(look: DrainLook): DrainedPod | undefined {
+  if (look.reason === 'Requested' || look.reason === 'NotReady') return undefined;
+  return awaited(look).find(
+    ({ deletesAt, annotations }) =>
+      deletesAt === null && Object.entries(KEPT_BY).some(([key, value]) => annotations[key] === value),
+  );
+}
+
+function isOverdue({ deletesAt }: DrainedPod, at: EpochMs): boolean {
+  return deletesAt !== null && at > deletesAt + OVERDUE_MS;
+}
+
+function isWaiting({ uid, deletesAt }: DrainedPod, answers: ReadonlyMap<string, EvictionAnswer>): boolean {
+  return deletesAt === null && answers.get(uid)?.kind !== 'evicted';
+}
+
+function nextProgress({ progress, at }: DrainLook, now: Pick<DrainProgress, 'left' | 'waiting'>): DrainProgress {
+  if (progress === null) return { at, ...now };
+  const hasMoved = now.left < progress.left || now.waiting < progress.waiting;
+  return {
+    at: hasMoved ? at : progress.at,
+    left: Math.min(now.left, progress.left),
+    waiting: Math.min(now.waiting, progress.waiting),
+  };
+}
+
+/**
+ * Whether nothing has left for too long. A pod that is on its way out is waited for, as what refuses the others may count on
+ * its successor; but pods that come again and again are on their way out for ever.
+ */
+function isBlocked(
+  { at, timeoutMs }: DrainLook,
+  left: readonly DrainedPod[],
+  answers: ReadonlyMap<string, EvictionAnswer>,
+  progress: DrainProgress,
+): boolean {
+  const still = at - progress.at;
+  if (still < timeoutMs) return false;
+  const isOnItsWay = left.some((pod) => !isWaiting(pod, answers) && !isOverdue(pod, at));
+  return !isOnItsWay || still >= timeoutMs + LONGEST_GRACE_SECONDS * 1000 + OVERDUE_MS;
+}
+
+interface Refused {
+  readonly pod: DrainedPod;
+  readonly answer: Extract<EvictionAnswer, { kind: 'refused' }>;
+}
+
+function isRefused(one: { readonly pod: DrainedPod; readonly answer: EvictionAnswer | undefined }): one is Refused {
+  return one.answer?.kind === 'refused';
+}
+
+function isImpossible(one: {
+  readonly pod: DrainedPod;
+  readonly answer: EvictionAnswer | undefined;
+}): one is { readonly pod: DrainedPod; readonly answer: Extract<EvictionAnswer, { kind: 'impossible' }> } {
+  return one.answer?.kind === 'impossible';
+}
+
+function blockedBy(
+  { at }: DrainLook,
+  left: readonly DrainedPod[],
+  refused: readonly Refused[],
+  progress: DrainProgress,
+): Pick<Extract<LookVerdict, { kind: 'blocked' }>, 'reason' | 'pdb' | 'detail'> {
+  const byBudget = refused.find(({ answer }) => answer.budgets.length > 0);
+  if (refused.length > 0) {
+    return {
+      reason: byBudget === undefined ? 'EvictionRefused' : 'PodDisruptionBudget',
+      pdb: byBudget?.answer.budgets[0] ?? null,
+      detail: `${leftText(left)}${refusedText(refused, progress)}`,
+    };
+  }
+  const since = `since ${formatInstant(progress.at)}`;
+  const overdue = left.filter((pod) => isOverdue(pod, at));
+  return overdue.length > 0
+    ? {
+        reason: 'PodsStuck',
+        pdb: null,
+        detail: `${podNames(overdue)} did not end in their time, and none has ${since}`,
+      }
+    : {
+        reason: 'PodsComeBack',
+        pdb: null,
+        detail: `pods come back as often as they are evicted ${since}: ${podNames(left)}`,
+      };
+}
+
+function refusedBy(refused: readonly Refused[]): readonly string[] {
+  return [...new Set(refused.flatMap(({ answer }) => (answer.budgets.length > 0 ? answer.budgets : [answer.message])))]
+    .toSorted()
+    .slice(0, NAMED);
+}
+
+function leftText(left: readonly DrainedPod[]): string {
+  return `${left.length === 1 ? '1 pod is' : `${left.length} pods are`} left: ${podNames(left)}`;
+}
+
+/** The first refusal by a budget, or by anything else. */
+function refusedText(refused: readonly Refused[], { at }: DrainProgress): string {
+  const first = refused.find(({ answer }) => answer.budgets.length > 0) ?? refused[0];
+  if (first === undefined) return '';
+  const { pod, answer } = first;
+  const who = answer.budgets.length === 0 ? 'the eviction' : `the PodDisruptionBudget ${listText(answer.budgets)}`;
+  const what =
+    answer.budgets.length === 0 ? `of ${podName(pod)} is refused` : `refuses the eviction of ${podName(pod)}`;
+  const why = answer.message === '' ? '' : ` (${answer.message})`;
+  return `; ${who} ${what}${why}, and nothing has left since ${formatInstant(at)}`;
+}
+
+function podNames(pods: readonly DrainedPod[]): string {
+  return listText(pods.map(podName), NAMED);
+}

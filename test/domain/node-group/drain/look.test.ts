@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterLook,
+  DRAIN_TIMEOUT_MS,
+  type DrainLook,
+  type EvictionAnswer,
+  evictionsDue,
+  type LookVerdict,
+} from '../../../../domain/node-group/drain/look.ts';
+import { aPod } from './pods.ts';
+
+const BEGAN = Date.parse('2026-11-23T10:00:00Z');
+/** Long after the cordon. */
+const NOW = BEGAN + 60_000;
+const EVICTED: EvictionAnswer = { kind: 'evicted' };
+const REFUSED: EvictionAnswer = {
+  kind: 'refused',
+  budgets: ['shop/web'],
+  message: 'The disruption budget web needs 2 healthy pods and has 2 currently',
+};
+
+function aLook(more: Partial<DrainLook> = {}): DrainLook {
+  return {
+    at: NOW,
+    drainBegan: BEGAN,
+    isNodeReady: true,
+    pods: [],
+    reason: 'Underutilized',
+    timeoutMs: DRAIN_TIMEOUT_MS,
+    progress: null,
+    ...more,
+  };
+}
+
+const due = (look: DrainLook): readonly string[] => evictionsDue(look).map(({ pod }) => pod.name);
+
+/** The verdict after these answers, by the pods' names. */
+function after(look: DrainLook, answers: Readonly<Record<string, EvictionAnswer>> = {}): LookVerdict {
+  return afterLook(look, new Map(Object.entries(answers).map(([name, answer]) => [`uid-${name}`, answer])));
+}
+
+describe('the evictions that are due', () => {
+  it('are of the first stage, without pods that are on their way out', () => {
+    const pods = [aPod('a'), aPod('b', { deletesAt: NOW + 1 }), aPod('dns', { namespace: 'kube-system' })];
+    expect(due(aLook({ pods }))).toEqual(['a']);
+  });
+
+  it('give no pod more than ten minutes', () => {
+    const pods = [aPod('patient', { gracePeriodSeconds: 601 }), aPod('quick', { gracePeriodSeconds: 600 })];
+    expect(evictionsDue(aLook({ pods })).map(({ grace }) => grace)).toEqual([600, null]);
+  });
+
+  it.each([
+    ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'false'],
+    ['karpenter.sh/do-not-disrupt', 'true'],
+  ])('are none where a pod has %s: %s, which blocks the drain', (key, value) => {
+    const look = aLook({ pods: [aPod('a'), aPod('kept', { annotations: { [key]: value } })] });
+    expect(due(look)).toEqual([]);
+    expect(after(look)).toEqual({
+      kind: 'blocked',
+      reason: 'NotSafeToEvict',
+      pdb: null,
+      detail: 'shop/kept must not be evicted, as an annotation of it says',
+    });
+    expect(due({ ...look, reason: 'Requested' })).toEqual(['a', 'kept']);
+    expect(due({ ...look, reason: 'NotReady' })).toEqual(['a', 'kept']);
+  });
+});
+
+describe('a drain', () => {
+  it('is over when nothing is left that leaves, and the cordon is known to the scheduler', () => {
+    const pods = [aPod('done', { phase: 'Succeeded' })];
+    expect(after(aLook({ pods }))).toEqual({ kind: 'empty' });
+    expect(after(aLook({ pods, at: BEGAN + 2_999 }))).toMatchObject({ kind: 'wait', detail: 'no pods are left' });
+  });
+
+  it('waits for evicted pods to be gone, and knows how many are left', () => {
+    expect(after(aLook({ pods: [aPod('a'), aPod('b')] }), { a: EVICTED, b: { kind: 'gone' } })).toEqual({
+      kind: 'wait',
+      detail: '1 pod is left: shop/a',
+      progress: { at: NOW, left: 1, waiting: 0 },
+      refusedBy: [],
+    });
+  });
+
+  it('names the budget that refuses, the pod and since when nothing has left', () => {
+    const look = aLook({ pods: [aPod('a'), aPod('b')], progress: { at: BEGAN, left: 2, waiting: 2 } });
+    expect(after(look, { a: REFUSED, b: REFUSED })).toEqual({
+      kind: 'wait',
+      detail:
+        '2 pods are left: shop/a and shop/b; the PodDisruptionBudget shop/web refuses the eviction of shop/a (The disruption budget web needs 2 healthy pods and has 2 currently), and nothing has left since 2026-11-23T10:00:00Z',
+      progress: { at: BEGAN, left: 2, waiting: 2 },
+      refusedBy: ['shop/web'],
+    });
+  });
+
+  it('is blocked by a budget after its time limit without progress, and not before', () => {
+    const look = aLook({ pods: [aPod('a')], progress: { at: NOW - DRAIN_TIMEOUT_MS, left: 1, waiting: 1 } });
+    expect(after(look, { a: REFUSED })).toMatchObject({
+      kind: 'blocked',
+      reason: 'PodDisruptionBudget',
+      pdb: 'shop/web',
+      detail: expect.stringContaining('the PodDisruptionBudget shop/web refuses the eviction of shop/a') as string,
+    });
+    expect(after({ ...look, timeoutMs: DRAIN_TIMEOUT_MS + 1 }, { a: REFUSED }).kind).toBe('wait');
+  });
+
+  it('goes on as long as fewer pods are left than before', () => {
+    const progress = { at: NOW - DRAIN_TIMEOUT_MS, left: 3, waiting: 3 };
+    expect(after(aLook({ pods: [aPod('a'), aPod('b')], progress }), { a: REFUSED, b: REFUSED })).toMatchObject({
+      kind: 'wait',
+      progress: { at: NOW, left: 2, waiting: 2 },
+    });
+  });
+
+  it('waits longer than its time limit for a pod that has time to end, whatever else is refused', () => {
+    const pods = [aPod('a'), aPod('slow', { deletesAt: NOW + 200_000 })];
+    const progress = { at: NOW - DRAIN_TIMEOUT_MS, left: 2, waiting: 1 };
+    expect(after(aLook({ pods, progress }), { a: REFUSED }).kind).toBe('wait');
+  });
+
+  it('is blocked by pods that come back as often as they are evicted', () => {
+    const progress = { at: NOW - DRAIN_TIMEOUT_MS - 630_000, left: 1, waiting: 0 };
+    expect(after(aLook({ pods: [aPod('bound')], progress }), { bound: EVICTED })).toMatchObject({
+      kind: 'blocked',
+      reason: 'PodsComeBack',
+    });
+  });
+
+  it('is blocked by a pod that does not end in its time on a node that is ready, and goes on without it where it is not', () => {
+    const pods = [aPod('stuck', { deletesAt: NOW - 30_001 })];
+    const look = aLook({ pods, progress: { at: NOW - DRAIN_TIMEOUT_MS, left: 1, waiting: 0 } });
+    expect(after(look)).toEqual({
+      kind: 'blocked',
+      reason: 'PodsStuck',
+      pdb: null,
+      detail: 'shop/stuck did not end in their time, and none has since 2026-11-23T09:56:00Z',
+    });
+    expect(after({ ...look, isNodeReady: false })).toEqual({ kind: 'empty' });
+  });
+
+  it('is blocked at once by a pod that more than one budget selects', () => {
+    const answer: EvictionAnswer = { kind: 'impossible', budgets: ['shop/one', 'shop/two'] };
+    expect(after(aLook({ pods: [aPod('a')] }), { a: answer })).toEqual({
+      kind: 'blocked',
+      reason: 'SeveralBudgets',
+      pdb: 'shop/one',
+      detail: 'shop/a cannot be evicted: more than one PodDisruptionBudget selects it (shop/one and shop/two)',
+    });
+  });
+
+  it('is blocked by whatever else refuses an eviction, in its words', () => {
+    const answer: EvictionAnswer = {
+      kind: 'refused',
+      budgets: [],
+      message: 'admission webhook "x" denied the request',
+    };
+    const look = aLook({ pods: [aPod('a')], progress: { at: NOW - DRAIN_TIMEOUT_MS, left: 1, waiting: 1 } });
+    expect(after(look, { a: answer })).toMatchObject({
+      kind: 'blocked',
+      reason: 'EvictionRefused',
+      pdb: null,
+      detail: expect.stringContaining('(admission webhook "x" denied the request)') as string,
+    });
+  });
+});
