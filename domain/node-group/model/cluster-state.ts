@@ -44,6 +44,8 @@ export interface PersistentVolume {
   /** Two claims with one handle are one attachment. */
   readonly handle: string;
   readonly isLocal: boolean;
+  /** Its labels of zone and region, where it has any: another way to say where it can be used. */
+  readonly zones?: Labels;
 }
 
 export interface StorageClass {

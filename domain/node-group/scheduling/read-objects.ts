@@ -16,6 +16,9 @@ import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textO
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** kube-scheduler reads these labels of volumes. */
+const ZONE_LABEL = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(?:zone|region)$/;
+
 export function readNode(object: Fields): Node {
   const metadata = fieldsOf(object['metadata']);
   const spec = fieldsOf(object['spec']);
@@ -83,15 +86,18 @@ export function readClaim(object: Fields): Claim {
 
 export function readVolume(object: Fields): PersistentVolume {
   const spec = fieldsOf(object['spec']);
-  const name = textOf(fieldsOf(object['metadata'])['name']);
-  const required = fieldsOf(fieldsOf(spec['nodeAffinity'])['required']);
+  const metadata = fieldsOf(object['metadata']);
+  const name = textOf(metadata['name']);
+  const required = fieldsOf(spec['nodeAffinity'])['required'];
+  const zones = Object.entries(labelsOf(metadata['labels'])).filter(([key]) => ZONE_LABEL.test(key));
   const csi = fieldsOf(spec['csi']);
   return {
     name,
-    nodeAffinity: isRecord(spec['nodeAffinity']) ? listOf(required['nodeSelectorTerms']) : null,
+    nodeAffinity: isRecord(required) ? listOf(required['nodeSelectorTerms']) : null,
     driver: textOf(csi['driver']) || null,
     handle: textOf(csi['volumeHandle'], name),
     isLocal: isRecord(spec['local']) || isRecord(spec['hostPath']),
+    ...(zones.length === 0 ? {} : { zones: Object.fromEntries(zones) }),
   };
 }
 

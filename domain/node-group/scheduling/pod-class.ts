@@ -1,0 +1,109 @@
+import type { LabelSelector } from '../../kernel/label-selector.ts';
+import type { Labels, Pod, PodAffinityTerm, PodConstraints, TopologySpreadConstraint } from '../model/pod.ts';
+import type { Misfit } from './misfit.ts';
+import type { Tally } from './tally.ts';
+import type { VolumeNeeds } from './volumes.ts';
+
+/** What is asked of a pod to be placed: its constraints, and where it is from. */
+export interface Placeable extends PodConstraints {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly deletesAt: Pod['deletesAt'];
+}
+
+/** A spread constraint with what it counts. */
+export interface SpreadRule {
+  readonly constraint: TopologySpreadConstraint;
+  readonly tally: Tally;
+  /** 1 where the pod itself is counted by the constraint. */
+  readonly self: 0 | 1;
+}
+
+export interface AffinityRule {
+  /** One for each topology key: pods that match all terms. */
+  readonly tallies: readonly Tally[];
+  /** The first pod of a group that has affinity to itself may go anywhere. */
+  readonly matchesItself: boolean;
+}
+
+/** Pods that no rule of scheduling tells apart. */
+export interface PodClass {
+  readonly key: string;
+  readonly namespace: string;
+  /** Those that a selector asks for. */
+  readonly labels: Labels;
+  readonly constraints: PodConstraints;
+  readonly isTerminating: boolean;
+  /** Pairs of the packing's number of a resource and the amount; without zeros. */
+  readonly requests: readonly (readonly [resource: number, amount: number])[];
+  readonly volumes: VolumeNeeds;
+  spread: readonly SpreadRule[];
+  affinity: AffinityRule | null;
+  /** Pods that its anti-affinity keeps away. */
+  antiAffinity: readonly Tally[];
+  /** Pods whose anti-affinity keeps it away. */
+  readonly keptAwayBy: Tally[];
+  readonly countedBy: Tally[];
+  /** By the shape of the node: null where nothing in its labels and taints is in the way. */
+  readonly byShape: (Misfit | null | undefined)[];
+}
+
+/** Whether what fits is a matter of the node and its free resources alone. */
+export function isSimple({ spread, affinity, antiAffinity, keptAwayBy }: PodClass): boolean {
+  return spread.length === 0 && affinity === null && antiAffinity.length === 0 && keptAwayBy.length === 0;
+}
+
+function keysOfSelector(selector: LabelSelector | null | undefined): readonly string[] {
+  return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
+}
+
+function keysOfTerm(term: PodAffinityTerm | TopologySpreadConstraint): readonly string[] {
+  const mismatch = 'mismatchLabelKeys' in term ? (term.mismatchLabelKeys ?? []) : [];
+  return [...keysOfSelector(term.labelSelector), ...(term.matchLabelKeys ?? []), ...mismatch];
+}
+
+/** The keys of labels that the selectors of these pods ask for; others tell no pods apart. */
+export function selectedKeys(pods: readonly PodConstraints[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { podAffinity, podAntiAffinity, spread } of pods) {
+    if (podAffinity.length + podAntiAffinity.length + spread.length === 0) continue;
+    for (const term of [...podAffinity, ...podAntiAffinity, ...spread]) {
+      for (const key of keysOfTerm(term)) keys.add(key);
+    }
+  }
+  return keys;
+}
+
+/** The labels with one of the keys, in the order of the keys. */
+export function selectedLabels(labels: Labels, keys: ReadonlySet<string>): Labels {
+  if (keys.size === 0) return {};
+  const selected: Record<string, string> = {};
+  for (const key of keys) {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    if (value !== undefined) selected[key] = value;
+  }
+  return selected;
+}
+
+/** Equal for pods of one class. Lists keep their order: an order that differs only makes one class more. */
+export function classKey(pod: Placeable, labels: Labels): string {
+  return JSON.stringify([
+    pod.namespace,
+    labels,
+    sorted(pod.requests),
+    sorted(pod.nodeSelector),
+    pod.nodeAffinity,
+    pod.tolerations,
+    pod.podAffinity,
+    pod.podAntiAffinity,
+    pod.spread,
+    pod.hostPorts,
+    pod.claims,
+    pod.claimsDevices,
+    pod.deletesAt !== null,
+  ]);
+}
+
+function sorted(record: Readonly<Record<string, string | number>>): readonly (readonly [string, string | number])[] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,88 @@
+import { canChange } from './misfit.ts';
+import type { Packing } from './packing.ts';
+import { isSimple, type PodClass } from './pod-class.ts';
+import type { Slot } from './slot.ts';
+
+/**
+ * Places so many pods of a class on the nodes, the first node that fits first, and answers how many found a place. Pods that are
+ * spread go where the fewest of them are.
+ */
+export function pour(
+  packing: Packing,
+  pods: PodClass,
+  count: number,
+  slots: readonly Slot[],
+  placed?: (slot: Slot, count: number) => void,
+): number {
+  return isSimple(pods) || (pods.spread.length === 0 && pods.affinity === null)
+    ? pourOnce(packing, pods, count, slots, placed)
+    : pourEvenly(packing, pods, count, slots, placed);
+}
+
+/** What does not fit a node now will not fit it later: each node is looked at once. */
+function pourOnce(
+  packing: Packing,
+  pods: PodClass,
+  count: number,
+  slots: readonly Slot[],
+  placed: ((slot: Slot, count: number) => void) | undefined,
+): number {
+  let left = count;
+  for (const slot of slots) {
+    if (left === 0) break;
+    if (slot.isClosed) continue;
+    let here = 0;
+    while (here < left && packing.misfit(pods, slot) === null) {
+      packing.place(pods, slot);
+      here += 1;
+    }
+    if (here > 0) placed?.(slot, here);
+    left -= here;
+  }
+  return count - left;
+}
+
+/** Where a pod may make room for the next one, each is placed with another look at the nodes that are left. */
+function pourEvenly(
+  packing: Packing,
+  pods: PodClass,
+  count: number,
+  slots: readonly Slot[],
+  placed: ((slot: Slot, count: number) => void) | undefined,
+): number {
+  let candidates = slots.filter(({ isClosed }) => !isClosed);
+  for (let done = 0; done < count; done += 1) {
+    const { best, full } = emptiest(packing, pods, candidates);
+    if (full.size > 0) candidates = candidates.filter((slot) => !full.has(slot));
+    if (best === null) return done;
+    packing.place(pods, best);
+    placed?.(best, 1);
+  }
+  return count;
+}
+
+/** The first node in the domain with the fewest pods of the first spread constraint, and those that are of no use any more. */
+function emptiest(
+  packing: Packing,
+  pods: PodClass,
+  candidates: readonly Slot[],
+): { readonly best: Slot | null; readonly full: ReadonlySet<Slot> } {
+  const full = new Set<Slot>();
+  const tally = pods.spread[0]?.tally;
+  let best: Slot | null = null;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const slot of candidates) {
+    const misfit = packing.misfit(pods, slot);
+    if (misfit !== null) {
+      if (!canChange(misfit)) full.add(slot);
+      continue;
+    }
+    const here = tally?.at(slot) ?? 0;
+    if (here < fewest) {
+      best = slot;
+      fewest = here;
+    }
+    if (tally === undefined || here <= tally.least) break;
+  }
+  return { best, full };
+}

@@ -1,0 +1,90 @@
+/** kube-scheduler's filters, each for a class of pods and a node of a packing; the order is the one that costs least. */
+import type { HostPort } from '../model/pod.ts';
+import type { Misfit } from './misfit.ts';
+import { matchesNode, toleratesCordon, untolerated } from './node-selection.ts';
+import type { PodClass } from './pod-class.ts';
+import type { Slot } from './slot.ts';
+
+/** The rule that keeps the pods from the node; null where one of them fits. */
+export function misfitOf(pods: PodClass, slot: Slot): Misfit | null {
+  return pods.byShape[slot.shape] === null ? changing(pods, slot) : (shapeMisfit(pods, slot) ?? changing(pods, slot));
+}
+
+/** What is true of the node whatever is on it, remembered by its shape. */
+function shapeMisfit(pods: PodClass, slot: Slot): Misfit | null {
+  let known = pods.byShape[slot.shape];
+  if (known === undefined) {
+    known = unchanging(pods, slot);
+    pods.byShape[slot.shape] = known;
+  }
+  return known;
+}
+
+function unchanging({ constraints, volumes }: PodClass, slot: Slot): Misfit | null {
+  if (constraints.claimsDevices) return 'DeviceClaims';
+  if (volumes.blocked !== null) return volumes.blocked.by;
+  if (slot.isCordoned && !toleratesCordon(constraints.tolerations)) return 'Cordoned';
+  if (untolerated(constraints.tolerations, slot.taints) !== null) return 'Taint';
+  if (!matchesNode(constraints, slot.labels, slot.name)) return 'NodeSelector';
+  if (volumes.places.some(({ allows }) => !allows(slot.labels))) return 'VolumeElsewhere';
+  return null;
+}
+
+function changing(pods: PodClass, slot: Slot): Misfit | null {
+  if (slot.podCount >= slot.maxPods) return 'PodCount';
+  const { requests, constraints, volumes } = pods;
+  for (const [resource, amount] of requests) {
+    if (amount > (slot.capacity[resource] ?? 0) - (slot.used[resource] ?? 0)) return 'Resources';
+  }
+  if (constraints.hostPorts.length > 0 && takenPort(constraints.hostPorts, slot) !== null) return 'HostPorts';
+  if (volumes.attachments.length > 0 && slot.attachLimits !== null && overLimit(pods, slot) !== null) {
+    return 'AttachLimit';
+  }
+  return topologyMisfit(pods, slot);
+}
+
+function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy }: PodClass, slot: Slot): Misfit | null {
+  for (const { constraint, tally, self } of spread) {
+    if (slot.labels[constraint.topologyKey] === undefined) return 'NodeSelector';
+    const least = tally.domainCount < (constraint.minDomains ?? 1) ? 0 : tally.least;
+    if (tally.at(slot) + self - least > constraint.maxSkew) return 'Spread';
+  }
+  if (affinity !== null) {
+    const { tallies, matchesItself } = affinity;
+    if (tallies.some(({ rule }) => slot.labels[rule.topologyKey] === undefined)) return 'PodAffinity';
+    const isFirst = matchesItself && tallies.every(({ total }) => total === 0);
+    if (!isFirst && tallies.some((tally) => tally.at(slot) === 0)) return 'PodAffinity';
+  }
+  for (const tally of antiAffinity) if (tally.at(slot) > 0) return 'PodAntiAffinity';
+  for (const tally of keptAwayBy) if (tally.at(slot) > 0) return 'ExistingAntiAffinity';
+  return null;
+}
+
+/** The port that another pod on the node has; null where all are free. */
+export function takenPort(ports: readonly HostPort[], { ports: taken }: Pick<Slot, 'ports'>): HostPort | null {
+  const anywhere = '0.0.0.0';
+  const found = ports.find((port) =>
+    taken.some(
+      (other) =>
+        other.port === port.port &&
+        other.protocol === port.protocol &&
+        (other.ip === port.ip || other.ip === anywhere || port.ip === anywhere),
+    ),
+  );
+  return found ?? null;
+}
+
+/** The CSI driver that could not attach the volumes; null where all could be. */
+export function overLimit({ volumes }: PodClass, { attached, attachedByDriver, attachLimits }: Slot): string | null {
+  const more = new Map<string, Set<string>>();
+  for (const { driver, unique } of volumes.attachments) {
+    if (attached.has(unique)) continue;
+    const ofDriver = more.get(driver) ?? new Set();
+    more.set(driver, ofDriver.add(unique));
+  }
+  for (const [driver, { size }] of more) {
+    const limit = attachLimits?.[driver];
+    if (limit !== undefined && (attachedByDriver.get(driver) ?? 0) + size > limit) return driver;
+  }
+  return null;
+}

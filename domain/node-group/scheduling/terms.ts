@@ -1,0 +1,67 @@
+/** The selectors of (anti-)affinity and spread as kube-scheduler resolves them for one pod. */
+import { isEmptySelector, type LabelSelector, matchesSelector } from '../../kernel/label-selector.ts';
+import type { Labels, PodAffinityTerm, TopologySpreadConstraint } from '../model/pod.ts';
+import type { PodClass } from './pod-class.ts';
+
+type Namespaces = Readonly<Record<string, Labels>>;
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+/** A term of affinity, with the pod's own values in it. */
+export interface ResolvedTerm {
+  readonly topologyKey: string;
+  readonly matches: (pods: Pick<PodClass, 'namespace' | 'labels'>) => boolean;
+  /** Equal for terms that mean the same. */
+  readonly key: string;
+}
+
+/**
+ * The API server has put the values of `matchLabelKeys` and `mismatchLabelKeys` into the selectors of pods, but not into
+ * those of templates.
+ */
+export function resolveTerm(term: PodAffinityTerm, namespace: string, labels: Labels, all: Namespaces): ResolvedTerm {
+  const { topologyKey, namespaces = [], namespaceSelector } = term;
+  const selector = withLabelKeys(term, labels);
+  const ofItsOwn = namespaces.length === 0 && (namespaceSelector === undefined || namespaceSelector === null);
+  const named = ofItsOwn ? [namespace] : namespaces;
+  return {
+    topologyKey,
+    key: JSON.stringify([topologyKey, selector, named, namespaceSelector ?? null]),
+    matches: (pods) =>
+      (named.includes(pods.namespace) || matchesSelector(namespaceSelector, all[pods.namespace] ?? {})) &&
+      matchesSelector(selector, pods.labels),
+  };
+}
+
+function withLabelKeys(term: PodAffinityTerm, labels: Labels): LabelSelector | null {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  if (labelSelector === undefined || labelSelector === null) return null;
+  const has = (key: string): boolean => (labelSelector.matchExpressions ?? []).some((asked) => asked.key === key);
+  const more = [
+    ...matchLabelKeys.filter((key) => !has(key)).flatMap((key) => requirement(key, 'In', labels)),
+    ...mismatchLabelKeys.filter((key) => !has(key)).flatMap((key) => requirement(key, 'NotIn', labels)),
+  ];
+  return more.length === 0 ? labelSelector : withMore(labelSelector, more);
+}
+
+function requirement(key: string, operator: 'In' | 'NotIn', labels: Labels): readonly Requirement[] {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  return value === undefined ? [] : [{ key, operator, values: [value] }];
+}
+
+function withMore(selector: LabelSelector, more: readonly Requirement[]): LabelSelector {
+  return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...more] };
+}
+
+/** Which pods a spread constraint counts, besides that they are of its namespace; null for a selector of nothing. */
+export function spreadSelector(constraint: TopologySpreadConstraint, labels: Labels): LabelSelector | null {
+  const { labelSelector, matchLabelKeys = [] } = constraint;
+  if (labelSelector === undefined || labelSelector === null) return null;
+  const more = matchLabelKeys.flatMap((key) => requirement(key, 'In', labels));
+  return more.length === 0 ? labelSelector : withMore(labelSelector, more);
+}
+
+/** Of other pods an empty selector counts none, although it matches the pod itself; pods that are being deleted never count. */
+export function countsForSpread(selector: LabelSelector | null, namespace: string, pods: PodClass): boolean {
+  if (isEmptySelector(selector) || pods.isTerminating || pods.namespace !== namespace) return false;
+  return matchesSelector(selector, pods.labels);
+}
