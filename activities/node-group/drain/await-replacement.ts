@@ -4,7 +4,7 @@ import { type MachinePhase, machinePhases } from '../../../domain/node-group/mod
 import { notYet } from '../../kernel/not-yet.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import type { Replacement } from './interface.ts';
+import type { Replacement } from '../../../domain/node-group/drain/answers.ts';
 
 const MACHINES = {
   group: 'autoscaler.vpsie.com',

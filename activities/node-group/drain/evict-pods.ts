@@ -15,7 +15,8 @@ import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { evict } from './eviction.ts';
-import type { Evicted, EvictInput } from './interface.ts';
+import type { Evicted } from '../../../domain/node-group/drain/answers.ts';
+import type { EvictInput } from './interface.ts';
 import { ensureMarked, type MarkOptions } from './node-marks.ts';
 
 export interface EvictOptions extends MarkOptions {

@@ -1,21 +1,12 @@
-/** The activities of a drain, and what they answer. */
-import type { BlockedReason, DrainProgress } from '../../../domain/node-group/drain/look.ts';
+/** The activities of a drain. */
+import type { Evicted, Marked, Replacement } from '../../../domain/node-group/drain/answers.ts';
+import type { DrainProgress } from '../../../domain/node-group/drain/look.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
 
 export interface DrainInput {
   readonly target: DrainTarget;
 }
-
-export type Marked =
-  /** The marks are on the node, and it is cordoned. */
-  | { readonly kind: 'marked' }
-  /** It does not exist any more, or another one has its name. */
-  | { readonly kind: 'nodeGone' }
-  /** Somebody made it schedulable again after it was marked. */
-  | { readonly kind: 'uncordoned' }
-  /** Another drain has its marks on it. */
-  | { readonly kind: 'foreign'; readonly drain: string };
 
 export interface EvictInput extends DrainInput {
   /** Why the node is drained. */
@@ -27,29 +18,6 @@ export interface EvictInput extends DrainInput {
   /** What the caller shows as refusing evictions. */
   readonly refusedBy: readonly string[];
 }
-
-export type Evicted =
-  | Exclude<Marked, { kind: 'marked' }>
-  /** Nothing is left on the node that leaves with a drain. */
-  | { readonly kind: 'empty' }
-  | {
-      readonly kind: 'blocked';
-      readonly reason: BlockedReason;
-      readonly pdb: string | null;
-      readonly detail: string;
-    }
-  /** Other budgets refuse evictions now than the caller shows. To be called again. */
-  | {
-      readonly kind: 'refused';
-      readonly by: readonly string[];
-      readonly progress: DrainProgress;
-      readonly detail: string;
-    };
-
-export type Replacement =
-  | { readonly kind: 'ready' }
-  /** It will not become a node. `detail`: a sentence. */
-  | { readonly kind: 'failed'; readonly detail: string };
 
 export interface DrainActivities {
   /** Puts the marks on the node and cordons it, in one write. */

@@ -8,7 +8,7 @@ import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
-import type { Marked } from './interface.ts';
+import type { Marked } from '../../../domain/node-group/drain/answers.ts';
 
 export interface MarkOptions {
   readonly kubernetes: Pick<Kubernetes, 'core'>;

@@ -1,0 +1,193 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { CancellationScope, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
+import { DRAIN_TIMEOUT_MS } from '../../domain/node-group/drain/look.ts';
+import {
+  afterDeleted,
+  afterEvicted,
+  afterFailure,
+  afterMarked,
+  afterReplacement,
+  afterUndone,
+  type DrainEnding,
+  type DrainOrder,
+  type DrainShown,
+  type DrainStep,
+  shownStep,
+} from '../../domain/node-group/drain/steps.ts';
+import { nodeGroupId } from '../../domain/node-group/target.ts';
+import type { ControllerRun } from '../kernel/controller-run.ts';
+import { failedActivity } from '../kernel/failure.ts';
+import { brief } from '../kernel/visibility.ts';
+import {
+  awaitReplacement,
+  awaitResume,
+  ensureDrainMarked,
+  ensureDrainUnmarked,
+  ensureMachineDeleted,
+  evictPods,
+} from './drain-activities.ts';
+import { drainEnded } from './drain-messages.ts';
+
+export type DrainRun = ControllerRun<DrainShown, DrainStep>;
+
+export interface NodeDrainInput extends Pick<DrainOrder, 'target'> {
+  /** The UID of the NodeGroup. */
+  readonly groupUid: string;
+  readonly removal: DrainOrder['removal'];
+  /** The VPSieNode that must be ready before the first eviction; absent: none. */
+  readonly replacement?: string | null;
+  /** Milliseconds without progress after which the drain is blocked; default `DRAIN_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+}
+
+/** Backoff in milliseconds after a failed write that must not be left undone; it doubles each time. */
+const FAILED_REST_MS = 15_000;
+const LONGEST_FAILED_REST_MS = 900_000;
+
+/** The steps of a drain, which its workflow takes in turn. */
+export class NodeDrain {
+  readonly order: DrainOrder;
+  readonly #input: NodeDrainInput;
+  readonly #run: DrainRun;
+  #failures = 0;
+
+  constructor(input: NodeDrainInput, run: DrainRun) {
+    this.#input = input;
+    this.order = orderOf(input);
+    this.#run = run;
+  }
+
+  /** Takes the next step; the ending when there is none. */
+  async step(): Promise<DrainEnding | null> {
+    const step = this.#run.memory;
+    if (step.kind === 'ended') return await this.#end(step.ending);
+    if (this.#run.pauses.inForce !== null) {
+      await this.#whilePaused();
+      return null;
+    }
+    this.#run.publish(shownStep(step, this.order));
+    const next = await this.#next(step);
+    // A command that arrived meanwhile has decided otherwise.
+    if (next === null || this.#run.memory !== step) return null;
+    this.#run.remember(next);
+    this.#run.publish(shownStep(next, this.order));
+    return null;
+  }
+
+  /** Null after an interruption, and after a failure that is tried again. */
+  async #next(step: Exclude<DrainStep, { kind: 'ended' }>): Promise<DrainStep | null> {
+    const { target, groupUid, removal, timeoutMs = DRAIN_TIMEOUT_MS } = this.#input;
+    const { machine, reason } = removal;
+    const summary = brief(shownStep(step, this.order).detail);
+    switch (step.kind) {
+      case 'marking':
+        return await this.#forward(
+          async () => await ensureDrainMarked.executeWithOptions({ summary }, [{ target }]),
+          afterMarked,
+        );
+      case 'awaitingReplacement': {
+        const { replacement } = this.order;
+        const awaited = { target, machine: replacement ?? machine };
+        return await this.#forward(
+          async () => await awaitReplacement.executeWithOptions({ summary }, [awaited]),
+          afterReplacement,
+        );
+      }
+      case 'evicting': {
+        const { progress, refusedBy } = step;
+        const input = { target, reason, timeoutMs, progress, refusedBy };
+        return await this.#forward(async () => await evictPods.executeWithOptions({ summary }, [input]), afterEvicted);
+      }
+      case 'deleting':
+        return await this.#insistently(async () => {
+          const input = { target: { cluster: target.cluster, group: target.group }, uid: groupUid, machine };
+          // A cancellation comes too late.
+          await CancellationScope.nonCancellable(
+            async () => await ensureMachineDeleted.executeWithOptions({ summary }, [input]),
+          );
+          return afterDeleted(this.order);
+        });
+      case 'undoing':
+        return await this.#insistently(async () => {
+          await ensureDrainUnmarked.executeWithOptions({ summary }, [{ target }]);
+          return afterUndone(step);
+        });
+    }
+  }
+
+  /** A step that is not taken for ever: when it fails, the drain is undone. */
+  async #forward<Answer>(act: () => Promise<Answer>, after: (answer: Answer) => DrainStep): Promise<DrainStep | null> {
+    try {
+      const answer = await this.#run.interruptible(act);
+      return answer === null ? null : after(answer);
+    } catch (error) {
+      const failed = failedActivity(error);
+      if (failed === null) throw error;
+      return this.#run.pauses.foundIn(failed) ? null : afterFailure(failed.message);
+    }
+  }
+
+  /** A step that must not be left undone: when it fails, it is shown, and tried again. */
+  async #insistently(act: () => Promise<DrainStep>): Promise<DrainStep | null> {
+    try {
+      const next = await act();
+      this.#failures = 0;
+      return next;
+    } catch (error) {
+      const failed = failedActivity(error);
+      if (failed === null) throw error;
+      if (this.#run.pauses.foundIn(failed)) return null;
+      const { message: detail } = failed;
+      this.#run.publish({ ...this.#run.status, phase: 'Blocked', reason: 'WriteFailed', detail });
+      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
+      this.#failures += 1;
+      await this.#run.wait({ until: Date.now() + rest, summary: detail });
+      return null;
+    }
+  }
+
+  /** Nothing is written during a pause of the node or of its group; the marks stay where they are. */
+  async #whilePaused(): Promise<void> {
+    const { inForce } = this.#run.pauses;
+    if (inForce === null) return;
+    const { facts, detail } = shownStep(this.#run.memory, this.order);
+    const shown = {
+      phase: 'Paused',
+      detail: pauseSentence(inForce),
+      facts: [...facts, `when it goes on: ${detail}`],
+    } as const;
+    this.#run.publish({ ...shown, reason: pauseReason(inForce) });
+    const subject = { controller: 'node-group', name: this.order.target.group } as const;
+    await this.#run.waitFor(async () => {
+      await awaitResume.executeWithOptions({ summary: brief(shown.detail) }, [{ subject }]);
+      await this.#run.pauses.awaitResume();
+    }, 'immediate');
+  }
+
+  /** Tells the group's workflow how it ended; one that does not run looks for itself when it does. */
+  async #end(ending: DrainEnding): Promise<DrainEnding | null> {
+    const { node, uid } = this.order.target;
+    const { outcome, detail } = ending;
+    try {
+      await CancellationScope.nonCancellable(
+        async () =>
+          await getExternalWorkflowHandle(nodeGroupId(this.order.target)).signal(drainEnded, {
+            node,
+            uid,
+            outcome,
+            detail,
+          }),
+      );
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+    }
+    await this.#run.handlersFinished();
+    // No await between this check and the return: a command to pause has to be saved first.
+    return this.#run.pauses.isUnkept ? null : ending;
+  }
+}
+
+export function orderOf({ target, removal, replacement = null }: NodeDrainInput): DrainOrder {
+  return { target, removal, replacement };
+}
