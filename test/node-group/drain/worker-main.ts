@@ -1,0 +1,50 @@
+/** A process that runs drains and nothing else, for tests that kill it. Its provider is one whose machines are the nodes themselves. */
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createPauseActivities } from '../../../activities/kernel/pause-activities.ts';
+import { requestCancellation } from '../../../activities/kernel/cancellation.ts';
+import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { orNull, withKubernetesFailures } from '../../../activities/kubernetes/failure.ts';
+import { createDrainActivities } from '../../../activities/node-group/drain/kubernetes-activities.ts';
+import type { NodeGroupActivities } from '../../../activities/node-group/interface.ts';
+import { activityTaskQueue, taskQueue } from '../../../domain/kernel/target.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../../platform/temporal/heartbeat.ts';
+import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
+
+const [address = '', namespace = '', kubeconfig = ''] = process.argv.slice(2);
+/** Longer than a test holds a request up: one that is given up would be made again, and go on. */
+const REQUEST_TIMEOUT_MS = 240_000;
+
+Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM'] });
+const kubernetes = connectKubernetes(
+  loadKubeConfig({ kubeconfig, context: undefined, requestTimeoutMs: REQUEST_TIMEOUT_MS, requestCancellation }, {}),
+);
+const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE };
+
+/** A machine is called as its node is, and has gone when that has. */
+const ensureMachineDeleted: NodeGroupActivities['ensureMachineDeleted'] = withKubernetesFailures(
+  async ({ machine }) => void (await orNull(kubernetes.core.deleteNode({ name: machine }))),
+);
+
+const connection = await NativeConnection.connect({ address });
+const workflows = await Worker.create({
+  connection,
+  namespace,
+  taskQueue: taskQueue(DRAIN_CLUSTER),
+  workflowBundle: await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../../workflows/node-group/drain.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  }),
+});
+const activities = await Worker.create({
+  connection,
+  namespace,
+  taskQueue: activityTaskQueue(taskQueue(DRAIN_CLUSTER), 'node-group'),
+  activities: { ...createDrainActivities(options), ...createPauseActivities(options), ensureMachineDeleted },
+  interceptors: { activity: [heartbeatWhileRunning] },
+  maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+});
+process.stdout.write('running\n');
+await Promise.all([workflows.run(), activities.run()]);
+process.exit();
