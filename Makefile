@@ -9,7 +9,7 @@ NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 INSTALLED_LOCK := node_modules/.installed-lock.json
 # While npm installs, Go fetches the sources of the servers, for the commands that need these and on a machine that has not
 # built them. It goes on beside the first build; where it fails, that build says why.
-FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes kustomize helm memcached-exporter; do \
+FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes kwok kustomize helm memcached-exporter; do \
 	    (cd tools/$$tool && go list -deps tool); done >/dev/null 2>&1 &
 ARGS ?=
 DIR ?= test/cases
@@ -29,7 +29,7 @@ install: ## Install the npm packages, if the lock file has changed since the las
 	  $(NPM_INSTALL) && \
 	  cp package-lock.json $(INSTALLED_LOCK); }
 
-servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kustomize, Helm, memcached and its exporter (with Go, about 11 minutes once)
+servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kwok, kustomize, Helm, memcached and its exporter (with Go, about 14 minutes once)
 	@$(NPM_RUN) servers
 	@$(NPM_RUN) servers -- memcached
 

@@ -25,6 +25,8 @@ const NEEDED: readonly ServerName[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
+  'kube-scheduler',
+  'kwok',
   'kustomize',
   'helm',
   'memcached_exporter',

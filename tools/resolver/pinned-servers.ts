@@ -99,6 +99,15 @@ const RECIPES = {
     linkerFlags: (version) => `${STRIPPED} -X github.com/prometheus/common/version.Version=${version}`,
     coldBuildSeconds: 15,
   },
+  // The kubelets of nodes that only the tests' clusters have. Its Kubernetes libraries are newer than the API server's: all are compiled.
+  kwok: {
+    module: 'kwok',
+    package: 'sigs.k8s.io/kwok/cmd/kwok',
+    versionModule: 'sigs.k8s.io/kwok',
+    printedVersion: /kwok version v(\d\S*)/,
+    linkerFlags: (version) => `${STRIPPED} -X sigs.k8s.io/kwok/pkg/consts.Version=v${version}`,
+    coldBuildSeconds: 100,
+  },
 } as const satisfies Record<string, ServerRecipe>;
 
 export type ServerName = keyof typeof RECIPES;
