@@ -1,0 +1,117 @@
+/** The VPSieNode of a machine: its type, how it is read, and how it is created. */
+import { z } from 'zod';
+import { type Machine, machinePhases, type NodeGroup } from '../model/node-group.ts';
+import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
+import {
+  API_VERSION,
+  CREATION_REASON,
+  DATACENTER_LABEL,
+  DECISION,
+  GROUP_LABEL,
+  KIND,
+  MACHINE_FINALIZER,
+  MACHINE_KIND,
+  MANAGED_LABEL,
+  NAMESPACE,
+  OFFERING_LABEL,
+} from './names.ts';
+import { statusCondition } from './node-group-spec.ts';
+
+const text = z.string().optional();
+
+/** `spec` of a VPSieNode: the first implementation's. */
+export const machineSpec = z.object({
+  instanceType: z.string().describe('Its instance type.'),
+  nodeGroupName: z.string().describe('The NodeGroup that it belongs to.'),
+  datacenterID: text.describe('VPSie: the datacenter.'),
+  resourceIdentifier: text.describe('VPSie: the Kubernetes cluster.'),
+  project: text.describe('VPSie: the project.'),
+  kubernetesVersion: text.describe('VPSie: the version.'),
+  osImageID: text.describe('VPSie: the image of the operating system.'),
+  sshKeyIDs: z.array(z.string()).optional().describe('VPSie: the SSH keys.'),
+  vpsieInstanceID: z.int().optional().describe('VPSie: the number of the machine; 0 before there is one.'),
+  vpsieGroupID: z.int().optional().describe('VPSie: the number of its group of nodes.'),
+  vpsieNodeIdentifier: text.describe('VPSie: the identifier of the machine.'),
+  nodeName: text.describe('The wanted name of the Node.'),
+  ipAddress: text.describe('Kept as it is.'),
+  ipv6Address: text.describe('Kept as it is.'),
+});
+
+/** `status` of a VPSieNode; every field may be missing. */
+export const machineStatus = z.object({
+  phase: z.enum(machinePhases).optional().describe('Where it is in its life.'),
+  phaseSince: text.describe('When the phase began.'),
+  providerID: text.describe("The provider's own name of the machine."),
+  nodeName: text.describe('The Node that it became.'),
+  vpsieStatus: text.describe("VPSie's own word for its state."),
+  hostname: text,
+  resources: z.looseObject({}).optional().describe('Kept as it is.'),
+  createdAt: text,
+  provisionedAt: text,
+  joinedAt: text,
+  readyAt: text,
+  terminatingAt: text,
+  deletedAt: text,
+  conditions: z.array(statusCondition).optional(),
+  lastError: text.describe('What went wrong last.'),
+  observedGeneration: z.int().optional(),
+});
+export type MachineStatus = z.infer<typeof machineStatus>;
+
+/** Reads a complete object, any part of which may be missing, the first implementation's as well. Never throws. */
+export function readMachine(object: unknown): Machine {
+  const whole = fieldsOf(object);
+  const metadata = fieldsOf(whole['metadata']);
+  const spec = fieldsOf(whole['spec']);
+  const status = fieldsOf(whole['status']);
+  const { vpsieInstanceID: number } = spec;
+  const createdAt = momentOf(metadata['creationTimestamp']);
+  const provider = textOf(status['providerID']) || textOf(spec['vpsieNodeIdentifier']);
+  // The first implementation keeps no time of the phase: the latest of its times is when it began.
+  const times = [
+    createdAt,
+    ...['provisionedAt', 'joinedAt', 'readyAt', 'terminatingAt'].map((key) => momentOf(status[key])),
+  ];
+  return {
+    name: textOf(metadata['name']),
+    uid: textOf(metadata['uid']),
+    resourceVersion: textOf(metadata['resourceVersion']),
+    group: textOf(spec['nodeGroupName']),
+    instanceType: textOf(spec['instanceType']),
+    phase: machinePhases.find((phase) => phase === status['phase']) ?? 'Pending',
+    providerId: provider || (typeof number === 'number' && number > 0 ? String(number) : null),
+    node: textOf(status['nodeName']) || null,
+    createdAt,
+    phaseSince: momentOf(status['phaseSince']) || Math.max(...times),
+    isDeleting: metadata['deletionTimestamp'] !== undefined,
+    decision: labelsOf(metadata['annotations'])[DECISION] ?? '',
+  };
+}
+
+/** The VPSieNode of a machine that is to come. Its finalizer keeps it until the machine is gone at the provider. */
+export function machineBody(
+  { name: group, uid, providerSpec }: Pick<NodeGroup, 'name' | 'uid' | 'providerSpec'>,
+  { name, instanceType, decision }: Pick<Machine, 'name' | 'instanceType' | 'decision'>,
+) {
+  // The size belongs to the group at the provider: a VPSieNode has no such field.
+  const { kubeSizeID: _, ...ofMachine } = providerSpec;
+  const { datacenterID } = ofMachine;
+  return {
+    apiVersion: API_VERSION,
+    kind: MACHINE_KIND,
+    metadata: {
+      name,
+      namespace: NAMESPACE,
+      labels: {
+        [MANAGED_LABEL]: 'true',
+        [GROUP_LABEL]: group,
+        [OFFERING_LABEL]: instanceType,
+        ...(datacenterID === undefined ? {} : { [DATACENTER_LABEL]: datacenterID }),
+      },
+      annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics' },
+      finalizers: [MACHINE_FINALIZER],
+      ownerReferences: [{ apiVersion: API_VERSION, kind: KIND, name: group, uid, controller: true }],
+    },
+    spec: { ...ofMachine, instanceType, nodeGroupName: group, vpsieInstanceID: 0 },
+  };
+}

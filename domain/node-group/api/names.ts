@@ -1,0 +1,34 @@
+/** The names of the custom resources and of their marks, as the first implementation has them. */
+
+export const GROUP = 'autoscaler.vpsie.com';
+export const VERSION = 'v1alpha1';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+
+export const KIND = 'NodeGroup';
+export const PLURAL = 'nodegroups';
+export const MACHINE_KIND = 'VPSieNode';
+export const MACHINE_PLURAL = 'vpsienodes';
+
+/** The only namespace with NodeGroups and VPSieNodes. */
+export const NAMESPACE = 'kube-system';
+
+export const FINALIZER = `nodegroup.${GROUP}/finalizer`;
+export const MACHINE_FINALIZER = `vpsienode.${GROUP}/finalizer`;
+
+/** Labels of VPSieNodes and Nodes. */
+export const MANAGED_LABEL = `${GROUP}/managed`;
+export const GROUP_LABEL = `${GROUP}/nodegroup`;
+export const MACHINE_LABEL = `${GROUP}/vpsienode`;
+export const DATACENTER_LABEL = `${GROUP}/datacenter`;
+export const OFFERING_LABEL = `${GROUP}/offering`;
+
+/** The annotation that says why there is a machine. Those without one, or with `metrics`, may be taken away. */
+export const CREATION_REASON = `${GROUP}/creation-reason`;
+/** The annotation of a VPSieNode: the decision that it was created for. */
+export const DECISION = `${GROUP}/decision`;
+
+/**
+ * The Lease by which the first implementation elects its leader, in `kube-system`: the default of its flag
+ * `--leader-election-id`.
+ */
+export const FORMER_LEASE = 'vpsie-autoscaler-leader';

@@ -1,0 +1,188 @@
+/** Reads a NodeGroup of a cluster: with its defaults, or with what is wrong with it. */
+import type { z } from 'zod';
+import { parseDuration } from '../../kernel/duration.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
+import type { Taint } from '../model/pod.ts';
+import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
+import { NAMESPACE } from './names.ts';
+import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
+
+/** The seed's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
+const SCALE_DOWN_COOLDOWN = 600;
+/** Karpenter's default. */
+const DEFAULT_BUDGETS: readonly NodeBudget[] = [{ nodes: '10%', reasons: [], window: null }];
+const CRON_FIELDS = 5;
+const MOST_PROBLEMS = 20;
+
+export interface ReadNodeGroup
+  extends Pick<NodeGroup, 'name' | 'uid' | 'resourceVersion' | 'generation' | 'isDeleting'> {
+  /** Null when there are problems: nothing is done for it then. */
+  readonly group: NodeGroup | null;
+  /** Sentences in the form of the API server's, each with what would be right. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads a complete object, any part of which may be missing. Never throws.
+ *
+ * @param defaults what holds for groups that say nothing of their own.
+ */
+export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }): ReadNodeGroup {
+  const whole = fieldsOf(object);
+  const metadata = fieldsOf(whole['metadata']);
+  const { data, error } = nodeGroupSpec.safeParse(withSections(whole['spec']));
+  const problems = [
+    ...(textOf(metadata['namespace']) === NAMESPACE
+      ? []
+      : [invalid('metadata.namespace', metadata['namespace'], `NodeGroups are in ${NAMESPACE}`)]),
+    ...(error === undefined ? specProblems(data) : error.issues.slice(0, MOST_PROBLEMS).map(problemOf)),
+  ];
+  const identity = {
+    name: textOf(metadata['name']),
+    uid: textOf(metadata['uid']),
+    resourceVersion: textOf(metadata['resourceVersion']),
+    generation: typeof metadata['generation'] === 'number' ? metadata['generation'] : 0,
+    isDeleting: metadata['deletionTimestamp'] !== undefined,
+  };
+  if (problems.length > 0 || data === undefined) return { ...identity, group: null, problems };
+  const group = {
+    ...identity,
+    annotations: labelsOf(metadata['annotations']),
+    ...ofSpec(data, defaults.mode),
+    ...ofStatus(fieldsOf(whole['status'])),
+  };
+  return { ...identity, group, problems };
+}
+
+/** What of a spec of the right types cannot work. */
+export function specProblems(spec: NodeGroupSpec): readonly string[] {
+  const { minNodes, maxNodes, provider, offeringIDs, labels = {} } = spec;
+  const missing = provider === 'vpsie' ? VPSIE_FIELDS.filter((field) => !spec[field]) : [];
+  return [
+    ...(minNodes > maxNodes ? [invalid('spec.minNodes', minNodes, `at most maxNodes (${maxNodes})`)] : []),
+    ...missing.map((field) => `spec.${field}: Required value: VPSie makes no machine without it`),
+    ...(new Set(offeringIDs).size < offeringIDs.length
+      ? [invalid('spec.offeringIDs', offeringIDs, 'each of them once')]
+      : []),
+    ...Object.keys(labels)
+      .filter(isReserved)
+      .map((key) => invalid('spec.labels', key, 'a key outside of kubernetes.io/ and k8s.io/')),
+    ...(['taints', 'startupTaints'] as const).flatMap((field) =>
+      (spec[field] ?? [])
+        .filter(({ key }) => isReserved(key))
+        .map(({ key }) => invalid(`spec.${field}`, key, 'a key outside of kubernetes.io/ and k8s.io/')),
+    ),
+    ...(spec.budgets ?? []).flatMap(({ schedule, duration }, at) => {
+      const path = `spec.budgets[${at}]`;
+      if ((schedule === undefined) !== (duration === undefined)) {
+        return [`${path}: Required value: schedule and duration, or neither of them`];
+      }
+      return schedule === undefined || schedule.trim().split(/\s+/).length === CRON_FIELDS
+        ? []
+        : [invalid(`${path}.schedule`, schedule, 'a cron expression with five fields, such as 0 9 * * 1-5')];
+    }),
+  ];
+}
+
+/** The first implementation's webhook refuses these two prefixes, and no longer ones such as node.kubernetes.io/. */
+function isReserved(key: string): boolean {
+  return key.startsWith('kubernetes.io/') || key.startsWith('k8s.io/');
+}
+
+function invalid(field: string, value: unknown, right: string): string {
+  return `${field}: Invalid value: ${JSON.stringify(value) ?? '""'}: ${right}`;
+}
+
+function problemOf({ path, message }: z.core.$ZodIssue): string {
+  const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return `spec${field}: Invalid value: ${message}`;
+}
+
+/** Sections that are absent have the defaults of their fields. */
+function withSections(written: unknown): object {
+  const spec = fieldsOf(written);
+  return { ...spec, scaleUpPolicy: spec['scaleUpPolicy'] ?? {}, scaleDownPolicy: spec['scaleDownPolicy'] ?? {} };
+}
+
+type OfStatus = Pick<NodeGroup, 'desiredNodes' | 'lastScaleUp' | 'lastScaleDown' | 'backoff'>;
+type OfSpec = Omit<
+  NodeGroup,
+  keyof OfStatus | 'name' | 'uid' | 'resourceVersion' | 'generation' | 'isDeleting' | 'annotations'
+>;
+
+function ofSpec(spec: NodeGroupSpec, mode: Mode): OfSpec {
+  const { scaleUpPolicy: up, scaleDownPolicy: down } = spec;
+  const { provider, minNodes, maxNodes, expander, estimate, exclusive, replaceBeforeDrain, approval } = spec;
+  return {
+    provider,
+    minNodes,
+    maxNodes,
+    expander,
+    estimate,
+    exclusive,
+    replaceBeforeDrain,
+    approval,
+    mode: spec.mode ?? mode,
+    offeringIds: spec.offeringIDs,
+    preferredInstanceType: spec.preferredInstanceType || null,
+    labels: spec.labels ?? {},
+    taints: taintsOf(spec.taints),
+    startupTaints: taintsOf(spec.startupTaints),
+    scaleUp: {
+      enabled: up?.enabled ?? true,
+      stabilizationMs: (up?.stabilizationWindowSeconds ?? 0) * 1000,
+      cooldownMs: (up?.cooldownSeconds ?? 0) * 1000,
+      batchSize: spec.scaleUpBatchSize,
+    },
+    scaleDown: {
+      enabled: down?.enabled ?? true,
+      stabilizationMs: (down?.stabilizationWindowSeconds ?? 0) * 1000,
+      cooldownMs: (down?.cooldownSeconds || SCALE_DOWN_COOLDOWN) * 1000,
+      cpuThreshold: down?.cpuThreshold ?? 0,
+      memoryThreshold: down?.memoryThreshold ?? 0,
+      consolidation: down?.consolidation ?? false,
+    },
+    budgets: spec.budgets?.map(budgetOf) ?? DEFAULT_BUDGETS,
+    maxNodeProvisionMs: parseDuration(spec.maxNodeProvisionTime),
+    providerSpec: Object.fromEntries(
+      [...VPSIE_FIELDS, 'osImageID' as const].flatMap((field) =>
+        spec[field] === undefined ? [] : [[field, String(spec[field])]],
+      ),
+    ),
+  };
+}
+
+function taintsOf(taints: NodeGroupSpec['taints'] = []): readonly Taint[] {
+  return taints.map(({ key, value, effect }) => ({ key, effect, ...(value === undefined ? {} : { value }) }));
+}
+
+function budgetOf({
+  nodes,
+  reasons = [],
+  schedule,
+  duration,
+}: NonNullable<NodeGroupSpec['budgets']>[number]): NodeBudget {
+  const window =
+    schedule === undefined || duration === undefined ? null : { schedule, durationMs: parseDuration(duration) };
+  return { nodes, reasons, window };
+}
+
+function ofStatus(status: Readonly<Record<string, unknown>>): OfStatus {
+  const { desiredNodes, lastScaleUpTime, lastScaleDownTime, backoff: written } = status;
+  const { until, failures, reason } = fieldsOf(written);
+  const end = momentOrNull(until);
+  return {
+    desiredNodes: typeof desiredNodes === 'number' ? desiredNodes : null,
+    lastScaleUp: momentOrNull(lastScaleUpTime),
+    lastScaleDown: momentOrNull(lastScaleDownTime),
+    backoff:
+      end === null
+        ? null
+        : { until: end, failures: typeof failures === 'number' ? failures : 1, reason: textOf(reason) },
+  };
+}
+
+function momentOrNull(value: unknown): EpochMs | null {
+  return momentOf(value) || null;
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { nodeGroupDefinition, vpsieNodeDefinition } from '../../../../domain/node-group/api/definition.ts';
+import { machineBody, machineSpec, readMachine } from '../../../../domain/node-group/api/machine.ts';
+import { readNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
+import { groupOf } from '../builders.ts';
+
+/** As the first implementation's examples have it. */
+const VPSIE = {
+  minNodes: 1,
+  maxNodes: 10,
+  datacenterID: 'dc-1',
+  resourceIdentifier: 'cluster-1',
+  project: 'project-1',
+  offeringIDs: ['small', 'large'],
+  kubernetesVersion: 'v1.28.0',
+  kubeSizeID: 5,
+};
+const KWOK = { provider: 'kwok', minNodes: 0, maxNodes: 3, offeringIDs: ['small'] };
+
+const read = (spec: object, status: object = {}, namespace = 'kube-system') =>
+  readNodeGroup({ metadata: { name: 'web', namespace, uid: 'u', generation: 2 }, spec, status }, { mode: 'observe' });
+
+describe('a NodeGroup of the first implementation', () => {
+  it('is read with its defaults, and the mode of the configuration', () => {
+    const { group, problems } = read(VPSIE);
+    expect(problems).toEqual([]);
+    expect(group).toMatchObject({
+      provider: 'vpsie',
+      mode: 'observe',
+      scaleUp: { enabled: true, stabilizationMs: 60_000, cooldownMs: 0, batchSize: 0 },
+      scaleDown: {
+        enabled: true,
+        stabilizationMs: 600_000,
+        cooldownMs: 600_000,
+        cpuThreshold: 50,
+        memoryThreshold: 50,
+      },
+      budgets: [{ nodes: '10%', reasons: [], window: null }],
+      maxNodeProvisionMs: 900_000,
+      providerSpec: { datacenterID: 'dc-1', kubeSizeID: '5', kubernetesVersion: 'v1.28.0' },
+      desiredNodes: null,
+      backoff: null,
+    });
+  });
+
+  it('keeps what its status says of earlier decisions', () => {
+    const status = {
+      desiredNodes: 4,
+      lastScaleUpTime: '2026-01-01T00:00:00Z',
+      backoff: { until: '2026-01-01T00:05:00Z', failures: 2, reason: 'quota exceeded' },
+    };
+    expect(read(VPSIE, status).group).toMatchObject({
+      desiredNodes: 4,
+      lastScaleUp: Date.UTC(2026, 0, 1),
+      lastScaleDown: null,
+      backoff: { until: Date.UTC(2026, 0, 1, 0, 5), failures: 2, reason: 'quota exceeded' },
+    });
+  });
+});
+
+describe('a NodeGroup', () => {
+  it('has the default cooldown where it says 0, as the seed has it', () => {
+    expect(read({ ...KWOK, scaleDownPolicy: { cooldownSeconds: 0 } }).group?.scaleDown.cooldownMs).toBe(600_000);
+    expect(read({ ...KWOK, scaleDownPolicy: { cooldownSeconds: 30 } }).group?.scaleDown.cooldownMs).toBe(30_000);
+  });
+
+  it('has budgets with windows', () => {
+    const budgets = [{ nodes: '0', reasons: ['Empty'], schedule: '0 9 * * 1-5', duration: '8h' }];
+    expect(read({ ...KWOK, budgets }).group?.budgets).toEqual([
+      { nodes: '0', reasons: ['Empty'], window: { schedule: '0 9 * * 1-5', durationMs: 28_800_000 } },
+    ]);
+  });
+
+  it.each([
+    ['spec.minNodes: Invalid value: 4: at most maxNodes (3)', { ...KWOK, minNodes: 4 }],
+    ['spec.kubeSizeID: Required value: VPSie makes no machine without it', { ...VPSIE, kubeSizeID: undefined }],
+    ['spec.offeringIDs: Invalid value: ["a","a"]: each of them once', { ...KWOK, offeringIDs: ['a', 'a'] }],
+    [
+      'spec.labels: Invalid value: "kubernetes.io/os": a key outside of kubernetes.io/ and k8s.io/',
+      { ...KWOK, labels: { 'kubernetes.io/os': 'linux', 'node.kubernetes.io/pool': 'web' } },
+    ],
+    [
+      'spec.startupTaints: Invalid value: "k8s.io/a": a key outside of kubernetes.io/ and k8s.io/',
+      { ...KWOK, startupTaints: [{ key: 'k8s.io/a', effect: 'NoSchedule' }] },
+    ],
+    [
+      'spec.budgets[0]: Required value: schedule and duration, or neither of them',
+      { ...KWOK, budgets: [{ nodes: '1', schedule: '0 9 * * *' }] },
+    ],
+    [
+      'spec.budgets[0].schedule: Invalid value: "noon": a cron expression with five fields, such as 0 9 * * 1-5',
+      { ...KWOK, budgets: [{ nodes: '1', schedule: 'noon', duration: '1h' }] },
+    ],
+  ])('is not read: %s', (problem, spec) => {
+    expect(read(spec)).toMatchObject({ name: 'web', generation: 2, group: null, problems: [problem] });
+  });
+
+  it.each([
+    ['more than 1000 nodes', { ...KWOK, maxNodes: 1001 }, 'spec.maxNodes: '],
+    [
+      'a window over half an hour',
+      { ...KWOK, scaleUpPolicy: { stabilizationWindowSeconds: 1801 } },
+      'spec.scaleUpPolicy',
+    ],
+    ['no instance type', { ...KWOK, offeringIDs: [] }, 'spec.offeringIDs: '],
+    ['an unknown provider', { ...KWOK, provider: 'other' }, 'spec.provider: '],
+  ])('is not read with %s', (_, spec, beginning) => {
+    expect(read(spec).problems).toEqual([expect.stringContaining(beginning)]);
+  });
+
+  it('is not read in another namespace, nor where it is no object', () => {
+    expect(read(KWOK, {}, 'default').problems).toEqual([
+      'metadata.namespace: Invalid value: "default": NodeGroups are in kube-system',
+    ]);
+    expect(readNodeGroup(null, { mode: 'act' }).group).toBeNull();
+  });
+});
+
+describe('a VPSieNode', () => {
+  it('is read as it was created', () => {
+    const body = machineBody(groupOf('web', { providerSpec: { datacenterID: 'dc-1', kubeSizeID: '5' } }), {
+      name: 'web-1',
+      instanceType: 'small',
+      decision: 'd7',
+    });
+    expect(readMachine(body)).toMatchObject({
+      name: 'web-1',
+      group: 'web',
+      instanceType: 'small',
+      phase: 'Pending',
+      providerId: null,
+      node: null,
+      decision: 'd7',
+    });
+    expect(machineSpec.strict().parse(body.spec)).toEqual(body.spec);
+  });
+
+  it('of the first implementation has the name of its machine in the spec, and the time of its phase by its steps', () => {
+    const machine = readMachine({
+      metadata: { name: 'vn', creationTimestamp: '2026-01-01T00:00:00Z' },
+      spec: { vpsieInstanceID: 17, nodeGroupName: 'web', instanceType: 'small' },
+      status: { phase: 'Joining', nodeName: 'node-1', provisionedAt: '2026-01-01T00:03:00Z' },
+    });
+    expect(machine).toMatchObject({ phase: 'Joining', providerId: '17', node: 'node-1' });
+    expect(machine.phaseSince).toBe(Date.UTC(2026, 0, 1, 0, 3));
+  });
+});
+
+describe('the definitions', () => {
+  it('have the names of the first implementation', () => {
+    expect([nodeGroupDefinition(), vpsieNodeDefinition()].map(({ metadata }) => metadata.name)).toEqual([
+      'nodegroups.autoscaler.vpsie.com',
+      'vpsienodes.autoscaler.vpsie.com',
+    ]);
+  });
+});
