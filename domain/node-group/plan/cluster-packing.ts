@@ -1,0 +1,165 @@
+/** The cluster as it will be once every machine on its way has come, with pods in their places. */
+import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
+import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import type { Taint } from '../model/pod.ts';
+import type { Amounts } from '../model/resources.ts';
+import { existingSlot, placeBound } from '../scheduling/fits.ts';
+import { Packing } from '../scheduling/packing.ts';
+import { selectedKeys } from '../scheduling/pod-class.ts';
+import { pour } from '../scheduling/pour.ts';
+import type { Slot, SlotSpec } from '../scheduling/slot.ts';
+import { VolumeBook } from '../scheduling/volumes.ts';
+import { byText, inOrder, pendingWork } from './pending.ts';
+
+/** Taints of a node that has only just come; they go by themselves. */
+const FRESH =
+  /^(?:node\.kubernetes\.io\/(?:not-ready|unreachable|network-unavailable)|node\.cloudprovider\.kubernetes\.io\/uninitialized)$/;
+
+/** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
+export function isComing({ isDeleting, phase }: Machine): boolean {
+  return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
+}
+
+/** The node that a machine of this type becomes, before any pod is on it; startup taints do not count. */
+export function templateSlot(
+  group: NodeGroup,
+  type: InstanceType,
+  name: string,
+  origin: 'upcoming' | 'new',
+  allocatable: Amounts = type.allocatable,
+): SlotSpec {
+  return {
+    name,
+    labels: {
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'amd64',
+      'node.kubernetes.io/instance-type': type.id,
+      ...type.labels,
+      ...group.labels,
+      'kubernetes.io/hostname': name,
+    },
+    taints: group.taints,
+    isCordoned: false,
+    allocatable,
+    attachLimits: null,
+    origin,
+    group: group.name,
+    instanceType: type.id,
+    template: `${group.name} ${type.id}`,
+  };
+}
+
+/** Opens a node that is to come, with the pods of the DaemonSets that fit it and are not there yet. */
+export function openComing(
+  packing: Packing,
+  spec: SlotSpec,
+  daemonSets: readonly DaemonSet[],
+  present: ReadonlySet<string> = new Set(),
+): Slot {
+  const slot = packing.open(spec);
+  for (const { uid, namespace, labels, template } of daemonSets) {
+    if (present.has(uid)) continue;
+    const pods = packing.classOf({ ...template, namespace, labels, deletesAt: null });
+    if (packing.misfit(pods, slot) === null) packing.place(pods, slot);
+  }
+  return slot;
+}
+
+/** Nodes that exist, then those on their way, by name; bound pods are on them, pending ones nowhere. */
+export function openCluster(state: ClusterState): Packing {
+  const packing = new Packing({
+    namespaces: state.namespaces,
+    volumes: new VolumeBook(state),
+    keys: selectedKeys([...state.pods, ...state.daemonSets.map(({ template }) => template)]),
+  });
+  const leaving = new Set(state.leaving);
+  const limits = new Map(state.attachLimits.map((entry) => [entry.node, entry.limits]));
+  const machines = new Map(
+    state.machines.flatMap((machine) => (machine.node === null ? [] : [[machine.node, machine]])),
+  );
+  const groups = new Map(state.groups.map((group) => [group.name, group]));
+  const there = state.nodes
+    .filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name))
+    .toSorted((a, b) => byText(a.name, b.name));
+  const isJoining = ({ name }: Node): boolean => {
+    const machine = machines.get(name);
+    return machine !== undefined && isComing(machine) && machine.phase !== 'Ready';
+  };
+  for (const node of there.filter((each) => !isJoining(each))) {
+    const machine = machines.get(node.name);
+    const group = machine === undefined ? undefined : groups.get(machine.group);
+    const spec = existingSlot(node, limits.get(node.name) ?? null);
+    packing.open({
+      ...spec,
+      taints: group === undefined ? node.taints : withoutStartup(node.taints, group),
+      group: group?.name ?? null,
+      instanceType: machine?.instanceType ?? null,
+    });
+  }
+  openUpcoming(packing, state, there.filter(isJoining));
+  placeBound(packing, state.pods);
+  return packing;
+}
+
+/** The cluster with its pending pods where they fit: what is left is free. What scaling down begins with. */
+export function clusterPacking(state: ClusterState): Packing {
+  const packing = openCluster(state);
+  for (const { pods, names } of inOrder(pendingWork(packing, state.pods).work)) {
+    pour(packing, pods, names.length, packing.slots);
+  }
+  return packing;
+}
+
+function withoutStartup(taints: readonly Taint[], { startupTaints }: NodeGroup): readonly Taint[] {
+  return taints.filter(
+    (taint) => !startupTaints.some(({ key, effect }) => key === taint.key && effect === taint.effect),
+  );
+}
+
+function openUpcoming(packing: Packing, state: ClusterState, joining: readonly Node[]): void {
+  const groups = new Map(state.groups.map((group) => [group.name, group]));
+  const nodes = new Map(joining.map((node) => [node.name, node]));
+  const known = new Set(state.nodes.map(({ name }) => name));
+  const coming = state.machines
+    .filter(
+      (machine) => isComing(machine) && (machine.node === null || nodes.has(machine.node) || !known.has(machine.node)),
+    )
+    .toSorted((a, b) => byText(a.group, b.group) || byText(a.instanceType, b.instanceType) || byText(a.name, b.name));
+  for (const machine of coming) {
+    const group = groups.get(machine.group);
+    const type = (state.instanceTypes[machine.group] ?? []).find(({ id }) => id === machine.instanceType);
+    const node = machine.node === null ? undefined : nodes.get(machine.node);
+    if (group === undefined || (type === undefined && node === undefined)) continue;
+    // A machine whose node was ready once and is gone is no node that comes.
+    if (machine.phase === 'Ready' && node === undefined) continue;
+    if (node === undefined) {
+      if (type !== undefined) {
+        openComing(packing, templateSlot(group, type, machine.name, 'upcoming'), state.daemonSets);
+      }
+      continue;
+    }
+    openComing(packing, joiningSlot(group, type, node, machine), state.daemonSets, daemonsOn(state, node.name));
+  }
+}
+
+/** A node that has registered and is not ready yet: as it is, with what the group will still put on it. */
+function joiningSlot(group: NodeGroup, type: InstanceType | undefined, node: Node, machine: Machine): SlotSpec {
+  const own = withoutStartup(node.taints, group).filter(({ key }) => !FRESH.test(key));
+  const missing = group.taints.filter(
+    (taint) => !own.some(({ key, effect }) => key === taint.key && effect === taint.effect),
+  );
+  return {
+    ...existingSlot(node, null),
+    labels: { ...node.labels, ...group.labels },
+    taints: [...own, ...missing],
+    allocatable: (node.allocatable['cpu'] ?? 0) > 0 ? node.allocatable : (type?.allocatable ?? {}),
+    origin: 'upcoming',
+    group: group.name,
+    instanceType: machine.instanceType,
+  };
+}
+
+function daemonsOn({ pods }: ClusterState, node: string): ReadonlySet<string> {
+  return new Set(pods.flatMap((pod) => (pod.node === node && pod.owner?.kind === 'DaemonSet' ? [pod.owner.uid] : [])));
+}

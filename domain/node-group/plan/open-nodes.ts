@@ -1,0 +1,199 @@
+/** Opens nodes for pods that found no place: the best offer first, one node at a time, or many alike at once. */
+import type { DaemonSet } from '../model/cluster-state.ts';
+import type { PodConstraints } from '../model/pod.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import { isSimple, type PodClass } from '../scheduling/pod-class.ts';
+import { pour } from '../scheduling/pour.ts';
+import type { Slot } from '../scheduling/slot.ts';
+import { openComing, templateSlot } from './cluster-packing.ts';
+import { type Offer, type Roster } from './offers.ts';
+import { byText, isBound, type Work } from './pending.ts';
+
+/** Pods that are still without a place; `left` changes. */
+export interface Open {
+  readonly work: Work;
+  left: number;
+}
+
+export interface Opening {
+  readonly packing: Packing;
+  readonly rosters: readonly Roster[];
+  readonly daemonSets: readonly DaemonSet[];
+  /** How many new nodes each group has so far. */
+  readonly opened: Map<string, number>;
+}
+
+interface Trial {
+  readonly offer: Offer;
+  /** How many of each open work a node of it takes. */
+  readonly taken: readonly number[];
+  readonly bound: number;
+  /** Pods that must be on one node with others. */
+  readonly together: number;
+  readonly waste: number;
+  readonly value: number;
+}
+
+/** Whether the pod asks for a label of the group, as an exclusive group wants it. */
+function mayOpen({ nodeSelector, nodeAffinity }: PodConstraints, { group }: Offer): boolean {
+  const keys = Object.keys(group.labels);
+  if (!group.exclusive || keys.length === 0) return true;
+  if (keys.some((key) => nodeSelector[key] === group.labels[key])) return true;
+  return (nodeAffinity ?? []).some(({ matchExpressions = [] }) =>
+    matchExpressions.some(({ key }) => keys.includes(key)),
+  );
+}
+
+export function openNew(opening: Opening, offer: Offer): Slot {
+  const { packing, daemonSets, opened } = opening;
+  const count = opened.get(offer.group.name) ?? 0;
+  opened.set(offer.group.name, count + 1);
+  const name = `new ${offer.group.name} ${offer.type.id} ${count}`;
+  return openComing(packing, templateSlot(offer.group, offer.type, name, 'new', offer.allocatable), daemonSets);
+}
+
+/** Opens nodes until nothing that is left is helped by one more; answers whether it opened any. */
+export function openNodes(
+  opening: Opening,
+  open: readonly Open[],
+  placed: (of: Open, slot: Slot, count: number) => void,
+): boolean {
+  const { packing } = opening;
+  let hasOpened = false;
+  for (;;) {
+    const best = bestOffer(opening, open);
+    if (best === null) return hasOpened;
+    hasOpened = true;
+    for (let alike = timesAlike(opening, open, best); alike > 0; alike -= 1) {
+      const slot = openNew(opening, best.offer);
+      for (const [index, each] of open.entries()) {
+        const count = best.taken[index] ?? 0;
+        if (count > 0) put(packing, each, count, [slot], placed);
+      }
+    }
+    // A new node can make room on others for pods that are spread or go with others; small ones fill what is left.
+    for (const each of open)
+      if (each.left > 0 && !isSimple(each.work.pods)) put(packing, each, each.left, packing.slots, placed);
+  }
+}
+
+export function put(
+  packing: Packing,
+  open: Open,
+  count: number,
+  slots: readonly Slot[],
+  placed: (of: Open, slot: Slot, count: number) => void,
+): void {
+  pour(packing, open.work.pods, count, slots, (slot, here) => {
+    open.left -= here;
+    placed(open, slot, here);
+  });
+}
+
+/** Pods that no rule ties to others fill one node after the other in the same way. */
+function timesAlike({ rosters, opened }: Opening, open: readonly Open[], { offer, taken }: Trial): number {
+  const roster = rosters.find(({ group }) => group === offer.group);
+  let times = Math.max(1, (roster?.room ?? 0) - (opened.get(offer.group.name) ?? 0));
+  for (const [index, { work, left }] of open.entries()) {
+    const count = taken[index] ?? 0;
+    if (count === 0) continue;
+    if (!isSimple(work.pods) || work.pods.countedBy.length > 0) return 1;
+    times = Math.min(times, Math.max(1, Math.floor(left / count)));
+  }
+  return times;
+}
+
+function bestOffer(opening: Opening, open: readonly Open[]): Trial | null {
+  const some = open.some(({ left }) => left > 0);
+  if (!some) return null;
+  const total = demandOf(open.map(({ work, left }) => [work.pods, left]));
+  let best: Trial | null = null;
+  for (const { group, room, offers } of opening.rosters) {
+    if (room <= (opening.opened.get(group.name) ?? 0)) continue;
+    for (const offer of offers) {
+      if (offer.refused !== null || (best !== null && offer.tier > best.offer.tier)) continue;
+      const trial = tried(opening, open, offer, total);
+      if (trial !== null && (best === null || isBetter(trial, best))) best = trial;
+    }
+  }
+  return best;
+}
+
+interface Demand {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly pods: number;
+}
+
+function demandOf(parts: readonly (readonly [pods: PodClass, count: number])[]): Demand {
+  const sum = { cpu: 0, memory: 0, pods: 0 };
+  for (const [{ constraints }, count] of parts) {
+    sum.cpu += (constraints.requests['cpu'] ?? 0) * count;
+    sum.memory += (constraints.requests['memory'] ?? 0) * count;
+    sum.pods += count;
+  }
+  return sum;
+}
+
+function tried(opening: Opening, open: readonly Open[], offer: Offer, total: Demand): Trial | null {
+  const { packing } = opening;
+  const mark = packing.mark();
+  const before = opening.opened.get(offer.group.name) ?? 0;
+  const slot = openNew(opening, offer);
+  const taken = open.map(({ work, left }) =>
+    left > 0 && mayOpen(work.pods.constraints, offer) ? pour(packing, work.pods, left, [slot]) : 0,
+  );
+  const used = (name: string): number => slot.used[packing.classes.resource(name)] ?? 0;
+  const waste = wasteOf(used('cpu'), offer.allocatable['cpu']) + wasteOf(used('memory'), offer.allocatable['memory']);
+  packing.rollback(mark);
+  opening.opened.set(offer.group.name, before);
+  if (taken.every((count) => count === 0)) return null;
+  const sum = (counts: (of: PodClass) => boolean): number =>
+    open.reduce((all, { work }, index) => all + (counts(work.pods) ? (taken[index] ?? 0) : 0), 0);
+  const part = demandOf(open.map(({ work }, index) => [work.pods, taken[index] ?? 0]));
+  return {
+    offer,
+    taken,
+    bound: sum(isBound),
+    together: sum(({ affinity }) => affinity?.tallies.some(({ rule }) => rule.topologyKey === HOSTNAME) === true),
+    waste,
+    value: share(part.cpu, total.cpu) + share(part.memory, total.memory) + share(part.pods, total.pods) * POD_WEIGHT,
+  };
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+/** Only to tell pods apart from none that request nothing. */
+const POD_WEIGHT = 0.001;
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+function wasteOf(used: number, capacity = 0): number {
+  return capacity === 0 ? 0 : Math.max(0, 1 - used / capacity);
+}
+
+/** Pods that few places take go first; then the expander decides, then fewer nodes, then the names. */
+function isBetter(a: Trial, b: Trial): boolean {
+  const byPrice = a.offer.group.expander === 'price' && b.offer.group.expander === 'price';
+  const order =
+    a.offer.tier - b.offer.tier ||
+    Number(b.bound > 0) - Number(a.bound > 0) ||
+    b.together - a.together ||
+    (byPrice ? compared(perValue(a), perValue(b)) : compared(a.waste, b.waste)) ||
+    compared(perValue(a), perValue(b)) ||
+    compared(b.value, a.value) ||
+    byText(a.offer.group.name, b.offer.group.name) ||
+    byText(a.offer.type.id, b.offer.type.id);
+  return order < 0;
+}
+
+function perValue({ offer, value }: Trial): number {
+  return offer.type.pricePerHour === null ? Number.POSITIVE_INFINITY : offer.type.pricePerHour / value;
+}
+
+/** Equal where only the rounding of sums differs. */
+function compared(a: number, b: number): number {
+  if (a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b))) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,86 @@
+/** Which pods wait for a node, and which wait for something that no node would give them. */
+import type { Pod } from '../model/pod.ts';
+import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import type { PodClass } from '../scheduling/pod-class.ts';
+
+/** cluster-autoscaler's default: pods below it do not make nodes. */
+const EXPENDABLE_BELOW = -10;
+const GIB = 1024 ** 3;
+/** Gibibytes of memory that are as much as a core, as in general-purpose machines. */
+const GIB_A_CORE = 4;
+
+/** Pending pods of one class. */
+export interface Work {
+  readonly pods: PodClass;
+  /** `<namespace>/<name>`, sorted. */
+  readonly names: readonly string[];
+}
+
+export interface Pending {
+  readonly work: readonly Work[];
+  readonly unhelped: readonly UnhelpedPod[];
+}
+
+/** Compares texts by their code units, the same on every machine. */
+export function byText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Sorts the pods that have no node: into classes for which nodes are looked for, and those that are not for us. */
+export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
+  const names = new Map<PodClass, string[]>();
+  const unhelped: UnhelpedPod[] = [];
+  for (const pod of pods) {
+    if (pod.node !== null || pod.phase !== 'Pending' || pod.deletesAt !== null || pod.owner?.kind === 'DaemonSet')
+      continue;
+    const reason = whyNot(pod);
+    if (reason !== null) unhelped.push({ namespace: pod.namespace, name: pod.name, ...reason });
+    else if (pod.unscheduled?.reason === 'Unschedulable') {
+      const of = packing.classOf(pod);
+      const list = names.get(of) ?? [];
+      list.push(`${pod.namespace}/${pod.name}`);
+      names.set(of, list);
+    }
+  }
+  return { work: [...names].map(([of, list]) => ({ pods: of, names: list.toSorted(byText) })), unhelped };
+}
+
+function whyNot(pod: Pod): { readonly reason: UnhelpedReason; readonly detail: string } | null {
+  if (pod.unscheduled?.reason === 'SchedulingGated') {
+    return { reason: 'SchedulingGated', detail: 'its scheduling gates keep it from being scheduled' };
+  }
+  if (pod.schedulerName !== 'default-scheduler') {
+    return { reason: 'OtherScheduler', detail: `it is placed by the scheduler ${pod.schedulerName}` };
+  }
+  if (pod.nominatedNode !== null) {
+    return { reason: 'Preempting', detail: `it takes the place of other pods on node ${pod.nominatedNode}` };
+  }
+  if (pod.unscheduled?.reason !== 'Unschedulable') return null;
+  if (pod.priority < EXPENDABLE_BELOW) {
+    return { reason: 'LowPriority', detail: `its priority of ${pod.priority} is below ${EXPENDABLE_BELOW}` };
+  }
+  return pod.claimsDevices
+    ? { reason: 'DeviceClaims', detail: 'it claims devices by ResourceClaims, which are not simulated' }
+    : null;
+}
+
+/** Pods that can go to few places first, then large ones first. */
+export function inOrder(work: readonly Work[]): readonly Work[] {
+  return work.toSorted(
+    (a, b) =>
+      Number(isBound(b.pods)) - Number(isBound(a.pods)) ||
+      sizeOf(b.pods) - sizeOf(a.pods) ||
+      byText(a.pods.key, b.pods.key),
+  );
+}
+
+/** Whether the pod asks for or keeps away other pods. */
+export function isBound({ spread, affinity, antiAffinity }: PodClass): boolean {
+  return spread.length > 0 || affinity !== null || antiAffinity.length > 0;
+}
+
+function sizeOf({ constraints: { requests } }: PodClass): number {
+  return (requests['cpu'] ?? 0) / 1000 + (requests['memory'] ?? 0) / GIB / GIB_A_CORE;
+}

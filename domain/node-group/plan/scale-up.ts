@@ -1,0 +1,195 @@
+/** Which nodes are to come: for pending pods, the minimum, and what a person or an earlier decision wants. */
+import type { ClusterState } from '../model/cluster-state.ts';
+import type { ClusterPlan, NewNodes, ScaleUpReason, UnhelpedPod } from '../model/plan.ts';
+import type { Slot } from '../scheduling/slot.ts';
+import { openCluster } from './cluster-packing.ts';
+import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
+import { type Open, type Opening, openNew, openNodes, put } from './open-nodes.ts';
+import { byText, inOrder, pendingWork, type Work } from './pending.ts';
+import { whyUnhelped } from './unhelped.ts';
+
+export interface ScaleUpOptions {
+  /** Groups that ask for no machines now, by name. */
+  readonly blocked: Readonly<Record<string, Blocked>>;
+}
+
+/** How often a plan is looked at again with all of its nodes there from the beginning. */
+const ROUNDS = 8;
+/** How many pods are named beside new nodes. */
+const NAMED = 5;
+
+interface Planned {
+  readonly offer: Offer;
+  readonly reason: ScaleUpReason;
+}
+
+interface Placement {
+  readonly slot: Slot;
+  readonly name: string;
+}
+
+interface Round {
+  readonly open: readonly Open[];
+  readonly placements: readonly Placement[];
+  /** The new nodes in their order, with why they are planned. */
+  readonly nodes: readonly (Planned & { readonly slot: Slot })[];
+}
+
+/**
+ * One plan for the whole cluster, whatever the order of its parts. Existing nodes and machines on their way are used first. Each
+ * round begins anew with the nodes planned so far, until no more are needed: so a plan that was carried out needs no other.
+ */
+export function planScaleUp(
+  state: ClusterState,
+  { blocked }: ScaleUpOptions,
+): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
+  const packing = openCluster(state);
+  const pending = pendingWork(packing, state.pods);
+  const work = inOrder(pending.work);
+  const all = rosters(state, blocked);
+  const opening: Opening = { packing, rosters: all, daemonSets: state.daemonSets, opened: new Map() };
+  const base = packing.mark();
+  let planned = all.flatMap(floorOf);
+  const floor = planned.length;
+  let round = run(opening, planned, work);
+  let isTrimmed = false;
+  for (let n = 1; n < ROUNDS; n += 1) {
+    const busy = new Set(round.placements.map(({ slot }) => slot));
+    const needed = round.nodes.filter(({ reason, slot }) => reason !== 'PendingPods' || busy.has(slot));
+    const hasGrown = round.nodes.length > planned.length;
+    if (!hasGrown && (isTrimmed || needed.length === round.nodes.length)) break;
+    isTrimmed ||= needed.length < round.nodes.length;
+    planned = inOrderOfMachines(needed);
+    packing.rollback(base);
+    opening.opened.clear();
+    round = run(opening, planned, work);
+  }
+  const kept = withinBatch(round, floor);
+  return { newNodes: summed(round, kept), unhelped: unhelpedOf(opening, round, kept, pending.unhelped) };
+}
+
+/** Nodes that the minimum or the wanted size asks for. */
+function floorOf(roster: Roster): readonly Planned[] {
+  const { group, current, room } = roster;
+  const offer = plainOffer(roster);
+  if (offer === null) return [];
+  const wanted = Math.min(group.maxNodes, Math.max(group.minNodes, group.desiredNodes ?? 0));
+  const count = Math.max(0, Math.min(room, wanted - current));
+  const below = Math.min(count, Math.max(0, group.minNodes - current));
+  return Array.from({ length: count }, (_, index) => ({
+    offer,
+    reason: index < below ? 'BelowMinimum' : 'BelowDesired',
+  }));
+}
+
+/** As machines on their way are looked at in the next plan. */
+function inOrderOfMachines(nodes: readonly Planned[]): Planned[] {
+  return nodes.toSorted(
+    (a, b) => byText(a.offer.group.name, b.offer.group.name) || byText(a.offer.type.id, b.offer.type.id),
+  );
+}
+
+function run(opening: Opening, planned: readonly Planned[], work: readonly Work[]): Round {
+  const { packing, rosters: all } = opening;
+  const before = packing.slots.length;
+  const nodes = planned.map((each) => ({ ...each, slot: openNew(opening, each.offer) }));
+  const open = work.map((each): Open => ({ work: each, left: each.names.length }));
+  const placements: Placement[] = [];
+  const next = new Map<Open, number>();
+  const placed = (of: Open, slot: Slot, count: number): void => {
+    const from = next.get(of) ?? 0;
+    for (const name of of.work.names.slice(from, from + count)) placements.push({ slot, name });
+    next.set(of, from + count);
+  };
+  for (let last = -1; last !== placements.length; ) {
+    last = placements.length;
+    for (const each of open) if (each.left > 0) put(packing, each, each.left, packing.slots, placed);
+  }
+  openNodes(opening, open, placed);
+  const more = packing.slots.slice(before + nodes.length).map((slot) => {
+    const offers = all.find(({ group }) => group.name === slot.group)?.offers ?? [];
+    const offer = offers.find(({ type }) => type.id === slot.instanceType);
+    if (offer === undefined) throw new Error(`no offer made the node ${slot.name}`);
+    return { offer, reason: 'PendingPods' as const, slot };
+  });
+  return { open, placements, nodes: [...nodes, ...more] };
+}
+
+/** Of each group, the nodes of one decision: those for its size first. */
+function withinBatch({ nodes }: Round, floor: number): ReadonlySet<Slot> {
+  const counts = new Map<string, number>();
+  const kept = new Set<Slot>();
+  const byReason =
+    floor === 0
+      ? nodes
+      : nodes.toSorted((a, b) => Number(a.reason === 'PendingPods') - Number(b.reason === 'PendingPods'));
+  for (const { offer, slot } of byReason) {
+    const { name, scaleUp } = offer.group;
+    const count = counts.get(name) ?? 0;
+    if (scaleUp.batchSize > 0 && count >= scaleUp.batchSize) continue;
+    counts.set(name, count + 1);
+    kept.add(slot);
+  }
+  return kept;
+}
+
+function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>): readonly NewNodes[] {
+  const names = new Map<Slot, string[]>();
+  for (const { slot, name } of placements) names.set(slot, [...(names.get(slot) ?? []), name]);
+  const sums = new Map<string, { of: Planned; count: number; pods: string[] }>();
+  for (const { slot, offer, reason } of nodes) {
+    if (!kept.has(slot)) continue;
+    const key = `${offer.group.name} ${offer.type.id} ${reason}`;
+    const sum = sums.get(key) ?? { of: { offer, reason }, count: 0, pods: [] };
+    sum.count += 1;
+    sum.pods.push(...(names.get(slot) ?? []));
+    sums.set(key, sum);
+  }
+  return [...sums]
+    .toSorted(([a], [b]) => byText(a, b))
+    .map(([, { of, count, pods }]) => ({
+      group: of.offer.group.name,
+      instanceType: of.offer.type.id,
+      count,
+      reason: of.reason,
+      pods: pods.toSorted(byText).slice(0, NAMED),
+      podCount: pods.length,
+    }));
+}
+
+function unhelpedOf(
+  opening: Opening,
+  { open, placements, nodes }: Round,
+  kept: ReadonlySet<Slot>,
+  before: readonly UnhelpedPod[],
+): readonly UnhelpedPod[] {
+  const planned = new Set(nodes.map(({ slot }) => slot));
+  const all = [...before];
+  for (const { slot, name } of placements) {
+    if (planned.has(slot)) {
+      if (!kept.has(slot)) {
+        const detail = `${slot.group ?? ''} adds no more nodes in one decision; the next one follows`;
+        all.push({ ...named(name), reason: 'Limited', detail });
+      }
+    } else if (slot.origin === 'existing') {
+      all.push({
+        ...named(name),
+        reason: 'FitsExisting',
+        detail: `it fits node ${slot.name}, where it is to be placed`,
+      });
+    } else {
+      all.push({ ...named(name), reason: 'FitsUpcoming', detail: `it fits ${slot.name}, which is on its way` });
+    }
+  }
+  for (const { work, left } of open) {
+    if (left === 0) continue;
+    const why = whyUnhelped(opening, work.pods);
+    for (const name of work.names.slice(work.names.length - left)) all.push({ ...named(name), ...why });
+  }
+  return all.toSorted((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));
+}
+
+function named(text: string): Pick<UnhelpedPod, 'namespace' | 'name'> {
+  const [namespace = '', name = ''] = text.split('/');
+  return { namespace, name };
+}

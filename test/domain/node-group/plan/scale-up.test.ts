@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
+import type { ClusterPlan } from '../../../../domain/node-group/model/plan.ts';
+import { planScaleUp } from '../../../../domain/node-group/plan/scale-up.ts';
+import { groupOf, machineOf, podOf, stateOf, typeOf } from '../builders.ts';
+
+const instanceTypes = { web: [typeOf('small', 4, 16)] };
+const one = stateOf({ groups: [groupOf('web')], instanceTypes });
+const ten = Array.from({ length: 10 }, (_, n) => podOf(`p${n}`, { cpu: '1' }));
+
+function plan(over: Partial<ClusterState>): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
+  return planScaleUp({ ...one, ...over }, { blocked: {} });
+}
+
+function counts(over: Partial<ClusterState>): readonly string[] {
+  return plan(over).newNodes.map(({ group, instanceType, count }) => `${count} ${instanceType} of ${group}`);
+}
+
+const reasons = (over: Partial<ClusterState>): readonly string[] => [
+  ...new Set(plan(over).unhelped.map(({ reason }) => reason)),
+];
+
+describe('a plan has as many nodes as pending pods need', () => {
+  it('from zero, and none more while the machines are on their way', () => {
+    expect(counts({ pods: ten })).toEqual(['3 small of web']);
+    const machines = ['a', 'b', 'c'].map((name) => machineOf(name, 'web'));
+    expect(counts({ pods: ten, machines })).toEqual([]);
+    expect(reasons({ pods: ten, machines })).toEqual(['FitsUpcoming']);
+  });
+
+  it('two groups that fit one pod make one node', () => {
+    const groups = [groupOf('web'), groupOf('api')];
+    const types = { ...instanceTypes, api: [typeOf('small', 4, 16)] };
+    expect(counts({ pods: ten.slice(0, 1), groups, instanceTypes: types })).toEqual(['1 small of api']);
+  });
+
+  it('no more than the maximum, and no more in one decision than a batch', () => {
+    expect(counts({ pods: ten, groups: [groupOf('web', { maxNodes: 2 })] })).toEqual(['2 small of web']);
+    expect(reasons({ pods: ten, groups: [groupOf('web', { maxNodes: 2 })] })).toEqual(['AtMaximum']);
+    const groups = [groupOf('web', { scaleUp: { ...groupOf('web').scaleUp, batchSize: 1 } })];
+    expect(counts({ pods: ten, groups })).toEqual(['1 small of web']);
+    expect(reasons({ pods: ten, groups })).toEqual(['Limited']);
+  });
+
+  it('the minimum without any pod', () => {
+    expect(plan({ groups: [groupOf('web', { minNodes: 2 })] }).newNodes).toMatchObject([
+      { count: 2, reason: 'BelowMinimum' },
+    ]);
+  });
+
+  it('one for each pod that keeps others away', () => {
+    const required = [{ topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'x' } } }];
+    const spec = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+    const pods = ['a', 'b', 'c'].map((name) => podOf(name, { cpu: '100m' }, spec, { labels: { app: 'x' } }));
+    expect(counts({ pods: [...pods, ...ten.slice(0, 8)] })).toEqual(['3 small of web']);
+  });
+
+  it('none for pods that no node would help', () => {
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'gone' } }];
+    expect(reasons({ pods: [podOf('p', {}, { volumes })] })).toEqual(['ClaimMissing']);
+    expect(reasons({ pods: [podOf('p', { cpu: '5' })] })).toEqual(['TooLarge']);
+    expect(reasons({ pods: [podOf('p', {}, { nodeSelector: { disk: 'ssd' } })] })).toEqual(['NoGroupMatches']);
+  });
+});
+
+it('a plan does not depend on the order of its pods, and needs no other once its machines are on their way', () => {
+  const types = { web: [typeOf('small', 4, 16), typeOf('large', 16, 64)] };
+  const groups = [groupOf('web', { offeringIds: ['small', 'large'] })];
+  const cpus = fc.array(fc.integer({ min: 1, max: 160 }), { maxLength: 40 });
+  fc.assert(
+    fc.property(cpus, (tenths) => {
+      const pods = tenths.map((n, index) => podOf(`p${index}`, { cpu: `${n * 100}m` }));
+      const first = plan({ pods, groups, instanceTypes: types });
+      expect(plan({ pods: pods.toReversed(), groups, instanceTypes: types })).toEqual(first);
+      const machines = first.newNodes.flatMap(({ instanceType, count }) =>
+        Array.from({ length: count }, (_, n) => machineOf(`${instanceType}-${n}`, 'web', { instanceType })),
+      );
+      expect(counts({ pods, groups, instanceTypes: types, machines })).toEqual([]);
+    }),
+  );
+});
