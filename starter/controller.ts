@@ -5,6 +5,7 @@ import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import type { AdmissionWebhooks } from './admission/webhooks.ts';
 import type { Config } from './config.ts';
+import type { CacheHost } from './kernel/cache-host.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
 import type { RequestMetrics } from './kernel/request-metrics.ts';
@@ -17,6 +18,8 @@ export interface StarterContext {
   readonly metrics: Registry;
   readonly countedUsage: CountedUsage;
   readonly requestMetrics: RequestMetrics;
+  /** Hosts activities that read the controller's caches. */
+  readonly cacheHost: CacheHost;
 }
 
 /** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */

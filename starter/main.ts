@@ -12,6 +12,7 @@ import { connectProcess, type HeadroomProcess, runProcess } from '../platform/pr
 import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
 import type { Config } from './config.ts';
 import type { RunningController } from './controller.ts';
+import { CacheHost } from './kernel/cache-host.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
 import { watchPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
@@ -45,7 +46,8 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const countedUsage = new CountedUsage();
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
-  const context = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics };
+  const cacheHost = new CacheHost(headroom);
+  const context = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
   for (const [, { start }] of enabled) running.push(await start(context));
   running.push(watchPauses(context));
   await serveWebhooks(headroom, { kubeConfig, metrics, running });

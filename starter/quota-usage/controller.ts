@@ -1,3 +1,5 @@
+import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
+import { cacheTaskQueue } from '../../domain/kernel/target.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -64,7 +66,7 @@ function start(context: StarterContext): RunningController {
     watch.stop();
     await cache.stop();
   });
-  hostCounts(headroom, cache, policy).catch((error: unknown) => {
+  hostCounts(context, cache, policy).catch((error: unknown) => {
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });
   countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
@@ -74,34 +76,13 @@ function start(context: StarterContext): RunningController {
 
 /** Hosts the counting activities from when the quotas are listed until the process stops. */
 async function hostCounts(
-  { config, cluster, log, identity, signal, onStop }: StarterContext['headroom'],
+  { headroom: { config, cluster, log, signal }, cacheHost }: Pick<StarterContext, 'headroom' | 'cacheHost'>,
   cache: RunningUsageCache,
   policy: UsagePolicy,
 ): Promise<void> {
   if (!(await cache.ready(signal))) return;
-  // Loaded only here: a starter that counts nothing does not need the SDK's worker with its native library.
-  const [{ Runtime }, { connectWorker, runtimeOptions }, { createCacheHost }] = await Promise.all([
-    import('@temporalio/worker'),
-    import('../../platform/temporal/worker-connection.ts'),
-    import('./host.ts'),
-  ]);
-  Runtime.install(runtimeOptions(log, undefined));
-  const connection = await connectWorker(config.temporal, { log, signal });
-  onStop('Temporal connection of the usage counts', async () => await connection.close());
-  const host = await createCacheHost({
-    createWorker: async (options) => await connection.createWorker({ ...options, identity }),
-    cluster,
-    cache,
-    policy,
-    workers: config.quotaUsage.workers,
-    shutdownForceTime: config.process.shutdownGrace,
-  });
-  const running = host.run();
-  onStop('usage counts', async () => {
-    if (host.getState() === 'RUNNING') host.shutdown();
-    await running;
-  });
   log.info({ cluster, mode: policy.mode, watched: cache.watched().length }, 'quotas are counted');
-  await running;
-  if (!signal.aborted) throw new Error('it ended by itself');
+  const activities = createUsageCacheActivities({ cache, cluster, policy });
+  const { workers } = config.quotaUsage;
+  await cacheHost.run({ taskQueue: cacheTaskQueue(cluster), activities, workers }, 'usage counts');
 }
