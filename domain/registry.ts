@@ -20,6 +20,7 @@ export const controllerSettings = {
   'node-group': nodeGroupSettings,
 } as const satisfies Readonly<Record<ControllerName, SettingsDefinition>>;
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- a controller may have no settings
 type Union = ConfigOf<(typeof controllerSettings)[ControllerName]>;
 type Together<Parts> = (Parts extends unknown ? (part: Parts) => void : never) extends (all: infer All) => void
   ? All

@@ -1,5 +1,3 @@
-import { activityTaskQueue, cacheTaskQueue } from '../kernel/target.ts';
-
 /** A NodeGroup of a named cluster. All NodeGroups are in `kube-system`, so their names are unique in the cluster. */
 export interface NodeGroupTarget {
   readonly cluster: string;
@@ -22,9 +20,4 @@ export function nodeGroupId({ cluster, group }: NodeGroupTarget): string {
 /** The workflow id of a drain; a node is drained by at most one workflow. */
 export function nodeDrainId({ cluster, uid }: Pick<DrainTarget, 'cluster' | 'uid'>): string {
   return `node-drain/${cluster}/${uid}`;
-}
-
-/** Task queue of the activities that read the plan of a cluster; its starters poll it. */
-export function planTaskQueue(cluster: string): string {
-  return activityTaskQueue(cacheTaskQueue(cluster), 'node-group');
 }

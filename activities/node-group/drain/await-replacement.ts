@@ -5,13 +5,7 @@ import { notYet } from '../../kernel/not-yet.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import type { Replacement } from '../../../domain/node-group/drain/answers.ts';
-
-const MACHINES = {
-  group: 'autoscaler.vpsie.com',
-  version: 'v1alpha1',
-  plural: 'vpsienodes',
-  namespace: 'kube-system',
-} as const;
+import { MACHINES } from '../machines/machine-objects.ts';
 
 /** A machine becomes a node within seconds or many minutes. */
 const PACE: PollPace = { first: 1_000, last: 10_000, ramp: 120_000 };

@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { applyCommand } from '../../../../domain/node-group/decide/commands.ts';
+import { decide, pausedVerdict, removalKey } from '../../../../domain/node-group/decide/decide.ts';
+import { afterDrain } from '../../../../domain/node-group/decide/drain-outcome.ts';
+import { freshMemory, type NodeGroupMemory } from '../../../../domain/node-group/decide/memory.ts';
+import type { NodeGroupObservation, SeenGroup } from '../../../../domain/node-group/decide/observation.ts';
+import type { NewNodes, Removal } from '../../../../domain/node-group/model/plan.ts';
+
+const NOW = Date.parse('2026-11-23T12:00:00Z');
+const HOUR = 3_600_000;
+
+const GROUP: SeenGroup = {
+  name: 'pool',
+  uid: 'uid-1',
+  generation: 1,
+  isDeleting: false,
+  minNodes: 1,
+  maxNodes: 10,
+  approval: 'none',
+  desiredNodes: 3,
+  backoff: null,
+  mode: 'act',
+  provider: 'kwok',
+};
+
+const NO_MACHINES: NodeGroupObservation['machines'] = {
+  Pending: 0,
+  Provisioning: 0,
+  Provisioned: 0,
+  Joining: 0,
+  Ready: 0,
+  Terminating: 0,
+  Deleting: 0,
+  Failed: 0,
+};
+
+function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
+  return {
+    at: NOW,
+    group: GROUP,
+    problems: [],
+    heldBy: null,
+    fence: '7',
+    machines: { ...NO_MACHINES, Ready: 3 },
+    unsettled: 0,
+    newNodes: [],
+    unhelped: { total: 0, first: [] },
+    removals: [],
+    kept: { total: 0, first: [] },
+    leaving: [],
+    status: null,
+    nextLook: null,
+    ...more,
+  };
+}
+
+const NEW_NODES: NewNodes = {
+  group: 'pool',
+  instanceType: 'small',
+  count: 2,
+  reason: 'PendingPods',
+  pods: ['team-a/web-1'],
+  podCount: 7,
+};
+
+function removal(node: string, more: Partial<Removal> = {}): Removal {
+  return {
+    group: 'pool',
+    node,
+    uid: `uid-of-${node}`,
+    machine: node,
+    reason: 'Empty',
+    podCount: 0,
+    replacement: null,
+    detail: 'no pod needs it',
+    ...more,
+  };
+}
+
+const known: NodeGroupMemory = { ...freshMemory, uid: 'uid-1' };
+
+describe('the decision about a NodeGroup', () => {
+  it('ends with the group', () => {
+    const [memory, verdict] = decide(seen({ group: null }), { ...known, requested: [{ node: 'n', by: 'ann' }] });
+    expect(verdict).toMatchObject({ kind: 'end', reason: 'GroupGone' });
+    expect(memory).toEqual(freshMemory);
+  });
+
+  it('forgets everything about a group that was created again under the same name', () => {
+    const before = { ...known, uid: 'uid-0', requested: [{ node: 'n', by: 'ann' }] };
+    expect(decide(seen(), before)[0]).toEqual(known);
+  });
+
+  it('creates machines for pending pods, and begins drains in the same pass', () => {
+    const [memory, verdict] = decide(seen({ newNodes: [NEW_NODES], removals: [removal('old')] }), known);
+    expect(verdict).toMatchObject({
+      kind: 'create',
+      newNodes: [NEW_NODES],
+      drains: [removal('old')],
+      phase: 'ScalingUp',
+      detail: 'creating 2 nodes of small for 7 pending pods',
+    });
+    expect(memory.drains).toEqual([{ node: 'old', uid: 'uid-of-old', since: NOW }]);
+  });
+
+  it('only says what it would do in the mode observe', () => {
+    const group = { ...GROUP, mode: 'observe' } as const;
+    const up = decide(seen({ group, newNodes: [NEW_NODES], removals: [removal('old')] }), known);
+    expect(up[1]).toMatchObject({
+      kind: 'wait',
+      phase: 'Observing',
+      reason: 'WouldScaleUp',
+      detail: 'would create 2 nodes of small for 7 pending pods',
+      drains: [],
+    });
+    expect(up[0].drains).toEqual([]);
+    expect(decide(seen({ group, removals: [removal('old')] }), known)[1]).toMatchObject({
+      reason: 'WouldScaleDown',
+      detail: 'would take away old (no pod needs it)',
+      drains: [],
+    });
+  });
+
+  it.each([
+    [{ problems: ['spec.minNodes is above spec.maxNodes'] }, 'Invalid', 'spec.minNodes is above spec.maxNodes'],
+    [{ heldBy: 'another controller holds its Lease' }, 'HeldByOther', 'another controller holds its Lease'],
+  ])('does nothing while %j', (more, reason, detail) => {
+    const [memory, verdict] = decide(seen({ newNodes: [NEW_NODES], removals: [removal('old')], ...more }), known);
+    expect(verdict).toMatchObject({ kind: 'wait', phase: 'Blocked', reason, detail, drains: [] });
+    expect(memory.drains).toEqual([]);
+  });
+
+  it('drives machines that are on their way', () => {
+    const machines = { ...NO_MACHINES, Ready: 1, Joining: 2 };
+    expect(decide(seen({ machines, unsettled: 2 }), known)[1]).toMatchObject({
+      kind: 'drive',
+      detail: '2 of 3 machines are on their way',
+    });
+  });
+
+  it('names a pod that no node would help', () => {
+    const pod = { namespace: 'team-a', name: 'db-0', reason: 'ClaimNotBound', detail: 'its claim data waits' } as const;
+    expect(decide(seen({ unhelped: { total: 4, first: [pod] } }), known)[1]).toMatchObject({
+      phase: 'Steady',
+      reason: 'PodsUnhelped',
+      detail: 'no new node would help 4 pending pods, such as team-a/db-0: its claim data waits',
+    });
+  });
+
+  it('says until when it asks for no more machines', () => {
+    const backoff = { until: NOW + HOUR, failures: 2, reason: 'the machine pool-1 never registered' };
+    expect(decide(seen({ group: { ...GROUP, backoff } }), known)[1]).toMatchObject({
+      kind: 'wait',
+      until: NOW + HOUR,
+      reason: 'BackingOff',
+      detail: 'no more machines are asked for until 2026-11-23T13:00:00Z: the machine pool-1 never registered',
+    });
+  });
+
+  it('does not begin a drain twice, and waits for the first', () => {
+    const [memory] = decide(seen({ removals: [removal('old')] }), known);
+    const [, verdict] = decide(seen({ removals: [removal('old')] }), memory);
+    expect(verdict).toMatchObject({ kind: 'wait', phase: 'ScalingDown', detail: 'draining old', drains: [] });
+    expect(verdict).toHaveProperty('until', NOW + 600_000);
+  });
+
+  it('gives back the machines of a group that is being deleted, without an approval, and then lets it go', () => {
+    const group = { ...GROUP, isDeleting: true, approval: 'scale-down' } as const;
+    const [, verdict] = decide(seen({ group, removals: [removal('a'), removal('b')] }), known);
+    expect(verdict).toMatchObject({ kind: 'wait', phase: 'Deleting' });
+    expect(verdict.drains.map(({ node }) => node)).toEqual(['a', 'b']);
+    expect(decide(seen({ group, machines: NO_MACHINES }), known)[1]).toMatchObject({ kind: 'release' });
+  });
+
+  it('shows a pause in the words of whoever paused', () => {
+    const pause = {
+      by: 'ann',
+      reason: 'migration',
+      at: NOW,
+      scope: 'target',
+      kept: 'ConfigMap headroom-pauses',
+    } as const;
+    expect(pausedVerdict(pause)).toEqual({
+      phase: 'Paused',
+      reason: 'Paused',
+      detail: expect.stringContaining('ann') as string,
+      facts: [],
+    });
+  });
+});
+
+describe('approvals', () => {
+  const group = { ...GROUP, approval: 'scale-down' } as const;
+  const proposed = seen({ group, removals: [removal('old')] });
+
+  it('are asked for, and hold for this node and this reason only', () => {
+    const [asked, verdict] = decide(proposed, known);
+    expect(verdict).toMatchObject({ phase: 'AwaitingApproval', drains: [] });
+    expect(verdict.detail).toBe('approve or reject taking away old (no pod needs it)');
+    const { memory, message } = applyCommand('approve', { by: 'ann' }, { memory: asked, now: NOW });
+    expect(message).toBe('approved by ann: 1 node');
+    expect(decide(proposed, memory ?? known)[1].drains).toEqual([removal('old')]);
+    const other = seen({ group, removals: [removal('old', { reason: 'Underutilized' })] });
+    expect(decide(other, memory ?? known)[1].drains).toEqual([]);
+    const again = seen({ group, removals: [removal('old', { uid: 'uid-of-another' })] });
+    expect(decide(again, memory ?? known)[1].drains).toEqual([]);
+  });
+
+  it('are not needed for what a person asked for', () => {
+    const requested = seen({ group, removals: [removal('old', { reason: 'Requested' })] });
+    const { memory } = applyCommand('drain', { node: 'old', by: 'ann' }, { memory: known, now: NOW });
+    const [after, verdict] = decide(requested, memory ?? known);
+    expect(verdict.drains).toHaveLength(1);
+    expect(after.requested).toEqual([]);
+  });
+
+  it('of replacements are asked for where only those need one', () => {
+    const careful = { ...GROUP, approval: 'replacement' } as const;
+    const dead = removal('dead', { reason: 'NotReady', replacement: { instanceType: 'small' } });
+    const [, verdict] = decide(seen({ group: careful, removals: [removal('empty'), dead] }), known);
+    expect(verdict.drains.map(({ node }) => node)).toEqual(['empty']);
+  });
+
+  it('that are refused keep the node for eight hours', () => {
+    const [asked] = decide(proposed, known);
+    const { memory } = applyCommand('reject', { by: 'ann' }, { memory: asked, now: NOW });
+    expect(memory?.rejected).toEqual([{ key: removalKey(removal('old')), by: 'ann', until: NOW + 8 * HOUR }]);
+    expect(decide(proposed, memory ?? known)[1]).toMatchObject({ phase: 'Steady', until: NOW + 8 * HOUR });
+    const later = { ...proposed, at: NOW + 8 * HOUR };
+    expect(decide(later, memory ?? known)[1]).toMatchObject({ phase: 'AwaitingApproval' });
+  });
+
+  it('cannot be given for nothing', () => {
+    const context = { memory: known, now: NOW };
+    for (const name of ['approve', 'reject'] as const) {
+      expect(applyCommand(name, {}, context)).toEqual({ memory: null, message: 'nothing waits for an approval' });
+    }
+    expect(applyCommand('drain', { node: 'Not A Node' }, context).memory).toBeNull();
+  });
+});
+
+describe('a drain that ended', () => {
+  const draining: NodeGroupMemory = { ...known, drains: [{ node: 'old', uid: 'uid-of-old', since: NOW }] };
+  const ended = { node: 'old', uid: 'uid-of-old', detail: 'the budget team-a/web lets no pod go' };
+
+  it('is forgotten when its node is gone', () => {
+    expect(afterDrain(draining, { ...ended, outcome: 'drained' }, NOW)).toEqual(known);
+  });
+
+  it('rests for ten minutes when it was blocked, unless a person wants it to be tried at once', () => {
+    const memory = afterDrain(draining, { ...ended, outcome: 'blocked' }, NOW);
+    expect(decide(seen({ removals: [removal('old')] }), memory)[1]).toMatchObject({
+      phase: 'Steady',
+      until: NOW + 600_000,
+      drains: [],
+    });
+    const { memory: asked } = applyCommand('reconcileNow', { by: 'ann' }, { memory, now: NOW });
+    expect(decide(seen({ removals: [removal('old')] }), asked ?? known)[1].drains).toHaveLength(1);
+  });
+});

@@ -1,0 +1,2 @@
+/** Nothing is recorded: no worker runs its workflows yet. */
+export const coverage = {};
