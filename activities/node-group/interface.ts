@@ -1,7 +1,7 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
 
-export interface MachineInput {
+interface MachineInput {
   readonly target: NodeGroupTarget;
   /** Of the NodeGroup that this is about: one that was created again under the same name is another one. */
   readonly uid: string;

@@ -73,7 +73,9 @@ describe('the workflows as they are', () => {
         )
         .map((type) => type?.name),
     );
-    expect([...scheduled]).toEqual(expect.arrayContaining(await declaredActivities()));
+    // A controller whose workflows nothing starts calls none.
+    const idle = controllers.filter((controller) => workflowTypesOf(controller).length === 0);
+    expect([...scheduled]).toEqual(expect.arrayContaining(await declaredActivities(idle)));
   });
 });
 

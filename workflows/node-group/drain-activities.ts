@@ -31,7 +31,7 @@ export const { awaitReplacement } = controllerActivities<DrainActivities>('node-
  * Each attempt is one look at the node, which ends the drain itself when nothing leaves any more: budgets that let go of one pod
  * after the other take as long as it takes.
  */
-export const { evictPods } = controllerActivities<DrainActivities>('node-group', {
+export const { ensureEvicted } = controllerActivities<DrainActivities>('node-group', {
   // A full node of 110 pods behind slow admission webhooks, of which each may take 10 s; ten are asked at once.
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout,

@@ -25,7 +25,7 @@ import {
   ensureDrainMarked,
   ensureDrainUnmarked,
   ensureMachineDeleted,
-  evictPods,
+  ensureEvicted,
 } from './drain-activities.ts';
 import { drainEnded } from './drain-messages.ts';
 
@@ -97,7 +97,10 @@ export class NodeDrain {
       case 'evicting': {
         const { progress, refusedBy } = step;
         const input = { target, reason, timeoutMs, progress, refusedBy };
-        return await this.#forward(async () => await evictPods.executeWithOptions({ summary }, [input]), afterEvicted);
+        return await this.#forward(
+          async () => await ensureEvicted.executeWithOptions({ summary }, [input]),
+          afterEvicted,
+        );
       }
       case 'deleting':
         return await this.#insistently(async () => {

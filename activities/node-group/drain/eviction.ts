@@ -41,7 +41,7 @@ export async function evict(
 }
 
 /** Null where the error is not about the pod. */
-export function answerOf(error: unknown, namespace: string): EvictionAnswer | 'SeveralBudgets' | null {
+function answerOf(error: unknown, namespace: string): EvictionAnswer | 'SeveralBudgets' | null {
   const code = statusCode(error);
   const status: KubernetesStatus = error instanceof ApiException ? readKubernetesStatus(error.body) : {};
   // It is gone, or another one has its name; with its namespace it is deleted without an eviction.

@@ -4,7 +4,7 @@ import type { DrainProgress } from '../../../domain/node-group/drain/look.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
 
-export interface DrainInput {
+interface DrainInput {
   readonly target: DrainTarget;
 }
 
@@ -33,7 +33,7 @@ export interface DrainActivities {
    * are due; it can be ended and called again at any time.
    * @throws NotYet, retried, while pods are on their way out or refused.
    */
-  evictPods(input: EvictInput): Promise<Evicted>;
+  ensureEvicted(input: EvictInput): Promise<Evicted>;
   /** Takes the marks of this drain off the node, and uncordons it if this drain cordoned it. */
   ensureDrainUnmarked(input: DrainInput): Promise<void>;
 }

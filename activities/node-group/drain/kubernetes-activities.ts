@@ -5,7 +5,7 @@ import { createPauseGuard, type PauseOptions, readPause } from '../../kernel/pau
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { awaitReplacement } from './await-replacement.ts';
-import { type EvictOptions, evictPods } from './evict-pods.ts';
+import { type EvictOptions, ensureEvicted } from './ensure-evicted.ts';
 import type { DrainActivities } from './interface.ts';
 import { ensureMarked, ensureUnmarked } from './node-marks.ts';
 
@@ -29,7 +29,7 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
     awaitReplacement: withKubernetesFailures(
       async ({ machine }) => await awaitReplacement(options.kubernetes, machine),
     ),
-    evictPods: withKubernetesFailures(async (input) => await evictPods(options, input)),
+    ensureEvicted: withKubernetesFailures(async (input) => await ensureEvicted(options, input)),
     ensureDrainUnmarked: withKubernetesFailures(
       async ({ target }) => await ensureUnmarked(options, target, nodeDrainId(target)),
     ),
@@ -37,7 +37,7 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
 }
 
 /** What the functions of a drain need, for those too who take back the marks of drains that do not run any more. */
-export function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly kubernetes: Kubernetes } {
+function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly kubernetes: Kubernetes } {
   const { kubernetes, now = Date.now } = given;
   const pauses = createPauseGuard(given);
   return {

@@ -56,7 +56,6 @@ export const machineStatus = z.object({
   lastError: text.describe('What went wrong last.'),
   observedGeneration: z.int().optional(),
 });
-export type MachineStatus = z.infer<typeof machineStatus>;
 
 /** Reads a complete object, any part of which may be missing, the first implementation's as well. Never throws. */
 export function readMachine(object: unknown): Machine {

@@ -12,13 +12,11 @@ export const MACHINE_PLURAL = 'vpsienodes';
 /** The only namespace with NodeGroups and VPSieNodes. */
 export const NAMESPACE = 'kube-system';
 
-export const FINALIZER = `nodegroup.${GROUP}/finalizer`;
 export const MACHINE_FINALIZER = `vpsienode.${GROUP}/finalizer`;
 
 /** Labels of VPSieNodes and Nodes. */
 export const MANAGED_LABEL = `${GROUP}/managed`;
 export const GROUP_LABEL = `${GROUP}/nodegroup`;
-export const MACHINE_LABEL = `${GROUP}/vpsienode`;
 export const DATACENTER_LABEL = `${GROUP}/datacenter`;
 export const OFFERING_LABEL = `${GROUP}/offering`;
 
@@ -26,9 +24,3 @@ export const OFFERING_LABEL = `${GROUP}/offering`;
 export const CREATION_REASON = `${GROUP}/creation-reason`;
 /** The annotation of a VPSieNode: the decision that it was created for. */
 export const DECISION = `${GROUP}/decision`;
-
-/**
- * The Lease by which the first implementation elects its leader, in `kube-system`: the default of its flag
- * `--leader-election-id`.
- */
-export const FORMER_LEASE = 'vpsie-autoscaler-leader';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** The most nodes of a group: the first implementation's webhook takes no more. */
-export const MAX_NODES = 1000;
+const MAX_NODES = 1000;
 
 /** Semantic versions, as the first implementation's definition has them. */
 const KUBERNETES_VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
@@ -164,4 +164,3 @@ export const nodeGroupStatus = z.object({
     .optional()
     .describe('Present after machines that failed.'),
 });
-export type NodeGroupStatus = z.infer<typeof nodeGroupStatus>;

@@ -56,7 +56,7 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
 }
 
 /** What of a spec of the right types cannot work. */
-export function specProblems(spec: NodeGroupSpec): readonly string[] {
+function specProblems(spec: NodeGroupSpec): readonly string[] {
   const { minNodes, maxNodes, provider, offeringIDs, labels = {} } = spec;
   const missing = provider === 'vpsie' ? VPSIE_FIELDS.filter((field) => !spec[field]) : [];
   return [

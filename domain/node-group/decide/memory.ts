@@ -1,14 +1,14 @@
 import type { EpochMs } from '../../kernel/time.ts';
 
 /** A drain that this group began. */
-export interface OwnDrain {
+interface OwnDrain {
   readonly node: string;
   readonly uid: string;
   readonly since: EpochMs;
 }
 
 /** A drain that ended without the node being gone. */
-export interface FailedDrain {
+interface FailedDrain {
   readonly node: string;
   readonly uid: string;
   readonly until: EpochMs;
@@ -17,7 +17,7 @@ export interface FailedDrain {
 }
 
 /** A node that a person wants to be drained. */
-export interface RequestedDrain {
+interface RequestedDrain {
   readonly node: string;
   readonly by: string;
 }

@@ -14,13 +14,13 @@ export interface SeenGroup
 }
 
 /** A list of which only the first entries are shown: what a workflow sees must stay small. */
-export interface Excerpt<T> {
+interface Excerpt<T> {
   readonly total: number;
   readonly first: readonly T[];
 }
 
 /** A node that has the marks of a drain. */
-export interface LeavingNode {
+interface LeavingNode {
   readonly node: string;
   readonly uid: string;
   /** The drain that owns the marks, by its workflow id. */

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { NewNodes, Removal } from '../model/plan.ts';
 
 /** Values of the search attribute `HeadroomPhase`. */
-export type NodeGroupPhase =
+type NodeGroupPhase =
   | 'Starting'
   | 'Observing'
   | 'Steady'
@@ -14,7 +14,7 @@ export type NodeGroupPhase =
   | 'Deleting'
   | 'Ended';
 
-export type NodeGroupReason =
+type NodeGroupReason =
   | 'FirstObservation'
   | 'WouldScaleUp'
   | 'WouldScaleDown'

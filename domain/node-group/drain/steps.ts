@@ -47,7 +47,7 @@ export interface DrainOrder {
   readonly replacement: string | null;
 }
 
-export type DrainPhase = 'Draining' | 'Undoing' | 'Paused' | 'Blocked' | 'Ended';
+type DrainPhase = 'Draining' | 'Undoing' | 'Paused' | 'Blocked' | 'Ended';
 
 export interface DrainShown {
   readonly phase: DrainPhase;

@@ -4,7 +4,7 @@ import type { Amounts } from './resources.ts';
 
 export type Provider = 'vpsie' | 'kwok';
 export type Mode = 'observe' | 'act';
-export type Expander = 'least-waste' | 'price';
+type Expander = 'least-waste' | 'price';
 
 /** How many nodes may be taken away at once: a count, or a share of the group in percent; for some hours of the week. */
 export interface NodeBudget {

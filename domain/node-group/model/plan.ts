@@ -48,7 +48,7 @@ export interface UnhelpedPod {
 }
 
 /** Why a node that could go stays, in the words of the seed's checks and of Kubernetes. */
-export type KeepReason =
+type KeepReason =
   | 'AtMinimum'
   | 'Cooldown'
   | 'NotUnneededLongEnough'

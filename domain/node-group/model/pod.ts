@@ -5,7 +5,7 @@ import type { Amounts } from './resources.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 
 export interface Taint {
   readonly key: string;

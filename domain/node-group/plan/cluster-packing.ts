@@ -8,7 +8,7 @@ import { existingSlot, placeBound } from '../scheduling/fits.ts';
 import { Packing } from '../scheduling/packing.ts';
 import { selectedKeys } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
-import type { Slot, SlotSpec } from '../scheduling/slot.ts';
+import type { Slot, SlotSpec } from '../scheduling/packed.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
 

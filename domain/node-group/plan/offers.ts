@@ -8,7 +8,7 @@ import type { Amounts } from '../model/resources.ts';
 import { isComing } from './cluster-packing.ts';
 import { byText } from './pending.ts';
 
-export type Refusal = Extract<UnhelpedReason, 'BackedOff' | 'Paused' | 'Disabled' | 'Limited' | 'AtMaximum'>;
+type Refusal = Extract<UnhelpedReason, 'BackedOff' | 'Paused' | 'Disabled' | 'Limited' | 'AtMaximum'>;
 
 export interface Blocked {
   readonly reason: Extract<Refusal, 'BackedOff' | 'Paused' | 'Disabled'>;

@@ -2,9 +2,10 @@
 import type { DaemonSet } from '../model/cluster-state.ts';
 import type { PodConstraints } from '../model/pod.ts';
 import type { Packing } from '../scheduling/packing.ts';
-import { isSimple, type PodClass } from '../scheduling/pod-class.ts';
+import type { PodClass } from '../scheduling/packed.ts';
+import { isSimple } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
-import type { Slot } from '../scheduling/slot.ts';
+import type { Slot } from '../scheduling/packed.ts';
 import { openComing, templateSlot } from './cluster-packing.ts';
 import { type Offer, type Roster } from './offers.ts';
 import { byText, isBound, type Work } from './pending.ts';

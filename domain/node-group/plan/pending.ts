@@ -2,7 +2,7 @@
 import type { Pod } from '../model/pod.ts';
 import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
-import type { PodClass } from '../scheduling/pod-class.ts';
+import type { PodClass } from '../scheduling/packed.ts';
 
 /** cluster-autoscaler's default: pods below it do not make nodes. */
 const EXPENDABLE_BELOW = -10;

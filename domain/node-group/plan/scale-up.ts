@@ -1,7 +1,7 @@
 /** Which nodes are to come: for pending pods, the minimum, and what a person or an earlier decision wants. */
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { ClusterPlan, NewNodes, ScaleUpReason, UnhelpedPod } from '../model/plan.ts';
-import type { Slot } from '../scheduling/slot.ts';
+import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Open, type Opening, openNew, openNodes, put } from './open-nodes.ts';

@@ -2,7 +2,7 @@
 import type { UnhelpedReason } from '../model/plan.ts';
 import { explainFit } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
-import type { PodClass } from '../scheduling/pod-class.ts';
+import type { PodClass } from '../scheduling/packed.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './open-nodes.ts';
 

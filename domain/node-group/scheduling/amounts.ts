@@ -12,7 +12,7 @@ const MOST_KNOWN = 10_000;
  * An amount as kube-scheduler calculates with it: `cpu` in millicores, everything else in whole units, rounded up. What is not
  * a quantity counts as 0: the API server stores none.
  */
-export function amountOf(resource: string, text: unknown): number {
+function amountOf(resource: string, text: unknown): number {
   const key = `${resource === 'cpu' ? 'm' : ''}${String(text)}`;
   const before = known.get(key);
   if (before !== undefined) return before;

@@ -1,9 +1,11 @@
 import { matchesSelector } from '../../kernel/label-selector.ts';
 import type { Labels, PodConstraints } from '../model/pod.ts';
 import { matchesNode, untolerated } from './node-selection.ts';
-import { classKey, type Placeable, type PodClass, type SpreadRule, selectedLabels } from './pod-class.ts';
-import type { Slot } from './slot.ts';
-import { Tally, type TallyRule } from './tally.ts';
+import type { PodClass, SpreadRule } from './packed.ts';
+import { classKey, type Placeable, selectedLabels } from './pod-class.ts';
+import type { Slot } from './packed.ts';
+import type { TallyRule } from './packed.ts';
+import { Tally } from './tally.ts';
 import { countsForSpread, resolveTerm, type ResolvedTerm, spreadSelector } from './terms.ts';
 import type { VolumeBook } from './volumes.ts';
 

@@ -1,9 +1,9 @@
 import type { FitResult, Misfit } from './misfit.ts';
 import { untolerated } from './node-selection.ts';
 import type { Packing } from './packing.ts';
-import type { PodClass } from './pod-class.ts';
+import type { PodClass } from './packed.ts';
 import { overLimit, takenPort } from './rules.ts';
-import type { Slot } from './slot.ts';
+import type { Slot } from './packed.ts';
 
 /** Whether one more of these pods fits the node, with a few words about why it does not. */
 export function explainFit(packing: Packing, pods: PodClass, slot: Slot): FitResult {

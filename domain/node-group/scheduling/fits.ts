@@ -13,7 +13,7 @@ import { explainFit } from './explain.ts';
 import type { FitResult } from './misfit.ts';
 import { Packing } from './packing.ts';
 import { type Placeable, selectedKeys } from './pod-class.ts';
-import type { SlotSpec } from './slot.ts';
+import type { SlotSpec } from './packed.ts';
 import { VolumeBook } from './volumes.ts';
 
 export type SnapshotState = Pick<
@@ -22,12 +22,12 @@ export type SnapshotState = Pick<
 >;
 
 /** Whether a pod still needs its node: one that has ended does not. */
-export function isActive({ phase }: Pick<Pod, 'phase'>): boolean {
+function isActive({ phase }: Pick<Pod, 'phase'>): boolean {
   return phase !== 'Succeeded' && phase !== 'Failed';
 }
 
 /** A packing without any node, which knows the volumes and selectors of the state. */
-export function emptyPacking(state: SnapshotState): Packing {
+function emptyPacking(state: SnapshotState): Packing {
   return new Packing({
     namespaces: state.namespaces,
     volumes: new VolumeBook(state),

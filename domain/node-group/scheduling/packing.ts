@@ -5,9 +5,10 @@
 import type { Labels } from '../model/pod.ts';
 import { ClassBook } from './class-book.ts';
 import type { Misfit } from './misfit.ts';
-import type { Placeable, PodClass } from './pod-class.ts';
+import type { PodClass } from './packed.ts';
+import type { Placeable } from './pod-class.ts';
 import { misfitOf } from './rules.ts';
-import type { Slot, SlotSpec } from './slot.ts';
+import type { Slot, SlotSpec } from './packed.ts';
 import type { Tally } from './tally.ts';
 import type { VolumeBook } from './volumes.ts';
 

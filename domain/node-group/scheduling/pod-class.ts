@@ -1,51 +1,12 @@
 import type { LabelSelector } from '../../kernel/label-selector.ts';
 import type { Labels, Pod, PodAffinityTerm, PodConstraints, TopologySpreadConstraint } from '../model/pod.ts';
-import type { Misfit } from './misfit.ts';
-import type { Tally } from './tally.ts';
-import type { VolumeNeeds } from './volumes.ts';
+import type { PodClass } from './packed.ts';
 
 /** What is asked of a pod to be placed: its constraints, and where it is from. */
 export interface Placeable extends PodConstraints {
   readonly namespace: string;
   readonly labels: Labels;
   readonly deletesAt: Pod['deletesAt'];
-}
-
-/** A spread constraint with what it counts. */
-export interface SpreadRule {
-  readonly constraint: TopologySpreadConstraint;
-  readonly tally: Tally;
-  /** 1 where the pod itself is counted by the constraint. */
-  readonly self: 0 | 1;
-}
-
-export interface AffinityRule {
-  /** One for each topology key: pods that match all terms. */
-  readonly tallies: readonly Tally[];
-  /** The first pod of a group that has affinity to itself may go anywhere. */
-  readonly matchesItself: boolean;
-}
-
-/** Pods that no rule of scheduling tells apart. */
-export interface PodClass {
-  readonly key: string;
-  readonly namespace: string;
-  /** Those that a selector asks for. */
-  readonly labels: Labels;
-  readonly constraints: PodConstraints;
-  readonly isTerminating: boolean;
-  /** Pairs of the packing's number of a resource and the amount; without zeros. */
-  readonly requests: readonly (readonly [resource: number, amount: number])[];
-  readonly volumes: VolumeNeeds;
-  spread: readonly SpreadRule[];
-  affinity: AffinityRule | null;
-  /** Pods that its anti-affinity keeps away. */
-  antiAffinity: readonly Tally[];
-  /** Pods whose anti-affinity keeps it away. */
-  readonly keptAwayBy: Tally[];
-  readonly countedBy: Tally[];
-  /** By the shape of the node: null where nothing in its labels and taints is in the way. */
-  readonly byShape: (Misfit | null | undefined)[];
 }
 
 /** Whether what fits is a matter of the node and its free resources alone. */

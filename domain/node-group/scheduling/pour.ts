@@ -1,7 +1,8 @@
 import { canChange } from './misfit.ts';
 import type { Packing } from './packing.ts';
-import { isSimple, type PodClass } from './pod-class.ts';
-import type { Slot } from './slot.ts';
+import type { PodClass } from './packed.ts';
+import { isSimple } from './pod-class.ts';
+import type { Slot } from './packed.ts';
 
 /**
  * Places so many pods of a class on the nodes, the first node that fits first, and answers how many found a place. Pods that are

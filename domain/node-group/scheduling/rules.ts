@@ -2,8 +2,8 @@
 import type { HostPort } from '../model/pod.ts';
 import type { Misfit } from './misfit.ts';
 import { matchesNode, toleratesCordon, untolerated } from './node-selection.ts';
-import type { PodClass } from './pod-class.ts';
-import type { Slot } from './slot.ts';
+import type { PodClass } from './packed.ts';
+import type { Slot } from './packed.ts';
 
 /** The rule that keeps the pods from the node; null where one of them fits. */
 export function misfitOf(pods: PodClass, slot: Slot): Misfit | null {

@@ -1,14 +1,4 @@
-import type { Slot } from './slot.ts';
-import type { PodClass } from './pod-class.ts';
-
-/** What a tally counts, and where. */
-export interface TallyRule {
-  readonly topologyKey: string;
-  /** Which pods count. */
-  readonly counts: (pods: PodClass) => boolean;
-  /** Which nodes count; asked once for each shape of node. Null for all that have the topology key. */
-  readonly accepts: ((slot: Slot) => boolean) | null;
-}
+import type { PodTally, Slot, TallyRule } from './packed.ts';
 
 interface Domain {
   nodes: number;
@@ -16,7 +6,7 @@ interface Domain {
 }
 
 /** How many pods of some kind are in each domain of a topology, kept up to date as pods and nodes come and go. */
-export class Tally {
+export class Tally implements PodTally {
   readonly rule: TallyRule;
   /** All pods that were counted. */
   total = 0;

@@ -1,7 +1,7 @@
 /** The selectors of (anti-)affinity and spread as kube-scheduler resolves them for one pod. */
 import { isEmptySelector, type LabelSelector, matchesSelector } from '../../kernel/label-selector.ts';
 import type { Labels, PodAffinityTerm, TopologySpreadConstraint } from '../model/pod.ts';
-import type { PodClass } from './pod-class.ts';
+import type { PodClass } from './packed.ts';
 
 type Namespaces = Readonly<Record<string, Labels>>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];

@@ -5,7 +5,7 @@ import type { Misfit } from './misfit.ts';
 import { matchesTerms } from './node-selection.ts';
 
 /** A volume that will be attached to the node: of this driver, under this name. */
-export interface Attachment {
+interface Attachment {
   readonly driver: string;
   readonly unique: string;
 }

@@ -6,7 +6,7 @@ import type { NodeGroup } from '../model/node-group.ts';
 import type { NewNodes } from '../model/plan.ts';
 
 /** Without the moments of transitions, which the API server's object keeps. */
-export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 export interface WantedGroupStatus {
   readonly currentNodes: number;

@@ -32,8 +32,8 @@ const REFUSED_RETRY_MS = 10_000;
 /** Most pods end within seconds; a minute later one look every five seconds does. */
 const ENDING: PollPace = { first: 1_000, last: 5_000, ramp: 60_000 };
 
-/** See `DrainActivities.evictPods`. */
-export async function evictPods(options: EvictOptions, input: EvictInput): Promise<Evicted> {
+/** See `DrainActivities.ensureEvicted`. */
+export async function ensureEvicted(options: EvictOptions, input: EvictInput): Promise<Evicted> {
   const marked = await ensureMarked(options, input.target);
   if (marked.kind !== 'marked') return marked;
   const pods = await podsOn(options.kubernetes, input.target.node);

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import {
+  readAttachLimits,
+  readClaim,
+  readDaemonSet,
+  readStorageClass,
+  readVolume,
+} from '../../../../domain/node-group/scheduling/read-objects.ts';
+import { podRequests } from '../../../../domain/node-group/scheduling/pod-requests.ts';
+import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
+
+const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
+
+describe('what a pod requests', () => {
+  it('is its containers and sidecars together, or the largest step of its start', () => {
+    const sidecar = { ...requests('200m'), restartPolicy: 'Always' };
+    expect(podRequests({ containers: [requests('1'), requests('500m')], initContainers: [sidecar] })).toEqual({
+      cpu: 1700,
+    });
+    // The init container runs beside the sidecar that was started before it, and not beside the one after it.
+    expect(podRequests({ containers: [requests('1')], initContainers: [sidecar, requests('2'), sidecar] })).toEqual({
+      cpu: 2200,
+    });
+  });
+
+  it('is what the pod requests as a whole, where it does, and its overhead', () => {
+    expect(
+      podRequests({
+        containers: [{ resources: { requests: { cpu: '3', memory: '1Gi', 'example.com/gpu': '1' } } }],
+        resources: { requests: { cpu: '1', 'example.com/gpu': '7' } },
+        overhead: { cpu: '250m' },
+      }),
+    ).toEqual({ cpu: 1250, memory: 1024 ** 3, 'example.com/gpu': 1 });
+  });
+
+  it('is rounded up to millicores and whole units', () => {
+    expect(podRequests({ containers: [{ resources: { requests: { cpu: '100u', memory: '1500m' } } }] })).toEqual({
+      cpu: 1,
+      memory: 2,
+    });
+  });
+});
+
+describe('a pod as it is read', () => {
+  it('has local volumes on disk, and claims that are called after it', () => {
+    const pod = readPod({
+      metadata: { name: 'db-0', annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'team/owner': 'a' } },
+      spec: {
+        volumes: [
+          { name: 'tmp', emptyDir: {} },
+          { name: 'fast', emptyDir: { medium: 'Memory' } },
+          { name: 'host', hostPath: { path: '/var' } },
+          { name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } },
+          { name: 'scratch', ephemeral: {} },
+        ],
+        topologySpreadConstraints: [
+          { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' },
+          { topologyKey: 'zone', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' },
+        ],
+      },
+    });
+    expect(pod.localVolumes).toEqual(['tmp', 'host']);
+    expect(pod.claims).toEqual(['data-db-0', 'db-0-scratch']);
+    expect(pod.spread).toHaveLength(1);
+    expect(pod.annotations).toEqual({ 'karpenter.sh/do-not-disrupt': 'true' });
+    expect(pod.gracePeriodSeconds).toBe(30);
+  });
+});
+
+describe('the other objects as they are read', () => {
+  it('a DaemonSet is the constraints of its template', () => {
+    const set = readDaemonSet({
+      metadata: { namespace: 'kube-system', name: 'proxy', uid: 'u' },
+      spec: { template: { metadata: { labels: { app: 'proxy' } }, spec: { containers: [requests('100m')] } } },
+    });
+    expect(set).toMatchObject({ name: 'proxy', labels: { app: 'proxy' }, template: { requests: { cpu: 100 } } });
+  });
+
+  it('a claim has a volume once it is bound', () => {
+    const metadata = { namespace: 'team-a', name: 'data' };
+    expect(readClaim({ metadata, spec: { storageClassName: 'fast' } })).toMatchObject({
+      volume: null,
+      storageClass: 'fast',
+      isLost: false,
+    });
+    expect(readClaim({ metadata, spec: { volumeName: 'pv-1' }, status: { phase: 'Lost' } })).toMatchObject({
+      volume: 'pv-1',
+      isLost: true,
+    });
+  });
+
+  it('a volume is where its node affinity says, and counts for its CSI driver', () => {
+    const terms = [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }];
+    expect(
+      readVolume({
+        metadata: { name: 'pv-1' },
+        spec: { nodeAffinity: { required: { nodeSelectorTerms: terms } }, csi: { driver: 'd', volumeHandle: 'h' } },
+      }),
+    ).toMatchObject({ nodeAffinity: terms, driver: 'd', handle: 'h', isLocal: false });
+    expect(readVolume({ metadata: { name: 'pv-2' }, spec: { local: { path: '/disk' } } })).toMatchObject({
+      nodeAffinity: null,
+      driver: null,
+      handle: 'pv-2',
+      isLocal: true,
+    });
+  });
+
+  it('a class binds at once unless it waits for a pod', () => {
+    expect(readStorageClass({ metadata: { name: 'fast' }, provisioner: 'p' })).toMatchObject({
+      bindsAtOnce: true,
+      allowedTopologies: null,
+    });
+    const allowedTopologies = [{ matchLabelExpressions: [{ key: 'zone', values: ['a', 'b'] }] }];
+    expect(
+      readStorageClass({ metadata: { name: 'slow' }, volumeBindingMode: 'WaitForFirstConsumer', allowedTopologies }),
+    ).toMatchObject({
+      bindsAtOnce: false,
+      allowedTopologies: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a', 'b'] }] }],
+    });
+  });
+
+  it('a CSINode limits the drivers that say a count', () => {
+    const drivers = [{ name: 'd', allocatable: { count: 25 } }, { name: 'e' }];
+    expect(readAttachLimits({ metadata: { name: 'n' }, spec: { drivers } })).toEqual({ node: 'n', limits: { d: 25 } });
+  });
+});
