@@ -59,11 +59,12 @@ chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7
 fuzz: install ## A hundred thousand inputs of each parser, some ten minutes (ARGS='--seed 7 --runs 1000 --only YAML')
 	@$(NPM_RUN) fuzz -- $(ARGS)
 
-long: install ## What make test does a short part of: a hundred episodes, 2,000 operations side by side, random nights
+long: install ## What make test does a short part of: episodes, operations side by side, random nights, pods beside kube-scheduler
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) episodes
 	@$(NPM_RUN) usage:side-by-side -- --operations 2000 --faults
 	@$(NPM_RUN) lights-out:sequences -- --sequences 12
+	@$(NPM_RUN) nodes:agreement
 
 conformance: install ## Run the conformance cases of DIR (test/cases)
 	@$(NPM_RUN) conformance -- $(DIR)

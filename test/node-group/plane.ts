@@ -10,7 +10,7 @@ import { accessOf } from '../kernel/stack/access.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 
 /** The annotation of the nodes that kwok manages. */
-export const KWOK_NODE = { 'kwok.x-k8s.io/node': 'fake' };
+const KWOK_NODE = { 'kwok.x-k8s.io/node': 'fake' };
 
 const SCHEDULER = 'system:kube-scheduler';
 const KWOK = 'kwok';

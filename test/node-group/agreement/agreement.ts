@@ -1,0 +1,276 @@
+/** Asks the real kube-scheduler and the simulation the same question, thousands of times. */
+import { CoreV1Api, PatchStrategy, setHeaderOptions, type V1Node, type V1Pod, Watch } from '@kubernetes/client-node';
+import type { Node } from '../../../domain/node-group/model/node.ts';
+import type { Pod } from '../../../domain/node-group/model/pod.ts';
+import { fits, snapshotOf } from '../../../domain/node-group/scheduling/fits.ts';
+import { readClaim, readNode, readVolume } from '../../../domain/node-group/scheduling/read-objects.ts';
+import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
+import { type Random, seededRandom } from '../../chaos/random.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { isUnschedulable, type NodePlane } from '../plane.ts';
+import { NAMESPACES, pinned, randomNode, randomPod } from './random-cluster.ts';
+
+/** A question that was answered differently. */
+export interface Difference {
+  readonly question: number;
+  readonly simulation: string;
+  readonly scheduler: string;
+  readonly pod: unknown;
+}
+
+export interface Agreement {
+  readonly questions: number;
+  /** How many pods found a node. */
+  readonly bound: number;
+  /** How often each rule of the simulation kept a pod from the only node that it asked for. */
+  readonly misfits: Readonly<Record<string, number>>;
+  readonly differences: readonly Difference[];
+}
+
+/** Nodes of a round, and questions about them: pods that find a node stay, so that later ones meet them. */
+const NODES = 12;
+const QUESTIONS_OF_ROUND = 120;
+/** So many pods ask for one node, so that a node that does not fit is an answer too. */
+const PINNED_SHARE = 0.7;
+const CLAIMS = ['anywhere', 'zone-a', 'zone-b', 'missing', 'unbound'];
+const BOUND_CLAIMS: Readonly<Record<string, string | null>> = { anywhere: null, 'zone-a': 'a', 'zone-b': 'b' };
+const AT_ONCE = { name: 'at-once' };
+
+const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** As the API server sends it: the readers read JSON. */
+function asJson(object: object): Fields {
+  return JSON.parse(JSON.stringify(object)) as Fields;
+}
+
+export class AgreementRun {
+  readonly #plane: NodePlane;
+  readonly #core: CoreV1Api;
+  readonly #random: Random;
+  #nodes: readonly Node[] = [];
+  #volumes: ReturnType<typeof readVolume>[] = [];
+  #claims: ReturnType<typeof readClaim>[] = [];
+  readonly #bound = new Map<string, Pod>();
+  readonly #differences: Difference[] = [];
+  readonly #misfits: Record<string, number> = {};
+  #boundTotal = 0;
+
+  constructor(plane: NodePlane, seed: number) {
+    this.#plane = plane;
+    this.#core = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
+    this.#random = seededRandom(seed);
+  }
+
+  async ask(questions: number): Promise<Agreement> {
+    await this.#prepare();
+    const verdicts = await this.#watch();
+    try {
+      for (let question = 0; question < questions; question += 1) {
+        if (question % QUESTIONS_OF_ROUND === 0) await this.#nextRound(question / QUESTIONS_OF_ROUND, verdicts);
+        await this.#question(question, verdicts);
+      }
+    } finally {
+      verdicts.stop();
+    }
+    return {
+      questions,
+      bound: this.#boundTotal,
+      misfits: this.#misfits,
+      differences: this.#differences,
+    };
+  }
+
+  async #prepare(): Promise<void> {
+    for (const [name, team] of Object.entries(NAMESPACES)) {
+      await this.#core.createNamespace({ body: { metadata: { name, labels: { team } } } });
+      for (const [claim, zone] of Object.entries(BOUND_CLAIMS)) await this.#createClaim(name, claim, zone);
+      const unbound = await this.#core.createNamespacedPersistentVolumeClaim({
+        namespace: name,
+        body: { metadata: { name: 'unbound' }, spec: claimSpec('') },
+      });
+      this.#claims.push(readClaim(asJson(unbound)));
+    }
+  }
+
+  /** A claim that is bound to a volume, which is in one zone or anywhere. */
+  async #createClaim(namespace: string, name: string, zone: string | null): Promise<void> {
+    const volumeName = `${namespace}-${name}`;
+    const nodeSelectorTerms = [
+      { matchExpressions: [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: [String(zone)] }] },
+    ];
+    const volume = await this.#core.createPersistentVolume({
+      body: {
+        metadata: { name: volumeName },
+        spec: {
+          accessModes: ['ReadWriteMany'],
+          capacity: { storage: '1Gi' },
+          csi: { driver: 'csi.example.com', volumeHandle: volumeName },
+          claimRef: { namespace, name },
+          ...(zone === null ? {} : { nodeAffinity: { required: { nodeSelectorTerms } } }),
+        },
+      },
+    });
+    // As the controller of volumes leaves one that is bound.
+    const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+    const claim = await this.#core.createNamespacedPersistentVolumeClaim({
+      namespace,
+      body: { metadata: { name, annotations }, spec: claimSpec(volumeName) },
+    });
+    this.#volumes.push(readVolume(asJson(volume)));
+    this.#claims.push(readClaim(asJson(claim)));
+  }
+
+  async #watch(): Promise<Verdicts> {
+    const verdicts = new Verdicts();
+    await verdicts.open(this.#plane.adminKubeconfig);
+    return verdicts;
+  }
+
+  /** Other nodes, and none of the pods before. */
+  async #nextRound(round: number, verdicts: Verdicts): Promise<void> {
+    const gone = [...this.#bound.values()];
+    await Promise.all(
+      gone.map(async ({ namespace, name }) => {
+        await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+        await verdicts.gone(namespace, name);
+      }),
+    );
+    this.#bound.clear();
+    for (const { name } of this.#nodes) await this.#core.deleteNode({ name });
+    const nodes: Node[] = [];
+    for (let index = 0; index < NODES; index += 1) {
+      nodes.push(readNode(asJson(await this.#createNode(randomNode(`n${round}-${index}`, this.#random)))));
+    }
+    this.#nodes = nodes;
+    // The scheduler hears of nodes in order: where it knows the last one, it knows all.
+    const last = await this.#createNode(randomNode(`last-${round}`, this.#random));
+    const name = `knows-${round}`;
+    const namespace = Object.keys(NAMESPACES)[0] ?? '';
+    const sign = pinned(
+      {
+        metadata: { name, namespace },
+        spec: { containers: [{ name: 'main', image: 'test/none:1' }], tolerations: [{ operator: 'Exists' }] },
+      },
+      last.metadata?.name ?? '',
+    );
+    await this.#core.createNamespacedPod({ namespace, body: sign });
+    await eventually('the scheduler knows the nodes', async () => {
+      const pod = await this.#core.readNamespacedPod({ namespace, name });
+      return pod.spec?.nodeName !== undefined;
+    });
+    await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+    await verdicts.gone(namespace, name);
+    await this.#core.deleteNode({ name: last.metadata?.name ?? '' });
+  }
+
+  /** Admission gives each new node a taint until it is ready; nobody takes it off here. */
+  async #createNode(node: V1Node): Promise<V1Node> {
+    const created = await this.#core.createNode({ body: node });
+    const taints = node.spec?.taints ?? [];
+    return await this.#core.patchNode({ name: created.metadata?.name ?? '', body: { spec: { taints } } }, merge);
+  }
+
+  async #question(question: number, verdicts: Verdicts): Promise<void> {
+    const free = randomPod(`p${question}`, this.#random, CLAIMS);
+    const only = this.#random.next() < PINNED_SHARE ? this.#random.pick(this.#nodes).name : null;
+    const body = only === null ? free : pinned(free, only);
+    const { namespace = '', name = '' } = body.metadata ?? {};
+    const created = await this.#core.createNamespacedPod({ namespace, body });
+    const pod = readPod(asJson(created));
+    const snapshot = snapshotOf({
+      nodes: this.#nodes,
+      pods: [...this.#bound.values(), pod],
+      claims: this.#claims,
+      volumes: this.#volumes,
+      storageClasses: [],
+      attachLimits: [],
+      namespaces: Object.fromEntries(
+        Object.entries(NAMESPACES).map(([each, team]) => [each, { 'kubernetes.io/metadata.name': each, team }]),
+      ),
+    });
+    const answers = this.#nodes.map((node) => ({ node: node.name, answer: fits(pod, node.name, snapshot) }));
+    const fitting = answers.flatMap(({ node, answer }) => (answer.kind === 'fits' ? [node] : []));
+    const decided = await verdicts.of(namespace, name);
+    const node = decided.spec?.nodeName ?? null;
+    const agrees = node === null ? fitting.length === 0 : fitting.includes(node);
+    if (!agrees) {
+      const why = answers.map(
+        ({ node: each, answer }) => `${each}: ${answer.kind === 'fits' ? 'fits' : `${answer.by} (${answer.detail})`}`,
+      );
+      this.#differences.push({
+        question,
+        simulation: why.join('; '),
+        scheduler: node ?? (decided.status?.conditions ?? []).map(({ message }) => message).join(' '),
+        pod: body,
+      });
+    }
+    const own = answers.find((each) => each.node === only)?.answer;
+    if (own?.kind === 'misfit') this.#misfits[own.by] = (this.#misfits[own.by] ?? 0) + 1;
+    if (node === null) {
+      await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+      return;
+    }
+    this.#boundTotal += 1;
+    this.#bound.set(`${namespace}/${name}`, { ...readPod(asJson(decided)), node });
+  }
+}
+
+function claimSpec(volumeName: string) {
+  return {
+    accessModes: ['ReadWriteMany'],
+    resources: { requests: { storage: '1Gi' } },
+    storageClassName: volumeName === '' ? AT_ONCE.name : '',
+    ...(volumeName === '' ? {} : { volumeName }),
+  };
+}
+
+/** What the scheduler said of each pod, as the API server tells it. */
+class Verdicts {
+  readonly #decided = new Map<string, V1Pod>();
+  readonly #waiting = new Map<string, (pod: V1Pod) => void>();
+  readonly #gone = new Set<string>();
+  readonly #goneWaiting = new Map<string, () => void>();
+  #watch: { abort: () => void } | null = null;
+
+  async open(kubeconfig: string): Promise<void> {
+    this.#watch = await new Watch(accessOf(kubeconfig)).watch(
+      '/api/v1/pods',
+      {},
+      (phase, pod: V1Pod) => this.#onEvent(phase, pod),
+      () => {},
+    );
+  }
+
+  stop(): void {
+    this.#watch?.abort();
+  }
+
+  /** Once it is bound, or no node fits it. */
+  async of(namespace: string, name: string): Promise<V1Pod> {
+    const key = `${namespace}/${name}`;
+    const decided = this.#decided.get(key);
+    if (decided !== undefined) return decided;
+    return await new Promise((resolve) => this.#waiting.set(key, resolve));
+  }
+
+  async gone(namespace: string, name: string): Promise<void> {
+    const key = `${namespace}/${name}`;
+    if (this.#gone.has(key)) return;
+    await new Promise<void>((resolve) => this.#goneWaiting.set(key, resolve));
+  }
+
+  #onEvent(phase: string, pod: V1Pod): void {
+    const key = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
+    if (phase === 'DELETED') {
+      this.#gone.add(key);
+      this.#goneWaiting.get(key)?.();
+      return;
+    }
+    if (pod.spec?.nodeName === undefined && !isUnschedulable(pod)) return;
+    this.#decided.set(key, pod);
+    this.#waiting.get(key)?.(pod);
+  }
+}
