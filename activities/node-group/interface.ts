@@ -1,18 +1,70 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
+import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
+import type { NewNodes } from '../../domain/node-group/model/plan.ts';
 import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
 
-interface MachineInput {
+export interface GroupInput {
   readonly target: NodeGroupTarget;
   /** Of the NodeGroup that this is about: one that was created again under the same name is another one. */
   readonly uid: string;
+}
+
+interface MachineInput extends GroupInput {
   /** The VPSieNode. */
   readonly machine: string;
 }
 
-export interface NodeGroupActivities {
+export interface ObserveInput {
+  readonly target: NodeGroupTarget;
+  /** Nodes that a person wants to be drained. */
+  readonly requested: readonly string[];
+}
+
+export interface ScaleUpInput extends GroupInput {
+  /** The plan that says so, as it was observed. */
+  readonly fence: string;
+  readonly newNodes: readonly NewNodes[];
+}
+
+export type ScaledUp =
+  /** The VPSieNodes exist; their names. */
+  | { readonly kind: 'created'; readonly machines: readonly string[] }
+  /** Somebody acted on a later plan, or on another one: nothing was written. */
+  | { readonly kind: 'superseded'; readonly detail: string };
+
+/** What came of driving machines. */
+export interface Driven {
+  /** Machines that failed and were given up, each a sentence. */
+  readonly failed: readonly string[];
+}
+
+/** Of the starter, which has the caches. */
+export interface NodeGroupCacheActivities {
   /**
-   * Deletes the VPSieNode of a machine, and with it whatever its finalizers stand for. Once this was called there is no way back.
+   * The group with its part of the plan for the cluster.
+   * @throws NotYet, retried, while the caches are not as fresh as the API server.
+   */
+  observeNodeGroup(input: ObserveInput): Promise<NodeGroupObservation>;
+}
+
+export interface NodeGroupActivities {
+  /** Claims the plan, and creates a VPSieNode for each new node; asks no provider. */
+  ensureScaledUp(input: ScaleUpInput): Promise<ScaledUp>;
+  /**
+   * One look at each machine of the group that is not settled: asks the provider for it, waits for its node, gives the node
+   * its labels and taints, gives up what is overdue, deletes what is to be deleted. Each attempt is one look.
+   * @throws NotYet, retried, while machines are on their way.
+   */
+  driveMachines(input: GroupInput): Promise<Driven>;
+  /**
+   * Deletes the VPSieNode of a machine, and drives its deletion. Once this was called there is no way back.
    * @throws NotYet, retried, until the object is gone.
    */
   ensureMachineDeleted(input: MachineInput): Promise<void>;
+  /** Writes the instance types of the group into its status, as the provider has them. */
+  ensureInstanceTypes(input: GroupInput): Promise<void>;
+  /** Writes what the status of the group should say. */
+  ensureGroupStatus(input: GroupInput): Promise<void>;
+  /** Takes the finalizer off a group of which no machine is left. */
+  ensureGroupReleased(input: GroupInput): Promise<void>;
 }

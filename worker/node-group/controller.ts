@@ -13,7 +13,11 @@ export const nodeGroupController: WorkerController = {
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, pauses }: ControllerContext): DrainActivities & NodeGroupActivities {
+function createActivities({
+  config,
+  kubeConfig,
+  pauses,
+}: ControllerContext): DrainActivities & Pick<NodeGroupActivities, 'ensureMachineDeleted'> {
   const options = {
     kubernetes: connectKubernetes(kubeConfig),
     systemNamespace: config.kubernetes.systemNamespace,

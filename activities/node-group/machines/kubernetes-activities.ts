@@ -7,7 +7,7 @@ import { deleteMachine } from './delete-machine.ts';
 /** The activities for one cluster. All throw the failures of `kubernetesFailure`; what writes asks for pauses first. */
 export function createMachineActivities(
   options: PauseOptions & { readonly kubernetes: Kubernetes },
-): NodeGroupActivities {
+): Pick<NodeGroupActivities, 'ensureMachineDeleted'> {
   const pauses = createPauseGuard(options);
   return {
     ensureMachineDeleted: withKubernetesFailures(async ({ target, uid, machine }) => {
