@@ -42,6 +42,8 @@ export interface Access {
   readonly everywhere?: readonly AccessRule[];
   /** In Headroom's own namespace. */
   readonly inSystemNamespace?: readonly AccessRule[];
+  /** In the cluster's own namespace: for custom resources and Secrets that are nowhere else. */
+  readonly inKubeSystem?: readonly AccessRule[];
   /** In the namespaces in which somebody binds the role. */
   readonly whereBound?: readonly AccessRule[];
 }

@@ -18,35 +18,35 @@ interface Configurations {
 }
 
 /**
- * Returns a function that makes both webhook configurations trust a PEM bundle. A configuration that is missing or
+ * Returns a function that makes the webhook configurations trust a PEM bundle: the mutating one where a review patches (its path is
+ * `/mutate`), and the validating one. A configuration that is missing or
  * forbidden is logged once and tried again at every call, because a person may have set its bundle.
  *
  * The function throws other errors of the API server or the network.
  */
 export function createBundleWriter({
-  webhooks: { name, component },
+  webhooks: { name, component, reviews },
   kubeConfig,
   log,
 }: {
-  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component'>;
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component' | 'reviews'>;
   readonly kubeConfig: KubeConfig;
   readonly log: Log;
 }): (bundle: string) => Promise<void> {
   const api = kubeConfig.makeApiClient(AdmissionregistrationV1Api);
   const fieldManager = 'headroom-starter';
   const jsonPatch = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
-  const all: readonly Configurations[] = [
-    {
-      kind: 'MutatingWebhookConfiguration',
-      read: async () => await api.readMutatingWebhookConfiguration({ name }),
-      patch: async (body) => await api.patchMutatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
-    },
-    {
-      kind: 'ValidatingWebhookConfiguration',
-      read: async () => await api.readValidatingWebhookConfiguration({ name }),
-      patch: async (body) => await api.patchValidatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
-    },
-  ];
+  const mutating: Configurations = {
+    kind: 'MutatingWebhookConfiguration',
+    read: async () => await api.readMutatingWebhookConfiguration({ name }),
+    patch: async (body) => await api.patchMutatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
+  };
+  const validating: Configurations = {
+    kind: 'ValidatingWebhookConfiguration',
+    read: async () => await api.readValidatingWebhookConfiguration({ name }),
+    patch: async (body) => await api.patchValidatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
+  };
+  const all = '/mutate' in reviews ? [mutating, validating] : [validating];
   const logged = new Map<string, 'absent' | 'forbidden'>();
 
   return async (bundle) => {

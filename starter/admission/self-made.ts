@@ -15,7 +15,7 @@ const CHECK_EVERY_MS = 60_000;
 const MAX_CONFLICTS = 5;
 
 export interface SelfMadeCertificateOptions {
-  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component'>;
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component' | 'reviews'>;
   readonly kubeConfig: KubeConfig;
   /** Where the Secret is. */
   readonly systemNamespace: string;

@@ -15,19 +15,26 @@ const ONLY_CA_BUNDLES: WriteCondition = {
   message: 'may change nothing of these webhooks but caBundle',
 };
 
+const BOTH = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const;
+
 /**
  * @param component the folder of deploy/ with the webhooks.
  * @param name of the webhook configurations; the Secret is called `<name>-tls`.
+ * @param configurations those that there are of this name.
  */
-export function webhookAccess(component: string, name: string): Access {
+export function webhookAccess(
+  component: string,
+  name: string,
+  configurations: readonly (typeof BOTH)[number][] = BOTH,
+): Access {
   return {
     component,
     about: 'What the starter needs to make the certificate of its webhooks itself, and to tell the API server of it.',
     everywhere: [
       {
-        why: 'caBundle: by which certificate the API server knows the starter. Its own two configurations only.',
+        why: `caBundle: by which certificate the API server knows the starter. Its own ${configurations.length === BOTH.length ? 'two configurations' : 'configuration'} only.`,
         apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+        resources: configurations,
         resourceNames: [name],
         verbs: ['get', 'patch'],
         changes: ['webhooks'],

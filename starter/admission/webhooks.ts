@@ -12,7 +12,7 @@ export interface AdmissionWebhooks {
   readonly kind: string;
   /** The kustomize component whose roles allow what a certificate of the starter's own needs, such as `deploy/things/webhook`. */
   readonly component: string;
-  /** What answers each path, such as `/validate`. Whatever it throws is answered with 500. */
+  /** What answers each path, `/validate` and, where anything is filled in, `/mutate`. Whatever it throws is answered with 500. */
   readonly reviews: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>>;
   readonly address: ListenAddress;
   /** The folder of a certificate that somebody else keeps; without it the starter makes one. */

@@ -47,12 +47,12 @@ function accessOf(
 
 function definitionFiles(): readonly (readonly [path: string, text: string])[] {
   const header = 'Written by `npm run manifests` from the types of the code: change those.';
-  return Object.values(workerControllers).flatMap(({ customResources = [] }) =>
-    customResources.map(({ component, about, definition }) => {
-      const text = stringify(definition(), { lineWidth: 0, aliasDuplicateObjects: false });
-      return [pathOf(component, 'crd.yaml'), `${comment(`${header}\n\n${about}`)}${text}`] as const;
-    }),
-  );
+  const resources = Object.values(workerControllers).flatMap(({ customResources = [] }) => customResources);
+  return [...Map.groupBy(resources, ({ component }) => component)].map(([component, own]) => {
+    const abouts = own.map(({ about }) => about).join('\n\n');
+    const texts = own.map(({ definition }) => stringify(definition(), { lineWidth: 0, aliasDuplicateObjects: false }));
+    return [pathOf(component, 'crd.yaml'), `${comment(`${header}\n\n${abouts}`)}${texts.join('---\n')}`] as const;
+  });
 }
 
 function pathOf(component: string, file: string): string {

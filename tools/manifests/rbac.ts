@@ -4,6 +4,8 @@ import { comment } from './comment.ts';
 
 /** Headroom's own. */
 export const NAMESPACE = 'namespace-resizer-system';
+/** The cluster's own. */
+export const KUBE_SYSTEM = 'kube-system';
 
 /** What one process may do, and for which controller; null: for all. */
 export interface ProcessAccess {
@@ -20,16 +22,16 @@ export function rbacManifest(component: string, accesses: readonly ProcessAccess
     return [
       ...(component === '' ? [account(process)] : []),
       ...roleOf(
-        'ClusterRole',
-        process,
-        name,
+        { process, name, namespace: null },
         rulesOf(own, ({ everywhere }) => everywhere),
       ),
       ...roleOf(
-        'Role',
-        process,
-        name,
+        { process, name, namespace: NAMESPACE },
         rulesOf(own, ({ inSystemNamespace }) => inSystemNamespace),
+      ),
+      ...roleOf(
+        { process, name, namespace: KUBE_SYSTEM },
+        rulesOf(own, ({ inKubeSystem }) => inKubeSystem),
       ),
       ...roleToBind(
         ['headroom', ...component.split('/'), process].join('-'),
@@ -105,12 +107,20 @@ ${metadata}rules:
 ${rules}`;
 }
 
+interface RoleName {
+  readonly process: string;
+  readonly name: string;
+  /** Null for a ClusterRole. */
+  readonly namespace: string | null;
+}
+
 /** A role and its binding to the account of the process; nothing where it has no rules. */
-function roleOf(kind: 'ClusterRole' | 'Role', process: string, name: string, rules: string): readonly string[] {
+function roleOf({ process, name, namespace }: RoleName, rules: string): readonly string[] {
   if (rules === '') return [];
+  const kind = namespace === null ? 'ClusterRole' : 'Role';
   const metadata = `metadata:
   name: ${name}
-${kind === 'Role' ? `  namespace: ${NAMESPACE}\n` : ''}`;
+${namespace === null ? '' : `  namespace: ${namespace}\n`}`;
   return [
     roleText(kind, metadata, rules),
     `apiVersion: rbac.authorization.k8s.io/v1

@@ -1,7 +1,7 @@
 /** The policies that hold what each process writes to the fields that its controllers name. */
 import type { AccessRule, WriteCondition } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
-import { NAMESPACE, type ProcessAccess } from './rbac.ts';
+import { KUBE_SYSTEM, NAMESPACE, type ProcessAccess } from './rbac.ts';
 
 /** What may be written of one resource. */
 interface Write {
@@ -41,6 +41,7 @@ function writesOf(accesses: readonly ProcessAccess[]): ReadonlyMap<string, Write
     const scoped = [
       ...[...(access.everywhere ?? []), ...(access.whereBound ?? [])].map((rule) => ({ rule, namespaces: undefined })),
       ...(access.inSystemNamespace ?? []).map((rule) => ({ rule, namespaces: [NAMESPACE] })),
+      ...(access.inKubeSystem ?? []).map((rule) => ({ rule, namespaces: [KUBE_SYSTEM] })),
     ];
     for (const { rule, namespaces } of scoped) {
       for (const resource of resourcesOf(rule)) {
