@@ -1,4 +1,89 @@
-import { defineSettings } from '../kernel/settings/setting.ts';
+import { z } from 'zod';
+import {
+  ADDRESS_FORM,
+  boolean,
+  BOOLEAN_FORM,
+  httpUrl,
+  listenAddress,
+  matching,
+  PATH,
+} from '../kernel/settings/forms.ts';
+import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
 
-/** None yet: no process runs node groups. */
-export const nodeGroupSettings = defineSettings({}, {}, []);
+/** The first implementation's. */
+export const DEFAULT_VPSIE_SECRET = 'vpsie-secret';
+
+const groupSettings = {
+  enabled: {
+    type: boolean,
+    expected: BOOLEAN_FORM,
+    description: 'Whether NodeGroups are followed, where the cluster has their definition.',
+    env: 'HEADROOM_NODE_GROUPS',
+    flag: '--node-groups',
+    isSwitch: true,
+    default: 'false',
+  },
+  mode: {
+    type: z.enum(['observe', 'act']),
+    expected: '"observe" or "act"',
+    description:
+      'What holds for NodeGroups that say nothing of their own: observe (only say what would be done, and why) or act.',
+    env: 'HEADROOM_NODE_GROUPS_MODE',
+    flag: '--node-groups-mode',
+    default: 'observe',
+  },
+  vpsieSecret: {
+    type: matching(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
+    expected: 'the name of a Secret',
+    description:
+      'The Secret in kube-system with the credentials of VPSie: token, or clientId and clientSecret, and its url if it is another one. The role that reads it names it as well.',
+    env: 'HEADROOM_NODE_GROUPS_VPSIE_SECRET',
+    flag: '--node-groups-vpsie-secret',
+    default: DEFAULT_VPSIE_SECRET,
+  },
+  vpsieUrl: {
+    type: httpUrl,
+    expected: 'an http or https URL',
+    description: 'Where the API of VPSie is, unless the Secret has a url.',
+    env: 'HEADROOM_NODE_GROUPS_VPSIE_URL',
+    flag: '--node-groups-vpsie-url',
+    default: 'https://api.vpsie.com/v2',
+  },
+  vpsieAuth: {
+    type: z.enum(['bearer', 'vpsie-auth']),
+    expected: '"bearer" or "vpsie-auth"',
+    description:
+      'How the token is sent to VPSie: as a bearer token (/v2), or in the header Vpsie-Auth, as the API below /apps/v2 wants it.',
+    env: 'HEADROOM_NODE_GROUPS_VPSIE_AUTH',
+    flag: '--node-groups-vpsie-auth',
+    default: 'bearer',
+  },
+  webhookAddress: {
+    type: listenAddress,
+    expected: ADDRESS_FORM,
+    description: 'Where the starter serves the admission webhook of NodeGroups, with TLS. Absent: it does not.',
+    env: 'HEADROOM_NODE_GROUPS_WEBHOOK_ADDRESS',
+    flag: '--node-groups-webhook-address',
+  },
+  webhookCertificate: {
+    type: PATH,
+    expected: 'the path of a folder with tls.crt and tls.key',
+    description:
+      'The certificate of the webhook, as cert-manager mounts it; read again when it changes. Absent: the starter makes one, keeps it in a Secret and renews it.',
+    env: 'HEADROOM_NODE_GROUPS_WEBHOOK_CERTIFICATE',
+    flag: '--node-groups-webhook-certificate',
+  },
+  webhookHost: {
+    type: PATH,
+    expected: 'a DNS name or an IP address',
+    description:
+      'The name that the API server calls the webhook by, for which the starter makes a certificate. Default: headroom-node-group.<namespace>.svc.',
+    env: 'HEADROOM_NODE_GROUPS_WEBHOOK_HOST',
+    flag: '--node-groups-webhook-host',
+  },
+} as const satisfies Settings;
+
+export const nodeGroupSettings = defineSettings({ nodeGroups: 'Node groups' }, { nodeGroups: groupSettings }, [
+  'nodeGroups.enabled',
+  'nodeGroups.mode',
+]);

@@ -37,9 +37,13 @@ const COMPONENTS = [
   'memcached/rbac.yaml',
   'memcached/webhook/secret.yaml',
   'memcached/webhook/rbac.yaml',
+  'node-group/rbac.yaml',
+  'node-group/webhook/secret.yaml',
+  'node-group/webhook/rbac.yaml',
 ];
 const TLS_SECRET = 'headroom-lights-out-tls';
 const MEMCACHED_TLS_SECRET = 'headroom-memcached-tls';
+const NODE_GROUP_TLS_SECRET = 'headroom-node-group-tls';
 
 let plane: ControlPlane;
 let admin: CoreV1Api;
@@ -83,6 +87,10 @@ describe('with every component but the counting of Secrets', () => {
       'networking.k8s.io/networkpolicies create',
       'networking.k8s.io/networkpolicies delete',
       'networking.k8s.io/networkpolicies patch',
+      // Of a node that is patched only cordon, taints, labels and the marks of drains change (deploy/write-policy.yaml).
+      'nodes delete',
+      'nodes patch',
+      'pods/eviction create',
       'policy/poddisruptionbudgets create',
       'policy/poddisruptionbudgets delete',
       'policy/poddisruptionbudgets patch',
@@ -99,17 +107,39 @@ describe('with every component but the counting of Secrets', () => {
       'coordination.k8s.io/leases create',
       'coordination.k8s.io/leases delete',
       'coordination.k8s.io/leases update',
+      'pods/eviction create',
     ]);
   });
 
-  it('the starter writes two webhook configurations and one Secret of each controller that has webhooks', async () => {
+  it('the worker has NodeGroups, machines and the one Secret of VPSie in kube-system only', async () => {
+    const everywhere = new Set(await writesOf(WORKER, 'team-a'));
+    expect((await writesOf(WORKER, 'kube-system')).filter((write) => !everywhere.has(write))).toEqual([
+      'autoscaler.vpsie.com/nodegroups patch',
+      'autoscaler.vpsie.com/nodegroups/status patch',
+      'autoscaler.vpsie.com/vpsienodes create',
+      'autoscaler.vpsie.com/vpsienodes delete',
+      'autoscaler.vpsie.com/vpsienodes patch',
+      'autoscaler.vpsie.com/vpsienodes/status patch',
+    ]);
+    for (const name of ['vpsie-secret', 'other-secret']) {
+      await admin.createNamespacedSecret({ namespace: 'kube-system', body: { metadata: { name } } });
+    }
+    const [worker, starter] = [WORKER, STARTER].map((user) => clientsOf(user).makeApiClient(CoreV1Api));
+    const read = { namespace: 'kube-system', name: 'vpsie-secret' };
+    expect((await worker?.readNamespacedSecret(read))?.metadata?.name).toBe('vpsie-secret');
+    await forbidden(starter?.readNamespacedSecret(read));
+    await forbidden(worker?.readNamespacedSecret({ ...read, name: 'other-secret' }));
+    await forbidden(worker?.listNamespacedSecret({ namespace: 'kube-system' }));
+  });
+
+  it('the starter writes the webhook configurations and one Secret of each controller that has webhooks', async () => {
     const configurations = ['mutating', 'validating'].flatMap((kind) =>
-      ['lights-out', 'memcached'].map(
+      ['lights-out', 'memcached', ...(kind === 'validating' ? ['node-group'] : [])].map(
         (name) => `admissionregistration.k8s.io/${kind}webhookconfigurations(headroom-${name}) patch`,
       ),
     );
     expect(await writesOf(STARTER, 'team-a')).toEqual(configurations);
-    const secrets = [TLS_SECRET, MEMCACHED_TLS_SECRET].map((name) => `secrets(${name}) update`);
+    const secrets = [TLS_SECRET, MEMCACHED_TLS_SECRET, NODE_GROUP_TLS_SECRET].map((name) => `secrets(${name}) update`);
     expect(await writesOf(STARTER, SYSTEM)).toEqual([...configurations, ...secrets]);
   });
 

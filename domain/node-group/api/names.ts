@@ -12,6 +12,9 @@ export const MACHINE_PLURAL = 'vpsienodes';
 /** The only namespace with NodeGroups and VPSieNodes. */
 export const NAMESPACE = 'kube-system';
 
+/** Keeps a NodeGroup until its machines are gone. */
+export const GROUP_FINALIZER = `nodegroup.${GROUP}/finalizer`;
+/** Keeps a VPSieNode until its machine is gone. */
 export const MACHINE_FINALIZER = `vpsienode.${GROUP}/finalizer`;
 
 /** Labels of VPSieNodes and Nodes. */
@@ -24,3 +27,6 @@ export const OFFERING_LABEL = `${GROUP}/offering`;
 export const CREATION_REASON = `${GROUP}/creation-reason`;
 /** The annotation of a VPSieNode: the decision that it was created for. */
 export const DECISION = `${GROUP}/decision`;
+
+/** The first implementation's Lease in `kube-system`: while it is renewed, nothing is written for a NodeGroup. */
+export const FORMER_LEASE = 'vpsie-autoscaler-leader';

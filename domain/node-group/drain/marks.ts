@@ -9,6 +9,9 @@ export const DRAIN_MARK = 'autoscaler.vpsie.com/drain';
 const DRAIN_STARTED = 'autoscaler.vpsie.com/drain-start-time';
 const DRAIN_STATUS = 'autoscaler.vpsie.com/drain-status';
 
+/** Every annotation that a drain writes on its node. */
+export const DRAIN_ANNOTATIONS: readonly string[] = [DRAIN_MARK, DRAIN_STARTED, DRAIN_STATUS];
+
 export interface DrainMark {
   /** The workflow id of the drain. */
   readonly drain: string;

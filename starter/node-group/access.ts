@@ -1,0 +1,58 @@
+import { GROUP, MACHINE_PLURAL, PLURAL } from '../../domain/node-group/api/names.ts';
+import type { Access } from '../../platform/kubernetes/access.ts';
+import { webhookAccess } from '../admission/webhook-access.ts';
+
+const WATCHED = ['list', 'watch'];
+
+export const nodeGroupAccess: readonly Access[] = [
+  {
+    component: 'node-group',
+    about: 'The starter sees all nodes and pods of the cluster for it, and changes none.',
+    everywhere: [
+      {
+        why: 'A NodeGroup or a machine that changes wakes the workflow of the group.',
+        apiGroups: [GROUP],
+        resources: [PLURAL, MACHINE_PLURAL],
+        verbs: WATCHED,
+      },
+      {
+        why: 'Whether the cluster has the definitions, and whose they are.',
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: [PLURAL, MACHINE_PLURAL].map((plural) => `${plural}.${GROUP}`),
+        verbs: ['get', ...WATCHED],
+      },
+      {
+        why: 'Which pods wait for a node, what runs on each node, and by which rules the scheduler would place it elsewhere.',
+        apiGroups: [''],
+        resources: ['pods', 'nodes', 'namespaces', 'persistentvolumeclaims', 'persistentvolumes'],
+        verbs: WATCHED,
+      },
+      {
+        why: 'What runs on every new node.',
+        apiGroups: ['apps'],
+        resources: ['daemonsets'],
+        verbs: WATCHED,
+      },
+      {
+        why: 'Which pods may not be evicted.',
+        apiGroups: ['policy'],
+        resources: ['poddisruptionbudgets'],
+        verbs: WATCHED,
+      },
+      {
+        why: 'Where the volume of a claim can be, and how many a node takes.',
+        apiGroups: ['storage.k8s.io'],
+        resources: ['storageclasses', 'csinodes'],
+        verbs: WATCHED,
+      },
+      {
+        why: 'How much of its CPU and memory each node uses.',
+        apiGroups: ['metrics.k8s.io'],
+        resources: ['nodes'],
+        verbs: ['get', 'list'],
+      },
+    ],
+  },
+  webhookAccess('node-group/webhook', 'headroom-node-group', ['validatingwebhookconfigurations']),
+];

@@ -1,0 +1,83 @@
+import {
+  FORMER_LEASE,
+  GROUP,
+  GROUP_FINALIZER,
+  MACHINE_FINALIZER,
+  MACHINE_PLURAL,
+  PLURAL,
+} from '../../domain/node-group/api/names.ts';
+import { DRAIN_ANNOTATIONS } from '../../domain/node-group/drain/marks.ts';
+import { DEFAULT_VPSIE_SECRET } from '../../domain/node-group/settings.ts';
+import type { Access } from '../../platform/kubernetes/access.ts';
+
+export const nodeGroupAccess: readonly Access[] = [
+  {
+    component: 'node-group',
+    about: `What following NodeGroups needs besides deploy/rbac.yaml, where pods, Events and the Lease by which one plan is made at a time are. With it the worker can evict every pod and delete every Node of the cluster, and has the machines of VPSie with the token of its Secret.
+
+Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml holds writes to cordons, taints, labels and the annotations of drains. An overlay that puts Headroom into another namespace must leave the roles in kube-system where they are; where nodeGroups.vpsieSecret is another name, the role names that one.`,
+    everywhere: [
+      {
+        why: 'get, list: the nodes of a group, and the one that is drained. patch: its cordon and who drains it; labels and taints of the group. delete: a Node whose machine is gone.',
+        apiGroups: [''],
+        resources: ['nodes'],
+        verbs: ['get', 'list', 'patch', 'delete'],
+        changes: [
+          'spec.unschedulable',
+          'spec.taints',
+          'metadata.labels',
+          ...DRAIN_ANNOTATIONS.map((key) => `metadata.annotations.${key}`),
+        ],
+      },
+      {
+        why: 'The pods of a node that is drained, one by one, as far as their PodDisruptionBudgets allow.',
+        apiGroups: [''],
+        resources: ['pods/eviction'],
+        verbs: ['create'],
+      },
+      {
+        why: 'Which of them refuses an eviction.',
+        apiGroups: ['policy'],
+        resources: ['poddisruptionbudgets'],
+        verbs: ['list'],
+      },
+    ],
+    inKubeSystem: [
+      {
+        why: 'get: the NodeGroup of a decision. patch: its finalizer.',
+        apiGroups: [GROUP],
+        resources: [PLURAL],
+        verbs: ['get', 'patch'],
+        changes: [`metadata.finalizers.${GROUP_FINALIZER}`],
+      },
+      {
+        why: 'The machines of a group. create: before the provider is asked for one. patch: by which name the provider knows it. delete: whoever may delete one deletes the machine.',
+        apiGroups: [GROUP],
+        resources: [MACHINE_PLURAL],
+        verbs: ['get', 'list', 'create', 'patch', 'delete'],
+        changes: ['spec', 'metadata.labels', 'metadata.annotations', `metadata.finalizers.${MACHINE_FINALIZER}`],
+      },
+      {
+        why: 'How many nodes there are and should be, where a machine is in its life, and why.',
+        apiGroups: [GROUP],
+        resources: [`${PLURAL}/status`, `${MACHINE_PLURAL}/status`],
+        verbs: ['patch'],
+        changes: ['status'],
+      },
+      {
+        why: 'Whether the first implementation still runs: nothing is written then.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [FORMER_LEASE],
+        verbs: ['get'],
+      },
+      {
+        why: 'The credentials of VPSie.',
+        apiGroups: [''],
+        resources: ['secrets'],
+        resourceNames: [DEFAULT_VPSIE_SECRET],
+        verbs: ['get'],
+      },
+    ],
+  },
+];
