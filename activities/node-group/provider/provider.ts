@@ -26,7 +26,8 @@ export type Deletion =
 /**
  * A provider of machines. Each method can be ended at any moment, and called again by another process, with the same effect as one
  * call: exactly one machine a request, whatever answers are lost. All throw `ProviderUnavailable` (an ApplicationFailure that is
- * retried) where the provider cannot be reached or does not accept the credentials; the message has no secret.
+ * retried) where the provider cannot be reached or does not accept the credentials; the message has no secret. What they keep
+ * in the cluster is read and written with the errors of the API server as they come.
  */
 export interface NodeProvider {
   /** The instance types of the group's offerings; those that the provider does not know are left out. */
