@@ -31,6 +31,8 @@ export interface Roster {
   readonly group: NodeGroup;
   /** Machines that are there or come, without those that leave. */
   readonly current: number;
+  /** Machines whose nodes are being drained: `desiredNodes` counts them until they are deleted. */
+  readonly leaving: number;
   /** How many more it may have. */
   readonly room: number;
   readonly offers: readonly Offer[];
@@ -56,7 +58,7 @@ export function rosters(state: ClusterState, blocked: Readonly<Record<string, Bl
       const busy = simple && Math.max(group.desiredNodes ?? 0, coming.length) > ready;
       const refused = refusal(group, state.at, blocked[group.name], free, busy);
       const offers = offersOf(group, state.instanceTypes[group.name] ?? [], refused);
-      return { group, current, room: simple ? Math.min(1, free) : free, offers };
+      return { group, current, leaving: coming.length - current, room: simple ? Math.min(1, free) : free, offers };
     });
 }
 

@@ -70,12 +70,13 @@ export function planScaleUp(
 
 /** Nodes that the minimum or the wanted size asks for. */
 function floorOf(roster: Roster): readonly Planned[] {
-  const { group, current, room } = roster;
+  const { group, current, leaving, room } = roster;
   const offer = plainOffer(roster);
   if (offer === null) return [];
-  const wanted = Math.min(group.maxNodes, Math.max(group.minNodes, group.desiredNodes ?? 0));
-  const count = Math.max(0, Math.min(room, wanted - current));
-  const below = Math.min(count, Math.max(0, group.minNodes - current));
+  const below = Math.min(room, Math.max(0, group.minNodes - current));
+  // What is wanted is lowered only when a machine is deleted: one that leaves is not to be made up for before.
+  const missing = Math.min(group.maxNodes, group.desiredNodes ?? 0) - current - leaving - below;
+  const count = Math.min(room, below + Math.max(0, missing));
   return Array.from({ length: count }, (_, index) => ({
     offer,
     reason: index < below ? 'BelowMinimum' : 'BelowDesired',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { ClusterPlan } from '../../../../domain/node-group/model/plan.ts';
 import { planScaleUp } from '../../../../domain/node-group/plan/scale-up.ts';
-import { groupOf, machineOf, podOf, stateOf, typeOf } from '../builders.ts';
+import { groupOf, machineOf, nodeOf, podOf, stateOf, typeOf } from '../builders.ts';
 
 const instanceTypes = { web: [typeOf('small', 4, 16)] };
 const one = stateOf({ groups: [groupOf('web')], instanceTypes });
@@ -46,6 +46,25 @@ describe('a plan has as many nodes as pending pods need', () => {
   it('the minimum without any pod', () => {
     expect(plan({ groups: [groupOf('web', { minNodes: 2 })] }).newNodes).toMatchObject([
       { count: 2, reason: 'BelowMinimum' },
+    ]);
+  });
+
+  it('what is wanted, in which a node that leaves counts until its machine is deleted', () => {
+    const machines = ['a', 'b', 'c'].map((name) => machineOf(name, 'web', { phase: 'Ready', node: name }));
+    const nodes = machines.map(({ name }) => nodeOf(name));
+    const wants = (desiredNodes: number, minNodes = 0) => ({
+      groups: [groupOf('web', { desiredNodes, minNodes })],
+      machines,
+      nodes,
+      leaving: ['a'],
+    });
+    expect(counts(wants(3))).toEqual([]);
+    expect(plan(wants(5)).newNodes).toMatchObject([{ count: 2, reason: 'BelowDesired' }]);
+    // The minimum is one of nodes that stay.
+    expect(plan(wants(3, 3)).newNodes).toMatchObject([{ count: 1, reason: 'BelowMinimum' }]);
+    expect(plan(wants(5, 3)).newNodes).toMatchObject([
+      { count: 1, reason: 'BelowDesired' },
+      { count: 1, reason: 'BelowMinimum' },
     ]);
   });
 
