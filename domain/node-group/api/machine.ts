@@ -1,6 +1,7 @@
 /** The VPSieNode of a machine: its type, how it is read, and how it is created. */
 import { z } from 'zod';
 import { type Machine, machinePhases, type NodeGroup } from '../model/node-group.ts';
+import type { ScaleUpReason } from '../model/plan.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import {
   API_VERSION,
@@ -14,6 +15,7 @@ import {
   MANAGED_LABEL,
   NAMESPACE,
   OFFERING_LABEL,
+  SCALE_UP_REASON,
 } from './names.ts';
 import { statusCondition } from './node-group-spec.ts';
 
@@ -90,7 +92,12 @@ export function readMachine(object: unknown): Machine {
 /** The VPSieNode of a machine that is to come. Its finalizer keeps it until the machine is gone at the provider. */
 export function machineBody(
   { name: group, uid, providerSpec }: Pick<NodeGroup, 'name' | 'uid' | 'providerSpec'>,
-  { name, instanceType, decision }: Pick<Machine, 'name' | 'instanceType' | 'decision'>,
+  {
+    name,
+    instanceType,
+    decision,
+    reason,
+  }: Pick<Machine, 'name' | 'instanceType' | 'decision'> & { readonly reason: ScaleUpReason },
 ) {
   // The size belongs to the group at the provider: a VPSieNode has no such field.
   const { kubeSizeID: _, ...ofMachine } = providerSpec;
@@ -107,7 +114,7 @@ export function machineBody(
         [OFFERING_LABEL]: instanceType,
         ...(datacenterID === undefined ? {} : { [DATACENTER_LABEL]: datacenterID }),
       },
-      annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics' },
+      annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics', [SCALE_UP_REASON]: reason },
       finalizers: [MACHINE_FINALIZER],
       ownerReferences: [{ apiVersion: API_VERSION, kind: KIND, name: group, uid, controller: true }],
     },

@@ -20,6 +20,8 @@ export const MACHINE_FINALIZER = `vpsienode.${GROUP}/finalizer`;
 /** Labels of VPSieNodes and Nodes. */
 export const MANAGED_LABEL = `${GROUP}/managed`;
 export const GROUP_LABEL = `${GROUP}/nodegroup`;
+/** The VPSieNode of a Node. */
+export const VPSIENODE_LABEL = `${GROUP}/vpsienode`;
 export const DATACENTER_LABEL = `${GROUP}/datacenter`;
 export const OFFERING_LABEL = `${GROUP}/offering`;
 
@@ -27,6 +29,8 @@ export const OFFERING_LABEL = `${GROUP}/offering`;
 export const CREATION_REASON = `${GROUP}/creation-reason`;
 /** The annotation of a VPSieNode: the decision that it was created for. */
 export const DECISION = `${GROUP}/decision`;
+/** The annotation of a VPSieNode: the `ScaleUpReason` of its decision. */
+export const SCALE_UP_REASON = `${GROUP}/scale-up-reason`;
 
 /** The first implementation's Lease in `kube-system`: while it is renewed, nothing is written for a NodeGroup. */
 export const FORMER_LEASE = 'vpsie-autoscaler-leader';

@@ -143,6 +143,16 @@ export const statusCondition = z.object({
   message: z.string().optional(),
 });
 
+/** An instance type as the status keeps it: amounts as kube-scheduler calculates with them. */
+const keptInstanceType = z.object({
+  id: z.string().describe('One of offeringIDs.'),
+  capacity: z.record(z.string(), z.int()).describe('Of a node: cpu in millicores, everything else in whole units.'),
+  allocatable: z.record(z.string(), z.int()).describe('What is left for pods, in the same units.'),
+  labels: z.record(z.string(), z.string()).describe('Labels that each of its nodes has.'),
+  pricePerHour: z.number().optional().describe('In any one currency; absent where the provider tells none.'),
+  isAvailable: z.boolean().describe('Whether the provider has machines of it now.'),
+});
+
 /** `status` of a NodeGroup; every field may be missing. */
 export const nodeGroupStatus = z.object({
   currentNodes: z.int().optional().describe('How many nodes there are, or are on their way.'),
@@ -163,4 +173,6 @@ export const nodeGroupStatus = z.object({
     })
     .optional()
     .describe('Present after machines that failed.'),
+  instanceTypes: z.array(keptInstanceType).optional().describe('The instance types of offeringIDs that the provider has.'),
+  instanceTypesTime: moment.describe('When the provider was asked for them last.'),
 });

@@ -2,8 +2,10 @@
 import type { z } from 'zod';
 import { parseDuration } from '../../kernel/duration.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
+import type { InstanceType, Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
 import type { Taint } from '../model/pod.ts';
+import type { Amounts } from '../model/resources.ts';
+import { listOf } from '../scheduling/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import { NAMESPACE } from './names.ts';
 import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
@@ -105,7 +107,10 @@ function withSections(written: unknown): object {
   return { ...spec, scaleUpPolicy: spec['scaleUpPolicy'] ?? {}, scaleDownPolicy: spec['scaleDownPolicy'] ?? {} };
 }
 
-type OfStatus = Pick<NodeGroup, 'desiredNodes' | 'lastScaleUp' | 'lastScaleDown' | 'backoff'>;
+type OfStatus = Pick<
+  NodeGroup,
+  'desiredNodes' | 'lastScaleUp' | 'lastScaleDown' | 'backoff' | 'instanceTypes' | 'instanceTypesAt'
+>;
 type OfSpec = Omit<
   NodeGroup,
   keyof OfStatus | 'name' | 'uid' | 'resourceVersion' | 'generation' | 'isDeleting' | 'annotations'
@@ -180,7 +185,27 @@ function ofStatus(status: Readonly<Record<string, unknown>>): OfStatus {
       end === null
         ? null
         : { until: end, failures: typeof failures === 'number' ? failures : 1, reason: textOf(reason) },
+    instanceTypes: listOf(status['instanceTypes']).map(readInstanceType),
+    instanceTypesAt: momentOrNull(status['instanceTypesTime']),
   };
+}
+
+function readInstanceType(object: Readonly<Record<string, unknown>>): InstanceType {
+  const { pricePerHour } = object;
+  return {
+    id: textOf(object['id']),
+    capacity: amountsIn(object['capacity']),
+    allocatable: amountsIn(object['allocatable']),
+    labels: labelsOf(object['labels']),
+    pricePerHour: typeof pricePerHour === 'number' ? pricePerHour : null,
+    isAvailable: object['isAvailable'] === true,
+  };
+}
+
+function amountsIn(value: unknown): Amounts {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(value)).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
 }
 
 function momentOrNull(value: unknown): EpochMs | null {

@@ -80,6 +80,9 @@ export interface NodeGroup {
   readonly lastScaleDown: EpochMs | null;
   /** After machines that failed: until when no more are asked for, and why; null where nothing failed lately. */
   readonly backoff: { readonly until: EpochMs; readonly failures: number; readonly reason: string } | null;
+  /** The instance types of the group as the provider had them at that moment; null where it was not asked yet. */
+  readonly instanceTypes: readonly InstanceType[];
+  readonly instanceTypesAt: EpochMs | null;
 }
 
 /** An instance type of a group (an offering), and the node that it becomes. */

@@ -113,6 +113,8 @@ export function groupOf(name: string, over: Partial<NodeGroup> = {}): NodeGroup 
     lastScaleUp: null,
     lastScaleDown: null,
     backoff: null,
+    instanceTypes: [],
+    instanceTypesAt: null,
     ...over,
   };
 }

@@ -108,6 +108,23 @@ describe('a NodeGroup', () => {
     expect(read(spec).problems).toEqual([expect.stringContaining(beginning)]);
   });
 
+  it('has its instance types from the status', () => {
+    const kept = { id: 'small', capacity: { cpu: 2000 }, allocatable: { cpu: 1900 }, labels: { zone: 'a' } };
+    const status = {
+      instanceTypes: [{ ...kept, isAvailable: true, pricePerHour: 0.5 }, { ...kept, isAvailable: false }],
+      instanceTypesTime: '2026-01-01T00:00:00Z',
+    };
+    const { group } = readNodeGroup(
+      { metadata: { name: 'web', namespace: 'kube-system' }, spec: KWOK, status },
+      { mode: 'act' },
+    );
+    expect(group?.instanceTypes).toEqual([
+      { ...kept, isAvailable: true, pricePerHour: 0.5 },
+      { ...kept, isAvailable: false, pricePerHour: null },
+    ]);
+    expect(group?.instanceTypesAt).toBe(Date.UTC(2026, 0, 1));
+  });
+
   it('is not read in another namespace, nor where it is no object', () => {
     expect(read(KWOK, {}, 'default').problems).toEqual([
       'metadata.namespace: Invalid value: "default": NodeGroups are in kube-system',
@@ -122,6 +139,7 @@ describe('a VPSieNode', () => {
       name: 'web-1',
       instanceType: 'small',
       decision: 'd7',
+      reason: 'PendingPods',
     });
     expect(readMachine(body)).toMatchObject({
       name: 'web-1',

@@ -1,0 +1,176 @@
+/**
+ * Who acts on which plan. One Lease for the cluster holds the plan that was acted on last, and what was claimed of it: so two plans
+ * that were made of the same state are not both carried out, and machines that are about to be created count before they exist.
+ */
+import { createHash } from 'node:crypto';
+import { isRecord } from '../kernel/record.ts';
+import { type EpochMs, MINUTE_MS } from '../kernel/time.ts';
+import { GROUP } from './api/names.ts';
+
+/** The Lease, in the system namespace. */
+export const PLAN_LEASE = 'node-group-plan';
+/** Its annotation with `PlanClaims`, as JSON. */
+export const PLAN_CLAIMS = `${GROUP}/plan-claims`;
+
+/** For so long the machines of a claim count as coming before their VPSieNodes exist, in milliseconds. */
+const COUNTED_MS = 10 * MINUTE_MS;
+/** For so long whoever has claimed may create them: much shorter, so that none is created that does not count any more. */
+const HELD_MS = 4 * MINUTE_MS;
+
+/** The version of a plan, as it goes from whoever made it to whoever acts on it. */
+export interface Fence {
+  /** The resourceVersion of the Lease when the plan was made; empty where there was none. */
+  readonly lease: string;
+  /** Another one for each plan. */
+  readonly plan: string;
+}
+
+/** What a group creates. */
+export interface PlanClaim {
+  /** `<plan>/<group>`. */
+  readonly decision: string;
+  readonly group: string;
+  readonly at: EpochMs;
+  /** How many, by instance type. */
+  readonly machines: Readonly<Record<string, number>>;
+  /** Numbers of machines that were given up, so that they count no longer. */
+  readonly givenUp: readonly number[];
+}
+
+export interface PlanClaims {
+  /** The plan that was acted on last; empty where none was. */
+  readonly plan: string;
+  readonly claims: readonly PlanClaim[];
+}
+
+export interface ClaimedMachine {
+  readonly name: string;
+  readonly instanceType: string;
+}
+
+export function formatFence({ lease, plan }: Fence): string {
+  return JSON.stringify({ lease, plan });
+}
+
+/** @throws Error for what `formatFence` did not make. */
+export function parseFence(text: string): Fence {
+  const read: unknown = JSON.parse(text);
+  if (!isRecord(read) || typeof read['lease'] !== 'string' || typeof read['plan'] !== 'string') {
+    throw new Error(`not the version of a plan: ${text}`);
+  }
+  return { lease: read['lease'], plan: read['plan'] };
+}
+
+export function formatClaims(claims: PlanClaims): string {
+  return JSON.stringify(claims);
+}
+
+/** Reads the annotation, which may be missing or somebody else's; never throws. */
+export function parseClaims(text: string | undefined): PlanClaims {
+  let read: unknown = null;
+  try {
+    read = JSON.parse(text ?? 'null');
+  } catch {
+    // As if there were none: the resourceVersion still decides who acts.
+  }
+  if (!isRecord(read)) return { plan: '', claims: [] };
+  const { plan, claims } = read;
+  return {
+    plan: typeof plan === 'string' ? plan : '',
+    claims: Array.isArray(claims) ? claims.filter(isClaim) : [],
+  };
+}
+
+function isClaim(value: unknown): value is PlanClaim {
+  return (
+    isRecord(value) &&
+    typeof value['decision'] === 'string' &&
+    typeof value['group'] === 'string' &&
+    typeof value['at'] === 'number' &&
+    isRecord(value['machines']) &&
+    Object.values(value['machines']).every((count) => Number.isInteger(count)) &&
+    Array.isArray(value['givenUp'])
+  );
+}
+
+export function decisionOf(fence: Fence, group: string): string {
+  return `${fence.plan}/${group}`;
+}
+
+/** Claims whose machines count. */
+export function countedClaims({ claims }: PlanClaims, now: EpochMs): readonly PlanClaim[] {
+  return claims.filter(({ at }) => now - at < COUNTED_MS);
+}
+
+/** Until when machines may be created for a claim. */
+export function heldUntil({ at }: Pick<PlanClaim, 'at'>): EpochMs {
+  return at + HELD_MS;
+}
+
+/**
+ * The Lease with a claim; null where somebody acted on another plan since the fence's was made.
+ *
+ * @param present null where there is no Lease.
+ */
+export function withClaim(
+  present: { readonly resourceVersion: string; readonly claims: PlanClaims } | null,
+  fence: Fence,
+  claim: PlanClaim,
+): PlanClaims | null {
+  const claims = present?.claims ?? { plan: '', claims: [] };
+  const { at, decision } = claim;
+  const own = claims.claims.find((other) => other.decision === decision);
+  const isHeld = own !== undefined && at < heldUntil(own);
+  const isOfPlan = (present?.resourceVersion ?? '') === fence.lease || claims.plan === fence.plan;
+  if (!isHeld && !isOfPlan) return null;
+  const others = countedClaims(claims, at).filter((other) => other.decision !== decision);
+  // Whoever has claimed goes on, also when somebody acted on a later plan: its machines were counted there.
+  return {
+    plan: isOfPlan ? fence.plan : claims.plan,
+    claims: [...others, { ...claim, givenUp: own?.givenUp ?? [] }],
+  };
+}
+
+/** The Lease without machines that were given up; null where nothing of it counts. */
+export function withoutMachines(claims: PlanClaims, names: ReadonlySet<string>, now: EpochMs): PlanClaims | null {
+  let isChanged = false;
+  const left = countedClaims(claims, now).map((claim) => {
+    const known = new Set(claim.givenUp);
+    const more = machinesOf(claim).flatMap(({ name }, at) => (names.has(name) && !known.has(at) ? [at] : []));
+    isChanged ||= more.length > 0;
+    return more.length === 0 ? claim : { ...claim, givenUp: [...claim.givenUp, ...more] };
+  });
+  return isChanged ? { ...claims, claims: left } : null;
+}
+
+/** The machines of a claim in their order, those that were given up included: always the same ones. */
+export function machinesOf({ decision, group, machines }: Omit<PlanClaim, 'at' | 'givenUp'>): readonly ClaimedMachine[] {
+  const types = Object.keys(machines).toSorted();
+  return types
+    .flatMap((instanceType) => Array.from({ length: machines[instanceType] ?? 0 }, () => instanceType))
+    .map((instanceType, at) => ({ name: machineName(group, decision, at), instanceType }));
+}
+
+/** The machines that were claimed and do not exist yet, though they will. */
+export function upcomingMachines(
+  claims: PlanClaims,
+  existing: ReadonlySet<string>,
+  now: EpochMs,
+): readonly (ClaimedMachine & Pick<PlanClaim, 'group' | 'decision' | 'at'>)[] {
+  return countedClaims(claims, now).flatMap((claim) => {
+    const { group, decision, at, givenUp } = claim;
+    const gone = new Set(givenUp);
+    return machinesOf(claim)
+      .filter(({ name }, number) => !gone.has(number) && !existing.has(name))
+      .map((machine) => ({ ...machine, group, decision, at }));
+  });
+}
+
+/** The longest name of a machine: it becomes a host's name and a label, of which Kubernetes takes 63 characters. */
+const MAX_NAME = 63;
+const HASH = 12;
+
+function machineName(group: string, decision: string, at: number): string {
+  const hash = createHash('sha256').update(`${decision}\n${at}`).digest('hex').slice(0, HASH);
+  return `${group.slice(0, MAX_NAME - HASH - 1).replace(/[.-]+$/, '')}-${hash}`;
+}
