@@ -144,7 +144,11 @@ export function withoutMachines(claims: PlanClaims, names: ReadonlySet<string>, 
 }
 
 /** The machines of a claim in their order, those that were given up included: always the same ones. */
-export function machinesOf({ decision, group, machines }: Omit<PlanClaim, 'at' | 'givenUp'>): readonly ClaimedMachine[] {
+export function machinesOf({
+  decision,
+  group,
+  machines,
+}: Omit<PlanClaim, 'at' | 'givenUp'>): readonly ClaimedMachine[] {
   const types = Object.keys(machines).toSorted();
   return types
     .flatMap((instanceType) => Array.from({ length: machines[instanceType] ?? 0 }, () => instanceType))

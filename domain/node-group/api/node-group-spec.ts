@@ -173,6 +173,9 @@ export const nodeGroupStatus = z.object({
     })
     .optional()
     .describe('Present after machines that failed.'),
-  instanceTypes: z.array(keptInstanceType).optional().describe('The instance types of offeringIDs that the provider has.'),
+  instanceTypes: z
+    .array(keptInstanceType)
+    .optional()
+    .describe('The instance types of offeringIDs that the provider has.'),
   instanceTypesTime: moment.describe('When the provider was asked for them last.'),
 });

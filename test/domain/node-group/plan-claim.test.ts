@@ -43,10 +43,9 @@ describe('a claim of a plan', () => {
   it('is made beside that of another group of the same plan', () => {
     const first = withClaim(lease('7'), fence, claimOf('web'));
     expect(first).not.toBeNull();
-    expect(withClaim(lease('8', first ?? undefined), fence, claimOf('batch'))?.claims.map(({ group }) => group)).toEqual([
-      'web',
-      'batch',
-    ]);
+    expect(
+      withClaim(lease('8', first ?? undefined), fence, claimOf('batch'))?.claims.map(({ group }) => group),
+    ).toEqual(['web', 'batch']);
   });
 
   it('is renewed by its own decision also after a later plan, but not after four minutes', () => {
@@ -82,7 +81,9 @@ describe('the machines of a claim', () => {
   it('have the same names whatever the order of the types, and others in another decision', () => {
     const names = machinesOf(claimOf('web')).map(({ name }) => name);
     expect(machinesOf(claimOf('web', { machines: { large: 1, small: 2 } })).map(({ name }) => name)).toEqual(names);
-    expect(new Set([...names, ...machinesOf(claimOf('web', { decision: 'p9/web' })).map(({ name }) => name)]).size).toBe(6);
+    expect(
+      new Set([...names, ...machinesOf(claimOf('web', { decision: 'p9/web' })).map(({ name }) => name)]).size,
+    ).toBe(6);
     expect(machinesOf(claimOf('web')).map(({ instanceType }) => instanceType)).toEqual(['large', 'small', 'small']);
   });
 

@@ -111,7 +111,10 @@ describe('a NodeGroup', () => {
   it('has its instance types from the status', () => {
     const kept = { id: 'small', capacity: { cpu: 2000 }, allocatable: { cpu: 1900 }, labels: { zone: 'a' } };
     const status = {
-      instanceTypes: [{ ...kept, isAvailable: true, pricePerHour: 0.5 }, { ...kept, isAvailable: false }],
+      instanceTypes: [
+        { ...kept, isAvailable: true, pricePerHour: 0.5 },
+        { ...kept, isAvailable: false },
+      ],
       instanceTypesTime: '2026-01-01T00:00:00Z',
     };
     const { group } = readNodeGroup(
