@@ -67,6 +67,7 @@ export function readMachine(object: unknown): Machine {
   const status = fieldsOf(whole['status']);
   const { vpsieInstanceID: number } = spec;
   const createdAt = momentOf(metadata['creationTimestamp']);
+  const annotations = labelsOf(metadata['annotations']);
   const provider = textOf(status['providerID']) || textOf(spec['vpsieNodeIdentifier']);
   // The first implementation keeps no time of the phase: the latest of its times is when it began.
   const times = [
@@ -85,7 +86,8 @@ export function readMachine(object: unknown): Machine {
     createdAt,
     phaseSince: momentOf(status['phaseSince']) || Math.max(...times),
     isDeleting: metadata['deletionTimestamp'] !== undefined,
-    decision: labelsOf(metadata['annotations'])[DECISION] ?? '',
+    decision: annotations[DECISION] ?? '',
+    creationReason: annotations[CREATION_REASON] ?? '',
   };
 }
 

@@ -63,7 +63,7 @@ export interface AttachLimits {
 }
 
 /** What a node uses, by metrics.k8s.io: shares of its allocatable in percent. */
-interface UtilizationSample {
+export interface UtilizationSample {
   readonly at: EpochMs;
   readonly cpu: number;
   readonly memory: number;

@@ -129,4 +129,6 @@ export interface Machine {
   readonly isDeleting: boolean;
   /** The decision that it was created for. */
   readonly decision: string;
+  /** Why there is the machine, by its annotation; empty where it does not say. Only `metrics` and empty ones are taken away. */
+  readonly creationReason: string;
 }

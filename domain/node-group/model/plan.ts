@@ -84,14 +84,18 @@ export interface Removal {
   readonly detail: string;
 }
 
-export interface KeptNode {
-  readonly group: string;
-  readonly node: string;
+/** Why a node stays. */
+export interface Keep {
   readonly reason: KeepReason;
   /** One sentence for people, with the name of the pod or object in the way. */
   readonly detail: string;
   /** When the reason may be over; null where no clock decides it. */
   readonly until: EpochMs | null;
+}
+
+export interface KeptNode extends Keep {
+  readonly group: string;
+  readonly node: string;
 }
 
 export interface ClusterPlan {

@@ -1,6 +1,7 @@
 /** Opens nodes for pods that found no place: the best offer first, one node at a time, or many alike at once. */
 import type { DaemonSet } from '../model/cluster-state.ts';
 import type { PodConstraints } from '../model/pod.ts';
+import { isBound } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 import { isSimple } from '../scheduling/pod-class.ts';
@@ -8,7 +9,7 @@ import { pour } from '../scheduling/pour.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openComing, templateSlot } from './cluster-packing.ts';
 import { type Offer, type Roster } from './offers.ts';
-import { byText, isBound, type Work } from './pending.ts';
+import { byText, type Work } from './pending.ts';
 
 /** Pods that are still without a place; `left` changes. */
 export interface Open {

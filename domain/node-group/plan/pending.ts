@@ -1,14 +1,12 @@
 /** Which pods wait for a node, and which wait for something that no node would give them. */
 import type { Pod } from '../model/pod.ts';
 import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
+import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 
 /** cluster-autoscaler's default: pods below it do not make nodes. */
 const EXPENDABLE_BELOW = -10;
-const GIB = 1024 ** 3;
-/** Gibibytes of memory that are as much as a core, as in general-purpose machines. */
-const GIB_A_CORE = 4;
 
 /** Pending pods of one class. */
 export interface Work {
@@ -66,21 +64,6 @@ function whyNot(pod: Pod): { readonly reason: UnhelpedReason; readonly detail: s
     : null;
 }
 
-/** Pods that can go to few places first, then large ones first. */
 export function inOrder(work: readonly Work[]): readonly Work[] {
-  return work.toSorted(
-    (a, b) =>
-      Number(isBound(b.pods)) - Number(isBound(a.pods)) ||
-      sizeOf(b.pods) - sizeOf(a.pods) ||
-      byText(a.pods.key, b.pods.key),
-  );
-}
-
-/** Whether the pod asks for or keeps away other pods. */
-export function isBound({ spread, affinity, antiAffinity }: PodClass): boolean {
-  return spread.length > 0 || affinity !== null || antiAffinity.length > 0;
-}
-
-function sizeOf({ constraints: { requests } }: PodClass): number {
-  return (requests['cpu'] ?? 0) / 1000 + (requests['memory'] ?? 0) / GIB / GIB_A_CORE;
+  return work.toSorted((a, b) => hardestFirst(a.pods, b.pods));
 }

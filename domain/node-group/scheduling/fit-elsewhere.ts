@@ -1,6 +1,7 @@
 /** Whether the pods of a node would fit the other ones: what scaling down asks. */
 import type { FitResult } from './misfit.ts';
 import { explainFit } from './explain.ts';
+import { hardestFirst } from './hardest-first.ts';
 import type { Packing } from './packing.ts';
 import type { Placeable } from './pod-class.ts';
 import { pour } from './pour.ts';
@@ -46,7 +47,7 @@ export function podsFitElsewhere(packing: Packing, node: string, { evicted, goWi
   const mark = packing.mark();
   packing.close(slot);
   const open = packing.slots.filter(({ origin, isClosed }) => origin === 'existing' && !isClosed);
-  for (const [pods, count] of toMove) {
+  for (const [pods, count] of [...toMove].toSorted(([a], [b]) => hardestFirst(a, b))) {
     if (count <= 0 || pour(packing, pods, count, open) === count) continue;
     const why = nearest(packing, pods, open);
     packing.rollback(mark);

@@ -133,6 +133,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     phaseSince: NOW,
     isDeleting: false,
     decision: 'd1',
+    creationReason: 'metrics',
     ...over,
   };
 }

@@ -1,0 +1,37 @@
+/** The plan for the whole cluster: which nodes are to come, and which are given back. */
+import type { ClusterState } from '../model/cluster-state.ts';
+import type { ClusterPlan } from '../model/plan.ts';
+import type { CandidateOrder } from '../scale-down/candidates.ts';
+import type { PlanMemory } from '../scale-down/memory.ts';
+import { planRemovals, type RequestedRemoval, type RestingNode } from '../scale-down/plan-removals.ts';
+import type { Blocked } from './offers.ts';
+import { planScaleUp } from './scale-up.ts';
+
+export interface PlanOptions {
+  /** Groups that ask for no machines now, by name. */
+  readonly blocked: Readonly<Record<string, Blocked>>;
+  /** What the plan before left; `freshPlanMemory` for the first one. */
+  readonly memory: PlanMemory;
+  /** Nodes that people want to be taken away. */
+  readonly requested: readonly RequestedRemoval[];
+  /** Nodes whose drain failed lately, or was rejected; none where it is absent. */
+  readonly resting?: readonly RestingNode[];
+  /** In which order nodes go: the seed's where it is absent. */
+  readonly candidateOrder?: CandidateOrder;
+}
+
+/**
+ * One plan for the whole cluster, the same whatever the order of the state's parts. A group that grows in it gives nothing back, but
+ * for what a person asks for and for nodes that are not ready. Of a group that is being deleted all nodes go.
+ *
+ * @returns the plan, and what the next one needs to know.
+ */
+export function planCluster(
+  state: ClusterState,
+  { blocked, memory, requested, resting = [], candidateOrder = 'age' }: PlanOptions,
+): { readonly plan: ClusterPlan; readonly memory: PlanMemory } {
+  const { newNodes, unhelped } = planScaleUp(state, { blocked });
+  const down = planRemovals(state, { blocked, memory, requested, resting, newNodes, order: candidateOrder });
+  const { removals, kept } = down;
+  return { plan: { at: state.at, newNodes, unhelped, removals, kept }, memory: down.memory };
+}

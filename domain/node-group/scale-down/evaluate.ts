@@ -1,0 +1,160 @@
+/** Whether one node could go by itself, and for which reason; budgets and the turn of the node are asked afterwards. */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { Keep, Removal } from '../model/plan.ts';
+import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
+import type { Misfit } from '../scheduling/misfit.ts';
+import type { GroupCounts } from './group-counts.ts';
+import type { Member } from './members.ts';
+import { UNREADY_MS } from './memory.ts';
+import { keptByHours, keptByPolicy } from './node-policy.ts';
+import { countsOf, type Pass } from './pass.ts';
+import { cheaperType } from './replacement.ts';
+import { keptByLatest, keptByUtilization } from './utilization.ts';
+
+export type Evaluation =
+  | { readonly kind: 'keep'; readonly keep: Keep }
+  | ({
+      readonly kind: 'go';
+      /** The instance type that must be ready first; null where the pods fit elsewhere already. */
+      readonly replacement: string | null;
+    } & Pick<Removal, 'reason' | 'detail'>);
+
+/** The seed's default, where a group says 0 (`DefaultScaleDownCooldown`), in milliseconds. */
+const DEFAULT_COOLDOWN_MS = 600_000;
+/** What the seed calls affinity: rules that other pods or the labels of nodes decide. */
+const AFFINITY: readonly Misfit[] = [
+  'PodAffinity',
+  'PodAntiAffinity',
+  'ExistingAntiAffinity',
+  'NodeSelector',
+  'Spread',
+];
+
+/**
+ * The checks in their order: what people said, utilization, the pods (PodDisruptionBudget, local storage, system pods, Kubernetes'
+ * practice), affinity and free room elsewhere, the minimum, the cooldown, and how long it has been so. A node that could go stays out
+ * of the packing, so that the next one is asked with this one gone.
+ *
+ * @param rest why the node is left alone for now, as its drain failed or was rejected; null where it is not.
+ */
+export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluation {
+  const { group, node, machine } = member;
+  const { at } = pass;
+  const counts = countsOf(pass, member);
+  const isExcess = counts.excess > 0;
+  const early =
+    pass.halt ??
+    keptByPolicy(group, node, machine, at) ??
+    keptByHours(group, node, at) ??
+    rest ??
+    unreadyFor(member, isExcess);
+  if (early !== null) return kept(early);
+  const busy = isExcess ? null : usedNow(member, at);
+  if (busy !== null && !group.scaleDown.consolidation) return kept(busy);
+  const unsafe = pass.safety.keptByPods(member.pods.evicted);
+  if (unsafe !== null) return kept(busy ?? unsafe);
+  if (busy !== null) return consolidated(pass, member, counts, busy);
+  const mark = pass.packing.mark();
+  const fit = podsFitElsewhere(pass.packing, node.name, member.pods);
+  if (fit.kind === 'unfit') return consolidated(pass, member, counts, misfitting(fit));
+  const since = pass.unneeded.note(node.uid);
+  const left = counts.left - Number(member.isReady);
+  if (left < group.minNodes) {
+    pass.packing.rollback(mark);
+    const detail = `${group.name} would have ${left} ready nodes, and its minimum is ${group.minNodes}`;
+    return kept({ reason: 'AtMinimum', detail, until: null });
+  }
+  counts.left = left;
+  if (isExcess) counts.excess -= 1;
+  const rested = coolingDown(counts, at);
+  if (rested !== null) return kept(rested);
+  return isExcess ? overprovisioned(counts) : unneeded(member, since, at);
+}
+
+function kept(keep: Keep): Evaluation {
+  return { kind: 'keep', keep };
+}
+
+/** A node that has only just become not ready may come back; it is replaced when it does not. */
+function unreadyFor({ unreadySince }: Member, isExcess: boolean): Keep | null {
+  if (unreadySince === null || isExcess) return null;
+  const until = unreadySince + UNREADY_MS;
+  const detail = `it has not been ready since ${formatInstant(unreadySince)}; it is replaced from ${formatInstant(until)}`;
+  return { reason: 'NotUnneededLongEnough', detail, until };
+}
+
+/** Nothing is measured on an empty node that would say more than that it is empty: without data it may go all the same. */
+function usedNow({ podCount, samples, rule }: Member, at: EpochMs): Keep | null {
+  return exceptEmpty(podCount, keptByLatest(samples, rule, at));
+}
+
+function exceptEmpty(podCount: number, keep: Keep | null): Keep | null {
+  return podCount === 0 && keep?.reason === 'NoUtilization' ? null : keep;
+}
+
+function misfitting({ pod, why }: Extract<FitElsewhere, { kind: 'unfit' }>): Keep {
+  const name = pod === null ? 'a pod that is to come to it' : `${pod.namespace}/${nameOf(pod)}`;
+  const reason = AFFINITY.includes(why.by) ? 'Affinity' : 'PodsFitNowhere';
+  return { reason, detail: `${name} fits no other node: ${why.detail}`, until: null };
+}
+
+function nameOf(pod: object): string {
+  return 'name' in pod && typeof pod.name === 'string' ? pod.name : '';
+}
+
+function coolingDown({ group, isGrowing }: GroupCounts, at: EpochMs): Keep | null {
+  if (isGrowing) return { reason: 'Cooldown', detail: `${group.name} is asking for new nodes`, until: null };
+  const last = Math.max(group.lastScaleUp ?? 0, group.lastScaleDown ?? 0);
+  const until = last + (group.scaleDown.cooldownMs || DEFAULT_COOLDOWN_MS);
+  if (last === 0 || until <= at) return null;
+  const what = last === group.lastScaleUp ? 'came' : 'went';
+  const detail = `nodes of ${group.name} ${what} at ${formatInstant(last)}; it cools down until ${formatInstant(until)}`;
+  return { reason: 'Cooldown', detail, until };
+}
+
+function overprovisioned({ group, roster }: GroupCounts): Evaluation {
+  const wanted = Math.max(group.desiredNodes ?? 0, group.minNodes);
+  const detail = `${group.name} has ${roster?.current ?? 0} nodes and wants ${wanted}`;
+  return { kind: 'go', reason: 'Overprovisioned', detail, replacement: null };
+}
+
+function unneeded({ group, podCount, samples, rule }: Member, since: EpochMs, at: EpochMs): Evaluation {
+  const keep =
+    exceptEmpty(podCount, keptByUtilization(samples, rule, at)) ?? tooShort(since, group.scaleDown.stabilizationMs, at);
+  if (keep !== null) return kept(keep);
+  const from = `since ${formatInstant(since)}`;
+  return podCount === 0
+    ? { kind: 'go', reason: 'Empty', detail: `no pod has needed it ${from}`, replacement: null }
+    : {
+        kind: 'go',
+        reason: 'Underutilized',
+        detail: `it uses little, and its ${podsText(podCount)} could be on other nodes ${from}`,
+        replacement: null,
+      };
+}
+
+function podsText(count: number): string {
+  return count === 1 ? '1 pod' : `${count} pods`;
+}
+
+function tooShort(since: EpochMs, stabilizationMs: number, at: EpochMs): Keep | null {
+  const until = since + stabilizationMs;
+  if (until <= at) return null;
+  const detail = `it has been unneeded since ${formatInstant(since)}, and may go from ${formatInstant(until)}`;
+  return { reason: 'NotUnneededLongEnough', detail, until };
+}
+
+/** A node that is needed may still be too dear; `otherwise` is why it stays where no cheaper type takes its pods. */
+function consolidated(pass: Pass, member: Member, counts: GroupCounts, otherwise: Keep): Evaluation {
+  const { group, node, podCount } = member;
+  if (!group.scaleDown.consolidation || podCount === 0 || !member.isReady) return kept(otherwise);
+  const cheaper = cheaperType(pass, member, counts);
+  if (cheaper === null) return kept(otherwise);
+  const since = pass.cheaper.note(node.uid);
+  const keep = coolingDown(counts, pass.at) ?? tooShort(since, group.scaleDown.stabilizationMs, pass.at);
+  if (keep !== null) return kept(keep);
+  const detail =
+    `${cheaper.id} for ${cheaper.price} an hour takes its ${podsText(podCount)}, ` +
+    `which ${member.machine.instanceType} has for ${cheaper.before}`;
+  return { kind: 'go', reason: 'Consolidation', detail, replacement: cheaper.id };
+}

@@ -1,0 +1,87 @@
+/** The nodes of groups that a plan may take away, each with everything that is asked about it. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { ClusterState, UtilizationSample } from '../model/cluster-state.ts';
+import type { Machine, NodeGroup } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import { isComing } from '../plan/cluster-packing.ts';
+import { byText } from '../plan/pending.ts';
+import type { Candidate } from './candidates.ts';
+import type { SinceBook } from './memory.ts';
+import { type PodsOnNode, podsOnNode } from './pod-safety.ts';
+import { averageOf, type UtilizationRule, utilizationRule } from './utilization.ts';
+
+export interface Member extends Candidate {
+  readonly group: NodeGroup;
+  readonly machine: Machine;
+  readonly node: Node;
+  /** Whether its machine has become a ready node once: before that, it is on its way and not looked at. */
+  readonly isSettled: boolean;
+  readonly pods: PodsOnNode;
+  readonly rule: UtilizationRule;
+  readonly samples: readonly UtilizationSample[];
+  /** Null while it is ready. */
+  readonly unreadySince: EpochMs | null;
+}
+
+/** The bound pods of each node, by its name; of a node in the order of their names. */
+export function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  const byNode = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    if (pod.node === null) continue;
+    const list = byNode.get(pod.node);
+    if (list === undefined) byNode.set(pod.node, [pod]);
+    else list.push(pod);
+  }
+  for (const list of byNode.values()) {
+    list.sort((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));
+  }
+  return byNode;
+}
+
+/** All nodes that have a machine of a group, without those that leave already. */
+export function membersOf(
+  state: ClusterState,
+  byNode: ReadonlyMap<string, readonly Pod[]>,
+  since: { readonly unready: SinceBook; readonly unneeded: SinceBook },
+): readonly Member[] {
+  const groups = new Map(state.groups.map((group) => [group.name, group]));
+  const leaving = new Set(state.leaving);
+  const nodes = new Map(
+    state.nodes.filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name)).map((node) => [node.name, node]),
+  );
+  const taken = new Set<string>();
+  const members: Member[] = [];
+  for (const machine of state.machines.toSorted((a, b) => byText(a.name, b.name))) {
+    const node = machine.node === null ? undefined : nodes.get(machine.node);
+    const group = groups.get(machine.group);
+    if (node === undefined || group === undefined || taken.has(node.name) || isGoing(machine)) continue;
+    taken.add(node.name);
+    const pods = podsOnNode(byNode.get(node.name) ?? []);
+    const samples = state.utilization[node.name] ?? [];
+    const rule = utilizationRule(group.scaleDown);
+    const isReady = node.ready.status === 'True';
+    members.push({
+      group,
+      machine,
+      node,
+      isSettled: isComing(machine) && machine.phase === 'Ready',
+      pods,
+      rule,
+      samples,
+      unreadySince: isReady ? null : since.unready.note(node.uid, node.ready.since),
+      name: node.name,
+      isReady,
+      createdAt: machine.createdAt,
+      unneededSince: since.unneeded.before(node.uid),
+      use: averageOf(samples, rule, state.at),
+      podCount: pods.evicted.length,
+      systemPodCount: pods.evicted.filter(({ namespace }) => namespace === 'kube-system').length,
+    });
+  }
+  return members;
+}
+
+function isGoing({ isDeleting, phase }: Machine): boolean {
+  return isDeleting || phase === 'Terminating' || phase === 'Deleting';
+}

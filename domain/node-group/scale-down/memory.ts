@@ -1,0 +1,48 @@
+/** What one plan leaves for the next: since when nodes have been as they are. The starter keeps it; a restart begins anew. */
+import type { EpochMs } from '../../kernel/time.ts';
+
+/** By the uid of the Node. */
+export type Since = Readonly<Record<string, EpochMs>>;
+
+export interface PlanMemory {
+  /** Since when the pods of the node have fitted elsewhere while it used little. */
+  readonly unneeded: Since;
+  /** Since when the node has not been ready, whatever the kind of not ready. */
+  readonly unready: Since;
+  /** Since when a cheaper instance type would have taken the pods of the node. */
+  readonly cheaper: Since;
+}
+
+export const freshPlanMemory: PlanMemory = { unneeded: {}, unready: {}, cheaper: {} };
+
+/** Cluster-autoscaler's time for nodes that are not ready (`scale-down-unready-time`), in milliseconds. */
+export const UNREADY_MS = 1_200_000;
+
+/** Collects for the next plan what is still so in this one; what was not so any more begins anew. */
+export class SinceBook {
+  readonly #before: Since;
+  readonly #at: EpochMs;
+  readonly #now = new Map<string, EpochMs>();
+
+  constructor(before: Since, at: EpochMs) {
+    this.#before = before;
+    this.#at = at;
+  }
+
+  /** It is so now: since when, which is `began` where that is known to be earlier. */
+  note(uid: string, began: EpochMs = this.#at): EpochMs {
+    const since = Math.min(this.before(uid) ?? this.#at, began, this.#at);
+    this.#now.set(uid, since);
+    return since;
+  }
+
+  /** Since when it had been so in the plan before; null where it was not. */
+  before(uid: string): EpochMs | null {
+    return Object.hasOwn(this.#before, uid) ? (this.#before[uid] ?? null) : null;
+  }
+
+  /** Sorted by uid, so that it does not depend on the order of anything. */
+  result(): Since {
+    return Object.fromEntries([...this.#now].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}

@@ -1,0 +1,222 @@
+/** Which nodes are given back, in which order, and why the others stay. */
+import { formatInstant, formatSpan } from '../../kernel/time.ts';
+import type { ClusterState } from '../model/cluster-state.ts';
+import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
+import { clusterPacking } from '../plan/cluster-packing.ts';
+import type { Blocked } from '../plan/offers.ts';
+import { byText } from '../plan/pending.ts';
+import { podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
+import { hardestFirst } from '../scheduling/hardest-first.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import type { PodClass } from '../scheduling/packed.ts';
+import { pour } from '../scheduling/pour.ts';
+import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
+import { evaluate } from './evaluate.ts';
+import { countGroups, keptByBudget } from './group-counts.ts';
+import { type Member, membersOf, podsByNode } from './members.ts';
+import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
+import { keptByPolicy } from './node-policy.ts';
+import { CLUSTER_TURN, countsOf, keepNode, keptByTurn, type Pass, remove } from './pass.ts';
+import { PodSafety, podsOnNode } from './pod-safety.ts';
+import { standIn } from './replacement.ts';
+
+/** A node that a person wants to be taken away. */
+export interface RequestedRemoval {
+  readonly node: string;
+  readonly by: string;
+}
+
+/** A node whose drain failed or was rejected by a person: it is left alone for a while, and holds up no other. */
+export interface RestingNode {
+  readonly uid: string;
+  /** One sentence. */
+  readonly detail: string;
+  readonly until: number;
+}
+
+export interface RemovalOptions {
+  readonly blocked: Readonly<Record<string, Blocked>>;
+  readonly memory: PlanMemory;
+  readonly requested: readonly RequestedRemoval[];
+  readonly resting: readonly RestingNode[];
+  /** What the same plan asks for: a group that grows gives nothing back by itself. */
+  readonly newNodes: readonly NewNodes[];
+  readonly order: CandidateOrder;
+}
+
+// cluster-autoscaler's defaults (`ok-total-unready-count`, `max-total-unready-percentage`): with more nodes that are not ready, it
+// is the observer that has lost them.
+const OK_UNREADY = 3;
+const MOST_UNREADY_SHARE = 0.45;
+
+/**
+ * The removals of one plan in the order in which they are to go. Nodes of groups that act come before those of groups that only
+ * observe, which do not hold up anything.
+ */
+export function planRemovals(
+  state: ClusterState,
+  { blocked, memory, requested, resting, newNodes, order }: RemovalOptions,
+): { readonly removals: readonly Removal[]; readonly kept: readonly KeptNode[]; readonly memory: PlanMemory } {
+  const { at } = state;
+  const unready = new SinceBook(memory.unready, at);
+  const unneeded = new SinceBook(memory.unneeded, at);
+  const cheaper = new SinceBook(memory.cheaper, at);
+  const byNode = podsByNode(state.pods);
+  const members = membersOf(state, byNode, { unready, unneeded });
+  const packing = clusterPacking(state);
+  const isMoving = placeLeaving(packing, state, byNode);
+  const pass: Pass = {
+    at,
+    packing,
+    daemonSets: state.daemonSets,
+    instanceTypes: state.instanceTypes,
+    safety: new PodSafety(state),
+    groups: countGroups(state, members, blocked, newNodes),
+    unneeded,
+    cheaper,
+    halt: haltOf(state),
+    moving: new Map(isMoving === null ? [] : [[CLUSTER_TURN, isMoving]]),
+    removals: [],
+    kept: [],
+  };
+  const wanted = new Map(requested.map(({ node, by }) => [node, by]));
+  const rests = new Map(resting.map((entry) => [entry.uid, entry]));
+  for (const mode of ['act', 'observe'] as const) {
+    const own = inRemovalOrder(
+      members.filter(({ group }) => group.mode === mode),
+      order,
+    );
+    const forced = new Set(own.filter((member) => takeForced(pass, member, wanted, rests)));
+    for (const member of own) {
+      if (!forced.has(member) && member.isSettled) decideFor(pass, member, rests.get(member.node.uid));
+    }
+  }
+  return {
+    removals: pass.removals,
+    kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
+    memory: { unneeded: unneeded.result(), unready: unready.result(), cheaper: cheaper.result() },
+  };
+}
+
+/** Pods of nodes that leave will need places: they have them before anything else goes. Names a node that still has such pods. */
+function placeLeaving(
+  packing: Packing,
+  { leaving }: ClusterState,
+  byNode: ReturnType<typeof podsByNode>,
+): string | null {
+  let moving: string | null = null;
+  const counts = new Map<PodClass, number>();
+  for (const node of leaving.toSorted(byText)) {
+    const { evicted } = podsOnNode(byNode.get(node) ?? []);
+    if (evicted.length > 0) moving ??= node;
+    for (const pod of evicted) {
+      const of = packing.classOf(pod);
+      counts.set(of, (counts.get(of) ?? 0) + 1);
+    }
+  }
+  for (const [of, count] of [...counts].toSorted(([a], [b]) => hardestFirst(a, b))) {
+    pour(packing, of, count, packing.slots);
+  }
+  return moving;
+}
+
+function haltOf({ nodes, leaving }: ClusterState): Keep | null {
+  const gone = new Set(leaving);
+  const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name));
+  const unready = there.filter(({ ready }) => ready.status !== 'True').length;
+  if (unready <= OK_UNREADY || unready <= there.length * MOST_UNREADY_SHARE) return null;
+  const detail = `${unready} of ${there.length} nodes are not ready: nothing is taken away while so many are`;
+  return { reason: 'NodeBudget', detail, until: null };
+}
+
+/** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
+function takeForced(
+  pass: Pass,
+  member: Member,
+  wanted: ReadonlyMap<string, string>,
+  rests: ReadonlyMap<string, RestingNode>,
+): boolean {
+  const { group, node, isSettled, unreadySince } = member;
+  const counts = countsOf(pass, member);
+  if (group.isDeleting) {
+    vacate(pass.packing, member);
+    remove(pass, member, { reason: 'Requested', detail: `the NodeGroup ${group.name} is being deleted` });
+    return true;
+  }
+  const by = wanted.get(node.name);
+  if (by !== undefined) {
+    counts.excess = Math.max(0, counts.excess - 1);
+    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` });
+    return true;
+  }
+  if (!isSettled || unreadySince === null) return false;
+  if (unreadySince + UNREADY_MS > pass.at) return false;
+  const keep = pass.halt ?? keptByPolicy(group, node, member.machine, pass.at) ?? resting(rests.get(node.uid));
+  // Whether it goes now or later, nobody counts on it.
+  counts.excess = Math.max(0, counts.excess - 1);
+  if (keep !== null) {
+    keepNode(pass, member, keep);
+    return true;
+  }
+  const detail = `it has not been ready since ${formatInstant(unreadySince)}, for ${formatSpan(pass.at - unreadySince)}`;
+  goForced(pass, member, { reason: 'NotReady', detail });
+  return true;
+}
+
+function resting(rest: RestingNode | undefined): Keep | null {
+  return rest === undefined ? null : { reason: 'Cooldown', detail: rest.detail, until: rest.until };
+}
+
+/** Takes the node away within its budget, with another one first where the group wants that and the pods have no other place. */
+function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'detail'>): void {
+  const { group } = member;
+  const counts = countsOf(pass, member);
+  const keep = keptByBudget(counts, why.reason, member, pass.at);
+  if (keep !== null) {
+    keepNode(pass, member, keep);
+    return;
+  }
+  let type: string | null = null;
+  if (group.replaceBeforeDrain) {
+    const mark = pass.packing.mark();
+    const fits = podsFitElsewhere(pass.packing, member.node.name, member.pods).kind === 'fits';
+    pass.packing.rollback(mark);
+    const isNeeded = !fits || counts.left - Number(member.isReady && member.isSettled) < group.minNodes;
+    type = isNeeded ? standIn(pass, member, counts) : null;
+    // Nothing runs on a node that is not ready, so it need not wait for another one that cannot be had.
+    if (!fits && type === null && why.reason === 'Requested') {
+      const detail = `${why.detail}, but its pods fit nowhere else, and ${group.name} can have no node in its place now`;
+      keepNode(pass, member, { reason: 'PodsFitNowhere', detail, until: null });
+      return;
+    }
+  }
+  vacate(pass.packing, member);
+  counts.left -= Number(member.isReady && member.isSettled);
+  remove(pass, member, why, type);
+}
+
+/** The node is gone for everything that is asked from now on, and its pods are elsewhere as far as they find a place. */
+function vacate(packing: Packing, { node, pods }: Member): void {
+  const slot = packing.slotOf(node.name);
+  if (slot === undefined || slot.isClosed || podsFitElsewhere(packing, node.name, pods).kind === 'fits') return;
+  const counts = new Map(slot.pods);
+  for (const pod of pods.goWithNode) {
+    const of = packing.classOf(pod);
+    counts.set(of, (counts.get(of) ?? 0) - 1);
+  }
+  packing.close(slot);
+  for (const [of, count] of [...counts].toSorted(([a], [b]) => hardestFirst(a, b))) {
+    if (count > 0) pour(packing, of, count, packing.slots);
+  }
+}
+
+function decideFor(pass: Pass, member: Member, rest: RestingNode | undefined): void {
+  const answer = evaluate(pass, member, resting(rest));
+  if (answer.kind === 'keep') {
+    keepNode(pass, member, answer.keep);
+    return;
+  }
+  const keep = keptByBudget(countsOf(pass, member), answer.reason, member, pass.at) ?? keptByTurn(pass, member);
+  if (keep === null) remove(pass, member, answer, answer.replacement);
+  else keepNode(pass, member, keep);
+}

@@ -1,0 +1,171 @@
+/**
+ * Whether the pods of a node may be evicted: the seed's checks of pods in their order (PodDisruptionBudget, local storage, system
+ * pods), then Kubernetes' practice as cluster-autoscaler and Karpenter have it. Affinity, minimum and cooldown come after them, in
+ * `plan-removals.ts`.
+ */
+import { matchesSelector } from '../../kernel/label-selector.ts';
+import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
+import { podName, podsToEvict } from '../drain/pods-to-evict.ts';
+import type { Claim, ClusterState, DisruptionBudget, PersistentVolume } from '../model/cluster-state.ts';
+import type { Keep } from '../model/plan.ts';
+import type { Pod } from '../model/pod.ts';
+import { DO_NOT_DISRUPT, heldByAnnotation } from './do-not-disrupt.ts';
+
+const SYSTEM_NAMESPACE = 'kube-system';
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+/** Names of volumes, with commas, that may be lost. */
+const SAFE_VOLUMES = 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes';
+/** cluster-autoscaler's default: a system pod that has run for longer is evicted even without a PodDisruptionBudget. */
+const SYSTEM_POD_MS = 60 * MINUTE_MS;
+/** The control plane's own pods, as the VPSie autoscaler knows them by the beginning of their names. */
+const CONTROL_PLANE = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'cloud-controller-manager',
+  'etcd',
+];
+
+export type SafetyState = Pick<ClusterState, 'at' | 'budgets' | 'claims' | 'volumes'>;
+
+/** What leaves a node when it is taken away. */
+export interface PodsOnNode {
+  /** Those that have to be evicted and placed elsewhere. */
+  readonly evicted: readonly Pod[];
+  /** Those that go with the node: of DaemonSets, mirror pods, and what is being deleted already. */
+  readonly goWithNode: readonly Pod[];
+}
+
+/** Parts the pods that are bound to a node; those that have ended are in neither part. */
+export function podsOnNode(pods: readonly Pod[]): PodsOnNode {
+  const leaving = new Set(podsToEvict(pods).filter(({ deletesAt }) => deletesAt === null));
+  return {
+    evicted: pods.filter((pod) => leaving.has(pod)),
+    goWithNode: pods.filter((pod) => !leaving.has(pod) && pod.phase !== 'Succeeded' && pod.phase !== 'Failed'),
+  };
+}
+
+/** The checks for one state of a cluster. */
+export class PodSafety {
+  readonly #at: EpochMs;
+  readonly #budgets = new Map<string, DisruptionBudget[]>();
+  readonly #claims: ReadonlyMap<string, Claim>;
+  readonly #volumes: ReadonlyMap<string, PersistentVolume>;
+
+  constructor({ at, budgets, claims, volumes }: SafetyState) {
+    this.#at = at;
+    for (const budget of budgets) {
+      const list = this.#budgets.get(budget.namespace) ?? [];
+      list.push(budget);
+      this.#budgets.set(budget.namespace, list);
+    }
+    this.#claims = new Map(claims.map((claim) => [`${claim.namespace}/${claim.name}`, claim]));
+    this.#volumes = new Map(volumes.map((volume) => [volume.name, volume]));
+  }
+
+  /**
+   * The first check that one of the pods does not pass; null where all may be evicted. Each check is asked of every pod before the
+   * next one is, so that the answer does not depend on the order of the pods' names alone.
+   *
+   * @param evicted as by `podsOnNode`, in the order in which they are to be named.
+   */
+  keptByPods(evicted: readonly Pod[]): Keep | null {
+    for (const check of [
+      this.#byBudget,
+      this.#byLocalStorage,
+      this.#bySystemPod,
+      this.#bySafeToEvict,
+      this.#byDoNotDisrupt,
+      this.#byOwner,
+    ]) {
+      for (const pod of evicted) {
+        const keep = check(pod);
+        if (keep !== null) return keep;
+      }
+    }
+    return null;
+  }
+
+  #budgetsOf({ namespace, labels }: Pod): readonly DisruptionBudget[] {
+    return (this.#budgets.get(namespace) ?? [])
+      .filter(({ selector }) => matchesSelector(selector, labels))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  readonly #byBudget = (pod: Pod): Keep | null => {
+    const budgets = this.#budgetsOf(pod);
+    const [budget, other] = budgets;
+    if (budget === undefined) return null;
+    const keep = (detail: string): Keep => ({ reason: 'PodDisruptionBudget', detail, until: null });
+    const name = `${budget.namespace}/${budget.name}`;
+    if (other !== undefined) {
+      return keep(`two PodDisruptionBudgets select ${podName(pod)}, ${name} and ${other.name}: it cannot be evicted`);
+    }
+    if (!budget.isObserved) return keep(`the PodDisruptionBudget ${name} of ${podName(pod)} has no status yet`);
+    if (budget.disruptionsAllowed > 0) return null;
+    if (!pod.isReady && budget.unhealthyPodEvictionPolicy === 'AlwaysAllow') return null;
+    return keep(`the PodDisruptionBudget ${name} lets ${podName(pod)} not be evicted now`);
+  };
+
+  readonly #byLocalStorage = (pod: Pod): Keep | null => {
+    const keep = (detail: string): Keep => ({ reason: 'LocalStorage', detail, until: null });
+    const volume = isSafe(pod) ? undefined : lostVolume(pod);
+    if (volume !== undefined) return keep(`the volume ${volume} of ${podName(pod)} would be lost with the node`);
+    for (const name of pod.claims) {
+      const claim = this.#claims.get(`${pod.namespace}/${name}`);
+      const of = `the PersistentVolumeClaim ${name} of ${podName(pod)}`;
+      if (claim === undefined || claim.isLost) return keep(`${of} ${claim === undefined ? 'is not there' : 'is lost'}`);
+      if (claim.volume === null) continue;
+      const bound = this.#volumes.get(claim.volume);
+      if (bound === undefined) return keep(`${of} is bound to ${claim.volume}, which is not there`);
+      if (bound.isLocal) return keep(`${of} is bound to ${claim.volume}, which is on the node itself`);
+    }
+    return null;
+  };
+
+  readonly #bySystemPod = (pod: Pod): Keep | null => {
+    if (pod.namespace !== SYSTEM_NAMESPACE || isSafe(pod)) return null;
+    if (isControlPlanePod(pod)) {
+      return { reason: 'SystemPod', detail: `${podName(pod)} is a part of the control plane`, until: null };
+    }
+    const until = pod.createdAt + SYSTEM_POD_MS;
+    if (until <= this.#at || this.#budgetsOf(pod).length > 0) return null;
+    const detail =
+      `${podName(pod)} is a system pod without a PodDisruptionBudget, ` +
+      `and is younger than an hour until ${formatInstant(until)}`;
+    return { reason: 'SystemPod', detail, until };
+  };
+
+  readonly #bySafeToEvict = (pod: Pod): Keep | null =>
+    pod.annotations[SAFE_TO_EVICT] === 'false'
+      ? { reason: 'NotSafeToEvict', detail: `${podName(pod)} has the annotation ${SAFE_TO_EVICT}=false`, until: null }
+      : null;
+
+  readonly #byDoNotDisrupt = (pod: Pod): Keep | null => {
+    const held = heldByAnnotation(pod.annotations, pod.createdAt, this.#at);
+    if (held === null) return null;
+    const end = held.until === null ? '' : ` until ${formatInstant(held.until)}`;
+    const detail = `the annotation ${DO_NOT_DISRUPT} of ${podName(pod)} keeps it where it is${end}`;
+    return { reason: 'DoNotDisrupt', detail, until: held.until };
+  };
+
+  readonly #byOwner = (pod: Pod): Keep | null =>
+    pod.owner === null && !isSafe(pod)
+      ? { reason: 'UnreplicatedPod', detail: `${podName(pod)} has no controller that would make it again`, until: null }
+      : null;
+}
+
+function isSafe({ annotations }: Pod): boolean {
+  return annotations[SAFE_TO_EVICT] === 'true';
+}
+
+/** The first volume whose content would be lost and that its pod does not give up; undefined where there is none. */
+function lostVolume({ localVolumes, annotations }: Pod): string | undefined {
+  const given = (annotations[SAFE_VOLUMES] ?? '').split(',').map((name) => name.trim());
+  return localVolumes.find((name) => !given.includes(name));
+}
+
+/** The first implementation's rule for system pods, by name alone: those of the control plane keep their node. */
+export function isControlPlanePod({ namespace, name }: Pick<Pod, 'namespace' | 'name'>): boolean {
+  return namespace === SYSTEM_NAMESPACE && CONTROL_PLANE.some((prefix) => name.startsWith(prefix));
+}

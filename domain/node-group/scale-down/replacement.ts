@@ -1,0 +1,64 @@
+/** Which instance type could stand in for a node: a cheaper one, or any where the node must not go before another is ready. */
+import type { DaemonSet } from '../model/cluster-state.ts';
+import type { InstanceType } from '../model/node-group.ts';
+import { openComing, templateSlot } from '../plan/cluster-packing.ts';
+import type { Offer } from '../plan/offers.ts';
+import { byText } from '../plan/pending.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import type { PodClass } from '../scheduling/packed.ts';
+import { pour } from '../scheduling/pour.ts';
+import type { GroupCounts } from './group-counts.ts';
+import type { Member } from './members.ts';
+
+export interface Surroundings {
+  readonly packing: Packing;
+  readonly daemonSets: readonly DaemonSet[];
+  readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
+}
+
+/** The cheapest type that costs less than the node and takes all of its pods alone; null where there is none. */
+export function cheaperType(
+  surroundings: Surroundings,
+  member: Member,
+  counts: GroupCounts,
+): { readonly id: string; readonly price: number; readonly before: number } | null {
+  const before = typeOfNode(surroundings, member)?.pricePerHour ?? null;
+  if (before === null) return null;
+  const cheaper = openOffers(counts)
+    .flatMap((offer) => (offer.type.pricePerHour === null ? [] : [{ offer, price: offer.type.pricePerHour }]))
+    .filter(({ price }) => price < before)
+    .toSorted((a, b) => a.price - b.price || byText(a.offer.type.id, b.offer.type.id));
+  const found = cheaper.find(({ offer }) => takesAll(surroundings, member, offer));
+  return found === undefined ? null : { id: found.offer.type.id, price: found.price, before };
+}
+
+/** A type of the group that takes the node's pods, its own before others; null where there is none or no room for one. */
+export function standIn(surroundings: Surroundings, member: Member, counts: GroupCounts): string | null {
+  const own = (offer: Offer): number => Number(offer.type.id !== member.machine.instanceType);
+  const ordered = openOffers(counts).toSorted((a, b) => own(a) - own(b) || a.tier - b.tier);
+  return ordered.find((offer) => takesAll(surroundings, member, offer))?.type.id ?? null;
+}
+
+function openOffers({ room, roster }: GroupCounts): readonly Offer[] {
+  return room === 0 ? [] : (roster?.offers ?? []).filter(({ refused }) => refused === null);
+}
+
+function typeOfNode({ instanceTypes }: Surroundings, { group, machine }: Member): InstanceType | undefined {
+  return (instanceTypes[group.name] ?? []).find(({ id }) => id === machine.instanceType);
+}
+
+/** Whether a node of the offer alone takes the pods, with the old node gone. The packing is as it was afterwards. */
+function takesAll({ packing, daemonSets }: Surroundings, { node, pods }: Member, { group, type }: Offer): boolean {
+  const mark = packing.mark();
+  const old = packing.slotOf(node.name);
+  if (old !== undefined && !old.isClosed) packing.close(old);
+  const slot = openComing(packing, templateSlot(group, type, `instead of ${node.name}`, 'new'), daemonSets);
+  const counts = new Map<PodClass, number>();
+  for (const pod of pods.evicted) {
+    const of = packing.classOf(pod);
+    counts.set(of, (counts.get(of) ?? 0) + 1);
+  }
+  const takes = [...counts].every(([of, count]) => pour(packing, of, count, [slot]) === count);
+  packing.rollback(mark);
+  return takes;
+}

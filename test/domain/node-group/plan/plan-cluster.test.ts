@@ -1,0 +1,430 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
+import type { Machine, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../../domain/node-group/model/node.ts';
+import type { Pod } from '../../../../domain/node-group/model/pod.ts';
+import { planCluster, type PlanOptions } from '../../../../domain/node-group/plan/plan-cluster.ts';
+import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
+import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u' };
+const instanceTypes = { web: [typeOf('small', 4, 16)], api: [typeOf('small', 4, 16)] };
+
+/** What a group would be on: nodes with pods of so many cores each, all of one age and used by a tenth. */
+interface Fleet {
+  readonly nodes: Readonly<Record<string, readonly number[]>>;
+  readonly group?: Partial<NodeGroup>;
+  readonly name?: string;
+}
+
+function fleet({ nodes, group = {}, name = 'web' }: Fleet): ClusterState {
+  const names = Object.keys(nodes);
+  return stateOf({
+    groups: [groupOf(name, group)],
+    instanceTypes,
+    nodes: names.map((node) => ({ ...nodeOf(node), createdAt: NOW - HOUR })),
+    machines: names.map((node) =>
+      machineOf(`m-${node}`, name, { node, phase: 'Ready', createdAt: NOW - HOUR, providerId: node }),
+    ),
+    pods: names.flatMap((node) => (nodes[node] ?? []).map((cpu, index) => running(`${node}-${index}`, node, cpu))),
+    utilization: Object.fromEntries(names.map((node) => [node, used(10)])),
+  });
+}
+
+function running(name: string, node: string, cpu: number, over: Partial<Pod> = {}): Pod {
+  return { ...boundTo(node, podOf(name, { cpu: `${cpu}` })), owner: OWNER, isReady: true, ...over };
+}
+
+/** A sample a minute of the last ten. */
+function used(percent: number): ClusterState['utilization'][string] {
+  return Array.from({ length: 10 }, (_, index) => ({ at: NOW - (9 - index) * MINUTE, cpu: percent, memory: percent }));
+}
+
+/** Everything has been as it is for long enough. */
+function memoryOf(state: ClusterState, minutes = 10): PlanMemory {
+  const since = Object.fromEntries(state.nodes.map(({ uid }) => [uid, NOW - minutes * MINUTE]));
+  return { unneeded: since, unready: {}, cheaper: since };
+}
+
+function plan(state: ClusterState, options: Partial<PlanOptions> = {}) {
+  return planCluster(state, { blocked: {}, memory: memoryOf(state), requested: [], ...options });
+}
+
+/** `<node> <reason>` of what goes, and of what stays. */
+function removals(state: ClusterState, options: Partial<PlanOptions> = {}): readonly string[] {
+  return plan(state, options).plan.removals.map(({ node, reason }) => `${node} ${reason}`);
+}
+
+function kept(state: ClusterState, options: Partial<PlanOptions> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(plan(state, options).plan.kept.map(({ node, reason }) => [node, reason]));
+}
+
+function withNode(state: ClusterState, name: string, over: Partial<Node>): ClusterState {
+  return { ...state, nodes: state.nodes.map((node) => (node.name === name ? { ...node, ...over } : node)) };
+}
+
+function withMachine(state: ClusterState, node: string, over: Partial<Machine>): ClusterState {
+  return { ...state, machines: state.machines.map((each) => (each.node === node ? { ...each, ...over } : each)) };
+}
+
+/** Two states of different groups, nodes and pods in one cluster. */
+function together(a: ClusterState, b: ClusterState): ClusterState {
+  return {
+    ...a,
+    groups: [...a.groups, ...b.groups],
+    nodes: [...a.nodes, ...b.nodes],
+    machines: [...a.machines, ...b.machines],
+    pods: [...a.pods, ...b.pods],
+    leaving: [...a.leaving, ...b.leaving],
+    utilization: { ...a.utilization, ...b.utilization },
+  };
+}
+
+describe('nodes that nobody needs go', () => {
+  it('empty ones together, and those with pods one at a time', () => {
+    expect(removals(fleet({ nodes: { a: [], b: [], c: [2] } }))).toEqual(['a Empty', 'b Empty']);
+    const three = fleet({ nodes: { a: [1], b: [1], c: [1] } });
+    expect(removals(three)).toEqual(['a Underutilized']);
+    expect(kept(three)).toEqual({ b: 'NodeBudget', c: 'PodsFitNowhere' });
+  });
+
+  it('with a sentence about why, the machine and the number of pods', () => {
+    expect(plan(fleet({ nodes: { a: [1], b: [1] } })).plan.removals).toEqual([
+      {
+        group: 'web',
+        node: 'a',
+        uid: 'uid-a',
+        machine: 'm-a',
+        reason: 'Underutilized',
+        podCount: 1,
+        replacement: null,
+        detail: 'it uses little, and its 1 pod could be on other nodes since 2025-12-31T23:50:00Z',
+      },
+    ]);
+  });
+
+  it('one at a time in the whole cluster, also while one of another group is being drained', () => {
+    const both = together(fleet({ nodes: { a: [1], b: [1] } }), fleet({ nodes: { c: [1], d: [1] }, name: 'api' }));
+    expect(removals(both)).toHaveLength(1);
+    expect(removals({ ...both, leaving: ['d'] })).toEqual([]);
+    // Once its pods have gone, the next node's turn has come.
+    expect(removals({ ...both, leaving: ['d'], pods: both.pods.filter(({ node }) => node !== 'd') })).toHaveLength(1);
+  });
+
+  it('in the order of their age', () => {
+    const state = withMachine(fleet({ nodes: { a: [1], b: [1], c: [1] } }), 'b', { createdAt: NOW - 2 * HOUR });
+    expect(removals(state)).toEqual(['b Underutilized']);
+    expect(removals(withMachine(state, 'c', { createdAt: NOW - 3 * HOUR }))).toEqual(['c Underutilized']);
+  });
+
+  it('only where all of their pods fit elsewhere, beside what is pending and what leaves other nodes', () => {
+    const state = fleet({ nodes: { a: [1], b: [2] }, group: { maxNodes: 2 } });
+    expect(removals(state)).toEqual(['a Underutilized']);
+    const waiting = [...state.pods, podOf('waiting', { cpu: '2' }), podOf('too', { cpu: '2' })];
+    expect(removals({ ...state, pods: waiting })).toEqual([]);
+    const leaving = together(fleet({ nodes: { a: [], b: [2] } }), {
+      ...fleet({ nodes: { c: [3] }, name: 'api' }),
+      leaving: ['c'],
+    });
+    // The empty node is where the pod of c goes.
+    expect(removals(leaving)).toEqual([]);
+  });
+
+  it('not where a pod may go to no other: the reason is affinity, and the pod is named', () => {
+    const state = fleet({ nodes: { a: [], b: [] } });
+    const pinned = { ...running('pinned', 'a', 1), nodeSelector: { 'kubernetes.io/hostname': 'a' } };
+    const { removals: gone, kept: stays } = plan({ ...state, pods: [pinned] }).plan;
+    expect(gone.map(({ node }) => node)).toEqual(['b']);
+    expect(stays).toMatchObject([{ node: 'a', reason: 'Affinity' }]);
+    expect(stays[0]?.detail).toMatch(/^default\/pinned fits no other node: /);
+  });
+
+  it('not where its pods may not be evicted', () => {
+    const state = fleet({ nodes: { a: [1], b: [1] } });
+    const pods = state.pods.map((pod) => (pod.node === 'a' ? { ...pod, localVolumes: ['cache'] } : pod));
+    expect(removals({ ...state, pods })).toEqual(['b Underutilized']);
+    expect(kept({ ...state, pods })).toEqual({ a: 'LocalStorage' });
+  });
+
+  it('not before they have been unneeded for ten minutes, which the memory counts', () => {
+    const state = fleet({ nodes: { a: [], b: [3] } });
+    const first = plan(state, { memory: freshPlanMemory });
+    expect(first.plan.kept).toMatchObject([
+      { node: 'a', reason: 'NotUnneededLongEnough', until: NOW + 10 * MINUTE },
+      { node: 'b', reason: 'PodsFitNowhere' },
+    ]);
+    expect(first.memory).toEqual({ unneeded: { 'uid-a': NOW }, unready: {}, cheaper: {} });
+    const at = NOW + 10 * MINUTE;
+    const empty = { ...state, utilization: {} };
+    expect(removals({ ...empty, at: at - 1 }, { memory: first.memory })).toEqual([]);
+    expect(removals({ ...empty, at }, { memory: first.memory })).toEqual(['a Empty']);
+    // Needed for a moment in between: it begins anew.
+    const needed = plan({ ...state, at: NOW + MINUTE, pods: [...state.pods, running('p', 'a', 3)] }, first);
+    expect(needed.memory.unneeded).toEqual({});
+  });
+
+  it('only while they use little; without data only empty ones', () => {
+    const state = fleet({ nodes: { a: [1], b: [1] } });
+    expect(kept({ ...state, utilization: { a: used(60), b: used(60) } })).toEqual({ a: 'Utilized', b: 'Utilized' });
+    expect(kept({ ...state, utilization: {} })).toEqual({ a: 'NoUtilization', b: 'NoUtilization' });
+    expect(removals({ ...fleet({ nodes: { a: [] } }), utilization: {} })).toEqual(['a Empty']);
+    expect(kept({ ...fleet({ nodes: { a: [] } }), utilization: { a: used(60) } })).toEqual({ a: 'Utilized' });
+  });
+});
+
+describe('a group keeps', () => {
+  it('its minimum of ready nodes', () => {
+    const state = fleet({ nodes: { a: [], b: [], c: [] }, group: { minNodes: 2 } });
+    expect(removals(state)).toEqual(['a Empty']);
+    expect(kept(state)).toEqual({ b: 'AtMinimum', c: 'AtMinimum' });
+    const broken = withNode(state, 'c', { ready: { status: 'False', since: NOW - MINUTE } });
+    expect(removals(broken)).toEqual([]);
+  });
+
+  it('its nodes for ten minutes after some came or went, also where it says 0', () => {
+    const group = { lastScaleUp: NOW - 4 * MINUTE, scaleDown: { ...groupOf('web').scaleDown, cooldownMs: 0 } };
+    const state = fleet({ nodes: { a: [] }, group });
+    expect(plan(state).plan.kept).toMatchObject([{ reason: 'Cooldown', until: NOW + 6 * MINUTE }]);
+    expect(plan(state).plan.kept[0]?.detail).toContain('nodes of web came at');
+    expect(removals({ ...state, at: NOW + 6 * MINUTE, utilization: {} })).toEqual(['a Empty']);
+    const went = fleet({ nodes: { a: [] }, group: { lastScaleDown: NOW - 9 * MINUTE } });
+    expect(kept(went)).toEqual({ a: 'Cooldown' });
+  });
+
+  it('as many as its budget says, in which nodes that leave or are not ready count', () => {
+    const nodes = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${String(n).padStart(2, '0')}`, []]));
+    const state = fleet({ nodes, group: { budgets: [{ nodes: '10%', reasons: [], window: null }] } });
+    expect(removals(state)).toEqual(['n00 Empty', 'n01 Empty']);
+    expect(removals({ ...state, leaving: ['n07'] })).toEqual(['n00 Empty']);
+    const ready = { status: 'Unknown', since: NOW - MINUTE } as const;
+    expect(removals(withNode(state, 'n07', { ready }))).toEqual(['n00 Empty']);
+    const { detail } = plan(state).plan.kept[0] ?? {};
+    expect(detail).toBe('the budget 10% of web allows 2 at once, and 2 of its 20 nodes leave or are not ready');
+  });
+
+  it('everything while it grows', () => {
+    const state = fleet({ nodes: { a: [], b: [] } });
+    const large = podOf('large', { cpu: '4' }, { nodeSelector: { disk: 'ssd' } });
+    const types = { web: [typeOf('small', 4, 16, { labels: { disk: 'ssd' } })] };
+    const growing = { ...state, pods: [large], instanceTypes: types };
+    expect(plan(growing).plan.newNodes).toMatchObject([{ group: 'web', count: 1 }]);
+    expect([removals(growing), kept(growing)]).toEqual([[], { a: 'Cooldown', b: 'Cooldown' }]);
+    expect(removals(growing, { requested: [{ node: 'b', by: 'alice' }] })).toEqual(['b Requested']);
+  });
+
+  it('what people mark, and what was not made for pods', () => {
+    const state = fleet({ nodes: { a: [], b: [], c: [] } });
+    const marked = withNode(state, 'a', { annotations: { 'autoscaler.vpsie.com/protected': 'true' } });
+    expect(kept(withMachine(marked, 'b', { creationReason: 'manual' }))).toEqual({
+      a: 'Protected',
+      b: 'UnmanagedNode',
+    });
+  });
+
+  it('nodes whose machines are on their way, without a word', () => {
+    const state = withMachine(fleet({ nodes: { a: [] } }), 'a', { phase: 'Joining' });
+    expect([removals(state), kept(state)]).toEqual([[], {}]);
+  });
+
+  it('a node whose drain failed, and the next one goes', () => {
+    const state = fleet({ nodes: { a: [1], b: [1] } });
+    const resting = [{ uid: 'uid-a', detail: 'the budget web-pdb refused', until: NOW + HOUR }];
+    expect(removals(state, { resting })).toEqual(['b Underutilized']);
+    expect(plan(state, { resting }).plan.kept).toMatchObject([{ node: 'a', detail: 'the budget web-pdb refused' }]);
+  });
+});
+
+describe('a group that has more nodes than are wanted', () => {
+  const four = { a: [1], b: [], c: [], d: [] };
+
+  it('gives back the oldest ones at once, as many as there are too many', () => {
+    const state = fleet({ nodes: four, group: { desiredNodes: 2 } });
+    const memory = freshPlanMemory;
+    expect(removals(state, { memory })).toEqual(['a Overprovisioned', 'b Overprovisioned']);
+    expect(removals({ ...state, leaving: ['d'] }, { memory })).toEqual(['a Overprovisioned']);
+  });
+
+  it('not below its minimum, in its cooldown, or where pods would have no place', () => {
+    const memory = freshPlanMemory;
+    const min = { desiredNodes: 0, minNodes: 3 };
+    expect(removals(fleet({ nodes: four, group: min }), { memory })).toEqual(['a Overprovisioned']);
+    const cooling = { desiredNodes: 1, lastScaleDown: NOW - MINUTE };
+    expect(removals(fleet({ nodes: four, group: cooling }), { memory })).toEqual([]);
+    const full = fleet({ nodes: { a: [3], b: [3] }, group: { desiredNodes: 1 } });
+    expect([removals(full, { memory }), kept(full, { memory })]).toEqual([
+      [],
+      { a: 'PodsFitNowhere', b: 'PodsFitNowhere' },
+    ]);
+  });
+
+  it('takes one that is not ready first', () => {
+    const state = fleet({ nodes: four, group: { desiredNodes: 3 } });
+    const ready = { status: 'Unknown', since: NOW - MINUTE } as const;
+    expect(removals(withNode(state, 'c', { ready }), { memory: freshPlanMemory })).toEqual(['c Overprovisioned']);
+  });
+});
+
+describe('a node that is not ready', () => {
+  const unready = (minutes: number): Partial<Node> => ({ ready: { status: 'Unknown', since: NOW - minutes * MINUTE } });
+  const state = fleet({ nodes: { a: [3], b: [3], c: [3] }, group: { minNodes: 3 } });
+
+  it('is replaced after twenty minutes, whatever runs on it, and at the minimum too', () => {
+    expect(removals(withNode(state, 'b', unready(19)))).toEqual([]);
+    expect(plan(withNode(state, 'b', unready(19))).plan.kept).toMatchObject([
+      {},
+      { node: 'b', reason: 'NotUnneededLongEnough', until: NOW + MINUTE },
+      {},
+    ]);
+    expect(removals(withNode(state, 'b', unready(20)))).toEqual(['b NotReady']);
+  });
+
+  it('counts from when it was last ready, though the kind of not ready changes', () => {
+    const memory = { ...freshPlanMemory, unready: { 'uid-b': NOW - 20 * MINUTE } };
+    expect(removals(withNode(state, 'b', unready(1)), { memory })).toEqual(['b NotReady']);
+  });
+
+  it('stays within the budget, and where it is protected', () => {
+    const budgets = [{ nodes: '1', reasons: [], window: null }];
+    const many = fleet({ nodes: { a: [], b: [], c: [], d: [3], e: [3] }, group: { budgets } });
+    const two = withNode(withNode(many, 'a', unready(30)), 'b', unready(30));
+    expect(removals(two)).toEqual(['a NotReady']);
+    const annotations = { 'autoscaler.vpsie.com/protected': 'true' };
+    expect(kept(withNode(state, 'b', { ...unready(30), annotations }))['b']).toBe('Protected');
+  });
+
+  it('is one of too many: then nothing is taken away but what a person asks for', () => {
+    const six = fleet({ nodes: { a: [], b: [], c: [], d: [], e: [], f: [] } });
+    const lost = ['a', 'b', 'c', 'd'].reduce((all, name) => withNode(all, name, unready(30)), six);
+    expect(removals(lost)).toEqual([]);
+    expect(plan(lost).plan.kept[0]?.detail).toBe('4 of 6 nodes are not ready: nothing is taken away while so many are');
+    expect(removals(lost, { requested: [{ node: 'f', by: 'alice' }] })).toEqual(['f Requested']);
+  });
+
+  it('goes after another one is ready where the group wants that', () => {
+    const careful = fleet({ nodes: { a: [3], b: [3] }, group: { replaceBeforeDrain: true } });
+    expect(plan(withNode(careful, 'b', unready(30))).plan.removals).toMatchObject([
+      { node: 'b', reason: 'NotReady', replacement: { instanceType: 'small' } },
+    ]);
+  });
+});
+
+describe('a person', () => {
+  const requested = [{ node: 'a', by: 'alice' }];
+
+  it('may ask for any node of a group, whatever its pods and marks', () => {
+    const state = fleet({ nodes: { a: [3], b: [3] }, group: { minNodes: 2, lastScaleUp: NOW } });
+    const marked = withNode(state, 'a', { annotations: { 'autoscaler.vpsie.com/protected': 'true' } });
+    expect(plan(marked, { requested }).plan.removals).toMatchObject([
+      { node: 'a', reason: 'Requested', detail: 'alice asked for it', replacement: null },
+    ]);
+  });
+
+  it('gets another one first where the group wants that, and the pods have no other place', () => {
+    const group = { replaceBeforeDrain: true };
+    const needed = fleet({ nodes: { a: [3], b: [3] }, group });
+    expect(plan(needed, { requested }).plan.removals).toMatchObject([{ replacement: { instanceType: 'small' } }]);
+    const unneeded = fleet({ nodes: { a: [1], b: [1] }, group });
+    expect(plan(unneeded, { requested }).plan.removals[0]).toMatchObject({ reason: 'Requested', replacement: null });
+    const full = fleet({ nodes: { a: [3], b: [3] }, group: { ...group, maxNodes: 2 } });
+    expect([removals(full, { requested }), kept(full, { requested })['a']]).toEqual([[], 'PodsFitNowhere']);
+  });
+
+  it('waits for the budget', () => {
+    const budgets = [{ nodes: '1', reasons: [], window: null }];
+    const state = { ...fleet({ nodes: { a: [3], b: [3] }, group: { budgets } }), leaving: ['b'] };
+    expect(kept(state, { requested })).toEqual({ a: 'NodeBudget' });
+  });
+
+  it('who deletes the group gets all of its nodes back, at once', () => {
+    const state = fleet({ nodes: { a: [3], b: [] }, group: { isDeleting: true, minNodes: 2 } });
+    expect(removals(state)).toEqual(['a Requested', 'b Requested']);
+  });
+});
+
+describe('consolidation', () => {
+  const dear = { ...groupOf('web').scaleDown, consolidation: true };
+  const types = {
+    web: [
+      typeOf('large', 16, 64, { pricePerHour: 0.4 }),
+      typeOf('small', 4, 16, { pricePerHour: 0.1 }),
+      typeOf('tiny', 2, 8, { pricePerHour: 0.05 }),
+    ],
+  };
+  const offeringIds = ['large', 'small', 'tiny'];
+
+  function one(group: Partial<NodeGroup> = {}, over: Partial<ClusterState> = {}): ClusterState {
+    const state = fleet({ nodes: { a: [3] }, group: { offeringIds, scaleDown: dear, ...group } });
+    return { ...withMachine(state, 'a', { instanceType: 'large' }), instanceTypes: types, ...over };
+  }
+
+  it('replaces a node by the cheapest type that takes its pods, which is ready first', () => {
+    expect(plan(one()).plan.removals).toMatchObject([
+      {
+        node: 'a',
+        reason: 'Consolidation',
+        replacement: { instanceType: 'small' },
+        detail: 'small for 0.1 an hour takes its 1 pod, which large has for 0.4',
+      },
+    ]);
+  });
+
+  it('also a node that uses much, but only after ten minutes, and never without being asked for', () => {
+    expect(removals(one({}, { utilization: { a: used(80) } }))).toEqual(['a Consolidation']);
+    const early = plan(one(), { memory: freshPlanMemory });
+    expect([early.plan.removals, early.memory.cheaper]).toEqual([[], { 'uid-a': NOW }]);
+    expect(removals(one({ scaleDown: groupOf('web').scaleDown }))).toEqual([]);
+  });
+
+  it('not where a price is unknown, the group is full, or a pod may not be evicted', () => {
+    const unpriced = { web: types.web.map((type) => ({ ...type, pricePerHour: null })) };
+    expect(removals(one({}, { instanceTypes: unpriced }))).toEqual([]);
+    expect(removals(one({ maxNodes: 1 }))).toEqual([]);
+    expect(removals(one({}, { pods: [running('p', 'a', 3, { owner: null })] }))).toEqual([]);
+  });
+
+  it('of one node at a time', () => {
+    const both = fleet({ nodes: { a: [3], b: [3] }, group: { offeringIds, scaleDown: dear } });
+    const machines = both.machines.map((machine) => ({ ...machine, instanceType: 'large' }));
+    expect(removals({ ...both, machines, instanceTypes: types })).toEqual(['a Consolidation']);
+  });
+});
+
+describe('groups that only observe, or ask a person first', () => {
+  const observing = fleet({ nodes: { a: [1], b: [1] }, group: { mode: 'observe' } });
+
+  it('say what they would do, and hold up nobody', () => {
+    const state = together(observing, fleet({ nodes: { c: [1], d: [1] }, name: 'api' }));
+    expect(removals(state)).toEqual(['c Underutilized', 'a Underutilized']);
+  });
+
+  it('may wait for an approval while another group goes on', () => {
+    const asking = fleet({ nodes: { a: [1], b: [1] }, group: { approval: 'scale-down' } });
+    expect(removals(together(asking, fleet({ nodes: { c: [1], d: [1] }, name: 'api' })))).toEqual([
+      'a Underutilized',
+      'c Underutilized',
+    ]);
+  });
+});
+
+it('a plan does not depend on the order of what it is made of', () => {
+  const loads = fc.array(fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }), { minLength: 2, maxLength: 8 });
+  fc.assert(
+    fc.property(loads, fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }), (nodes, pending) => {
+      const state = fleet({
+        nodes: Object.fromEntries(nodes.map((cpus, index) => [`n${index}`, cpus])),
+        group: { desiredNodes: 3 },
+      });
+      const pods = [...state.pods, ...pending.map((cpu, index) => podOf(`p${index}`, { cpu: `${cpu}` }))];
+      const turned = {
+        ...state,
+        pods: pods.toReversed(),
+        nodes: state.nodes.toReversed(),
+        machines: state.machines.toReversed(),
+      };
+      expect(plan(turned)).toEqual(plan({ ...state, pods }));
+    }),
+  );
+});
