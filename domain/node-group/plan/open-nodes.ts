@@ -62,10 +62,12 @@ export function openNodes(
 ): boolean {
   const { packing } = opening;
   let hasOpened = false;
+  let withRoom: readonly Slot[] = packing.slots.slice();
   for (;;) {
     const best = bestOffer(opening, open);
     if (best === null) return hasOpened;
     hasOpened = true;
+    const before = packing.slots.length;
     for (let alike = timesAlike(opening, open, best); alike > 0; alike -= 1) {
       const slot = openNew(opening, best.offer);
       for (const [index, each] of open.entries()) {
@@ -74,9 +76,32 @@ export function openNodes(
       }
     }
     // A new node can make room on others for pods that are spread or go with others; small ones fill what is left.
+    withRoom = roomFor(open, [...withRoom, ...packing.slots.slice(before)]);
     for (const each of open)
-      if (each.left > 0 && !isSimple(each.work.pods)) put(packing, each, each.left, packing.slots, placed);
+      if (each.left > 0 && !isSimple(each.work.pods)) put(packing, each, each.left, withRoom, placed);
   }
+}
+
+/** Nodes with at least what the smallest of the pods that are left asks for: while nodes are opened, none gets more room. */
+function roomFor(open: readonly Open[], slots: readonly Slot[]): readonly Slot[] {
+  const least = new Map<number, number>();
+  let works = 0;
+  const askedBy = new Map<number, number>();
+  for (const { work, left } of open) {
+    if (left === 0) continue;
+    works += 1;
+    for (const [resource, amount] of work.pods.requests) {
+      least.set(resource, Math.min(least.get(resource) ?? amount, amount));
+      askedBy.set(resource, (askedBy.get(resource) ?? 0) + 1);
+    }
+  }
+  // A resource that one of them does not ask for keeps no node out.
+  const asked = [...least].filter(([resource]) => askedBy.get(resource) === works);
+  return slots.filter(
+    ({ podCount, maxPods, capacity, used }) =>
+      podCount < maxPods &&
+      asked.every(([resource, amount]) => amount <= (capacity[resource] ?? 0) - (used[resource] ?? 0)),
+  );
 }
 
 export function put(
