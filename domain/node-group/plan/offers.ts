@@ -5,6 +5,8 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { UnhelpedReason } from '../model/plan.ts';
 import type { Amounts } from '../model/resources.ts';
+import { isCoolingDown } from '../rules/cooldown.ts';
+import { awaitsNodes, SIMPLE_NODE, SIMPLE_STEP } from '../rules/simple-estimate.ts';
 import { isComing } from './cluster-packing.ts';
 import { byText } from './pending.ts';
 
@@ -38,9 +40,6 @@ export interface Roster {
   readonly offers: readonly Offer[];
 }
 
-/** The first implementation takes each machine for one of 4 cores and 8 GiB. */
-const SIMPLE: Amounts = { cpu: 4000, memory: 8 * 1024 ** 3 };
-
 /** All groups by name, each with its offers in the order of its offering ids. */
 export function rosters(state: ClusterState, blocked: Readonly<Record<string, Blocked>>): readonly Roster[] {
   const leaving = new Set(state.leaving);
@@ -55,10 +54,16 @@ export function rosters(state: ClusterState, blocked: Readonly<Record<string, Bl
       const simple = group.estimate === 'simple';
       // Machines that leave are still paid for.
       const free = Math.max(0, group.maxNodes - all.filter(({ phase }) => phase !== 'Failed').length);
-      const busy = simple && Math.max(group.desiredNodes ?? 0, coming.length) > ready;
+      const busy = simple && awaitsNodes({ desired: Math.max(group.desiredNodes ?? 0, coming.length), ready });
       const refused = refusal(group, state.at, blocked[group.name], free, busy);
       const offers = offersOf(group, state.instanceTypes[group.name] ?? [], refused);
-      return { group, current, leaving: coming.length - current, room: simple ? Math.min(1, free) : free, offers };
+      return {
+        group,
+        current,
+        leaving: coming.length - current,
+        room: simple ? Math.min(SIMPLE_STEP, free) : free,
+        offers,
+      };
     });
 }
 
@@ -79,7 +84,7 @@ function refusal(
   if (free === 0)
     return { reason: 'AtMaximum', detail: `${name} has its ${group.maxNodes} nodes and may have no more` };
   if (isBusy) return { reason: 'Limited', detail: `${name} waits for the nodes that it asked for before` };
-  if (lastScaleUp !== null && lastScaleUp + scaleUp.cooldownMs > at) {
+  if (lastScaleUp !== null && isCoolingDown(lastScaleUp, scaleUp.cooldownMs, at)) {
     const until = formatInstant(lastScaleUp + scaleUp.cooldownMs);
     return { reason: 'Limited', detail: `${name} was scaled up lately and cools down until ${until}` };
   }
@@ -96,7 +101,7 @@ function offersOf(group: NodeGroup, types: readonly InstanceType[], refused: Off
   return chosen.map((type) => ({
     group,
     type,
-    allocatable: simple ? { ...type.allocatable, ...SIMPLE } : type.allocatable,
+    allocatable: simple ? { ...type.allocatable, ...SIMPLE_NODE } : type.allocatable,
     tier: (group.mode === 'observe' ? 2 : 0) + (preferred === undefined || type === preferred ? 0 : 1),
     refused,
   }));

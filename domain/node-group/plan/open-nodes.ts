@@ -1,6 +1,6 @@
 /** Opens nodes for pods that found no place: the best offer first, one node at a time, or many alike at once. */
 import type { DaemonSet } from '../model/cluster-state.ts';
-import type { PodConstraints } from '../model/pod.ts';
+import { opensFor } from '../rules/exclusive.ts';
 import { isBound } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
@@ -34,16 +34,6 @@ interface Trial {
   readonly together: number;
   readonly waste: number;
   readonly value: number;
-}
-
-/** Whether the pod asks for a label of the group, as an exclusive group wants it. */
-function mayOpen({ nodeSelector, nodeAffinity }: PodConstraints, { group }: Offer): boolean {
-  const keys = Object.keys(group.labels);
-  if (!group.exclusive || keys.length === 0) return true;
-  if (keys.some((key) => nodeSelector[key] === group.labels[key])) return true;
-  return (nodeAffinity ?? []).some(({ matchExpressions = [] }) =>
-    matchExpressions.some(({ key }) => keys.includes(key)),
-  );
 }
 
 export function openNew(opening: Opening, offer: Offer): Slot {
@@ -168,7 +158,7 @@ function tried(opening: Opening, open: readonly Open[], offer: Offer, total: Dem
   const before = opening.opened.get(offer.group.name) ?? 0;
   const slot = openNew(opening, offer);
   const taken = open.map(({ work, left }) =>
-    left > 0 && mayOpen(work.pods.constraints, offer) ? pour(packing, work.pods, left, [slot]) : 0,
+    left > 0 && opensFor(offer.group, work.pods.constraints) ? pour(packing, work.pods, left, [slot]) : 0,
   );
   const used = (name: string): number => slot.used[packing.classes.resource(name)] ?? 0;
   const waste = wasteOf(used('cpu'), offer.allocatable['cpu']) + wasteOf(used('memory'), offer.allocatable['memory']);

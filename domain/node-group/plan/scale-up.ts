@@ -1,6 +1,7 @@
 /** Which nodes are to come: for pending pods, the minimum, and what a person or an earlier decision wants. */
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { ClusterPlan, NewNodes, ScaleUpReason, UnhelpedPod } from '../model/plan.ts';
+import { nodesToAdd } from '../rules/size.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
@@ -73,10 +74,10 @@ function floorOf(roster: Roster): readonly Planned[] {
   const { group, current, leaving, room } = roster;
   const offer = plainOffer(roster);
   if (offer === null) return [];
-  const below = Math.min(room, Math.max(0, group.minNodes - current));
+  const below = Math.max(0, nodesToAdd({ current, desired: group.minNodes }, room));
   // What is wanted is lowered only when a machine is deleted: one that leaves is not to be made up for before.
-  const missing = Math.min(group.maxNodes, group.desiredNodes ?? 0) - current - leaving - below;
-  const count = Math.min(room, below + Math.max(0, missing));
+  const soon = { current: current + leaving + below, desired: group.desiredNodes ?? 0 };
+  const count = below + Math.max(0, nodesToAdd(soon, room - below));
   return Array.from({ length: count }, (_, index) => ({
     offer,
     reason: index < below ? 'BelowMinimum' : 'BelowDesired',

@@ -19,8 +19,8 @@ export function overdueReason(
   if (!COMING.has(phase)) return null;
   const limit = LIMITS[phase];
   if (limit !== undefined && now - phaseSince >= limit * MINUTE_MS) {
-    return `it was ${phase} for ${limit} minutes`;
+    return `it was ${phase} for longer than the timeout of ${limit} minutes`;
   }
   if (now - createdAt < maxNodeProvisionMs) return null;
-  return `it was not a ready node ${Math.round(maxNodeProvisionMs / MINUTE_MS)} minutes after it was created`;
+  return `it was not a ready node within its timeout of ${Math.round(maxNodeProvisionMs / MINUTE_MS)} minutes`;
 }

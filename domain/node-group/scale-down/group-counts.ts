@@ -4,6 +4,7 @@ import type { DisruptionReason, NodeGroup } from '../model/node-group.ts';
 import type { Keep, NewNodes } from '../model/plan.ts';
 import type { Blocked, Roster } from '../plan/offers.ts';
 import { rosters } from '../plan/offers.ts';
+import { nodesToRemove } from '../rules/size.ts';
 import type { Member } from './members.ts';
 import { allowedAtOnce } from './node-budgets.ts';
 
@@ -44,7 +45,10 @@ export function countGroups(
       ).length;
       const roster = byGroup.get(name) ?? null;
       const asked = newNodes.filter((entry) => entry.group === name).reduce((sum, { count }) => sum + count, 0);
-      const wanted = group.desiredNodes === null ? null : Math.max(group.desiredNodes, group.minNodes);
+      const size =
+        roster === null || group.desiredNodes === null
+          ? null
+          : { current: roster.current, desired: group.desiredNodes };
       const counts: GroupCounts = {
         group,
         roster,
@@ -53,7 +57,7 @@ export function countGroups(
         leaving: gone,
         unready: own.filter(({ isSettled, isReady }) => isSettled && !isReady).length,
         left: own.filter(({ isSettled, isReady }) => isSettled && isReady).length,
-        excess: roster === null || wanted === null ? 0 : Math.max(0, roster.current - wanted),
+        excess: size === null ? 0 : Math.max(0, nodesToRemove(size, group.minNodes)),
         room: Math.max(0, (roster?.room ?? 0) - asked),
       };
       return [name, counts];

@@ -9,10 +9,11 @@ import { DO_NOT_DISRUPT, heldByAnnotation } from './do-not-disrupt.ts';
 
 const ALLOWED_HOURS = `${GROUP}/scale-down-allowed-hours`;
 const PROTECTED = `${GROUP}/protected`;
+const SCALE_DOWN_DISABLED = `${GROUP}/scale-down-disabled`;
 
 /** Annotations of a node that keep it, with their values: those of the VPSie autoscaler and of cluster-autoscaler. */
 const DISABLED: readonly (readonly [key: string, value: string])[] = [
-  [`${GROUP}/scale-down-disabled`, 'true'],
+  [SCALE_DOWN_DISABLED, 'true'],
   [`${GROUP}/scale-down`, 'disabled'],
   ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'true'],
 ];
@@ -43,16 +44,22 @@ export function keptByPolicy(
   if (disabled !== undefined) {
     return { reason: 'ScaleDownDisabled', detail: `the annotation ${disabled.join('=')} keeps it`, until: null };
   }
-  if (isProtected(node)) return { reason: 'Protected', detail: `${PROTECTED}=true protects it`, until: null };
+  if (isProtected(node)) {
+    return {
+      reason: 'Protected',
+      detail: `${PROTECTED}=true or the label ${SCALE_DOWN_DISABLED} protects it`,
+      until: null,
+    };
+  }
   const held = heldByAnnotation(node.annotations, node.createdAt, at);
   if (held === null) return null;
   const end = held.until === null ? '' : ` until ${formatInstant(held.until)}`;
   return { reason: 'DoNotDisrupt', detail: `its annotation ${DO_NOT_DISRUPT} keeps it${end}`, until: held.until };
 }
 
-/** Whether an annotation or a label protects the node. */
+/** Whether an annotation or a label protects the node. The first implementation wants nodes labelled, and not annotated, as disabled. */
 export function isProtected({ annotations, labels }: Pick<Node, 'annotations' | 'labels'>): boolean {
-  return annotations[PROTECTED] === 'true' || labels[PROTECTED] === 'true';
+  return [annotations[PROTECTED], labels[PROTECTED], labels[SCALE_DOWN_DISABLED]].includes('true');
 }
 
 /** What keeps a node at this hour: the annotation of the node, or else of its group; null where it may go now. */

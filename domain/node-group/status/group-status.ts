@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { NewNodes } from '../model/plan.ts';
+import { wantedSize } from '../rules/size.ts';
 
 /** Without the moments of transitions, which the API server's object keeps. */
 type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -42,7 +43,7 @@ export function wantedGroupStatus(
   return {
     currentNodes: current,
     readyNodes: ready,
-    desiredNodes: Math.min(Math.max(group.desiredNodes ?? current, group.minNodes), group.maxNodes),
+    desiredNodes: wantedSize(group.desiredNodes ?? current, group),
     observedGeneration: group.generation,
     conditions: [
       isReady

@@ -10,7 +10,9 @@ it.each([
   const machine = { phase, phaseSince: MINUTE, createdAt: 0 };
   const end = (minutes + 1) * MINUTE;
   expect(overdueReason(machine, 60 * MINUTE, end - 1)).toBeNull();
-  expect(overdueReason(machine, 60 * MINUTE, end)).toBe(`it was ${phase} for ${minutes} minutes`);
+  expect(overdueReason(machine, 60 * MINUTE, end)).toBe(
+    `it was ${phase} for longer than the timeout of ${minutes} minutes`,
+  );
 });
 
 it.each(['Pending', 'Provisioning', 'Provisioned', 'Joining'] as const)(
@@ -19,7 +21,7 @@ it.each(['Pending', 'Provisioning', 'Provisioned', 'Joining'] as const)(
     const machine = { phase, phaseSince: 5 * MINUTE, createdAt: 0 };
     expect(overdueReason(machine, 5 * MINUTE, 5 * MINUTE - 1)).toBeNull();
     expect(overdueReason(machine, 5 * MINUTE, 5 * MINUTE)).toBe(
-      'it was not a ready node 5 minutes after it was created',
+      'it was not a ready node within its timeout of 5 minutes',
     );
   },
 );
