@@ -4,6 +4,7 @@ import type { Suite } from './adapter.ts';
 import { kernelSuites } from './kernel/suites.ts';
 import { lightsOutSuites } from './lights-out/suites.ts';
 import { memcachedSuites } from './memcached/suites.ts';
+import { nodeGroupSuites } from './node-group/suites.ts';
 import { quotaResizeSuites } from './quota-resize/suites.ts';
 import { quotaUsageSuites } from './quota-usage/suites.ts';
 
@@ -13,7 +14,7 @@ const suitesOf: Readonly<Record<ControllerName, readonly Suite[]>> = {
   'quota-usage': quotaUsageSuites,
   'lights-out': lightsOutSuites,
   memcached: memcachedSuites,
-  'node-group': [],
+  'node-group': nodeGroupSuites,
   'lease-gc': [],
   'github-budget': [],
 };

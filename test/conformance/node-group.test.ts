@@ -1,0 +1,110 @@
+/** Cases of node groups that the sample has not: their deviations, and other forms of the same input. */
+import { describe, expect, it } from 'vitest';
+import type { Adapter } from './adapter.ts';
+import { nodeGroupSuites } from './node-group/suites.ts';
+
+const kinds: Readonly<Record<string, Adapter>> = nodeGroupSuites[0]?.kinds ?? {};
+
+/** Whether the answer is the expected one, and under which deviation. */
+function answer(kind: string, input: unknown, expected: unknown): string {
+  const judgement = kinds[kind]?.({ kind, input, expected });
+  return `${judgement?.agrees} ${judgement?.deviation ?? ''}`.trim();
+}
+
+describe('deviations of node groups', () => {
+  const zone = { key: 'zone', operator: 'In', values: ['a'] };
+
+  it('empty terms match nothing, and do not hide those beside them', () => {
+    const name = 'empty-terms-match-nothing';
+    expect(answer('node-affinity-terms', { labels: {}, terms: [] }, { matches: true })).toBe(`true ${name}`);
+    expect(answer('node-affinity-terms', { labels: {}, terms: [[]] }, { matches: true })).toBe(`true ${name}`);
+    const beside = (labels: object) =>
+      answer('node-affinity-terms', { labels, terms: [[], [zone]] }, { matches: true });
+    expect([beside({ zone: 'a' }), beside({ zone: 'b' })]).toEqual([`true ${name}`, `true ${name}`]);
+  });
+
+  it('Gt and Lt compare numbers', () => {
+    const input = (operator: string) => ({ labels: { cores: '8' }, key: 'cores', operator, values: ['4'] });
+    expect(answer('node-affinity-req', input('Gt'), { matches: false })).toBe('true numbers-are-compared');
+    expect(answer('node-affinity-req', input('Lt'), { matches: false })).toBe('true numbers-are-compared');
+  });
+
+  it('a wildcard tolerates only the effect that it names', () => {
+    const input = (effect: string) => ({
+      tolerations: [{ key: '', operator: 'Exists', effect }],
+      remainingNodeTaints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }],
+    });
+    expect(answer('safety-taints', input('NoExecute'), { fits: true })).toBe('true wildcard-has-its-effect');
+    expect(answer('safety-taints', input('NoSchedule'), { fits: true })).toBe('true');
+  });
+
+  it('a taint that is only preferred keeps nobody from a group', () => {
+    const taints = [{ key: 'a', value: 'b', effect: 'PreferNoSchedule' }];
+    expect(answer('pod-matches-group', { taints }, { matches: false })).toBe('true preference-keeps-nobody');
+  });
+
+  it('a group has one node at most at least, and its minimum is asked about before its cooldown', () => {
+    expect(answer('validate-node-count', { minNodes: 0, maxNodes: 0 }, { valid: true })).toBe('true one-node-at-most');
+    const both = { minNodes: 2, maxNodes: 5, nodes: 2, cooldownMinutes: 10, lastScaleDownAgeMinutes: 1 };
+    expect(answer('can-scale-down', both, { allowed: false, reason: 'within cooldown period' })).toBe(
+      'true minimum-first',
+    );
+  });
+});
+
+describe('the forms of cases of node groups', () => {
+  it('have volumes as texts and as objects', () => {
+    const blocked = (volume: object) =>
+      answer('safety-local-storage', { volumes: [volume] }, { blocked: true }).startsWith('true');
+    expect(
+      [{ hostPath: '/a' }, { emptyDir: {} }, { emptyDir: '' }, { persistentVolumeClaim: 'unknown' }].map(blocked),
+    ).toEqual([true, true, true, true]);
+    expect([{ emptyDir: { medium: 'Memory' } }, { emptyDir: 'Memory' }, { secret: 'a' }].map(blocked)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('have anti-affinity to the own namespace, to named ones and to selected ones', () => {
+    const blocked = (input: object) =>
+      answer('safety-anti-affinity', { readyNodes: 3, remove: 1, ...input }, { blocked: true });
+    expect(blocked({ matching: { default: 3 } })).toBe('true');
+    expect(blocked({ matching: { default: 2 } })).toBe('false');
+    expect(blocked({ matching: { other: 3 } })).toBe('false');
+    expect(blocked({ matching: { other: 3 }, namespaceSelector: {} })).toBe('true');
+    const labelled = { matching: { other: 3 }, namespaceSelector: { matchLabels: { team: 'a' } } };
+    expect(blocked(labelled)).toBe('false');
+    expect(blocked({ ...labelled, namespaceLabels: { other: { team: 'a' } } })).toBe('true');
+    expect(blocked({ matching: { default: 3 }, topologyKey: 'topology.kubernetes.io/zone' })).toBe('false');
+  });
+
+  it('have machines in time, machines that are gone, and requests that fail', () => {
+    const waiting = { phase: 'Provisioning', requeue: true };
+    expect(answer('lifecycle-timeout', { phase: 'Provisioning', createdAgeMinutes: 5 }, waiting)).toBe('true');
+    const left = { deleted: false, requeueAfter: '>0' };
+    expect(answer('failed-ttl', { ttlMinutes: 30, failedAgeMinutes: 10 }, left)).toBe('true');
+    expect(answer('vm-delete', { delete: 500 }, { deletedAtSet: false, error: true, deleteCalls: 3 })).toBe('true');
+    expect(answer('vm-delete', { delete: [500, 200] }, { deletedAtSet: true, error: false })).toBe('true');
+  });
+
+  it('have several groups, of which the one with the most points is first', () => {
+    const groups = ['a', 'b'].map((name, index) => ({
+      name,
+      labels: { env: 'production' },
+      maxNodes: 5,
+      desiredNodes: 3 - index,
+      managed: true,
+    }));
+    const input = { podNodeSelectors: ['env=production'], groups };
+    expect(answer('match-groups', input, { matches: 2, first: 'b' })).toBe('true');
+    const unmanaged = { ...input, groups: groups.map((group) => ({ ...group, managed: false })) };
+    expect(answer('match-groups', unmanaged, { matches: 0, first: null })).toBe('true');
+  });
+
+  it('have groups without any type, and nodes without candidates', () => {
+    expect(answer('select-instance-type', { offeringIDs: [] }, { offering: '', error: true })).toBe('true');
+    const nodes = [{ name: 'a', cpu: 30, memory: 30, samples: 5 }];
+    expect(answer('candidates', { nodes, thresholds: 50, managed: false }, { candidates: [] })).toBe('true');
+  });
+});

@@ -1,0 +1,140 @@
+/** The cases of machines, of what the provider answers, and of what the webhook takes. */
+import * as z from 'zod';
+import { readAnswer } from '../../../activities/node-group/provider/vpsie/answer.ts';
+import { readMachine } from '../../../domain/node-group/api/machine.ts';
+import { reviewNodeGroup } from '../../../domain/node-group/api/review.ts';
+import { machinePhases } from '../../../domain/node-group/model/node-group.ts';
+import { failedMachineEnd } from '../../../domain/node-group/rules/failed-machine.ts';
+import { overdueReason } from '../../../domain/node-group/rules/overdue.ts';
+import { isTerminalError } from '../../../domain/node-group/rules/terminal-error.ts';
+import { NOW } from '../../domain/node-group/builders.ts';
+import { type Adapter, adapter, NotCompared } from '../adapter.ts';
+import { sameExpectedKeys } from '../compare.ts';
+import { oneNodeAtMost } from './deviations.ts';
+import { MINUTE_MS, sameAnswers } from './shapes.ts';
+
+const phase = z.enum(machinePhases);
+
+/** Far from any case: only the limits of phases are asked about. */
+const NEVER_MS = 100_000 * MINUTE_MS;
+
+function momentBefore(minutes: number | undefined): string | undefined {
+  return minutes === undefined ? undefined : new Date(NOW - minutes * MINUTE_MS).toISOString();
+}
+
+const lifecycle = z.object({
+  phase,
+  createdAgeMinutes: z.number().optional(),
+  provisionedAgeMinutes: z.number().optional(),
+});
+
+/** A machine of the first implementation, which keeps no time of its phase. */
+function afterTimeout({ phase: before, createdAgeMinutes, provisionedAgeMinutes }: z.output<typeof lifecycle>): object {
+  const machine = readMachine({
+    metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },
+    status: { phase: before, provisionedAt: momentBefore(provisionedAgeMinutes) },
+  });
+  const reason = overdueReason(machine, NEVER_MS, NOW);
+  const isOver = reason !== null;
+  return { phase: isOver ? 'Failed' : before, lastError: reason, requeue: !isOver };
+}
+
+/** `lastErrorContains` is a part of the error. */
+function sameOutcome(expected: unknown, got: unknown): boolean {
+  const { lastErrorContains, ...rest } = expected as Readonly<Record<string, unknown>>;
+  const { lastError } = got as { readonly lastError: string | null };
+  return (
+    sameAnswers(rest, got) && (typeof lastErrorContains !== 'string' || lastError?.includes(lastErrorContains) === true)
+  );
+}
+
+const failed = z.object({
+  ttlMinutes: z.number(),
+  failedAgeMinutes: z.number().optional(),
+  createdAgeMinutes: z.number().optional(),
+});
+
+function afterFailure({ ttlMinutes, failedAgeMinutes, createdAgeMinutes = 0 }: z.output<typeof failed>): object {
+  const machine = readMachine({
+    metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },
+    status: { phase: 'Failed', phaseSince: momentBefore(failedAgeMinutes) },
+  });
+  const end = failedMachineEnd(machine, ttlMinutes * MINUTE_MS);
+  const isOver = end !== null && end <= NOW;
+  return { deleted: isOver, requeueAfter: end === null || isOver ? 0 : (end - NOW) / 1000 };
+}
+
+const deletion = z.object({
+  vpsID: z.number().default(1),
+  identifiers: z.unknown().optional(),
+  /** The status of the provider's answer, or of each answer in turn. */
+  delete: z.union([z.number(), z.array(z.number())]).optional(),
+});
+
+/** A deletion is asked for again until the provider has answered that the machine is gone. */
+function deleted({ vpsID, delete: answers = [] }: z.output<typeof deletion>): object {
+  const { providerId } = readMachine({ spec: { vpsieInstanceID: vpsID } });
+  if (providerId === null) return { deleteCalls: 0, error: false };
+  const kinds = [answers].flat().map((status) => readAnswer(status, null, status < 300 ? 'true' : '').kind);
+  const isGone = kinds.some((kind) => kind === 'done' || kind === 'gone');
+  return {
+    deletedAtSet: isGone,
+    error: !isGone,
+    deleteCalls: new NotCompared('Temporal retries a deletion until it is done, at its own pace'),
+  };
+}
+
+/** What the definition asks for besides what a case is about. */
+const COMPLETE = {
+  minNodes: 1,
+  maxNodes: 5,
+  datacenterID: 'dc-1',
+  resourceIdentifier: 'cluster-1',
+  project: 'project-1',
+  offeringIDs: ['small'],
+  kubernetesVersion: 'v1.28.0',
+  kubeSizeID: 5,
+};
+
+function isValid(spec: object, namespace = 'kube-system'): object {
+  const { problems } = reviewNodeGroup(
+    { metadata: { name: 'web', namespace }, spec: { ...COMPLETE, ...spec } },
+    undefined,
+  );
+  return { valid: problems.length === 0 };
+}
+
+/** A case gives the fields of a spec that it is about. */
+const specKinds = [
+  'validate-datacenter',
+  'validate-offering-ids',
+  'validate-kubernetes-version',
+  'validate-os-image',
+  'validate-labels',
+  'validate-taints',
+] as const;
+
+export const nodeGroupMachineKinds: Readonly<Record<string, Adapter>> = {
+  'terminal-error': adapter(
+    z.object({ message: z.string().default('') }),
+    ({ message }) => ({ terminal: isTerminalError(message) }),
+    sameExpectedKeys,
+  ),
+  'lifecycle-timeout': adapter(lifecycle, afterTimeout, sameOutcome),
+  'failed-ttl': adapter(failed, afterFailure, sameAnswers),
+  'vm-delete': adapter(deletion, deleted, sameAnswers),
+  'validate-node-count': adapter(
+    z.object({ minNodes: z.number(), maxNodes: z.number() }),
+    (bounds) => isValid(bounds),
+    sameExpectedKeys,
+    [oneNodeAtMost],
+  ),
+  'validate-namespace': adapter(
+    z.object({ namespace: z.string().default('') }),
+    ({ namespace }) => isValid({}, namespace),
+    sameExpectedKeys,
+  ),
+  ...Object.fromEntries(
+    specKinds.map((kind) => [kind, adapter(z.looseObject({}), (spec) => isValid(spec), sameExpectedKeys)]),
+  ),
+};
