@@ -6,6 +6,7 @@ import {
   MACHINE_PLURAL,
   PLURAL,
 } from '../../domain/node-group/api/names.ts';
+import { definitionNames } from '../../domain/node-group/api/own-definition.ts';
 import { DRAIN_ANNOTATIONS } from '../../domain/node-group/drain/marks.ts';
 import { DEFAULT_VPSIE_SECRET } from '../../domain/node-group/settings.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
@@ -40,6 +41,13 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
         apiGroups: ['policy'],
         resources: ['poddisruptionbudgets'],
         verbs: ['list'],
+      },
+      {
+        why: 'Whether the definitions are ours: those of the first implementation lose what is written.',
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: [...definitionNames],
+        verbs: ['get'],
       },
     ],
     inKubeSystem: [

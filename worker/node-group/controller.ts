@@ -2,8 +2,11 @@ import type { DrainActivities } from '../../activities/node-group/drain/interfac
 import { createDrainActivities } from '../../activities/node-group/drain/kubernetes-activities.ts';
 import type { NodeGroupActivities } from '../../activities/node-group/interface.ts';
 import { createMachineActivities } from '../../activities/node-group/machines/kubernetes-activities.ts';
+import { nodeBuckets } from '../../activities/node-group/machines/metrics.ts';
+import { createProviders } from '../../activities/node-group/provider/providers.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { nodeGroupDefinition, vpsieNodeDefinition } from '../../domain/node-group/api/definition.ts';
+import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 import { nodeGroupAccess } from './access.ts';
 
@@ -26,17 +29,25 @@ export const nodeGroupController: WorkerController = {
   ],
   isEnabled: () => false,
   createActivities,
+  histogramBuckets: nodeBuckets,
 };
 
 function createActivities({
   config,
   kubeConfig,
   pauses,
-}: ControllerContext): DrainActivities & Pick<NodeGroupActivities, 'ensureMachineDeleted'> {
-  const options = {
-    kubernetes: connectKubernetes(kubeConfig),
-    systemNamespace: config.kubernetes.systemNamespace,
-    pauses,
+  log,
+}: ControllerContext): DrainActivities & NodeGroupActivities {
+  const kubernetes = connectKubernetes(kubeConfig);
+  const { systemNamespace } = config.kubernetes;
+  const { vpsieUrl: baseUrl, vpsieAuth: authentication, vpsieSecret: name } = config.nodeGroups;
+  const readSecret = async (): Promise<Readonly<Record<string, string>>> => {
+    const { data = {} } = await kubernetes.core.readNamespacedSecret({ name, namespace: NAMESPACE });
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+    );
   };
+  const providers = createProviders({ kubernetes, systemNamespace, vpsie: { baseUrl, authentication, readSecret } });
+  const options = { kubernetes, systemNamespace, pauses, log, providers };
   return { ...createDrainActivities(options), ...createMachineActivities(options) };
 }

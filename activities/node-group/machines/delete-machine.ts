@@ -1,37 +1,75 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
-import { isRecord } from '../../../domain/kernel/record.ts';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { markOf } from '../../../domain/node-group/drain/marks.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
 import { notYet } from '../../kernel/not-yet.ts';
-import { orNull } from '../../kubernetes/failure.ts';
-import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { MACHINES } from './machine-objects.ts';
+import { reportOnGroup } from '../group/group-event.ts';
+import { findGroup, patchGroupStatus } from '../group/group-objects.ts';
+import type { GroupInput } from '../interface.ts';
+import { deleteAtProvider } from './delete-at-provider.ts';
+import { deleteMachineObject, findMachine, isOfGroup, isStaying, listMachines } from './machine-objects.ts';
+import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
+import { nodesOfMachines } from './node-objects.ts';
+import type { MachineOptions } from './options.ts';
 
 /** A provider deletes a machine within seconds or minutes. */
 const PACE: PollPace = { first: 1_000, last: 15_000, ramp: 120_000 };
+/** A person has to put the NodeGroup in order. */
+const INVALID_RETRY_MS = 30_000;
 
-/**
- * Deletes the object of a machine if it belongs to this NodeGroup, and returns once it is gone.
- *
- * @param groupUid an object of another group, or of one that was created again under the same name, is left alone.
- * @param guard throws while nothing may be written.
- */
+/** See `NodeGroupActivities.ensureMachineDeleted`. */
 export async function deleteMachine(
-  { custom }: Pick<Kubernetes, 'custom'>,
-  { machine, groupUid }: { readonly machine: string; readonly groupUid: string },
-  guard: () => Promise<void>,
+  options: MachineOptions,
+  input: GroupInput & { readonly machine: string },
 ): Promise<void> {
-  const place = { ...MACHINES, name: machine };
-  const object: unknown = await orNull(custom.getNamespacedCustomObject(place));
-  const metadata = isRecord(object) && isRecord(object['metadata']) ? object['metadata'] : null;
-  if (metadata === null || !isOwnedBy(metadata['ownerReferences'], groupUid)) return;
-  if (metadata['deletionTimestamp'] === undefined) {
-    await guard();
-    const uid = String(metadata['uid']);
-    await orNull(custom.deleteNamespacedCustomObject({ ...place, body: { preconditions: { uid } } }));
+  const { kubernetes } = options;
+  const { target, uid } = input;
+  const machine = await findMachine(kubernetes, input.machine);
+  // One of another group, or of a group that was created again under the same name, is left alone.
+  if (machine === null || !isOfGroup(machine, target.group, uid)) return;
+  if (!machine.isDeleting) await askForDeletion(options, input, machine);
+  const deleting = await findMachine(kubernetes, input.machine);
+  if (deleting?.uid !== machine.uid) return;
+  const group = (await findGroup(kubernetes, input))?.read.group ?? null;
+  if (group === null) {
+    throw notYet(
+      `the machine ${machine.name} cannot be deleted while its NodeGroup is invalid or gone`,
+      INVALID_RETRY_MS,
+    );
   }
-  if ((await orNull(custom.getNamespacedCustomObject(place))) === null) return;
-  throw notYet(`the machine ${machine} is being deleted`, PACE);
+  const deletion = await deleteAtProvider(options, target, group, deleting);
+  if (deletion.kind === 'going') throw notYet(deletion.detail, Math.max(deletion.retryAfterMs, PACE.first));
+  if ((await findMachine(kubernetes, input.machine))?.uid !== machine.uid) return;
+  throw notYet(`the object of the machine ${machine.name} is kept by somebody else`, PACE);
 }
 
-function isOwnedBy(references: unknown, uid: string): boolean {
-  return Array.isArray(references) && references.some((reference) => isRecord(reference) && reference['uid'] === uid);
+/** The size that is wanted goes down with it: otherwise another one would come in its place. */
+async function askForDeletion(options: MachineOptions, input: GroupInput, machine: DrivenMachine): Promise<void> {
+  const { kubernetes, now, guard } = options;
+  const { group } = input.target;
+  const others = (await listMachines(kubernetes, group)).filter(({ name }) => name !== machine.name);
+  const node = (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
+  const at = formatInstant(now());
+  await patchGroupStatus(options, input, ({ read }) =>
+    read.group === null
+      ? null
+      : {
+          desiredNodes: loweredDesired(read.group.desiredNodes, others.filter(isStaying).length, read.group.minNodes),
+          lastScaleTime: at,
+          lastScaleDownTime: at,
+        },
+  );
+  await reportOnGroup(options, input, {
+    type: 'Normal',
+    reason: 'ScalingDown',
+    message: `deletes the machine ${machine.name}${machine.node === null ? '' : ` of the node ${machine.node}`}`,
+    key: machine.uid,
+  });
+  await guard(input.target);
+  if (!(await deleteMachineObject(kubernetes, machine))) return;
+  countScaleDown(group);
+  countDecision('scale_down', group, 'drained');
+  const drain = node === null ? null : markOf(node);
+  if (drain !== null) recordDrain(group, now() - drain.startedAt);
 }

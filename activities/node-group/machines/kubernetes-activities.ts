@@ -1,19 +1,39 @@
-import { createPauseGuard, type PauseOptions } from '../../kernel/pause.ts';
+import type { Logger } from 'pino';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import type { PauseOptions } from '../../kernel/pause.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { ensureInstanceTypes } from '../group/ensure-instance-types.ts';
+import { ensureGroupStatus } from '../group/ensure-status.ts';
+import { ensureGroupReleased } from '../group/release.ts';
+import { createWriteGuard } from '../group/write-guard.ts';
 import type { NodeGroupActivities } from '../interface.ts';
 import { deleteMachine } from './delete-machine.ts';
+import { driveMachines } from './drive-machines.ts';
+import type { MachineOptions } from './options.ts';
+import { ensureScaledUp } from './scale-up.ts';
 
-/** The activities for one cluster. All throw the failures of `kubernetesFailure`; what writes asks for pauses first. */
-export function createMachineActivities(
-  options: PauseOptions & { readonly kubernetes: Kubernetes },
-): Pick<NodeGroupActivities, 'ensureMachineDeleted'> {
-  const pauses = createPauseGuard(options);
+export interface MachineActivitiesOptions extends PauseOptions {
+  readonly kubernetes: Kubernetes;
+  readonly providers: MachineOptions['providers'];
+  readonly log: Pick<Logger, 'warn'>;
+  /** The clock of the process when absent. */
+  readonly now?: () => EpochMs;
+}
+
+/**
+ * The activities for one cluster. All throw the failures of `kubernetesFailure` and of providers; what writes asks for pauses first,
+ * and throws PolicyChanged (not retried) while another controller acts on node groups.
+ */
+export function createMachineActivities(given: MachineActivitiesOptions): NodeGroupActivities {
+  const now = given.now ?? Date.now;
+  const options: MachineOptions = { ...given, now, guard: createWriteGuard({ ...given, now }) };
   return {
-    ensureMachineDeleted: withKubernetesFailures(async ({ target, uid, machine }) => {
-      const guard = async (): Promise<void> =>
-        await pauses({ controller: 'node-group', name: target.group }, `the NodeGroup ${target.group}`);
-      await deleteMachine(options.kubernetes, { machine, groupUid: uid }, guard);
-    }),
+    ensureScaledUp: withKubernetesFailures(async (input) => await ensureScaledUp(options, input)),
+    driveMachines: withKubernetesFailures(async (input) => await driveMachines(options, input)),
+    ensureMachineDeleted: withKubernetesFailures(async (input) => await deleteMachine(options, input)),
+    ensureInstanceTypes: withKubernetesFailures(async (input) => await ensureInstanceTypes(options, input)),
+    ensureGroupStatus: withKubernetesFailures(async (input) => await ensureGroupStatus(options, input)),
+    ensureGroupReleased: withKubernetesFailures(async (input) => await ensureGroupReleased(options, input)),
   };
 }

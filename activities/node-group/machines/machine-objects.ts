@@ -1,4 +1,104 @@
-import { GROUP, MACHINE_PLURAL, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
+/** Reads and writes VPSieNodes. */
+import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
+import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
+import {
+  GROUP,
+  GROUP_LABEL,
+  MACHINE_FINALIZER,
+  MACHINE_PLURAL,
+  NAMESPACE,
+  VERSION,
+} from '../../../domain/node-group/api/names.ts';
+import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import type { MachinePhase } from '../../../domain/node-group/model/node-group.ts';
+import { orNull } from '../../kubernetes/failure.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { listAll } from '../../kubernetes/list.ts';
+import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
+import { MERGE_PATCH } from '../group/group-objects.ts';
 
 /** Where the objects of machines are. */
 export const MACHINES = { group: GROUP, version: VERSION, plural: MACHINE_PLURAL, namespace: NAMESPACE } as const;
+
+type Custom = Pick<Kubernetes, 'custom'>;
+
+export async function listMachines({ custom }: Custom, group: string): Promise<readonly DrivenMachine[]> {
+  const labelSelector = `${GROUP_LABEL}=${group}`;
+  const objects = await listAll<KubernetesObject>(async (range) => {
+    const page: unknown = await custom.listNamespacedCustomObject({ ...MACHINES, ...range, labelSelector });
+    // Custom resources come as plain JSON, where the token has its own name.
+    const { items, metadata } = page as KubernetesListObject<KubernetesObject> & { metadata?: { continue?: string } };
+    return { items, metadata: metadata?.continue === undefined ? {} : { _continue: metadata.continue } };
+  });
+  return objects.map(readDrivenMachine).filter((machine) => machine.group === group);
+}
+
+/** Null for one that does not exist. */
+export async function findMachine({ custom }: Custom, name: string): Promise<DrivenMachine | null> {
+  const object: unknown = await orNull(custom.getNamespacedCustomObject({ ...MACHINES, name }));
+  return object === null ? null : readDrivenMachine(object);
+}
+
+/** Whether a machine is of exactly this NodeGroup. One of the first implementation may have no owner. */
+export function isOfGroup({ owners, group }: DrivenMachine, name: string, uid: string): boolean {
+  return owners.length === 0 ? group === name : owners.includes(uid);
+}
+
+/** Whether a machine counts for what is wanted of its group. */
+export function isStaying({ isDeleting, phase }: DrivenMachine): boolean {
+  return !isDeleting && phase !== 'Failed';
+}
+
+/** What is written about a machine. */
+interface MachineChange {
+  readonly phase: MachinePhase;
+  readonly providerID?: string;
+  readonly hostname?: string;
+  readonly nodeName?: string | null;
+  readonly provisionedAt?: string;
+  readonly joinedAt?: string;
+  readonly readyAt?: string;
+  readonly lastError?: string | null;
+  readonly deletedAt?: string;
+}
+
+/**
+ * Writes the status of exactly this machine; one that is gone needs none.
+ *
+ * @param options `fresh`: a machine that somebody wrote since it was read is a conflict (409).
+ */
+export async function writeMachineStatus(
+  { custom }: Custom,
+  { name, uid, resourceVersion, phase }: DrivenMachine,
+  change: MachineChange,
+  { now, fresh = true }: { readonly now: EpochMs; readonly fresh?: boolean },
+): Promise<void> {
+  const since = change.phase === phase ? {} : { phaseSince: formatInstant(now) };
+  const body = {
+    metadata: { uid, ...(fresh ? { resourceVersion } : {}) },
+    status: { ...change, ...since },
+  };
+  await orNull(custom.patchNamespacedCustomObjectStatus({ ...MACHINES, name, body }, MERGE_PATCH));
+}
+
+/** Asks for the deletion of exactly this machine's object. @returns whether it was there. */
+export async function deleteMachineObject(
+  { custom }: Custom,
+  { name, uid }: Pick<DrivenMachine, 'name' | 'uid'>,
+): Promise<boolean> {
+  const answer: unknown = await orNull(
+    custom.deleteNamespacedCustomObject({ ...MACHINES, name, body: { preconditions: { uid } } }),
+  );
+  return answer !== null;
+}
+
+/** Lets go of a machine that is gone at its provider. */
+export async function takeFinalizerOff(kubernetes: Custom, { name, uid }: DrivenMachine): Promise<void> {
+  await retryOnConflict(`the VPSieNode ${name}`, async () => {
+    const machine = await findMachine(kubernetes, name);
+    if (machine?.uid !== uid || !machine.finalizers.includes(MACHINE_FINALIZER)) return;
+    const finalizers = machine.finalizers.filter((finalizer) => finalizer !== MACHINE_FINALIZER);
+    const body = { metadata: { uid, resourceVersion: machine.resourceVersion, finalizers } };
+    await orNull(kubernetes.custom.patchNamespacedCustomObject({ ...MACHINES, name, body }, MERGE_PATCH));
+  });
+}

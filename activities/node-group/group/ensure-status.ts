@@ -1,0 +1,36 @@
+import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
+import type { GroupCounts } from '../../../domain/node-group/status/group-status.ts';
+import { statusPatch, wantedStatusOf } from '../../../domain/node-group/status/status-patch.ts';
+import type { GroupInput } from '../interface.ts';
+import { listMachines } from '../machines/machine-objects.ts';
+import { nodesOfMachines } from '../machines/node-objects.ts';
+import type { MachineOptions } from '../machines/options.ts';
+import { patchGroupStatus, type SeenGroupObject } from './group-objects.ts';
+
+/** See `NodeGroupActivities.ensureGroupStatus`. */
+export async function ensureGroupStatus(options: MachineOptions, input: GroupInput): Promise<void> {
+  const { kubernetes } = options;
+  const machines = await listMachines(kubernetes, input.target.group);
+  const nodes = await nodesOfMachines(kubernetes, input.target.group, machines);
+  const counts = groupCounts(machines.map((machine) => [machine, nodes.get(machine.name) ?? null] as const));
+  await writeGroupStatus(options, input, counts);
+}
+
+/**
+ * Writes what the status should say by these counts.
+ *
+ * @param seen the group as it was read just now: where its status says so already, it is not read again.
+ */
+export async function writeGroupStatus(
+  options: MachineOptions,
+  input: GroupInput,
+  counts: GroupCounts,
+  seen?: SeenGroupObject,
+): Promise<void> {
+  const patchOf = ({ read, status }: SeenGroupObject) => {
+    const at = options.now();
+    return statusPatch(status, wantedStatusOf(read, counts, at), at);
+  };
+  if (seen !== undefined && patchOf(seen) === null) return;
+  await patchGroupStatus(options, input, patchOf);
+}

@@ -1,0 +1,56 @@
+import { ApiException } from '@kubernetes/client-node';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { definitionNames, isOwnDefinition } from '../../../domain/node-group/api/own-definition.ts';
+import { orNull } from '../../kubernetes/failure.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { holderOf } from '../../kubernetes/lease-object.ts';
+
+/**
+ * How long a leader may have renewed nothing, in milliseconds, before it counts as gone: several times its own limit of 15 s, as
+ * clocks may differ.
+ */
+const ALIVE_MS = 60_000;
+const DEFINITIONS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+} as const;
+
+/** Who else acts on NodeGroups, or why nobody may, as a sentence; null where nothing stands in the way. */
+export async function heldBy(
+  kubernetes: Pick<Kubernetes, 'coordination' | 'custom'>,
+  now: EpochMs,
+): Promise<string | null> {
+  const [lease, foreign] = await Promise.all([
+    orNull(kubernetes.coordination.readNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE })),
+    foreignDefinition(kubernetes),
+  ]);
+  const renewed = lease?.spec?.renewTime;
+  const isAlive = renewed !== undefined && now - new Date(renewed).getTime() < ALIVE_MS;
+  if (lease !== null && isAlive && holderOf(lease) !== null) {
+    return `another controller acts on NodeGroups: it renews the Lease ${NAMESPACE}/${FORMER_LEASE}`;
+  }
+  return foreign;
+}
+
+async function foreignDefinition({ custom }: Pick<Kubernetes, 'custom'>): Promise<string | null> {
+  for (const name of definitionNames) {
+    const definition: unknown = await definitionOf(custom, name);
+    if (definition === null) continue;
+    if (!isOwnDefinition(name, definition)) {
+      return `the CustomResourceDefinition ${name} is not Headroom's: apply deploy/node-group over it`;
+    }
+  }
+  return null;
+}
+
+/** Null where it does not exist, or must not be read: what is written then fails by itself, or is kept. */
+async function definitionOf(custom: Kubernetes['custom'], name: string): Promise<unknown> {
+  try {
+    return await custom.getClusterCustomObject({ ...DEFINITIONS, name });
+  } catch (error) {
+    if (error instanceof ApiException && (error.code === 404 || error.code === 403)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+/** Claims of a plan, in its Lease. */
+import type { V1Lease } from '@kubernetes/client-node';
+import {
+  type Fence,
+  formatClaims,
+  parseClaims,
+  PLAN_CLAIMS,
+  PLAN_LEASE,
+  type PlanClaim,
+  withClaim,
+  withoutMachines,
+} from '../../../domain/node-group/plan-claim.ts';
+import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
+import { annotateLease, createLease, readLease } from '../../kubernetes/lease-object.ts';
+import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
+import type { MachineOptions } from './options.ts';
+
+type ClaimOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>;
+
+/**
+ * Claims a part of a plan. Two that claim at once are put in order by the Lease's resourceVersion.
+ *
+ * @returns the claim as it is in the Lease; null where somebody acted on another plan: nothing was written.
+ */
+export async function claimPlan(
+  options: ClaimOptions,
+  target: NodeGroupTarget,
+  fence: Fence,
+  claim: Omit<PlanClaim, 'at'>,
+): Promise<PlanClaim | null> {
+  return await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
+    const lease = await readLease(options, PLAN_LEASE);
+    const present =
+      lease === null
+        ? null
+        : {
+            resourceVersion: lease.metadata?.resourceVersion ?? '',
+            claims: parseClaims(annotationsOf(lease)[PLAN_CLAIMS]),
+          };
+    const claims = withClaim(present, fence, { ...claim, at: options.now() });
+    if (claims === null) return null;
+    await options.guard(target);
+    const annotations = { [PLAN_CLAIMS]: formatClaims(claims) };
+    if (lease === null) await createLease(options, { name: PLAN_LEASE, labels: {}, annotations }, null);
+    else await annotateLease(options, lease, { ...annotationsOf(lease), ...annotations });
+    return claims.claims.find(({ decision }) => decision === claim.decision) ?? null;
+  });
+}
+
+/** Machines that were given up count as coming no longer. */
+export async function strikeMachines(
+  options: ClaimOptions,
+  target: NodeGroupTarget,
+  names: ReadonlySet<string>,
+): Promise<void> {
+  if (names.size === 0) return;
+  await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
+    const lease = await readLease(options, PLAN_LEASE);
+    if (lease === null) return;
+    const annotations = annotationsOf(lease);
+    const claims = withoutMachines(parseClaims(annotations[PLAN_CLAIMS]), names, options.now());
+    if (claims === null) return;
+    await options.guard(target);
+    await annotateLease(options, lease, { ...annotations, [PLAN_CLAIMS]: formatClaims(claims) });
+  });
+}
+
+function annotationsOf({ metadata }: V1Lease): Readonly<Record<string, string>> {
+  return metadata?.annotations ?? {};
+}

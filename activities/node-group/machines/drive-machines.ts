@@ -1,0 +1,151 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
+import { listText } from '../../../domain/kernel/sentence.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
+import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../domain/node-group/model/node.ts';
+import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import { notYet } from '../../kernel/not-yet.ts';
+import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
+import { findGroup } from '../group/group-objects.ts';
+import type { Driven, GroupInput } from '../interface.ts';
+import { askProvider } from './ask-provider.ts';
+import { deleteAtProvider } from './delete-at-provider.ts';
+import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
+import { joinNode, markLost } from './join-node.ts';
+import { listMachines } from './machine-objects.ts';
+import { nodesOfMachines } from './node-objects.ts';
+import type { MachineOptions } from './options.ts';
+
+/** Machines become nodes within seconds, or many minutes. */
+const PACE: PollPace = { first: 500, last: 10_000, ramp: 300_000 };
+/** Machines are written one by one, so many at once. */
+const AT_ONCE = 10;
+/** How many machines a message names. */
+const NAMED = 3;
+
+/** What a look has left. */
+interface Wait {
+  readonly detail: string;
+  /** Milliseconds; null: at the pace of nodes. */
+  readonly retryAfterMs: number | null;
+}
+
+interface Look {
+  readonly options: MachineOptions;
+  readonly input: GroupInput;
+  readonly group: NodeGroup;
+  readonly machines: readonly DrivenMachine[];
+  readonly steps: readonly (readonly [DrivenMachine, MachineStep])[];
+}
+
+/** See `NodeGroupActivities.driveMachines`. */
+export async function driveMachines(options: MachineOptions, input: GroupInput): Promise<Driven> {
+  const { kubernetes, now } = options;
+  const name = input.target.group;
+  const seen = await findGroup(kubernetes, input);
+  const group = seen?.read.group ?? null;
+  // Without a group that can be read nobody knows whom to ask.
+  if (seen === null || group === null) return { failed: failedBefore() };
+  const machines = await listMachines(kubernetes, name);
+  const nodes = await nodesOfMachines(kubernetes, name, machines);
+  const nodeOf = (machine: DrivenMachine): Node | null => nodes.get(machine.name) ?? null;
+  const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
+  const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
+  const { failed, waits, error } = await take({ options, input, group, machines, steps });
+  keepFailed(failed);
+  if (error !== null) throw error.of;
+  if (waits.length === 0) {
+    await ensureGroupStatus(options, input);
+    return { failed };
+  }
+  await writeGroupStatus(options, input, counts, seen);
+  throw untilNext(waits);
+}
+
+/** Takes each machine's step. What one part cannot do holds up none of the others. */
+async function take(look: Look) {
+  const { options, input, group, machines } = look;
+  let error: { readonly of: unknown } | null = null;
+  const waits: Wait[] = [];
+  const part = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work();
+    } catch (of) {
+      error ??= { of };
+      return otherwise;
+    }
+  };
+  await part(async () => void waits.push(...(await takeNodes(look))), undefined);
+  const asked = await part(async () => await askProvider(options, input, group, machinesTo(look, 'ask')), {
+    waits: [],
+    failed: [],
+  });
+  waits.push(...asked.waits);
+  const late = look.steps.flatMap(([machine, step]) => (step.kind === 'giveUp' ? [{ machine, ...step }] : []));
+  const lost: readonly GivenUp[] = [...late, ...asked.failed];
+  const isGivenUp = await part(async () => {
+    await giveUp(options, input, machines, lost);
+    return true;
+  }, false);
+  const deleting = [...machinesTo(look, 'delete'), ...(isGivenUp ? lost.map(({ machine }) => asFailed(machine)) : [])];
+  await part(
+    async () =>
+      void (await inParallel(AT_ONCE, deleting, async (machine) => {
+        const deletion = await deleteAtProvider(options, input.target, group, machine);
+        if (deletion.kind === 'going') waits.push(deletion);
+      })),
+    undefined,
+  );
+  const sentences = lost.filter((each) => each.failed).map(({ machine, detail }) => sentenceOf(machine, detail));
+  return { failed: [...new Set([...failedBefore(), ...sentences])], waits, error: error as { of: unknown } | null };
+}
+
+function asFailed(machine: DrivenMachine): DrivenMachine {
+  return { ...machine, phase: 'Failed', isDeleting: true };
+}
+
+function machinesTo({ steps }: Look, kind: MachineStep['kind']): readonly DrivenMachine[] {
+  return steps.flatMap(([machine, step]) => (step.kind === kind ? [machine] : []));
+}
+
+/** What is to be done about nodes that have come, or have gone. */
+async function takeNodes({ options, input, group, steps }: Look): Promise<readonly Wait[]> {
+  const waits = await inParallel(AT_ONCE, steps, async ([machine, step]): Promise<Wait | null> => {
+    switch (step.kind) {
+      case 'join':
+        await joinNode(options, input, group, machine, step);
+        return step.isReady ? null : { detail: step.detail, retryAfterMs: null };
+      case 'lost':
+        await markLost(options, input, machine, step.detail);
+        return { detail: step.detail, retryAfterMs: null };
+      case 'await':
+        return { detail: step.detail, retryAfterMs: null };
+      default:
+        return null;
+    }
+  });
+  return waits.filter((wait) => wait !== null);
+}
+
+function untilNext(waits: readonly Wait[]): Error {
+  const details = listText(
+    waits.map(({ detail }) => detail),
+    NAMED,
+  );
+  const delays = waits.map(({ retryAfterMs }) => retryAfterMs);
+  if (delays.includes(null)) return notYet(details, PACE);
+  return notYet(details, Math.max(PACE.first, Math.min(...delays.map(Number))));
+}
+
+/** The failures of the attempts before this one. */
+function failedBefore(): readonly string[] {
+  const details: unknown = asyncLocalStorage.getStore()?.info.heartbeatDetails;
+  return Array.isArray(details) ? details.map(String) : [];
+}
+
+function keepFailed(failed: readonly string[]): void {
+  if (failed.length > 0) asyncLocalStorage.getStore()?.heartbeat(failed);
+}

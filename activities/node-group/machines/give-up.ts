@@ -1,0 +1,85 @@
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import { backoffAfterFailure } from '../../../domain/node-group/rules/backoff.ts';
+import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
+import { reportOnGroup } from '../group/group-event.ts';
+import { patchGroupStatus } from '../group/group-objects.ts';
+import type { GroupInput } from '../interface.ts';
+import { strikeMachines } from './claim-plan.ts';
+import { deleteMachineObject, isStaying, writeMachineStatus } from './machine-objects.ts';
+import type { MachineOptions } from './options.ts';
+
+export interface GivenUp {
+  readonly machine: DrivenMachine;
+  /** A sentence. */
+  readonly detail: string;
+  /** Whether its group backs off for it. */
+  readonly failed: boolean;
+}
+
+/**
+ * Gives machines up: marks them, lets their group back off, and deletes their objects. Each part can be repeated: a machine is
+ * found as failed, and without its deletion, until all of it was done.
+ *
+ * @param machines all of the group.
+ */
+export async function giveUp(
+  options: MachineOptions,
+  input: GroupInput,
+  machines: readonly DrivenMachine[],
+  givenUp: readonly GivenUp[],
+): Promise<void> {
+  if (givenUp.length === 0) return;
+  const { kubernetes, now, guard } = options;
+  for (const { machine, detail } of givenUp) {
+    if (machine.phase === 'Failed') continue;
+    await guard(input.target);
+    const change = { phase: 'Failed', lastError: detail } as const;
+    await writeMachineStatus(kubernetes, machine, change, { now: now(), fresh: false });
+  }
+  const names = new Set(givenUp.map(({ machine }) => machine.name));
+  const staying = machines.filter((machine) => isStaying(machine) && !names.has(machine.name)).length;
+  await patchGroupStatus(options, input, ({ read: { group } }) =>
+    group === null ? null : statusAfter(group, givenUp, staying, now()),
+  );
+  for (const { machine, detail, failed } of givenUp) {
+    await reportOnGroup(options, input, {
+      ...(failed
+        ? ({ type: 'Warning', reason: 'ScaleUpFailed' } as const)
+        : ({ type: 'Normal', reason: 'ScalingDown' } as const)),
+      message: sentenceOf(machine, detail),
+      key: machine.uid,
+    });
+  }
+  await strikeMachines(options, input.target, names);
+  for (const { machine } of givenUp) {
+    await guard(input.target);
+    await deleteMachineObject(kubernetes, machine);
+  }
+}
+
+export function sentenceOf({ name }: DrivenMachine, detail: string): string {
+  return `the machine ${name} is given up: ${detail}`;
+}
+
+/** Null where nothing of it changes. */
+function statusAfter(
+  group: NodeGroup,
+  givenUp: readonly GivenUp[],
+  staying: number,
+  at: number,
+): Readonly<Record<string, unknown>> | null {
+  let { backoff, desiredNodes: desired } = group;
+  for (const { machine, detail, failed } of givenUp) {
+    // Nobody but pods that were pending wanted it: whether they still do is the next plan's matter.
+    if (machine.isForPods && desired !== null) desired = loweredDesired(desired, staying, group.minNodes);
+    if (failed) backoff = backoffAfterFailure(backoff, sentenceOf(machine, detail), at);
+  }
+  const isBackingOff = backoff !== null && backoff !== group.backoff;
+  if (!isBackingOff && desired === group.desiredNodes) return null;
+  return {
+    ...(desired === null ? {} : { desiredNodes: desired }),
+    ...(isBackingOff ? { backoff: { ...backoff, until: formatInstant(backoff?.until ?? at) } } : {}),
+  };
+}

@@ -1,0 +1,49 @@
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { machineNodePatch } from '../../../domain/node-group/machine/machine-node.ts';
+import type { MachineStep } from '../../../domain/node-group/machine/next-step.ts';
+import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import type { GroupInput } from '../interface.ts';
+import { writeMachineStatus } from './machine-objects.ts';
+import { recordProvisioning } from './metrics.ts';
+import { patchNode } from './node-objects.ts';
+import type { MachineOptions } from './options.ts';
+
+/** Gives a node that has registered what its group gives its nodes, and says on the machine's object how far it is. */
+export async function joinNode(
+  options: MachineOptions,
+  { target }: GroupInput,
+  group: NodeGroup,
+  machine: DrivenMachine,
+  { node, isReady }: Extract<MachineStep, { kind: 'join' }>,
+): Promise<void> {
+  const { kubernetes, now } = options;
+  const guard = async (): Promise<void> => await options.guard(target);
+  if (machineNodePatch(group, machine, node) !== null) {
+    await patchNode(kubernetes, node, (present) => machineNodePatch(group, machine, present), guard);
+  }
+  const phase = isReady ? 'Ready' : 'Joining';
+  if (machine.phase === phase && machine.node === node.name) return;
+  await guard();
+  const at = now();
+  const moment = formatInstant(at);
+  const change = {
+    phase,
+    nodeName: node.name,
+    ...(machine.node === null ? { joinedAt: moment } : {}),
+    ...(isReady ? { readyAt: moment, lastError: null } : {}),
+  } as const;
+  await writeMachineStatus(kubernetes, machine, change, { now: at });
+  if (isReady && machine.readyAt === null) recordProvisioning(group.name, at - machine.createdAt);
+}
+
+/** A machine whose node is gone has its time to register again. */
+export async function markLost(
+  { kubernetes, now, guard }: MachineOptions,
+  { target }: GroupInput,
+  machine: DrivenMachine,
+  detail: string,
+): Promise<void> {
+  await guard(target);
+  await writeMachineStatus(kubernetes, machine, { phase: 'Joining', lastError: detail }, { now: now() });
+}

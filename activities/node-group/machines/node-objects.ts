@@ -1,0 +1,75 @@
+/** Reads and writes the Nodes of machines. */
+import type { V1Node } from '@kubernetes/client-node';
+import { GROUP_LABEL, VPSIENODE_LABEL } from '../../../domain/node-group/api/names.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { isSure, type MachineNodePatch, nodeOfMachine } from '../../../domain/node-group/machine/machine-node.ts';
+import type { Node } from '../../../domain/node-group/model/node.ts';
+import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
+import { orNull } from '../../kubernetes/failure.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { listAll } from '../../kubernetes/list.ts';
+import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
+import { MERGE_PATCH } from '../group/group-objects.ts';
+
+type Core = Pick<Kubernetes, 'core'>;
+
+/** The Nodes that may be those of a group's machines: its own, and where one has registered without a label, those of no group. */
+export async function nodesOfMachines(
+  { core }: Core,
+  group: string,
+  machines: readonly DrivenMachine[],
+): Promise<ReadonlyMap<string, Node | null>> {
+  if (machines.length === 0) return new Map();
+  const own = await nodesWith({ core }, `${GROUP_LABEL}=${group}`);
+  const lost = machines.some((machine) => mayHaveNode(machine) && nodeOfMachine(machine, own) === null);
+  const nodes = lost ? [...own, ...(await nodesWith({ core }, `!${GROUP_LABEL}`))] : own;
+  return new Map(machines.map((machine) => [machine.name, nodeOfMachine(machine, nodes)]));
+}
+
+function mayHaveNode({ providerId, node, hostname }: DrivenMachine): boolean {
+  return providerId !== null || node !== null || hostname !== '';
+}
+
+async function nodesWith({ core }: Core, labelSelector: string): Promise<readonly Node[]> {
+  return (await listAll((range) => core.listNode({ ...range, labelSelector }))).map(ofObject);
+}
+
+function ofObject({ metadata, spec, status }: V1Node): Node {
+  return readNode({ metadata, spec, status });
+}
+
+/**
+ * Writes a change to exactly this Node, by what it is now.
+ *
+ * @param patchOf null where there is nothing to write.
+ * @param guard before the write; throws while nothing may be written.
+ */
+export async function patchNode(
+  { core }: Core,
+  { name, uid }: Node,
+  patchOf: (node: Node) => MachineNodePatch | null,
+  guard: () => Promise<void>,
+): Promise<void> {
+  await retryOnConflict(`the Node ${name}`, async () => {
+    const object = await orNull(core.readNode({ name }));
+    if (object?.metadata?.uid !== uid) return;
+    const patch = patchOf(ofObject(object));
+    if (patch === null) return;
+    await guard();
+    const { resourceVersion } = object.metadata;
+    const body = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
+    await orNull(core.patchNode({ name, body }, MERGE_PATCH));
+  });
+}
+
+/** Deletes the Nodes that are certainly of a machine which is gone at its provider. */
+export async function deleteNodesOf({ core }: Core, machine: DrivenMachine, guard: () => Promise<void>): Promise<void> {
+  const labelled = await nodesWith({ core }, `${VPSIENODE_LABEL}=${machine.name}`);
+  const name = machine.node ?? machine.hostname;
+  const named = labelled.length > 0 || name === '' ? null : await orNull(core.readNode({ name }));
+  const nodes = named === null ? labelled : [ofObject(named)];
+  for (const node of nodes.filter((each) => isSure(machine, each))) {
+    await guard();
+    await orNull(core.deleteNode({ name: node.name, body: { preconditions: { uid: node.uid } } }));
+  }
+}

@@ -1,0 +1,18 @@
+import type { Logger } from 'pino';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import type { Provider } from '../../../domain/node-group/model/node-group.ts';
+import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import type { NodeProvider } from '../provider/provider.ts';
+
+/** What the activities of machines and groups work with. */
+export interface MachineOptions {
+  readonly kubernetes: Kubernetes;
+  /** The namespace of the plan's Lease. */
+  readonly systemNamespace: string;
+  readonly providers: Readonly<Record<Provider, NodeProvider>>;
+  readonly now: () => EpochMs;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Before each write. @throws while nothing may be written. */
+  readonly guard: (target: NodeGroupTarget) => Promise<void>;
+}

@@ -1,0 +1,164 @@
+import { type ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { listText } from '../../../domain/kernel/sentence.ts';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { machineBody } from '../../../domain/node-group/api/machine.ts';
+import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
+import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
+import {
+  decisionOf,
+  heldUntil,
+  machinesOf,
+  parseFence,
+  type PlanClaim,
+} from '../../../domain/node-group/plan-claim.ts';
+import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
+import { isInterrupted } from '../../kernel/cancellation.ts';
+import { failure } from '../../kernel/failure.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import { notYet } from '../../kernel/not-yet.ts';
+import { statusCode } from '../../kubernetes/failure.ts';
+import { reportOnGroup } from '../group/group-event.ts';
+import { patchGroupFinalizers, patchGroupStatus } from '../group/group-objects.ts';
+import type { ScaledUp, ScaleUpInput } from '../interface.ts';
+import { claimPlan } from './claim-plan.ts';
+import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
+import { countDecision, countScaleUp } from './metrics.ts';
+import type { MachineOptions } from './options.ts';
+
+/** How many objects are created at once. */
+const AT_ONCE = 20;
+
+/** A machine to create, with why. */
+interface NewMachine {
+  readonly name: string;
+  readonly instanceType: string;
+  readonly reason: ScaleUpReason;
+}
+
+/** See `NodeGroupActivities.ensureScaledUp`. */
+export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInput): Promise<ScaledUp> {
+  const { target, newNodes } = input;
+  const fence = fenceOf(input);
+  const decision = decisionOf(fence, target.group);
+  // Before the claim: a group that nobody keeps could be gone before its machines are.
+  const seen = await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
+    read.isDeleting || finalizers.includes(GROUP_FINALIZER) ? null : [...finalizers, GROUP_FINALIZER],
+  );
+  const group = seen?.read.group ?? null;
+  if (group === null || group.isDeleting || group.mode !== 'act') {
+    return superseded(
+      `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`,
+    );
+  }
+  const machines = countsOf(newNodes);
+  const claim = await claimPlan(options, target, fence, { decision, group: target.group, machines, givenUp: [] });
+  if (claim === null) return superseded('somebody acted on another plan since this one was made');
+  const wanted = machinesToCreate(claim, newNodes);
+  const created = await create(options, input, group, claim, wanted);
+  count(target.group, created);
+  await raise(options, input);
+  const types = newNodes.map(({ count: nodes, instanceType }) => `${nodes} of ${instanceType}`);
+  await reportOnGroup(options, input, {
+    type: 'Normal',
+    reason: 'ScalingUp',
+    message: `asks for ${listText(types)}: ${listText(newNodes.map(reasonText))}`,
+    key: decision,
+  });
+  return { kind: 'created', machines: wanted.map(({ name }) => name) };
+}
+
+function superseded(detail: string): ScaledUp {
+  return { kind: 'superseded', detail };
+}
+
+function fenceOf({ fence }: ScaleUpInput) {
+  try {
+    return parseFence(fence);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw failure({ type: 'InvalidInput', message, nonRetryable: true });
+  }
+}
+
+function countsOf(newNodes: readonly NewNodes[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { instanceType, count: more } of newNodes) counts[instanceType] = (counts[instanceType] ?? 0) + more;
+  return counts;
+}
+
+/** The machines of a claim that were not given up meanwhile, each with a reason that asks for its type. */
+function machinesToCreate(claim: PlanClaim, newNodes: readonly NewNodes[]): readonly NewMachine[] {
+  const givenUp = new Set(claim.givenUp);
+  const reasons = new Map<string, ScaleUpReason[]>();
+  for (const { instanceType, count: nodes, reason } of newNodes) {
+    const of = reasons.get(instanceType) ?? [];
+    reasons.set(instanceType, [...of, ...Array.from({ length: nodes }, () => reason)]);
+  }
+  return machinesOf(claim)
+    .map((machine) => ({ ...machine, reason: reasons.get(machine.instanceType)?.shift() ?? 'PendingPods' }))
+    .filter((_, at) => !givenUp.has(at));
+}
+
+/** @returns those that did not exist yet. */
+async function create(
+  options: MachineOptions,
+  { target }: ScaleUpInput,
+  group: NodeGroup,
+  claim: PlanClaim,
+  wanted: readonly NewMachine[],
+): Promise<readonly NewMachine[]> {
+  const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
+  const missing = wanted.filter(({ name }) => !existing.has(name));
+  const created = await inParallel(AT_ONCE, missing, async (machine) => {
+    if (isInterrupted()) throw new CancelledFailure('the scaling up was interrupted');
+    if (options.now() >= heldUntil(claim)) throw lapsed(claim);
+    await options.guard(target);
+    try {
+      const body = machineBody(group, { ...machine, decision: claim.decision });
+      await options.kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body });
+      return true;
+    } catch (error) {
+      // An earlier attempt has created it, or one that still runs.
+      if (statusCode(error) === 409) return false;
+      throw error;
+    }
+  });
+  return missing.filter((_, at) => created[at] === true);
+}
+
+/** Whoever goes on claims again first. */
+function lapsed({ decision, at }: PlanClaim): ApplicationFailure {
+  return notYet(`the claim of ${decision}, made at ${formatInstant(at)}, is not held any more`, 100);
+}
+
+function count(group: string, created: readonly NewMachine[]): void {
+  countScaleUp(group, created.length);
+  for (const reason of new Set(created.map((machine) => machine.reason))) countDecision('scale_up', group, reason);
+}
+
+/** What Headroom has added is wanted. */
+async function raise(options: MachineOptions, input: ScaleUpInput): Promise<void> {
+  const staying = (await listMachines(options.kubernetes, input.target.group)).filter(isStaying).length;
+  const at = formatInstant(options.now());
+  await patchGroupStatus(options, input, ({ read: { group } }) =>
+    group === null
+      ? null
+      : {
+          desiredNodes: raisedDesired(group.desiredNodes, staying),
+          lastScaleTime: at,
+          lastScaleUpTime: at,
+        },
+  );
+}
+
+function reasonText({ reason, podCount }: NewNodes): string {
+  switch (reason) {
+    case 'PendingPods':
+      return `${podCount} pods are pending`;
+    case 'BelowMinimum':
+      return 'there are fewer nodes than the minimum';
+    case 'BelowDesired':
+      return 'there are fewer nodes than desired';
+  }
+}

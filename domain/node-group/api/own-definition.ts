@@ -1,0 +1,21 @@
+import { listOf } from '../scheduling/pod-requests.ts';
+import { fieldsOf } from '../scheduling/read-pod.ts';
+import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from './names.ts';
+
+/** A field of each kind that the first implementation's definitions prune: without it what is written would be lost. */
+const OWN_FIELDS = {
+  [`${PLURAL}.${GROUP}`]: { part: 'spec', field: 'maxNodeProvisionTime' },
+  [`${MACHINE_PLURAL}.${GROUP}`]: { part: 'status', field: 'phaseSince' },
+} as const;
+
+/** The names of the CustomResourceDefinitions. */
+export const definitionNames = Object.keys(OWN_FIELDS) as readonly (keyof typeof OWN_FIELDS)[];
+
+/** Whether a CustomResourceDefinition is ours, by the fields that it keeps. */
+export function isOwnDefinition(name: keyof typeof OWN_FIELDS, definition: unknown): boolean {
+  const { part, field } = OWN_FIELDS[name];
+  const versions = listOf(fieldsOf(fieldsOf(definition)['spec'])['versions']);
+  const schema = fieldsOf(versions.find((version) => version['name'] === VERSION)?.['schema']);
+  const properties = fieldsOf(fieldsOf(schema['openAPIV3Schema'])['properties']);
+  return field in fieldsOf(fieldsOf(properties[part])['properties']);
+}

@@ -1,0 +1,44 @@
+/** A machine as its driver knows it: more of its VPSieNode than a plan needs. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { readMachine } from '../api/machine.ts';
+import { SCALE_UP_REASON } from '../api/names.ts';
+import type { Machine } from '../model/node-group.ts';
+import { listOf } from '../scheduling/pod-requests.ts';
+import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
+
+export interface DrivenMachine extends Machine {
+  /** The name that its Node will have, by the provider; empty where it said none. */
+  readonly hostname: string;
+  /** Whether it was created because pods were pending. */
+  readonly isForPods: boolean;
+  /** When its node was ready first; null for one that never was. */
+  readonly readyAt: EpochMs | null;
+  /** What went wrong last; empty where nothing did. */
+  readonly lastError: string;
+  readonly finalizers: readonly string[];
+  /** The UIDs of its owners. */
+  readonly owners: readonly string[];
+  /** What the provider needs, as it was written when the machine was created. */
+  readonly providerSpec: Readonly<Record<string, string>>;
+}
+
+/** Reads a complete object, any part of which may be missing. Never throws. */
+export function readDrivenMachine(object: unknown): DrivenMachine {
+  const whole = fieldsOf(object);
+  const metadata = fieldsOf(whole['metadata']);
+  const status = fieldsOf(whole['status']);
+  const spec = fieldsOf(whole['spec']);
+  const { finalizers } = metadata;
+  return {
+    ...readMachine(object),
+    hostname: textOf(status['hostname']) || textOf(spec['nodeName']),
+    isForPods: labelsOf(metadata['annotations'])[SCALE_UP_REASON] === 'PendingPods',
+    readyAt: momentOf(status['readyAt']) || null,
+    lastError: textOf(status['lastError']),
+    finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
+    owners: listOf(metadata['ownerReferences']).map(({ uid }) => textOf(uid)),
+    providerSpec: Object.fromEntries(
+      Object.entries(spec).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    ),
+  };
+}

@@ -1,0 +1,81 @@
+/** Which Node a machine has become, and what its group puts on that Node. */
+import { GROUP_LABEL, MANAGED_LABEL, OFFERING_LABEL, VPSIENODE_LABEL } from '../api/names.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import type { Taint } from '../model/pod.ts';
+import type { DrivenMachine } from './driven-machine.ts';
+
+/**
+ * The Node of a machine; null where none has registered. Its label says it, or the provider's name of the machine does. A name of
+ * the Node alone counts only for one that is younger than the machine: another one may have had the name before.
+ */
+export function nodeOfMachine(machine: DrivenMachine, nodes: readonly Node[]): Node | null {
+  return (
+    nodes.find((node) => node.labels[VPSIENODE_LABEL] === machine.name && isSure(machine, node)) ??
+    nodes.find((node) => isSure(machine, node)) ??
+    nodes.find((node) => isNamed(machine, node)) ??
+    null
+  );
+}
+
+/** Whether a Node is certainly of this machine, so that it may be deleted with it. */
+export function isSure(machine: Pick<DrivenMachine, 'name' | 'providerId' | 'createdAt'>, node: Node): boolean {
+  const label = node.labels[VPSIENODE_LABEL];
+  if (label !== undefined && label !== machine.name) return false;
+  const { providerId } = machine;
+  if (providerId !== null && node.providerId !== '') {
+    // `<provider>://<zone>/<id>` is how cloud controllers write the names of machines.
+    if (node.providerId === providerId || node.providerId.endsWith(`/${providerId}`)) return true;
+  }
+  return label === machine.name;
+}
+
+function isNamed({ name, node: known, hostname, createdAt }: DrivenMachine, node: Node): boolean {
+  const label = node.labels[VPSIENODE_LABEL];
+  if (label !== undefined && label !== name) return false;
+  return node.name === known || (node.name === hostname && node.createdAt >= createdAt);
+}
+
+/** A change of a Node that is written as a merge patch. */
+export interface MachineNodePatch {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec?: { readonly taints: readonly Taint[] };
+}
+
+/** What a Node lacks of its group's labels and taints, and has too much of startup taints once it is ready; null: nothing. */
+export function machineNodePatch(
+  group: Pick<NodeGroup, 'name' | 'labels' | 'taints' | 'startupTaints'>,
+  machine: Pick<DrivenMachine, 'name' | 'instanceType'>,
+  node: Node,
+): MachineNodePatch | null {
+  const wanted = {
+    ...group.labels,
+    [MANAGED_LABEL]: 'true',
+    [GROUP_LABEL]: group.name,
+    [VPSIENODE_LABEL]: machine.name,
+    [OFFERING_LABEL]: machine.instanceType,
+  };
+  const labels = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => node.labels[key] !== value));
+  const taints = taintsOf(group, node);
+  if (taints === null && Object.keys(labels).length === 0) return null;
+  return { metadata: { labels }, ...(taints === null ? {} : { spec: { taints } }) };
+}
+
+/** Null where the node has the right ones. */
+function taintsOf(
+  { taints, startupTaints }: Pick<NodeGroup, 'taints' | 'startupTaints'>,
+  node: Node,
+): readonly Taint[] | null {
+  const isStarted = node.ready.status === 'True';
+  const passing = isStarted ? startupTaints.filter((taint) => !taints.some((other) => isSame(taint, other))) : [];
+  const missing = taints.filter(
+    (taint) => !node.taints.some((other) => isSame(taint, other) && (taint.value ?? '') === (other.value ?? '')),
+  );
+  const left = node.taints.filter((taint) => ![...passing, ...missing].some((other) => isSame(taint, other)));
+  return missing.length === 0 && left.length === node.taints.length ? null : [...left, ...missing];
+}
+
+/** The API server takes a key with an effect only once. */
+function isSame(one: Pick<Taint, 'key' | 'effect'>, other: Pick<Taint, 'key' | 'effect'>): boolean {
+  return one.key === other.key && one.effect === other.effect;
+}

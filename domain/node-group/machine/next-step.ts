@@ -1,0 +1,77 @@
+import { VPSIENODE_LABEL } from '../api/names.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import { overdueReason } from '../rules/overdue.ts';
+import type { DrivenMachine } from './driven-machine.ts';
+
+/** What to do next about a machine. Details are sentences for people. */
+export type MachineStep =
+  /** It is a node of the group. */
+  | { readonly kind: 'settled' }
+  /** Somebody has deleted its object: delete it at the provider. */
+  | { readonly kind: 'delete' }
+  /**
+   * Delete its object. `failed`: its group backs off, since nothing came of a request; not so where its node has been there, or where
+   * the group is being deleted.
+   */
+  | { readonly kind: 'giveUp'; readonly detail: string; readonly failed: boolean }
+  /** Ask the provider for it. */
+  | { readonly kind: 'ask' }
+  /** Wait for its node. */
+  | { readonly kind: 'await'; readonly detail: string }
+  /** Its node has registered: give it what the group gives its nodes. */
+  | { readonly kind: 'join'; readonly node: Node; readonly isReady: boolean; readonly detail: string }
+  /** Its node was there and is gone: it may register again. */
+  | { readonly kind: 'lost'; readonly detail: string };
+
+/**
+ * What to do next about a machine of a group. It depends on the objects alone, so that whoever asks again after an end goes on.
+ *
+ * @param node the Node that it has become; null where there is none.
+ */
+export function nextMachineStep(
+  machine: DrivenMachine,
+  node: Node | null,
+  group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs'>,
+  now: EpochMs,
+): MachineStep {
+  const { name, phase, readyAt, providerId } = machine;
+  if (machine.isDeleting) return { kind: 'delete' };
+  if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
+  if (node !== null) return stepWithNode(machine, node, group, now);
+  // A group that is being deleted gives back its nodes one by one; what is no node yet has no pods.
+  if (group.isDeleting) return { kind: 'giveUp', detail: 'its NodeGroup is being deleted', failed: false };
+  // The first implementation's last phases end with the object; one that has them and is not being deleted was left behind.
+  if (phase === 'Ready' || phase === 'Terminating' || phase === 'Deleting') {
+    return { kind: 'lost', detail: `the Node ${machine.node ?? `of ${name}`} is gone` };
+  }
+  const late = lateness(machine, group, now);
+  if (late !== null) return { kind: 'giveUp', detail: late, failed: readyAt === null };
+  return providerId === null ? { kind: 'ask' } : { kind: 'await', detail: `${name} has not registered as a node yet` };
+}
+
+function stepWithNode(
+  machine: DrivenMachine,
+  node: Node,
+  group: Pick<NodeGroup, 'maxNodeProvisionMs'>,
+  now: EpochMs,
+): MachineStep {
+  // A kubelet that registers once more makes a Node without what its group had put on it.
+  const isNew = node.createdAt > (machine.readyAt ?? node.createdAt) && node.labels[VPSIENODE_LABEL] === undefined;
+  if (machine.phase === 'Ready' && !isNew) return { kind: 'settled' };
+  const isReady = node.ready.status === 'True';
+  const late = isReady ? null : lateness(machine, group, now);
+  if (late !== null) return { kind: 'giveUp', detail: late, failed: machine.readyAt === null };
+  return { kind: 'join', node, isReady, detail: `the Node ${node.name} of ${machine.name} is not ready yet` };
+}
+
+/** A machine whose node was ready once has its time from when that was lost. */
+function lateness(
+  machine: DrivenMachine,
+  { maxNodeProvisionMs }: Pick<NodeGroup, 'maxNodeProvisionMs'>,
+  now: EpochMs,
+): string | null {
+  const createdAt = machine.readyAt === null ? machine.createdAt : machine.phaseSince;
+  return overdueReason({ ...machine, createdAt }, maxNodeProvisionMs, now);
+}

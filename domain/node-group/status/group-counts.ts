@@ -1,0 +1,22 @@
+import { markOf } from '../drain/marks.ts';
+import type { Machine } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import type { GroupCounts } from './group-status.ts';
+
+/** Whether a machine is being taken away: its object is being deleted, or its node is being drained. */
+export function isLeaving(
+  { isDeleting }: Pick<Machine, 'isDeleting'>,
+  node: Pick<Node, 'annotations'> | null,
+): boolean {
+  return isDeleting || (node !== null && markOf(node) !== null);
+}
+
+/** @param nodes of the machines, each with its own; null where it has none. */
+export function groupCounts(nodes: readonly (readonly [Machine, Node | null])[]): GroupCounts {
+  const there = nodes.filter(([{ phase }]) => phase !== 'Failed');
+  const leaving = there.filter(([machine, node]) => isLeaving(machine, node));
+  const ready = there.filter(
+    ([machine, node]) => machine.phase === 'Ready' && node?.ready.status === 'True' && !isLeaving(machine, node),
+  );
+  return { current: there.length, ready: ready.length, leaving: leaving.length };
+}

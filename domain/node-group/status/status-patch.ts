@@ -1,0 +1,59 @@
+/** Whether the status in the cluster says what it should, and what to write where it does not. */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import { listOf } from '../scheduling/pod-requests.ts';
+import { type GroupCounts, type WantedGroupStatus, wantedGroupStatus } from './group-status.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a group's status should say by what there is of it. Whether more nodes are planned does not count: a plan that is only
+ * observed would say so for ever.
+ *
+ * @param read as `readNodeGroup` gives it.
+ */
+export function wantedStatusOf(
+  read: { readonly group: NodeGroup | null; readonly generation: number; readonly problems: readonly string[] },
+  counts: GroupCounts,
+  at: EpochMs,
+): Partial<WantedGroupStatus> & Pick<WantedGroupStatus, 'conditions' | 'observedGeneration'> {
+  const { group, generation, problems } = read;
+  if (group !== null) return wantedGroupStatus(group, counts, { problems, newNodes: [], at });
+  const invalid = { reason: 'Invalid', message: problems.join('; ') };
+  return {
+    observedGeneration: generation,
+    conditions: [
+      { type: 'Ready', status: 'False', ...invalid },
+      { type: 'Error', status: 'True', ...invalid },
+    ],
+  };
+}
+
+/**
+ * The fields of a status to write, as a merge patch; null where it says all of it already. A condition began when its status
+ * changed; conditions of others stay.
+ */
+export function statusPatch(
+  present: Fields,
+  { conditions, ...fields }: ReturnType<typeof wantedStatusOf>,
+  now: EpochMs,
+): Fields | null {
+  const there = listOf(present['conditions']);
+  const find = (type: string): Fields | undefined => there.find((condition) => condition['type'] === type);
+  const isSaid = conditions.every(({ type, status, reason, message }) => {
+    const said = find(type);
+    return said?.['status'] === status && said['reason'] === reason && said['message'] === message;
+  });
+  const different = Object.entries(fields).filter(([key, value]) => present[key] !== value);
+  if (isSaid && different.length === 0) return null;
+  const own = new Set<unknown>(conditions.map(({ type }) => type));
+  const written = conditions.map((condition) => {
+    const said = find(condition.type);
+    const since = said?.['status'] === condition.status ? said['lastTransitionTime'] : undefined;
+    return { ...condition, lastTransitionTime: typeof since === 'string' ? since : formatInstant(now) };
+  });
+  return {
+    ...Object.fromEntries(different),
+    ...(isSaid ? {} : { conditions: [...there.filter(({ type }) => !own.has(type)), ...written] }),
+  };
+}
