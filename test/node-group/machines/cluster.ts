@@ -1,0 +1,189 @@
+/** A control plane with nodes, NodeGroups of the provider kwok, and processes whose activities can be ended at each request. */
+import {
+  CoordinationV1Api,
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubeConfig,
+  type V1Lease,
+  type V1Node,
+} from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import { orNull } from '../../../activities/kubernetes/failure.ts';
+import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import type { GroupInput, NodeGroupActivities } from '../../../activities/node-group/interface.ts';
+import { createMachineActivities } from '../../../activities/node-group/machines/kubernetes-activities.ts';
+import type { MachineOptions } from '../../../activities/node-group/machines/options.ts';
+import { INSTANCE_TYPES } from '../../../activities/node-group/provider/kwok/instance-types.ts';
+import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
+import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
+import {
+  API_VERSION,
+  GROUP,
+  KIND,
+  MACHINE_PLURAL,
+  NAMESPACE,
+  PLURAL,
+  VERSION,
+} from '../../../domain/node-group/api/names.ts';
+import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
+import { formatFence, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { type NodePlane, startNodePlane } from '../plane.ts';
+import { Mortal } from '../provider/mortal.ts';
+
+export const SYSTEM_NAMESPACE = 'headroom-machines';
+const TYPES = `
+- { id: small, capacity: { cpu: 2, memory: 4Gi }, pricePerHour: 0.1 }
+- { id: large, capacity: { cpu: 8, memory: 32Gi } }
+`;
+const GROUPS = { group: GROUP, version: VERSION, plural: PLURAL, namespace: NAMESPACE } as const;
+const MACHINES = { ...GROUPS, plural: MACHINE_PLURAL } as const;
+
+interface GroupObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly finalizers?: readonly string[];
+    readonly resourceVersion: string;
+  };
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/** What a process is connected with; all of it that of the cluster where absent. */
+export interface ProcessOptions {
+  readonly mortal?: Mortal;
+  readonly provider?: (kubernetes: Kubernetes) => NodeProvider;
+  readonly now?: () => number;
+}
+
+export class MachineCluster {
+  readonly plane: NodePlane;
+  readonly core: CoreV1Api;
+  readonly coordination: CoordinationV1Api;
+  readonly custom: CustomObjectsApi;
+  readonly #config: KubeConfig;
+
+  private constructor(plane: NodePlane) {
+    this.plane = plane;
+    this.#config = accessOf(plane.adminKubeconfig);
+    this.core = this.#config.makeApiClient(CoreV1Api);
+    this.custom = this.#config.makeApiClient(CustomObjectsApi);
+    this.coordination = this.#config.makeApiClient(CoordinationV1Api);
+  }
+
+  static async start(): Promise<MachineCluster> {
+    const cluster = new MachineCluster(await startNodePlane());
+    await applyManifests(cluster.plane.adminKubeconfig, [
+      new URL('../../../deploy/node-group/crd.yaml', import.meta.url),
+    ]);
+    await cluster.core.createNamespace({ body: { metadata: { name: SYSTEM_NAMESPACE } } });
+    const { namespace, name, key } = INSTANCE_TYPES;
+    await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { [key]: TYPES } } });
+    await eventually('NodeGroups are known', async () => {
+      await cluster.custom.listNamespacedCustomObject(GROUPS);
+      await cluster.custom.listNamespacedCustomObject(MACHINES);
+      return true;
+    });
+    return cluster;
+  }
+
+  async stop(): Promise<void> {
+    await this.plane.stop();
+  }
+
+  /** The activities of a process. */
+  process({ mortal = new Mortal(), provider, now }: ProcessOptions = {}): NodeGroupActivities {
+    const kubernetes = mortalKubernetes(connectKubernetes(this.#config), mortal);
+    const kwok = provider?.(kubernetes) ?? createKwokProvider({ kubernetes });
+    const providers: MachineOptions['providers'] = { kwok, vpsie: kwok };
+    return createMachineActivities({
+      kubernetes,
+      systemNamespace: SYSTEM_NAMESPACE,
+      providers,
+      log: { warn: () => undefined },
+      ...(now === undefined ? {} : { now }),
+    });
+  }
+
+  async createGroup(name: string, spec: object = {}): Promise<GroupInput> {
+    const body = {
+      apiVersion: API_VERSION,
+      kind: KIND,
+      metadata: { name },
+      spec: { provider: 'kwok', mode: 'act', minNodes: 0, maxNodes: 100, offeringIDs: ['small', 'large'], ...spec },
+    };
+    const object = (await this.custom.createNamespacedCustomObject({ ...GROUPS, body })) as GroupObject;
+    return { target: { cluster: 'machines', group: name }, uid: object.metadata.uid };
+  }
+
+  /** Null where it is gone. */
+  async group(name: string): Promise<GroupObject | null> {
+    return (await orNull(this.custom.getNamespacedCustomObject({ ...GROUPS, name }))) as GroupObject | null;
+  }
+
+  async status(name: string): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.group(name))?.status ?? {};
+  }
+
+  async deleteGroup(name: string): Promise<void> {
+    await this.custom.deleteNamespacedCustomObject({ ...GROUPS, name });
+  }
+
+  async machines(group: string): Promise<readonly DrivenMachine[]> {
+    const answer = (await this.custom.listNamespacedCustomObject(MACHINES)) as { readonly items: readonly unknown[] };
+    return answer.items.map(readDrivenMachine).filter((machine) => machine.group === group);
+  }
+
+  async nodes(group: string): Promise<readonly V1Node[]> {
+    const { items } = await this.core.listNode();
+    return items.filter(({ metadata }) => metadata?.name?.startsWith(`${group}-`));
+  }
+
+  async lease(): Promise<V1Lease | null> {
+    return await orNull(this.coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE }));
+  }
+
+  /** The version of a plan that is made now. */
+  async fence(plan: string): Promise<string> {
+    return formatFence({ lease: (await this.lease())?.metadata?.resourceVersion ?? '', plan });
+  }
+
+  async events(group: string): Promise<readonly string[]> {
+    const { items } = await this.core.listNamespacedEvent({ namespace: NAMESPACE });
+    return items
+      .filter(({ involvedObject }) => involvedObject.kind === KIND && involvedObject.name === group)
+      .map(({ type, reason }) => `${type} ${reason}`)
+      .toSorted();
+  }
+
+  /** Looks again and again, as Temporal does, until nothing is left to do. */
+  async untilDone<T>(what: string, activity: () => Promise<T>): Promise<T> {
+    return await eventually(what, async () => {
+      const answer = await attempt(activity);
+      return answer === 'again' ? false : { answer };
+    }).then(({ answer }) => answer as T);
+  }
+}
+
+/** One attempt of an activity that polls by retry: `again` where it is to be asked again. */
+export async function attempt<T>(activity: () => Promise<T>): Promise<T | 'again'> {
+  try {
+    return await activity();
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === 'NotYet') return 'again';
+    throw error;
+  }
+}
+
+export function nodesOf(group: string, count: number, over: Partial<NewNodes> = {}): NewNodes {
+  return { group, instanceType: 'small', count, reason: 'PendingPods', pods: [], podCount: count, ...over };
+}
+
+function mortalKubernetes(kubernetes: Kubernetes, mortal: Mortal): Kubernetes {
+  return Object.fromEntries(
+    Object.entries(kubernetes).map(([name, api]: [string, object]) => [name, mortal.client(api)]),
+  ) as unknown as Kubernetes;
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MachineCluster, nodesOf } from './cluster.ts';
+
+let cluster: MachineCluster;
+
+beforeAll(async () => {
+  cluster = await MachineCluster.start();
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+describe('a group that is scaled up', () => {
+  it('has its machines as ready nodes with its labels and taints, and says so', async () => {
+    const name = 'plain';
+    const taint = { key: 'example.com/dedicated', value: 'plain', effect: 'NoSchedule' };
+    const input = await cluster.createGroup(name, {
+      labels: { pool: 'plain' },
+      taints: [taint],
+      startupTaints: [{ key: 'example.com/starting', effect: 'NoSchedule' }],
+    });
+    const process = cluster.process();
+    const fence = await cluster.fence('plan-plain');
+    const scaled = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 3)] });
+    expect(scaled).toMatchObject({
+      kind: 'created',
+      machines: [expect.any(String), expect.any(String), expect.any(String)],
+    });
+    expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Pending', 'Pending', 'Pending']);
+    expect(await cluster.untilDone('the machines are ready', async () => await process.driveMachines(input))).toEqual({
+      failed: [],
+    });
+    const nodes = await cluster.nodes(name);
+    expect(nodes).toHaveLength(3);
+    for (const { metadata, spec } of nodes) {
+      expect(metadata?.labels).toMatchObject({
+        pool: 'plain',
+        'autoscaler.vpsie.com/managed': 'true',
+        'autoscaler.vpsie.com/nodegroup': name,
+        'autoscaler.vpsie.com/vpsienode': metadata?.name,
+        'autoscaler.vpsie.com/offering': 'small',
+      });
+      expect(spec?.taints).toEqual([taint]);
+    }
+    const machines = await cluster.machines(name);
+    expect(machines.map(({ phase }) => phase)).toEqual(['Ready', 'Ready', 'Ready']);
+    expect(await cluster.status(name)).toMatchObject({ currentNodes: 3, readyNodes: 3, desiredNodes: 3 });
+    expect(await cluster.events(name)).toEqual(['Normal ScalingUp']);
+  });
+
+  it('gives a machine back with its node, and wants one node less', async () => {
+    const name = 'gives-back';
+    const input = await cluster.createGroup(name);
+    const process = cluster.process();
+    await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-back'), newNodes: [nodesOf(name, 2)] });
+    await cluster.untilDone('the machines are ready', async () => await process.driveMachines(input));
+    const [machine] = (await cluster.machines(name)).map((each) => each.name);
+    await cluster.untilDone(
+      'the machine is gone',
+      async () => await process.ensureMachineDeleted({ ...input, machine: machine ?? '' }),
+    );
+    expect(await cluster.machines(name)).toHaveLength(1);
+    expect(await cluster.nodes(name)).toHaveLength(1);
+    await process.ensureGroupStatus(input);
+    expect(await cluster.status(name)).toMatchObject({ currentNodes: 1, readyNodes: 1, desiredNodes: 1 });
+    expect(await cluster.events(name)).toEqual(['Normal ScalingDown', 'Normal ScalingUp']);
+  });
+});
