@@ -1,10 +1,10 @@
 /** The providers of machines, each by the name that a NodeGroup has for it. */
 import type { Provider } from '../../../domain/node-group/model/node-group.ts';
-import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { createKwokProvider } from './kwok/kwok-provider.ts';
 import type { NodeProvider } from './provider.ts';
 import type { VpsieOptions } from './vpsie/options.ts';
+import { createVpsieProvider } from './vpsie/vpsie-provider.ts';
 
 export interface ProvidersOptions {
   readonly kubernetes: Kubernetes;
@@ -14,12 +14,6 @@ export interface ProvidersOptions {
 }
 
 /** One of each for a process: they share what they know of limits and tokens. */
-export function createProviders({ kubernetes }: ProvidersOptions): Readonly<Record<Provider, NodeProvider>> {
-  return { kwok: createKwokProvider({ kubernetes }), vpsie: notYetHere };
+export function createProviders(options: ProvidersOptions): Readonly<Record<Provider, NodeProvider>> {
+  return { kwok: createKwokProvider(options), vpsie: createVpsieProvider(options) };
 }
-
-function unavailable(): Promise<never> {
-  return Promise.reject(failure({ type: 'ProviderUnavailable', message: 'VPSie cannot be asked by this version' }));
-}
-
-const notYetHere: NodeProvider = { instanceTypes: unavailable, ensureCreated: unavailable, ensureDeleted: unavailable };

@@ -13,7 +13,12 @@ export type Answer =
   /** The same will be said until a person changes the account. */
   | { readonly kind: 'terminal'; readonly message: string }
   /** It may have been done all the same: look before asking again. */
-  | { readonly kind: 'unknown'; readonly message: string };
+  | {
+      readonly kind: 'unknown';
+      readonly message: string;
+      /** There was no answer at all. */
+      readonly isUnanswered?: true;
+    };
 
 const bodySchema = z.object({
   error: z.unknown().optional(),

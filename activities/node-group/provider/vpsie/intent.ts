@@ -1,0 +1,125 @@
+/**
+ * The one request for a machine that may be under way in a cluster. It is written onto a Lease before it is sent, and taken off once
+ * it is known what came of it; whoever finds it there resolves it, whose ever it is.
+ */
+import type { V1Lease } from '@kubernetes/client-node';
+import { z } from 'zod';
+import type { CreationIntent } from '../../../../domain/node-group/rules/creation.ts';
+import { statusCode } from '../../../kubernetes/failure.ts';
+import {
+  annotateLease,
+  createLease,
+  holderOf,
+  type LeaseNamespace,
+  readLease,
+  replaceLease,
+} from '../../../kubernetes/lease-object.ts';
+import type { MachineKey } from './machine-object.ts';
+import { providerUnavailable } from './words.ts';
+
+/** In Headroom's own namespace; its holder is the VPSieNode that the request is for. */
+const LEASE = 'node-group-creation';
+const ANNOTATION = 'autoscaler.vpsie.com/creation-intent';
+const FENCE = 'autoscaler.vpsie.com/creation-fence';
+const LABELS = { 'app.kubernetes.io/name': 'headroom' };
+
+export interface Intent extends CreationIntent {
+  readonly machine: MachineKey;
+  /** VPSie's cluster. */
+  readonly cluster: string;
+  /** VPSie has said that it makes a machine, and not which. */
+  readonly isAccepted: boolean;
+}
+
+/** The Lease as it was read. What is written by it fails where somebody wrote meanwhile. */
+export interface Turn {
+  /** Null where it does not exist yet. */
+  readonly lease: V1Lease | null;
+  /** Null while nothing is under way. */
+  readonly intent: Intent | null;
+}
+
+const intentSchema = z.object({
+  machine: z.object({ name: z.string(), uid: z.string() }),
+  cluster: z.string(),
+  isAccepted: z.boolean(),
+  askedAt: z.number(),
+  seenBefore: z.array(z.string()),
+});
+
+export async function readTurn(leases: LeaseNamespace): Promise<Turn> {
+  const lease = await readLease(leases, LEASE);
+  if (lease === null || holderOf(lease) === null) return { lease, intent: null };
+  return { lease, intent: readIntent(lease) };
+}
+
+function readIntent({ metadata }: V1Lease): Intent {
+  try {
+    return intentSchema.parse(JSON.parse(metadata?.annotations?.[ANNOTATION] ?? 'null'));
+  } catch {
+    const message = `the annotation ${ANNOTATION} of the Lease ${LEASE} cannot be read: somebody has changed it; delete the Lease once VPSie makes no machine any more`;
+    throw providerUnavailable(message);
+  }
+}
+
+/** @returns whether it was written: false where somebody else wrote to the Lease since it was read. */
+export async function writeIntent(leases: LeaseNamespace, { lease }: Turn, intent: Intent): Promise<boolean> {
+  const annotations = { ...lease?.metadata?.annotations, [ANNOTATION]: JSON.stringify(intent) };
+  const { name } = intent.machine;
+  return await unlessChanged(
+    lease === null
+      ? createLease(leases, { name: LEASE, labels: LABELS, annotations }, name)
+      : replaceLease(leases, lease, name, annotations),
+  );
+}
+
+/** Writes down that VPSie has accepted the request. */
+export async function markAccepted(leases: LeaseNamespace, intent: Intent): Promise<void> {
+  const { lease, intent: present } = await readTurn(leases);
+  if (lease === null || present === null || present.isAccepted || !isSame(present, intent)) return;
+  const accepted: Intent = { ...present, isAccepted: true };
+  const annotations = { ...lease.metadata?.annotations, [ANNOTATION]: JSON.stringify(accepted) };
+  await unlessChanged(annotateLease(leases, lease, annotations));
+}
+
+/** Takes the intent off, once what came of it is written down where it belongs. */
+export async function clearIntent(leases: LeaseNamespace, intent: Intent): Promise<void> {
+  const turn = await readTurn(leases);
+  if (turn.lease === null || turn.intent === null || !isSame(turn.intent, intent)) return;
+  const { [ANNOTATION]: _, ...annotations } = turn.lease.metadata?.annotations ?? {};
+  await unlessChanged(replaceLease(leases, turn.lease, null, annotations));
+}
+
+/**
+ * Makes sure that nobody who has read the Lease before writes an intent after this: from now on a VPSieNode is read after the
+ * Lease as it is then.
+ * @returns false where somebody else wrote to the Lease since it was read.
+ */
+export async function fence(leases: LeaseNamespace, { lease }: Turn, { uid }: MachineKey): Promise<boolean> {
+  const annotations = { ...lease?.metadata?.annotations, [FENCE]: uid };
+  return await unlessChanged(
+    lease === null
+      ? createLease(leases, { name: LEASE, labels: LABELS, annotations }, null)
+      : annotateLease(leases, lease, annotations),
+  );
+}
+
+/** Whether a request of this machine was written down by it. */
+export function isFor(intent: Intent, { name, uid }: MachineKey): boolean {
+  return intent.machine.name === name && intent.machine.uid === uid;
+}
+
+function isSame(a: Intent, b: Intent): boolean {
+  return isFor(a, b.machine) && a.askedAt === b.askedAt;
+}
+
+async function unlessChanged(write: Promise<void>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    // Written by somebody else, created by somebody else, or deleted.
+    if (statusCode(error) === 409 || statusCode(error) === 404) return false;
+    throw error;
+  }
+}
