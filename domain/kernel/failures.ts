@@ -20,7 +20,7 @@ export const failureTypes = {
   ForgeRejected: 'stalled',
   KubernetesUnavailable: 'transient',
   KubernetesForbidden: 'waiting',
-  /** Who makes the machines of a node group cannot be reached, or does not accept the credentials. */
+  /** Who makes the machines of a cluster cannot be reached, or does not accept the credentials. */
   ProviderUnavailable: 'transient',
   InvalidInput: 'stalled',
 } as const satisfies Record<string, 'waiting' | 'transient' | 'stalled'>;

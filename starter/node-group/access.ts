@@ -1,4 +1,5 @@
-import { GROUP, MACHINE_PLURAL, PLURAL } from '../../domain/node-group/api/names.ts';
+import { FORMER_LEASE, GROUP, MACHINE_PLURAL, PLURAL } from '../../domain/node-group/api/names.ts';
+import { PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
 import { webhookAccess } from '../admission/webhook-access.ts';
 
@@ -16,11 +17,11 @@ export const nodeGroupAccess: readonly Access[] = [
         verbs: WATCHED,
       },
       {
-        why: 'Whether the cluster has the definitions, and whose they are.',
+        why: 'Whether the definitions are ours: no plan is acted on where they are not.',
         apiGroups: ['apiextensions.k8s.io'],
         resources: ['customresourcedefinitions'],
         resourceNames: [PLURAL, MACHINE_PLURAL].map((plural) => `${plural}.${GROUP}`),
-        verbs: ['get', ...WATCHED],
+        verbs: ['get'],
       },
       {
         why: 'Which pods wait for a node, what runs on each node, and by which rules the scheduler would place it elsewhere.',
@@ -51,6 +52,31 @@ export const nodeGroupAccess: readonly Access[] = [
         apiGroups: ['metrics.k8s.io'],
         resources: ['nodes'],
         verbs: ['get', 'list'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'Which plan was acted on last: read for each plan, as a watch could be behind.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [PLAN_LEASE],
+        verbs: ['get'],
+      },
+      {
+        why: 'What is paused: a plan asks for no machines of a group that is.',
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['headroom-pause', 'headroom-pauses'],
+        verbs: ['get'],
+      },
+    ],
+    inKubeSystem: [
+      {
+        why: 'Whether the first implementation still runs: no plan is acted on then.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [FORMER_LEASE],
+        verbs: ['get'],
       },
     ],
   },

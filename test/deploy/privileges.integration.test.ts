@@ -25,7 +25,7 @@ const SYSTEM = 'namespace-resizer-system';
 /** The API server takes these names for the accounts themselves, so that the manifests bind them as they are. */
 const WORKER = `system:serviceaccount:${SYSTEM}:headroom-worker`;
 const STARTER = `system:serviceaccount:${SYSTEM}:headroom-starter`;
-/** All but those that replace one of them. */
+/** All but those that replace one of them, and kwok's, which is for tests and demos. */
 const COMPONENTS = [
   'namespace.yaml',
   'rbac.yaml',

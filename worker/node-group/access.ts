@@ -88,4 +88,26 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
       },
     ],
   },
+  {
+    component: 'node-group/kwok',
+    about:
+      'What NodeGroups with the provider kwok need besides: for demos, tests and measurements. With it the worker can create Nodes.',
+    everywhere: [
+      {
+        why: 'A machine of kwok is nothing but a Node.',
+        apiGroups: [''],
+        resources: ['nodes'],
+        verbs: ['create'],
+      },
+    ],
+    inKubeSystem: [
+      {
+        why: 'The instance types of its nodes.',
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['kwok-instance-types'],
+        verbs: ['get'],
+      },
+    ],
+  },
 ];

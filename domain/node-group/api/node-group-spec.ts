@@ -6,6 +6,11 @@ const MAX_NODES = 1000;
 
 /** Semantic versions, as the first implementation's definition has them. */
 const KUBERNETES_VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
+/** The characters that the first implementation's webhook takes. */
+const DATACENTER = /^[a-zA-Z0-9_-]+$/;
+const OS_IMAGE = /^[a-zA-Z0-9_.-]+$/;
+/** Kubernetes' form of a label's value; empty is one. */
+const LABEL_VALUE = /^([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/;
 /** A duration of `parseDuration`, with at most 16 characters. */
 const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
@@ -71,7 +76,7 @@ export const nodeGroupSpec = z.object({
     .max(100)
     .describe('The instance types of its nodes.'),
   preferredInstanceType: z.string().optional().describe('The one of offeringIDs that is preferred.'),
-  labels: z.record(z.string(), z.string().max(63)).optional().describe('Labels of its nodes.'),
+  labels: z.record(z.string(), z.string().max(63).regex(LABEL_VALUE)).optional().describe('Labels of its nodes.'),
   taints: z.array(taint).max(100).optional().describe('Taints of its nodes.'),
   startupTaints: z
     .array(taint)
@@ -105,12 +110,12 @@ export const nodeGroupSpec = z.object({
     .enum(['none', 'scale-down', 'replacement'])
     .default('none')
     .describe('For what a person is asked first: to take nodes away, or only to replace them.'),
-  datacenterID: z.string().optional().describe('VPSie: the datacenter.'),
+  datacenterID: z.string().regex(DATACENTER).optional().describe('VPSie: the datacenter.'),
   resourceIdentifier: z.string().optional().describe('VPSie: the Kubernetes cluster.'),
   project: z.string().optional().describe('VPSie: the project.'),
   kubernetesVersion: z.string().regex(KUBERNETES_VERSION).optional().describe('VPSie: the version, such as v1.34.1.'),
   kubeSizeID: z.int().min(1).optional().describe('VPSie: the size of the nodes, one of /k8s/offers.'),
-  osImageID: z.string().optional().describe('VPSie: the image of the operating system.'),
+  osImageID: z.string().regex(OS_IMAGE).optional().describe('VPSie: the image of the operating system.'),
   sshKeyIDs: texts.describe('VPSie: the SSH keys of the nodes.'),
   userData: z.string().optional().describe('Kept as it is, and ignored.'),
   tags: texts.describe('Kept as it is, and ignored.'),

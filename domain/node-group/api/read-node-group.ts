@@ -15,6 +15,9 @@ const SCALE_DOWN_COOLDOWN = 600;
 /** Karpenter's default. */
 const DEFAULT_BUDGETS: readonly NodeBudget[] = [{ nodes: '10%', reasons: [], window: null }];
 const CRON_FIELDS = 5;
+/** A prefix of at most 253 characters, which is a DNS name, and a name of at most 63. */
+const LABEL_KEY =
+  /^(?=[^/]{1,253}\/|[^/]+$)([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\/)?[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/;
 const MOST_PROBLEMS = 20;
 
 export interface ReadNodeGroup
@@ -67,6 +70,9 @@ function specProblems(spec: NodeGroupSpec): readonly string[] {
     ...(new Set(offeringIDs).size < offeringIDs.length
       ? [invalid('spec.offeringIDs', offeringIDs, 'each of them once')]
       : []),
+    ...Object.keys(labels)
+      .filter((key) => !LABEL_KEY.test(key))
+      .map((key) => invalid('spec.labels', key, 'a label as Kubernetes has them, such as team or example.com/team')),
     ...Object.keys(labels)
       .filter(isReserved)
       .map((key) => invalid('spec.labels', key, 'a key outside of kubernetes.io/ and k8s.io/')),

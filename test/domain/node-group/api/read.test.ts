@@ -103,6 +103,14 @@ describe('a NodeGroup', () => {
       'spec.scaleUpPolicy',
     ],
     ['no instance type', { ...KWOK, offeringIDs: [] }, 'spec.offeringIDs: '],
+    [
+      'a label that no node can have',
+      { ...KWOK, labels: { 'two words': 'a' } },
+      'spec.labels: Invalid value: "two words"',
+    ],
+    ['a value that no label can have', { ...KWOK, labels: { a: '-b' } }, 'spec.labels.a: '],
+    ['a datacenter that VPSie cannot have', { ...VPSIE, datacenterID: 'dc/1' }, 'spec.datacenterID: '],
+    ['an image that VPSie cannot have', { ...VPSIE, osImageID: 'a b' }, 'spec.osImageID: '],
     ['an unknown provider', { ...KWOK, provider: 'other' }, 'spec.provider: '],
   ])('is not read with %s', (_, spec, beginning) => {
     expect(read(spec).problems).toEqual([expect.stringContaining(beginning)]);
