@@ -1,11 +1,12 @@
 import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import type { Machine } from '../model/node-group.ts';
 
-/** The first implementation's: so long people can see what failed. */
+/** So long people can see what failed. */
 const FAILED_TTL_MS = 30 * MINUTE_MS;
 
 /**
- * When the object of a machine that failed is deleted, and with it whatever there may be of it at the provider.
+ * When the first implementation deletes the object of a machine that failed. Headroom does so at once, as whatever there is of it at
+ * the provider is paid for; what failed is in the status of its group.
  *
  * @param ttlMs 0 keeps it for ever.
  * @returns null for never, and for a machine that did not fail.

@@ -1,6 +1,7 @@
 /** Whether one node could go by itself, and for which reason; budgets and the turn of the node are asked afterwards. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { Keep, Removal } from '../model/plan.ts';
+import { isCoolingDown } from '../rules/cooldown.ts';
 import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
 import type { GroupCounts } from './group-counts.ts';
@@ -105,8 +106,9 @@ function nameOf(pod: object): string {
 function coolingDown({ group, isGrowing }: GroupCounts, at: EpochMs): Keep | null {
   if (isGrowing) return { reason: 'Cooldown', detail: `${group.name} is asking for new nodes`, until: null };
   const last = Math.max(group.lastScaleUp ?? 0, group.lastScaleDown ?? 0);
-  const until = last + (group.scaleDown.cooldownMs || DEFAULT_COOLDOWN_MS);
-  if (last === 0 || until <= at) return null;
+  const cooldownMs = group.scaleDown.cooldownMs || DEFAULT_COOLDOWN_MS;
+  if (!isCoolingDown(last === 0 ? null : last, cooldownMs, at)) return null;
+  const until = last + cooldownMs;
   const what = last === group.lastScaleUp ? 'came' : 'went';
   const detail = `nodes of ${group.name} ${what} at ${formatInstant(last)}; it cools down until ${formatInstant(until)}`;
   return { reason: 'Cooldown', detail, until };
