@@ -1,6 +1,6 @@
 /** Cases of node groups that the sample has not: their deviations, and other forms of the same input. */
 import { describe, expect, it } from 'vitest';
-import type { Adapter } from './adapter.ts';
+import { type Adapter, NotApplicable } from './adapter.ts';
 import { nodeGroupSuites } from './node-group/suites.ts';
 
 const kinds: Readonly<Record<string, Adapter>> = nodeGroupSuites[0]?.kinds ?? {};
@@ -43,6 +43,11 @@ describe('deviations of node groups', () => {
     expect(answer('pod-matches-group', { taints }, { matches: false })).toBe('true preference-keeps-nobody');
   });
 
+  it('hours that nobody can read keep a node', () => {
+    const nodeAnnotations = { 'autoscaler.vpsie.com/scale-down-allowed-hours': 'at night' };
+    expect(answer('policy-allow', { nodeAnnotations }, { allowed: true })).toBe('true unreadable-hours-keep');
+  });
+
   it('a group has one node at most at least, and its minimum is asked about before its cooldown', () => {
     expect(answer('validate-node-count', { minNodes: 0, maxNodes: 0 }, { valid: true })).toBe('true one-node-at-most');
     const both = { minNodes: 2, maxNodes: 5, nodes: 2, cooldownMinutes: 10, lastScaleDownAgeMinutes: 1 };
@@ -74,18 +79,50 @@ describe('the forms of cases of node groups', () => {
     expect(blocked({ matching: { other: 3 } })).toBe('false');
     expect(blocked({ matching: { other: 3 }, namespaceSelector: {} })).toBe('true');
     const labelled = { matching: { other: 3 }, namespaceSelector: { matchLabels: { team: 'a' } } };
-    expect(blocked(labelled)).toBe('false');
+    expect([blocked(labelled), blocked({ ...labelled, namespaceSelector: { team: 'a' } })]).toEqual(['true', 'true']);
     expect(blocked({ ...labelled, namespaceLabels: { other: { team: 'a' } } })).toBe('true');
+    expect(blocked({ ...labelled, namespaceLabels: { other: { team: 'b' } } })).toBe('false');
     expect(blocked({ matching: { default: 3 }, topologyKey: 'topology.kubernetes.io/zone' })).toBe('false');
   });
 
   it('have machines in time, machines that are gone, and requests that fail', () => {
     const waiting = { phase: 'Provisioning', requeue: true };
     expect(answer('lifecycle-timeout', { phase: 'Provisioning', createdAgeMinutes: 5 }, waiting)).toBe('true');
-    const left = { deleted: false, requeueAfter: '>0' };
-    expect(answer('failed-ttl', { ttlMinutes: 30, failedAgeMinutes: 10 }, left)).toBe('true');
+    const left = (requeueAfter: unknown) =>
+      answer('failed-ttl', { ttlMinutes: 30, failedAgeMinutes: 10 }, { deleted: false, requeueAfter });
+    expect(['>0', 20, 1200, 1_200_000, 0].map(left)).toEqual(['true', 'true', 'true', 'true', 'false']);
     expect(answer('vm-delete', { delete: 500 }, { deletedAtSet: false, error: true, deleteCalls: 3 })).toBe('true');
+    expect(answer('vm-delete', { vpsID: 0, identifiers: ['a'], delete: 200 }, { deletedAtSet: true })).toBe('true');
     expect(answer('vm-delete', { delete: [500, 200] }, { deletedAtSet: true, error: false })).toBe('true');
+  });
+
+  it('have data that are fresh where nobody says how old they are', () => {
+    const low = (more: object) =>
+      answer(
+        'underutilized-window',
+        {
+          cpuThreshold: 50,
+          memoryThreshold: 50,
+          windowMinutes: 10,
+          samples: [9, 8, 7].map((ageMinutes) => ({ ageMinutes, cpu: 30, memory: 30 })),
+          ...more,
+        },
+        { underutilized: true },
+      );
+    expect([low({}), low({ lastUpdatedAgeMinutes: 6 }), low({ windowMinutes: 5 })]).toEqual(['true', 'false', 'false']);
+  });
+
+  it('that the sample has not are answered where they can be read, and not applicable elsewhere', () => {
+    expect(answer('needs-scale-down', { minNodes: 1, currentNodes: 5, desiredNodes: 3 }, { scaleDown: true })).toBe(
+      'true',
+    );
+    expect(() => answer('needs-scale-down', {}, { other: true })).toThrow(NotApplicable);
+    expect(() => answer('candidate-priority', {}, { priority: 1 })).toThrow(NotApplicable);
+    expect(answer('candidate-priority', { cpu: 20, memory: 40, pods: 2, systemPods: 1 }, { priority: 1000 })).toBe(
+      'true',
+    );
+    expect(answer('validate-labels', { labels: { 'k8s.io/a': 'b' } }, { valid: false })).toBe('true');
+    expect(answer('validate-offering-ids', { offeringIDs: ['a_b'] }, { valid: false })).toBe('true');
   });
 
   it('have several groups, of which the one with the most points is first', () => {

@@ -116,3 +116,17 @@ export const minimumFirst: Deviation<CanScaleDownInput> = {
     nodes <= minNodes && lastScaleDownAgeMinutes !== undefined && lastScaleDownAgeMinutes < cooldownMinutes,
   expected: (_, expected) => ({ ...(expected as object), allowed: false, reason: 'at minimum nodes' }),
 };
+
+interface AllowInput {
+  readonly nodeAnnotations: Readonly<Record<string, string>>;
+}
+
+const HOURS = 'autoscaler.vpsie.com/scale-down-allowed-hours';
+
+/** Whoever wrote the annotation wanted to keep the node at some hours. */
+export const unreadableHoursKeep: Deviation<AllowInput> = {
+  name: 'unreadable-hours-keep',
+  applies: ({ nodeAnnotations: { [HOURS]: hours } }, expected) =>
+    hours !== undefined && !/\d\s*-\s*\d/.test(hours) && (expected as { readonly allowed?: unknown }).allowed === true,
+  expected: () => ({ allowed: false }),
+};

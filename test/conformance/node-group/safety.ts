@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { clusterPacking } from '../../../domain/node-group/plan/cluster-packing.ts';
 import { isControlPlanePod, PodSafety } from '../../../domain/node-group/scale-down/pod-safety.ts';
 import { podsFitElsewhere } from '../../../domain/node-group/scheduling/fit-elsewhere.ts';
+import { labelsOf } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { matchesNode, matchesTerms, untolerated } from '../../../domain/node-group/scheduling/node-selection.ts';
 import { boundTo, nodeOf, podOf, stateOf } from '../../domain/node-group/builders.ts';
 import { type Adapter, adapter } from '../adapter.ts';
@@ -54,8 +55,15 @@ const antiAffinity = z.object({
   remove: z.number().default(1),
   podNamespace: z.string().default('default'),
   namespaces: z.array(z.string()).default([]),
-  namespaceSelector: z.object({ matchLabels: stringMap }).loose().optional(),
-  namespaceLabels: z.record(z.string(), stringMap).default({}),
+  /** With labels alone, or as Kubernetes has it; empty: every namespace. */
+  namespaceSelector: z
+    .record(z.string(), z.unknown())
+    .transform((written) =>
+      'matchLabels' in written || 'matchExpressions' in written ? written : { matchLabels: written },
+    )
+    .optional(),
+  /** Where the case has none, the selector selects the namespaces with matching pods. */
+  namespaceLabels: z.record(z.string(), stringMap).optional(),
   topologyKey: z.string().default('kubernetes.io/hostname'),
   /** How many pods of a namespace the term selects. */
   matching: z.record(z.string(), z.number()).default({}),
@@ -80,11 +88,12 @@ function fitsNowhere(input: z.output<typeof antiAffinity>): boolean {
     .map((namespace, index) =>
       boundTo(`node-${index % readyNodes}`, podOf(`other-${index}`, {}, {}, { namespace, labels: APP })),
     );
-  const known = Object.keys(input.matching).map((name) => [name, { 'kubernetes.io/metadata.name': name }] as const);
+  const selected = labelsOf(namespaceSelector?.['matchLabels']);
+  const known = Object.keys(input.matching).map((name) => [name, selected] as const);
   const state = stateOf({
     nodes,
     pods: [pod, ...others],
-    namespaces: { ...Object.fromEntries(known), ...input.namespaceLabels },
+    namespaces: input.namespaceLabels ?? Object.fromEntries(known),
   });
   const goWithNode = others.filter(({ node }) => node === pod.node);
   return podsFitElsewhere(clusterPacking(state), 'node-0', { evicted: [pod], goWithNode }).kind === 'unfit';

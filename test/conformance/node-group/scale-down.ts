@@ -5,15 +5,15 @@ import { podsToEvict } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import { isHourInWindow } from '../../../domain/node-group/rules/allowed-hours.ts';
 import { isCoolingDown } from '../../../domain/node-group/rules/cooldown.ts';
 import { POLICY_MODES } from '../../../domain/node-group/rules/policy-modes.ts';
-import { type Candidate, inRemovalOrder } from '../../../domain/node-group/scale-down/candidates.ts';
+import { type Candidate, candidateScore, inRemovalOrder } from '../../../domain/node-group/scale-down/candidates.ts';
 import { freshPlanMemory } from '../../../domain/node-group/scale-down/memory.ts';
 import { isProtected, keptByHours, keptByPolicy } from '../../../domain/node-group/scale-down/node-policy.ts';
 import { averageOf, isUnderutilized, utilizationRule } from '../../../domain/node-group/scale-down/utilization.ts';
 import { groupOf, machineOf, nodeOf, NOW, podOf, stateOf } from '../../domain/node-group/builders.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
-import { minimumFirst } from './deviations.ts';
-import { MINUTE_MS, sameAnswers, stringMap } from './shapes.ts';
+import { minimumFirst, unreadableHoursKeep } from './deviations.ts';
+import { MINUTE_MS, sameAnswers, stringMap, unsampled } from './shapes.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -26,22 +26,23 @@ const window = z.object({
   requiredShare: z.number().default(0.8),
   maxStalenessMinutes: z.number().default(5),
   samples: z.array(z.object({ ageMinutes: z.number(), cpu: z.number(), memory: z.number() })).default([]),
-  lastUpdatedAgeMinutes: z.number().optional(),
+  /** When the data were written; now where the case does not say it, however old the samples are. */
+  lastUpdatedAgeMinutes: z.number().default(0),
 });
 
-/** The newest sample is when the data were written, where the case does not say it otherwise. */
 function isLowInWindow(input: z.output<typeof window>): boolean {
-  const { samples, lastUpdatedAgeMinutes: age, maxStalenessMinutes } = input;
-  if (age !== undefined && age > maxStalenessMinutes) return false;
+  const { samples, lastUpdatedAgeMinutes, maxStalenessMinutes } = input;
   const rule = {
     cpuThreshold: input.cpuThreshold,
     memoryThreshold: input.memoryThreshold,
     windowMs: input.windowMinutes * MINUTE_MS,
     requiredShare: input.requiredShare,
-    maxStalenessMs: (age === undefined ? maxStalenessMinutes : Number.POSITIVE_INFINITY) * MINUTE_MS,
+    maxStalenessMs: Number.POSITIVE_INFINITY,
   };
-  const read = samples.map(({ ageMinutes, cpu, memory }) => ({ at: NOW - ageMinutes * MINUTE_MS, cpu, memory }));
-  return isUnderutilized(read, rule, NOW);
+  const read = samples
+    .filter(({ ageMinutes }) => ageMinutes < input.windowMinutes)
+    .map(({ ageMinutes, cpu, memory }) => ({ at: NOW - ageMinutes * MINUTE_MS, cpu, memory }));
+  return lastUpdatedAgeMinutes <= maxStalenessMinutes && isUnderutilized(read, rule, NOW);
 }
 
 const size = z.object({
@@ -146,16 +147,18 @@ const drained = z.object({
   owner: z.string().optional(),
   phase: z.string().default('Running'),
   annotations: stringMap,
+  mirror: z.boolean().default(false),
+  static: z.boolean().default(false),
 });
 
 function evicted(pods: readonly z.output<typeof drained>[]): readonly string[] {
-  const read = pods.map(({ name, owner, phase, annotations }) => ({
+  const read = pods.map(({ name, owner, phase, mirror, static: isStatic, annotations }) => ({
     ...podOf(
       name,
       {},
       {},
       {
-        annotations,
+        annotations: { ...annotations, ...(mirror || isStatic ? { 'kubernetes.io/config.mirror': 'hash' } : {}) },
         ownerReferences:
           owner === undefined ? [] : [{ apiVersion: 'v1', kind: owner, name: 'owner', uid: 'owner', controller: true }],
       },
@@ -180,6 +183,17 @@ export const nodeGroupScaleDownKinds: Readonly<Record<string, Adapter>> = {
     ({ priorities }) => ({ order: ordered(priorities) }),
     sameExpectedKeys,
   ),
+  'candidate-priority': unsampled(
+    z.object({
+      cpu: z.number(),
+      memory: z.number(),
+      pods: z.number().default(0),
+      systemPods: z.number().default(0),
+    }),
+    ({ cpu, memory, pods: podCount, systemPods: systemPodCount }) => ({
+      priority: candidateScore({ use: { cpu, memory }, podCount, systemPodCount }),
+    }),
+  ),
   candidates: adapter(
     z.object({ nodes: z.array(candidate).default([]), thresholds: z.number(), managed: z.boolean().default(true) }),
     (input) => ({ candidates: candidates(input) }),
@@ -199,7 +213,7 @@ export const nodeGroupScaleDownKinds: Readonly<Record<string, Adapter>> = {
     },
     sameAnswers,
   ),
-  'policy-allow': adapter(allow, (input) => ({ allowed: isAllowed(input) }), sameExpectedKeys),
+  'policy-allow': adapter(allow, (input) => ({ allowed: isAllowed(input) }), sameExpectedKeys, [unreadableHoursKeep]),
   'drain-filter': adapter(
     z.object({ pods: z.array(drained).default([]) }),
     ({ pods }) => ({ evict: evicted(pods) }),

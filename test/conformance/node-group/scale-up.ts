@@ -14,7 +14,16 @@ import { groupOf, stateOf, typeOf } from '../../domain/node-group/builders.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { preferenceKeepsNobody } from './deviations.ts';
-import { amounts, cpuAndMemory, sameAnswers, sameRequests, stringMap, taints, tolerations } from './shapes.ts';
+import {
+  amounts,
+  cpuAndMemory,
+  sameAnswers,
+  sameRequests,
+  stringMap,
+  taints,
+  tolerations,
+  unsampled,
+} from './shapes.ts';
 
 const size = z.object({
   minNodes: z.number().default(0),
@@ -71,7 +80,9 @@ function selectorOf(text: string): Readonly<Record<string, string>> {
   );
 }
 
-const selectors = z.array(z.union([z.string().transform(selectorOf), z.record(z.string(), z.string())]));
+const selectors = z.array(
+  z.union([z.string().transform(selectorOf), z.record(z.string(), z.string()), z.null().transform(() => ({}))]),
+);
 
 function matched(input: {
   readonly podNodeSelectors: readonly Readonly<Record<string, string>>[];
@@ -103,7 +114,7 @@ function chosenType(offeringIds: readonly string[], preferred: string): object {
 export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
   desired: adapter(size, (input) => ({ desired: wantedSize(input.desiredNodes, input) }), sameExpectedKeys),
   'needs-scale-up': adapter(size, (input) => ({ scaleUp: missing(input) > 0 }), sameExpectedKeys),
-  'needs-scale-down': adapter(size, (input) => ({ scaleDown: excess(input) > 0 }), sameExpectedKeys),
+  'needs-scale-down': unsampled(size, (input) => ({ scaleDown: excess(input) > 0 })),
   'nodes-to-add': adapter(size, (input) => ({ nodesToAdd: missing(input) }), sameExpectedKeys),
   'nodes-to-remove': adapter(size, (input) => ({ nodesToRemove: excess(input) }), sameExpectedKeys),
   'pod-requests': adapter(
@@ -141,7 +152,7 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     ({ offeringIDs, preferredInstanceType }) => chosenType(offeringIDs, preferredInstanceType),
     sameAnswers,
   ),
-  'estimate-nodes': adapter(
+  'estimate-nodes': unsampled(
     z.object({
       deficit: z.object({ cpu: z.string(), memory: z.string(), pods: z.number().default(1) }),
       cpu: z.number().default(4),
@@ -150,7 +161,6 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     ({ deficit: { pods, ...requests }, cpu, memoryMB }) => ({
       nodes: nodesForDeficit({ ...amountsOf(requests), pods }, { cpu: cpu * 1000, memory: memoryMB * 1024 ** 2 }),
     }),
-    sameExpectedKeys,
   ),
   'scale-up-decision': adapter(
     z.object({

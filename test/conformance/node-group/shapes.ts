@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { amountsOf } from '../../../domain/node-group/scheduling/amounts.ts';
 import type { Amounts } from '../../../domain/node-group/model/resources.ts';
 import type { NodeSelectorRequirement, Taint, Toleration } from '../../../domain/node-group/model/pod.ts';
+import { type Adapter, adapter, type Comparison, NotApplicable, UnknownShape } from '../adapter.ts';
 
 export const MINUTE_MS = 60_000;
 
@@ -60,4 +61,31 @@ function sameValue(expected: unknown, got: unknown): boolean {
   if (expected === null || expected === '') return got === undefined || got === null || got === '';
   if (expected === '>0') return typeof got === 'number' && got > 0;
   return JSON.stringify(expected) === JSON.stringify(got);
+}
+
+/** A kind of which the sample has no case: a form that is not the one here is not applicable, and says nothing of Headroom. */
+export function unsampled<Input>(
+  schema: z.ZodType<Input>,
+  compute: (input: Input) => object,
+  same: Comparison = sameAnswers,
+): Adapter {
+  const run = adapter(
+    schema,
+    (input, expected) => {
+      const answer = compute(input);
+      const unknown = Object.keys(expected as object).find((key) => !(key in answer));
+      if (unknown !== undefined)
+        throw new NotApplicable(`the sample has no such case, and none that asks for ${unknown}`);
+      return answer;
+    },
+    same,
+  );
+  return (testCase) => {
+    try {
+      return run(testCase);
+    } catch (error) {
+      if (error instanceof UnknownShape) throw new NotApplicable(`the sample has no such case: ${error.message}`);
+      throw error;
+    }
+  };
 }
