@@ -96,6 +96,11 @@ export interface InstanceType {
   /** Of an hour, in any one currency; null where the provider tells none. */
   readonly pricePerHour: number | null;
   readonly isAvailable: boolean;
+  /** What its nodes have turned out to have, or not to have, whatever the provider says: `plan/learned-types.ts`. */
+  readonly learned?: {
+    readonly taints: readonly Taint[];
+    readonly missingLabels: readonly string[];
+  };
 }
 
 /** The phases of a VPSieNode, as the first implementation names them. */

@@ -2,7 +2,7 @@
 import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
 import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
-import type { Taint } from '../model/pod.ts';
+import type { Labels, Taint } from '../model/pod.ts';
 import type { Amounts } from '../model/resources.ts';
 import { existingSlot, placeBound } from '../scheduling/fits.ts';
 import { Packing } from '../scheduling/packing.ts';
@@ -13,12 +13,22 @@ import { VolumeBook } from '../scheduling/volumes.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
 
 /** Taints of a node that has only just come; they go by themselves. */
-const FRESH =
+export const FRESH_TAINT =
   /^(?:node\.kubernetes\.io\/(?:not-ready|unreachable|network-unavailable)|node\.cloudprovider\.kubernetes\.io\/uninitialized)$/;
 
 /** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
 export function isComing({ isDeleting, phase }: Machine): boolean {
   return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
+}
+
+/** The labels that a node of the type should have; those of its group are put on it by ourselves. */
+export function promisedLabels({ id, labels }: InstanceType): Labels {
+  return {
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'amd64',
+    'node.kubernetes.io/instance-type': id,
+    ...labels,
+  };
 }
 
 /** The node that a machine of this type becomes, before any pod is on it; startup taints do not count. */
@@ -29,17 +39,12 @@ export function templateSlot(
   origin: 'upcoming' | 'new',
   allocatable: Amounts = type.allocatable,
 ): SlotSpec {
+  const { taints = [], missingLabels = [] } = type.learned ?? {};
+  const promised = Object.entries(promisedLabels(type)).filter(([key]) => !missingLabels.includes(key));
   return {
     name,
-    labels: {
-      'kubernetes.io/os': 'linux',
-      'kubernetes.io/arch': 'amd64',
-      'node.kubernetes.io/instance-type': type.id,
-      ...type.labels,
-      ...group.labels,
-      'kubernetes.io/hostname': name,
-    },
-    taints: group.taints,
+    labels: { ...Object.fromEntries(promised), ...group.labels, 'kubernetes.io/hostname': name },
+    taints: [...group.taints, ...taints],
     isCordoned: false,
     allocatable,
     attachLimits: null,
@@ -111,7 +116,7 @@ export function clusterPacking(state: ClusterState): Packing {
   return packing;
 }
 
-function withoutStartup(taints: readonly Taint[], { startupTaints }: NodeGroup): readonly Taint[] {
+export function withoutStartup(taints: readonly Taint[], { startupTaints }: NodeGroup): readonly Taint[] {
   return taints.filter(
     (taint) => !startupTaints.some(({ key, effect }) => key === taint.key && effect === taint.effect),
   );
@@ -145,19 +150,35 @@ function openUpcoming(packing: Packing, state: ClusterState, joining: readonly N
 
 /** A node that has registered and is not ready yet: as it is, with what the group will still put on it. */
 function joiningSlot(group: NodeGroup, type: InstanceType | undefined, node: Node, machine: Machine): SlotSpec {
-  const own = withoutStartup(node.taints, group).filter(({ key }) => !FRESH.test(key));
+  const own = withoutStartup(node.taints, group).filter(({ key }) => !FRESH_TAINT.test(key));
   const missing = group.taints.filter(
     (taint) => !own.some(({ key, effect }) => key === taint.key && effect === taint.effect),
   );
+  const { allocatable: registered } = node;
+  // Zones and devices are said later than the rest: until the node is ready, it counts as what it should be.
+  const promised = type === undefined ? {} : { ...promisedLabels(type) };
+  for (const key of type?.learned?.missingLabels ?? []) Reflect.deleteProperty(promised, key);
   return {
     ...existingSlot(node, null),
-    labels: { ...node.labels, ...group.labels },
+    labels: { ...promised, ...node.labels, ...group.labels },
     taints: [...own, ...missing],
-    allocatable: (node.allocatable['cpu'] ?? 0) > 0 ? node.allocatable : (type?.allocatable ?? {}),
+    allocatable:
+      (registered['cpu'] ?? 0) > 0 ? { ...registered, ...devicesOf(type, registered) } : (type?.allocatable ?? {}),
     origin: 'upcoming',
     group: group.name,
     instanceType: machine.instanceType,
   };
+}
+
+/** Devices that the type has and the node does not say yet. */
+function devicesOf(type: InstanceType | undefined, registered: Amounts): Amounts {
+  const promised = Object.entries(type?.allocatable ?? {});
+  return Object.fromEntries(promised.filter(([name]) => !isBasic(name) && (registered[name] ?? 0) === 0));
+}
+
+/** Resources that the kubelet says as soon as it registers its node. */
+export function isBasic(resource: string): boolean {
+  return resource === 'cpu' || resource === 'memory' || resource === 'ephemeral-storage' || resource === 'pods';
 }
 
 function daemonsOn({ pods }: ClusterState, node: string): ReadonlySet<string> {

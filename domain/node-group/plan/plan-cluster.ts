@@ -4,6 +4,7 @@ import type { ClusterPlan } from '../model/plan.ts';
 import type { CandidateOrder } from '../scale-down/candidates.ts';
 import type { PlanMemory } from '../scale-down/memory.ts';
 import { planRemovals, type RequestedRemoval, type RestingNode } from '../scale-down/plan-removals.ts';
+import { learnTypes } from './learned-types.ts';
 import type { Blocked } from './offers.ts';
 import { planScaleUp } from './scale-up.ts';
 
@@ -30,8 +31,10 @@ export function planCluster(
   state: ClusterState,
   { blocked, memory, requested, resting = [], candidateOrder = 'age' }: PlanOptions,
 ): { readonly plan: ClusterPlan; readonly memory: PlanMemory } {
-  const { newNodes, unhelped } = planScaleUp(state, { blocked });
-  const down = planRemovals(state, { blocked, memory, requested, resting, newNodes, order: candidateOrder });
+  const { instanceTypes, lessons } = learnTypes(state, memory.lessons);
+  const known = { ...state, instanceTypes };
+  const { newNodes, unhelped } = planScaleUp(known, { blocked });
+  const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, order: candidateOrder });
   const { removals, kept } = down;
-  return { plan: { at: state.at, newNodes, unhelped, removals, kept }, memory: down.memory };
+  return { plan: { at: state.at, newNodes, unhelped, removals, kept }, memory: { ...down.memory, lessons } };
 }

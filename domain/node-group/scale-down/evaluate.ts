@@ -50,6 +50,8 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
     rest ??
     unreadyFor(member, isExcess);
   if (early !== null) return kept(early);
+  const steady = isExcess ? null : pass.arrivals.keptByLoad(machine);
+  if (steady !== null) return kept(steady);
   const busy = isExcess ? null : usedNow(member, at);
   if (busy !== null && !group.scaleDown.consolidation) return kept(busy);
   const unsafe = pass.safety.keptByPods(member.pods.evicted);

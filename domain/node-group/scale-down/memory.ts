@@ -1,5 +1,7 @@
-/** What one plan leaves for the next: since when nodes have been as they are. The starter keeps it; a restart begins anew. */
+/** What one plan leaves for the next: since when nodes have been as they are, and what they are. The starter keeps it; a restart begins anew. */
 import type { EpochMs } from '../../kernel/time.ts';
+import type { Lessons } from '../plan/learned-types.ts';
+import type { Arrivals } from './arrivals.ts';
 
 /** By the uid of the Node. */
 export type Since = Readonly<Record<string, EpochMs>>;
@@ -11,9 +13,13 @@ export interface PlanMemory {
   readonly unready: Since;
   /** Since when a cheaper instance type would have taken the pods of the node. */
   readonly cheaper: Since;
+  /** What nodes have turned out to be. */
+  readonly lessons: Lessons;
+  /** What the load was when nodes came. */
+  readonly arrivals: Arrivals;
 }
 
-export const freshPlanMemory: PlanMemory = { unneeded: {}, unready: {}, cheaper: {} };
+export const freshPlanMemory: PlanMemory = { unneeded: {}, unready: {}, cheaper: {}, lessons: {}, arrivals: {} };
 
 /** Cluster-autoscaler's time for nodes that are not ready (`scale-down-unready-time`), in milliseconds. */
 export const UNREADY_MS = 1_200_000;

@@ -1,6 +1,7 @@
 /** What is the same for all nodes that a plan looks at, and what changes as some of them go. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Keep, KeptNode, Removal } from '../model/plan.ts';
+import type { ArrivalBook } from './arrivals.ts';
 import { countRemoval, type GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 import type { SinceBook } from './memory.ts';
@@ -13,6 +14,7 @@ export interface Pass extends Surroundings {
   readonly groups: ReadonlyMap<string, GroupCounts>;
   readonly unneeded: SinceBook;
   readonly cheaper: SinceBook;
+  readonly arrivals: ArrivalBook;
   /** Why nothing at all goes by itself now; null where nothing stands in the way. */
   readonly halt: Keep | null;
   /** The nodes whose pods move at the moment, by `turnOf`. */

@@ -10,6 +10,7 @@ import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 import { pour } from '../scheduling/pour.ts';
+import { ArrivalBook } from './arrivals.ts';
 import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
 import { evaluate } from './evaluate.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
@@ -56,7 +57,11 @@ const MOST_UNREADY_SHARE = 0.45;
 export function planRemovals(
   state: ClusterState,
   { blocked, memory, requested, resting, newNodes, order }: RemovalOptions,
-): { readonly removals: readonly Removal[]; readonly kept: readonly KeptNode[]; readonly memory: PlanMemory } {
+): {
+  readonly removals: readonly Removal[];
+  readonly kept: readonly KeptNode[];
+  readonly memory: Omit<PlanMemory, 'lessons'>;
+} {
   const { at } = state;
   const unready = new SinceBook(memory.unready, at);
   const unneeded = new SinceBook(memory.unneeded, at);
@@ -64,6 +69,7 @@ export function planRemovals(
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
   const packing = clusterPacking(state);
+  const arrivals = new ArrivalBook(memory.arrivals, state, packing);
   const isMoving = placeLeaving(packing, state, byNode);
   const pass: Pass = {
     at,
@@ -74,6 +80,7 @@ export function planRemovals(
     groups: countGroups(state, members, blocked, newNodes),
     unneeded,
     cheaper,
+    arrivals,
     halt: haltOf(state),
     moving: new Map(isMoving === null ? [] : [[CLUSTER_TURN, isMoving]]),
     removals: [],
@@ -94,7 +101,12 @@ export function planRemovals(
   return {
     removals: pass.removals,
     kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
-    memory: { unneeded: unneeded.result(), unready: unready.result(), cheaper: cheaper.result() },
+    memory: {
+      unneeded: unneeded.result(),
+      unready: unready.result(),
+      cheaper: cheaper.result(),
+      arrivals: arrivals.result(),
+    },
   };
 }
 

@@ -46,7 +46,7 @@ function used(percent: number): ClusterState['utilization'][string] {
 /** Everything has been as it is for long enough. */
 function memoryOf(state: ClusterState, minutes = 10): PlanMemory {
   const since = Object.fromEntries(state.nodes.map(({ uid }) => [uid, NOW - minutes * MINUTE]));
-  return { unneeded: since, unready: {}, cheaper: since };
+  return { ...freshPlanMemory, unneeded: since, cheaper: since };
 }
 
 function plan(state: ClusterState, options: Partial<PlanOptions> = {}) {
@@ -156,7 +156,7 @@ describe('nodes that nobody needs go', () => {
       { node: 'a', reason: 'NotUnneededLongEnough', until: NOW + 10 * MINUTE },
       { node: 'b', reason: 'PodsFitNowhere' },
     ]);
-    expect(first.memory).toEqual({ unneeded: { 'uid-a': NOW }, unready: {}, cheaper: {} });
+    expect(first.memory).toMatchObject({ unneeded: { 'uid-a': NOW }, unready: {}, cheaper: {} });
     const at = NOW + 10 * MINUTE;
     const empty = { ...state, utilization: {} };
     expect(removals({ ...empty, at: at - 1 }, { memory: first.memory })).toEqual([]);
@@ -206,10 +206,8 @@ describe('a group keeps', () => {
   });
 
   it('everything while it grows', () => {
-    const state = fleet({ nodes: { a: [], b: [] } });
-    const large = podOf('large', { cpu: '4' }, { nodeSelector: { disk: 'ssd' } });
-    const types = { web: [typeOf('small', 4, 16, { labels: { disk: 'ssd' } })] };
-    const growing = { ...state, pods: [large], instanceTypes: types };
+    const state = fleet({ nodes: { a: [], b: [] }, group: { labels: { disk: 'ssd' } } });
+    const growing = { ...state, pods: [podOf('large', { cpu: '4' }, { nodeSelector: { disk: 'ssd' } })] };
     expect(plan(growing).plan.newNodes).toMatchObject([{ group: 'web', count: 1 }]);
     expect([removals(growing), kept(growing)]).toEqual([[], { a: 'Cooldown', b: 'Cooldown' }]);
     expect(removals(growing, { requested: [{ node: 'b', by: 'alice' }] })).toEqual(['b Requested']);

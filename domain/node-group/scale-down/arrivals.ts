@@ -1,0 +1,93 @@
+/**
+ * Under a steady load no node comes and goes within an hour. Pods that end and are made again leave holes here and there: a node comes
+ * for one that fits no hole, a little later all fit without it, and so on. So a node that came for pods stays for an hour, unless the
+ * load has fallen since by half of what it came for.
+ */
+import { formatInstant } from '../../kernel/time.ts';
+import type { ClusterState } from '../model/cluster-state.ts';
+import type { Machine } from '../model/node-group.ts';
+import type { Keep } from '../model/plan.ts';
+import type { Amounts } from '../model/resources.ts';
+import { isComing } from '../plan/cluster-packing.ts';
+import { byText } from '../plan/pending.ts';
+import { addAmounts } from '../scheduling/amounts.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import { podsOnNode } from './pod-safety.ts';
+
+/** In millicores and bytes. */
+interface Load {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** How it was when a machine was on its way. */
+interface Arrival {
+  /** What all pods of the cluster asked for. */
+  readonly load: Load;
+  /** What the pods that were to go to it asked for. */
+  readonly own: Load;
+}
+
+/** By the uid of the VPSieNode. */
+export type Arrivals = Readonly<Record<string, Arrival>>;
+
+const STEADY_MS = 3_600_000;
+/** Of what a node came for, the part that must have gone. */
+const FALLEN_SHARE = 0.5;
+
+export class ArrivalBook {
+  readonly #load: Load;
+  readonly #arrivals = new Map<string, Arrival>();
+
+  /** @param packing with pending pods in their places, on machines that are on their way too. */
+  constructor(before: Arrivals, { at, pods, machines }: ClusterState, packing: Packing) {
+    const { evicted } = podsOnNode(pods);
+    this.#load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
+    for (const machine of machines.toSorted((a, b) => byText(a.uid, b.uid))) {
+      if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
+      const arrival = before[machine.uid] ?? this.#seen(machine, packing);
+      if (arrival !== null) this.#arrivals.set(machine.uid, arrival);
+    }
+  }
+
+  /** What is put down the first time that a machine is seen; one that was ready before tells nothing. */
+  #seen(machine: Machine, packing: Packing): Arrival | null {
+    const slot = packing.slotOf(machine.node ?? machine.name);
+    if (slot?.origin !== 'upcoming') return null;
+    let own: Amounts = {};
+    for (const [{ constraints }, count] of slot.pods) {
+      const { requests } = constraints;
+      own = addAmounts(
+        own,
+        Object.fromEntries(Object.entries(requests).map(([name, amount]) => [name, amount * count])),
+      );
+    }
+    const { cpu, memory } = loadOf(own);
+    // Its pods may have found a place already, or a person wanted it: then it came for as much as it holds.
+    return { load: this.#load, own: cpu === 0 && memory === 0 ? loadOf(slot.allocatable) : { cpu, memory } };
+  }
+
+  /** Why a node that came lately stays; null where it need not. */
+  keptByLoad({ uid, createdAt }: Pick<Machine, 'uid' | 'createdAt'>): Keep | null {
+    const arrival = this.#arrivals.get(uid);
+    if (arrival === undefined || this.#hasFallenSince(arrival)) return null;
+    const until = createdAt + STEADY_MS;
+    const detail =
+      `its machine came for pods at ${formatInstant(createdAt)}, and no less is asked for since: ` +
+      `it stays until ${formatInstant(until)}`;
+    return { reason: 'NotUnneededLongEnough', detail, until };
+  }
+
+  #hasFallenSince({ load, own }: Arrival): boolean {
+    const fell = (of: keyof Load): boolean => own[of] > 0 && load[of] - this.#load[of] >= own[of] * FALLEN_SHARE;
+    return fell('cpu') || fell('memory');
+  }
+
+  result(): Arrivals {
+    return Object.fromEntries(this.#arrivals);
+  }
+}
+
+function loadOf(amounts: Amounts): Load {
+  return { cpu: amounts['cpu'] ?? 0, memory: amounts['memory'] ?? 0 };
+}

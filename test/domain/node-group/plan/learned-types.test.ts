@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
+import type { Machine } from '../../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../../domain/node-group/model/node.ts';
+import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
+import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
+import { groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
+
+const DAY = 86_400_000;
+const GIB = 1024 ** 3;
+const ZONE = 'topology.kubernetes.io/zone';
+const REAL = {
+  'kubernetes.io/os': 'linux',
+  'kubernetes.io/arch': 'amd64',
+  'node.kubernetes.io/instance-type': 'small',
+};
+const allocatable = { cpu: 4000, memory: 16 * GIB, pods: 110, 'nvidia.com/gpu': 1 };
+const instanceTypes = { web: [typeOf('small', 4, 16, { allocatable, labels: { [ZONE]: 'a' } })] };
+
+/** A cluster with one node, which is as its type promises but for what is said. */
+function withNode(node: Partial<Node>, machine: Partial<Machine> = {}, over: Partial<ClusterState> = {}): ClusterState {
+  const whole = { ...nodeOf('n', {}, { ...REAL, [ZONE]: 'a' }), allocatable, createdAt: NOW, ...node };
+  return stateOf({
+    groups: [groupOf('web')],
+    instanceTypes,
+    nodes: [whole],
+    machines: [machineOf('m', 'web', { node: 'n', phase: 'Ready', ...machine })],
+    ...over,
+  });
+}
+
+function asked(state: ClusterState, memory: PlanMemory = freshPlanMemory) {
+  const answer = planCluster(state, { blocked: {}, memory, requested: [] });
+  return { ...answer, count: answer.plan.newNodes.reduce((sum, { count }) => sum + count, 0) };
+}
+
+const large = podOf('large', { cpu: '4' });
+const zonal = podOf('zonal', { cpu: '1' }, { nodeSelector: { [ZONE]: 'a' } });
+const gpu = podOf('gpu', { 'nvidia.com/gpu': '1' });
+
+describe('while a node is joining', () => {
+  const joining = { phase: 'Joining' } as const;
+
+  it('its zone and its devices are still to come, and ask for no other node', () => {
+    const bare = { labels: {}, allocatable: { cpu: 4000, memory: 16 * GIB, pods: 110 } };
+    expect(asked(withNode(bare, joining, { pods: [zonal, gpu] })).count).toBe(0);
+  });
+
+  it('what its kubelet says of cores and memory is learned', () => {
+    const small = { allocatable: { ...allocatable, cpu: 3900 } };
+    expect(asked(withNode(small, joining, { pods: [large] })).count).toBe(0);
+    expect(asked(withNode({ allocatable: {} }, joining, { pods: [large] })).count).toBe(0);
+  });
+});
+
+describe('of a node that is ready', () => {
+  it('the next one is as the provider says, where the node is as well', () => {
+    const others = [zonal, gpu, large].map((pod) => ({ ...pod, name: `${pod.name}-2`, uid: `${pod.uid}-2` }));
+    expect(asked(withNode({}, {}, { pods: [zonal, gpu, large, ...others] })).count).toBeGreaterThan(0);
+  });
+
+  it('a taint counts for the next one, but not one that passes, or that the group puts on', () => {
+    const taint = (key: string) => ({ taints: [{ key, effect: 'NoSchedule' as const }] });
+    expect(asked(withNode(taint('agent'), {}, { pods: [large] })).count).toBe(0);
+    for (const key of [
+      'node.kubernetes.io/disk-pressure',
+      'node.kubernetes.io/unschedulable',
+      'karpenter.sh/disrupted',
+    ]) {
+      expect(asked(withNode(taint(key), {}, { pods: [large] })).count).toBe(1);
+    }
+    const startup = groupOf('web', { startupTaints: [{ key: 'agent', effect: 'NoSchedule' }] });
+    const filled = { ...large, node: 'n', phase: 'Running' as const, name: 'first' };
+    expect(asked(withNode(taint('agent'), {}, { groups: [startup], pods: [filled, large] })).count).toBe(1);
+  });
+
+  it('the newest one counts', () => {
+    const state = withNode({ labels: REAL });
+    const [old] = state.nodes;
+    if (old === undefined) throw new Error('no node');
+    const newer = {
+      ...old,
+      name: 'o',
+      uid: 'o',
+      labels: { ...REAL, [ZONE]: 'a' },
+      createdAt: NOW + 1,
+      isCordoned: true,
+    };
+    const machines = [...state.machines, machineOf('m2', 'web', { node: 'o', phase: 'Ready' })];
+    expect(asked({ ...state, nodes: [old, newer], machines, pods: [zonal] }).count).toBe(1);
+    expect(asked({ ...state, nodes: [{ ...newer, createdAt: NOW - 1 }, old], machines, pods: [zonal] }).count).toBe(0);
+  });
+
+  it('what it was is remembered for a day after the node has gone, unless the provider promises something else', () => {
+    const { memory } = asked(withNode({ labels: REAL }));
+    const gone = stateOf({ groups: [groupOf('web')], instanceTypes, pods: [zonal] });
+    expect(asked(gone, memory).count).toBe(0);
+    // The provider tells no types for a moment.
+    const silent = asked({ ...gone, instanceTypes: {} }, memory);
+    expect(asked(gone, silent.memory).count).toBe(0);
+    expect(asked({ ...gone, at: NOW + DAY }, memory).count).toBe(1);
+    const other = { web: [typeOf('small', 8, 32, { labels: { [ZONE]: 'a' } })] };
+    expect(asked({ ...gone, instanceTypes: other }, memory).count).toBe(1);
+    expect(asked({ ...gone, groups: [] }, memory).memory.lessons).toEqual({});
+  });
+
+  it('nothing is learned while it leaves', () => {
+    const state = withNode({ labels: REAL }, {}, { pods: [zonal], leaving: ['n'] });
+    expect(asked(state).count).toBe(1);
+  });
+});

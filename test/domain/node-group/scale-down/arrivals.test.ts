@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
+import type { Pod } from '../../../../domain/node-group/model/pod.ts';
+import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
+import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
+import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
+
+const MINUTE = 60_000;
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u' };
+const pod = (name: string, cpu: number, node: string | null = null): Pod => {
+  const made = { ...podOf(name, { cpu: `${cpu}m` }), owner: OWNER };
+  return node === null ? made : boundTo(node, made);
+};
+
+/** Node `a` is there, and `b` came for pods. */
+function clusterAt(minutes: number, pods: readonly Pod[], phase: 'Provisioning' | 'Ready'): ClusterState {
+  const isReady = phase === 'Ready';
+  return stateOf({
+    at: NOW + minutes * MINUTE,
+    groups: [groupOf('web')],
+    instanceTypes: { web: [typeOf('small', 4, 16)] },
+    nodes: [nodeOf('a'), ...(isReady ? [{ ...nodeOf('b'), createdAt: NOW }] : [])],
+    machines: [
+      machineOf('m-a', 'web', { node: 'a', phase: 'Ready', createdAt: NOW - 300 * MINUTE }),
+      machineOf('m-b', 'web', { node: isReady ? 'b' : null, phase }),
+    ],
+    pods,
+  });
+}
+
+const plan = (state: ClusterState, memory: PlanMemory) => planCluster(state, { blocked: {}, memory, requested: [] });
+
+/** Two pods of three cores each: the second one needs a node. */
+const coming = plan(clusterAt(0, [pod('p1', 3000, 'a'), pod('p2', 3000)], 'Provisioning'), freshPlanMemory);
+
+/** After b has been unneeded for so long. */
+function later(minutes: number, pods: readonly Pod[], memory: PlanMemory = coming.memory) {
+  const unneeded = { 'uid-b': NOW };
+  return plan(clusterAt(minutes, pods, 'Ready'), { ...memory, unneeded }).plan;
+}
+
+describe('a node that came for pods', () => {
+  it('stays for an hour while as much is asked for, though there is room without it', () => {
+    // The same load in other pieces, which fit on one node.
+    const same = [pod('p3', 3000, 'a'), pod('p4', 1000, 'a')];
+    const load = [
+      ...same,
+      { ...pod('gated', 2000), unscheduled: { reason: 'SchedulingGated', message: '', since: NOW } },
+    ];
+    const { removals, kept } = later(30, load);
+    expect(removals).toEqual([]);
+    expect(kept.find(({ node }) => node === 'b')).toEqual({
+      group: 'web',
+      node: 'b',
+      reason: 'NotUnneededLongEnough',
+      until: NOW + 60 * MINUTE,
+      detail:
+        'its machine came for pods at 2026-01-01T00:00:00Z, and no less is asked for since: it stays until 2026-01-01T01:00:00Z',
+    });
+    expect(later(60, load).removals).toMatchObject([{ node: 'b', reason: 'Empty' }]);
+  });
+
+  it('goes before that where the load has fallen by half of what it came for', () => {
+    expect(later(30, [pod('p1', 3000, 'a'), pod('p3', 1000, 'a')]).removals).toMatchObject([{ node: 'b' }]);
+    expect(later(30, [pod('p1', 3000, 'a'), pod('p3', 900, 'a'), pod('p4', 1000, 'b')]).removals).toEqual([]);
+  });
+
+  it('goes like any other where nobody saw it come', () => {
+    expect(later(30, [pod('p1', 3000, 'a')], freshPlanMemory).removals).toMatchObject([{ node: 'b' }]);
+  });
+
+  it('without any pod to go to it, came for what it holds', () => {
+    const { memory } = plan(clusterAt(0, [pod('p1', 3000, 'a')], 'Provisioning'), freshPlanMemory);
+    expect(later(30, [pod('p1', 3000, 'a')], memory).removals).toEqual([]);
+    expect(later(30, [pod('p1', 1000, 'a')], memory).removals).toMatchObject([{ node: 'b' }]);
+  });
+
+  it('is forgotten after the hour', () => {
+    expect(Object.keys(coming.memory.arrivals)).toEqual(['uid-m-b']);
+    expect(plan(clusterAt(60, [], 'Ready'), coming.memory).memory.arrivals).toEqual({});
+  });
+});
