@@ -17,28 +17,24 @@ const DEFINITIONS = {
   plural: 'customresourcedefinitions',
 } as const;
 
-/** Who else acts on NodeGroups, or why nobody may, as a sentence; null where nothing stands in the way. */
-export async function heldBy(
-  kubernetes: Pick<Kubernetes, 'coordination' | 'custom'>,
+/** Who else acts on NodeGroups, as a sentence; null where nobody does. */
+export async function otherController(
+  { coordination }: Pick<Kubernetes, 'coordination'>,
   now: EpochMs,
 ): Promise<string | null> {
-  const [lease, foreign] = await Promise.all([
-    orNull(kubernetes.coordination.readNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE })),
-    foreignDefinition(kubernetes),
-  ]);
+  const lease = await orNull(coordination.readNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE }));
   const renewed = lease?.spec?.renewTime;
-  const isAlive = renewed !== undefined && now - new Date(renewed).getTime() < ALIVE_MS;
-  if (lease !== null && isAlive && holderOf(lease) !== null) {
-    return `another controller acts on NodeGroups: it renews the Lease ${NAMESPACE}/${FORMER_LEASE}`;
-  }
-  return foreign;
+  if (lease === null || renewed === undefined || holderOf(lease) === null) return null;
+  return now - new Date(renewed).getTime() < ALIVE_MS
+    ? `another controller acts on NodeGroups: it renews the Lease ${NAMESPACE}/${FORMER_LEASE}`
+    : null;
 }
 
-async function foreignDefinition({ custom }: Pick<Kubernetes, 'custom'>): Promise<string | null> {
+/** Which definition would lose what is written, as a sentence; null where none does. */
+export async function foreignDefinition({ custom }: Pick<Kubernetes, 'custom'>): Promise<string | null> {
   for (const name of definitionNames) {
     const definition: unknown = await definitionOf(custom, name);
-    if (definition === null) continue;
-    if (!isOwnDefinition(name, definition)) {
+    if (definition !== null && !isOwnDefinition(name, definition)) {
       return `the CustomResourceDefinition ${name} is not Headroom's: apply deploy/node-group over it`;
     }
   }

@@ -4,7 +4,10 @@ import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import { createPauseGuard, JUST_READ_MS, type PauseOptions } from '../../kernel/pause.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { heldBy } from './other-controller.ts';
+import { foreignDefinition, otherController } from './other-controller.ts';
+
+/** Somebody applies a definition once in a while. */
+const DEFINITION_AGE_MS = 30_000;
 
 /**
  * The check before each write.
@@ -17,22 +20,29 @@ export function createWriteGuard(
 ): (target: NodeGroupTarget) => Promise<void> {
   const pauses = createPauseGuard(options);
   const { kubernetes, now } = options;
-  // Hundreds of writes of one decision share a read.
-  let last: { readonly at: number; readonly held: Promise<string | null> } | null = null;
-  const held = async (): Promise<string | null> => {
+  const other = remembered(JUST_READ_MS, async () => await otherController(kubernetes, now()));
+  const foreign = remembered(DEFINITION_AGE_MS, async () => await foreignDefinition(kubernetes));
+  return async ({ group }) => {
+    await pauses({ controller: 'node-group', name: group }, `the NodeGroup ${group}`);
+    const by = (await other()) ?? (await foreign());
+    if (by !== null) throw failure({ type: 'PolicyChanged', message: `nothing is written: ${by}`, nonRetryable: true });
+  };
+}
+
+/** Hundreds of writes of one decision share a read. What stands in the way is read anew. */
+function remembered(maxAgeMs: number, read: () => Promise<string | null>): () => Promise<string | null> {
+  let last: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
+  return async () => {
     const at = performance.now();
-    if (last === null || at - last.at > JUST_READ_MS) last = { at, held: heldBy(kubernetes, now()) };
+    if (last === null || at - last.at > maxAgeMs) last = { at, answer: read() };
     const asked = last;
     try {
-      return await asked.held;
+      const answer = await asked.answer;
+      if (answer !== null && last === asked) last = null;
+      return answer;
     } catch (error) {
       if (last === asked) last = null;
       throw error;
     }
-  };
-  return async ({ group }) => {
-    await pauses({ controller: 'node-group', name: group }, `the NodeGroup ${group}`);
-    const by = await held();
-    if (by !== null) throw failure({ type: 'PolicyChanged', message: `nothing is written: ${by}`, nonRetryable: true });
   };
 }

@@ -15,7 +15,7 @@ import { askProvider } from './ask-provider.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
-import { listMachines } from './machine-objects.ts';
+import { isOfGroup, listMachines } from './machine-objects.ts';
 import { nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
@@ -49,7 +49,10 @@ export async function driveMachines(options: MachineOptions, input: GroupInput):
   const group = seen?.read.group ?? null;
   // Without a group that can be read nobody knows whom to ask.
   if (seen === null || group === null) return { failed: failedBefore() };
-  const machines = await listMachines(kubernetes, name);
+  // Those of a group that had the name before are only deleted.
+  const machines = (await listMachines(kubernetes, name)).filter(
+    (machine) => machine.isDeleting || isOfGroup(machine, name, input.uid),
+  );
   const nodes = await nodesOfMachines(kubernetes, name, machines);
   const nodeOf = (machine: DrivenMachine): Node | null => nodes.get(machine.name) ?? null;
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);

@@ -64,12 +64,19 @@ export async function patchNode(
 
 /** Deletes the Nodes that are certainly of a machine which is gone at its provider. */
 export async function deleteNodesOf({ core }: Core, machine: DrivenMachine, guard: () => Promise<void>): Promise<void> {
-  const labelled = await nodesWith({ core }, `${VPSIENODE_LABEL}=${machine.name}`);
-  const name = machine.node ?? machine.hostname;
-  const named = labelled.length > 0 || name === '' ? null : await orNull(core.readNode({ name }));
-  const nodes = named === null ? labelled : [ofObject(named)];
+  const nodes = await candidates(core, machine);
   for (const node of nodes.filter((each) => isSure(machine, each))) {
     await guard();
     await orNull(core.deleteNode({ name: node.name, body: { preconditions: { uid: node.uid } } }));
   }
+}
+
+/** Nodes that may be of a machine: by its label, by its name, or where it never had one, all that nobody has labelled. */
+async function candidates(core: Core['core'], machine: DrivenMachine): Promise<readonly Node[]> {
+  const labelled = await nodesWith({ core }, `${VPSIENODE_LABEL}=${machine.name}`);
+  if (labelled.length > 0) return labelled;
+  const name = machine.node ?? machine.hostname;
+  if (name === '') return machine.providerId === null ? [] : await nodesWith({ core }, `!${GROUP_LABEL}`);
+  const named = await orNull(core.readNode({ name }));
+  return named === null ? [] : [ofObject(named)];
 }

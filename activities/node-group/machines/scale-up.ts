@@ -19,9 +19,9 @@ import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
 import { reportOnGroup } from '../group/group-event.ts';
-import { patchGroupFinalizers, patchGroupStatus } from '../group/group-objects.ts';
+import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { ScaledUp, ScaleUpInput } from '../interface.ts';
-import { claimPlan } from './claim-plan.ts';
+import { claimPlan, strikeMachines } from './claim-plan.ts';
 import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
 import type { MachineOptions } from './options.ts';
@@ -41,19 +41,21 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   const { target, newNodes } = input;
   const fence = fenceOf(input);
   const decision = decisionOf(fence, target.group);
-  // Before the claim: a group that nobody keeps could be gone before its machines are.
-  const seen = await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
-    read.isDeleting || finalizers.includes(GROUP_FINALIZER) ? null : [...finalizers, GROUP_FINALIZER],
-  );
-  const group = seen?.read.group ?? null;
-  if (group === null || group.isDeleting || group.mode !== 'act') {
-    return superseded(
-      `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`,
-    );
-  }
+  const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;
+  if (creating(await findGroup(options.kubernetes, input)) === null) return superseded(gone);
   const machines = countsOf(newNodes);
   const claim = await claimPlan(options, target, fence, { decision, group: target.group, machines, givenUp: [] });
   if (claim === null) return superseded('somebody acted on another plan since this one was made');
+  // Before the first machine: a group that nothing keeps could be gone before its machines are.
+  const group = creating(
+    await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
+      read.isDeleting || finalizers.includes(GROUP_FINALIZER) ? null : [...finalizers, GROUP_FINALIZER],
+    ),
+  );
+  if (group === null) {
+    await strikeMachines(options, target, new Set(machinesOf(claim).map(({ name }) => name)));
+    return superseded(gone);
+  }
   const wanted = machinesToCreate(claim, newNodes);
   const created = await create(options, input, group, claim, wanted);
   count(target.group, created);
@@ -66,6 +68,12 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
     key: decision,
   });
   return { kind: 'created', machines: wanted.map(({ name }) => name) };
+}
+
+/** Null where it creates no machines. */
+function creating(seen: SeenGroupObject | null): NodeGroup | null {
+  const group = seen?.read.group ?? null;
+  return group === null || group.isDeleting || group.mode !== 'act' ? null : group;
 }
 
 function superseded(detail: string): ScaledUp {

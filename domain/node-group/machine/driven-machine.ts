@@ -18,8 +18,6 @@ export interface DrivenMachine extends Machine {
   readonly finalizers: readonly string[];
   /** The UIDs of its owners. */
   readonly owners: readonly string[];
-  /** What the provider needs, as it was written when the machine was created. */
-  readonly providerSpec: Readonly<Record<string, string>>;
 }
 
 /** Reads a complete object, any part of which may be missing. Never throws. */
@@ -37,8 +35,5 @@ export function readDrivenMachine(object: unknown): DrivenMachine {
     lastError: textOf(status['lastError']),
     finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
     owners: listOf(metadata['ownerReferences']).map(({ uid }) => textOf(uid)),
-    providerSpec: Object.fromEntries(
-      Object.entries(spec).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-    ),
   };
 }

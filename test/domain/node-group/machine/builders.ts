@@ -1,0 +1,15 @@
+import type { DrivenMachine } from '../../../../domain/node-group/machine/driven-machine.ts';
+import { machineOf } from '../builders.ts';
+
+export function drivenOf(over: Partial<DrivenMachine> = {}): DrivenMachine {
+  return {
+    ...machineOf('web-1', 'web'),
+    hostname: '',
+    isForPods: true,
+    readyAt: null,
+    lastError: '',
+    finalizers: [],
+    owners: ['uid-web'],
+    ...over,
+  };
+}

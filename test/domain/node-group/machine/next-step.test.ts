@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { DrivenMachine } from '../../../../domain/node-group/machine/driven-machine.ts';
+import { nextMachineStep } from '../../../../domain/node-group/machine/next-step.ts';
+import type { Node } from '../../../../domain/node-group/model/node.ts';
+import { groupOf, NOW, nodeOf } from '../builders.ts';
+import { drivenOf } from './builders.ts';
+
+const MINUTE = 60_000;
+const group = groupOf('web');
+const ready = nodeOf('node-1');
+const unready: Node = { ...ready, ready: { status: 'False', since: NOW } };
+
+function stepOf(over: Partial<DrivenMachine>, node: Node | null = null, now = NOW, isDeleting = false) {
+  return nextMachineStep(drivenOf(over), node, { ...group, isDeleting }, now);
+}
+
+describe('a machine without a node', () => {
+  it('is asked for until the provider has answered, and then its node is awaited', () => {
+    expect(stepOf({ phase: 'Pending' })).toEqual({ kind: 'ask' });
+    expect(stepOf({ phase: 'Provisioning' })).toEqual({ kind: 'ask' });
+    expect(stepOf({ phase: 'Joining', providerId: 'p-1' })).toMatchObject({ kind: 'await' });
+  });
+
+  it('is given up when its time is over, as a failure', () => {
+    const late = NOW + 15 * MINUTE;
+    expect(stepOf({ phase: 'Pending' }, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
+    expect(stepOf({ phase: 'Joining', providerId: 'p-1' }, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
+    expect(stepOf({ phase: 'Joining', providerId: 'p-1' }, null, late - 1)).toMatchObject({ kind: 'await' });
+  });
+
+  it('of a group that is being deleted is not asked for any more', () => {
+    expect(stepOf({ phase: 'Pending' }, null, NOW, true)).toMatchObject({ kind: 'giveUp', failed: false });
+  });
+});
+
+describe('a machine with a node', () => {
+  it('joins, and is settled once it was ready', () => {
+    expect(stepOf({ phase: 'Joining' }, unready)).toMatchObject({ kind: 'join', isReady: false });
+    expect(stepOf({ phase: 'Joining' }, ready)).toMatchObject({ kind: 'join', isReady: true });
+    expect(stepOf({ phase: 'Ready', readyAt: NOW }, ready)).toEqual({ kind: 'settled' });
+    // A node that is not ready any more is a matter of the plan, which drains it first.
+    expect(stepOf({ phase: 'Ready', readyAt: NOW }, unready, NOW + 60 * MINUTE)).toEqual({ kind: 'settled' });
+  });
+
+  it('that is not ready in time is given up, and joins where it is ready just then', () => {
+    const late = NOW + 15 * MINUTE;
+    expect(stepOf({ phase: 'Joining' }, unready, late)).toMatchObject({ kind: 'giveUp', failed: true });
+    expect(stepOf({ phase: 'Joining' }, ready, late)).toMatchObject({ kind: 'join', isReady: true });
+  });
+
+  it('that registered once more is given what it had lost', () => {
+    const again = { ...ready, createdAt: NOW + 1 };
+    expect(stepOf({ phase: 'Ready', readyAt: NOW }, again)).toMatchObject({ kind: 'join', isReady: true });
+    const labelled = { ...again, labels: { 'autoscaler.vpsie.com/vpsienode': 'web-1' } };
+    expect(stepOf({ phase: 'Ready', readyAt: NOW }, labelled)).toEqual({ kind: 'settled' });
+  });
+});
+
+describe('a machine whose node is gone', () => {
+  it('has its whole time to register again, and is no failed request when it does not', () => {
+    const late = NOW + 60 * MINUTE;
+    const was = { readyAt: NOW, node: 'node-1', providerId: 'p-1' } as const;
+    expect(stepOf({ ...was, phase: 'Ready' }, null, late)).toMatchObject({ kind: 'lost' });
+    const back = { ...was, phase: 'Joining', phaseSince: late } as const;
+    expect(stepOf(back, null, late)).toMatchObject({ kind: 'await' });
+    expect(stepOf(back, null, late + 15 * MINUTE)).toMatchObject({ kind: 'giveUp', failed: false });
+  });
+
+  it('is looked for again also where the first implementation had begun to end it', () => {
+    expect(stepOf({ phase: 'Terminating', node: 'node-1' })).toMatchObject({ kind: 'lost' });
+    expect(stepOf({ phase: 'Terminating', node: 'node-1' }, ready)).toMatchObject({ kind: 'join' });
+  });
+});
+
+describe('a machine that ends', () => {
+  it('is deleted whatever else is true of it, and one that failed is given up again', () => {
+    expect(stepOf({ isDeleting: true, phase: 'Failed' }, ready)).toEqual({ kind: 'delete' });
+    expect(stepOf({ phase: 'Failed', lastError: 'no more quota' }, ready)).toEqual({
+      kind: 'giveUp',
+      detail: 'no more quota',
+      failed: true,
+    });
+  });
+});
