@@ -182,8 +182,20 @@ export function nodesOf(group: string, count: number, over: Partial<NewNodes> = 
   return { group, instanceType: 'small', count, reason: 'PendingPods', pods: [], podCount: count, ...over };
 }
 
+/** Whose process ends at one of its writes: between two of them nothing is left behind that was not before. */
 function mortalKubernetes(kubernetes: Kubernetes, mortal: Mortal): Kubernetes {
   return Object.fromEntries(
-    Object.entries(kubernetes).map(([name, api]: [string, object]) => [name, mortal.client(api)]),
+    Object.entries(kubernetes).map(([name, api]: [string, object]) => [name, mortalWrites(api, mortal)]),
   ) as unknown as Kubernetes;
+}
+
+function mortalWrites(api: object, mortal: Mortal): object {
+  const mortalApi = mortal.client(api);
+  return new Proxy(api, {
+    get: (target, key) => {
+      const isRead = /^(?:get|list|read)/.test(String(key)) && !mortal.isDead;
+      const member: unknown = Reflect.get(isRead ? target : mortalApi, key);
+      return isRead && typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
 }

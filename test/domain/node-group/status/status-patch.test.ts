@@ -24,7 +24,7 @@ describe('the status of a group', () => {
     const before = written({ conditions: [foreign] });
     const wanted = wantedStatusOf(read, { ...counts, ready: 1 }, NOW + SECOND);
     const after = statusPatch({ ...before }, wanted, NOW + SECOND);
-    const times = (after?.['conditions'] as { type: string; lastTransitionTime?: string }[]).map(
+    const times = ((after?.['conditions'] ?? []) as { type: string; lastTransitionTime?: string }[]).map(
       ({ type, lastTransitionTime }) => [type, lastTransitionTime],
     );
     const [began, changed] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'];

@@ -1,0 +1,233 @@
+/** When machines are not created, given up, or left alone. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
+import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
+import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
+import { V1MicroTime } from '@kubernetes/client-node';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { attempt, MachineCluster, nodesOf } from './cluster.ts';
+import { refusing, silent } from './providers.ts';
+
+const MINUTE = 60_000;
+
+let cluster: MachineCluster;
+
+beforeAll(async () => {
+  cluster = await MachineCluster.start();
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+async function upcoming(): Promise<readonly string[]> {
+  const claims = parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]);
+  return upcomingMachines(claims, new Set(), Date.now()).map(({ name }) => name);
+}
+
+describe('a plan', () => {
+  it('is carried out once: another one that was made of the same state writes nothing', async () => {
+    const [first, second] = [await cluster.createGroup('first'), await cluster.createGroup('second')];
+    const [one, other] = [await cluster.fence('plan-1'), await cluster.fence('plan-2')];
+    const process = cluster.process();
+    expect(await process.ensureScaledUp({ ...first, fence: one, newNodes: [nodesOf('first', 1)] })).toMatchObject({
+      kind: 'created',
+    });
+    const before = await cluster.group('second');
+    expect(await process.ensureScaledUp({ ...second, fence: other, newNodes: [nodesOf('second', 1)] })).toMatchObject({
+      kind: 'superseded',
+    });
+    expect(await cluster.machines('second')).toEqual([]);
+    expect(await cluster.group('second')).toEqual(before);
+  });
+
+  it('is carried out by several groups at once', async () => {
+    const names = ['at-once-1', 'at-once-2', 'at-once-3', 'at-once-4'];
+    const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
+    const fence = await cluster.fence('plan-at-once');
+    const answers = await Promise.all(
+      inputs.map(
+        async (input) =>
+          await cluster.process().ensureScaledUp({ ...input, fence, newNodes: [nodesOf(input.target.group, 2)] }),
+      ),
+    );
+    expect(answers.map(({ kind }) => kind)).toEqual(names.map(() => 'created'));
+    for (const name of names) expect(await cluster.machines(name)).toHaveLength(2);
+  });
+
+  it('of two at once for one pod is carried out by one group', async () => {
+    const names = ['either-1', 'either-2'];
+    const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
+    const fences = await Promise.all(names.map(async (name) => await cluster.fence(`plan-${name}`)));
+    const answers = await Promise.all(
+      inputs.map(
+        async (input, at) =>
+          await cluster
+            .process()
+            .ensureScaledUp({ ...input, fence: fences[at] ?? '', newNodes: [nodesOf(input.target.group, 1)] }),
+      ),
+    );
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['created', 'superseded']);
+    const machines = await Promise.all(names.map(async (name) => await cluster.machines(name)));
+    expect(machines.flat()).toHaveLength(1);
+  });
+});
+
+describe('a machine that never registers', () => {
+  it('is given up after its time and deleted, also at the minimum, and its group backs off', async () => {
+    const name = 'never';
+    const provider = silent();
+    let now = Date.now();
+    const process = cluster.process({ provider: () => provider, now: () => now });
+    const input = await cluster.createGroup(name, { minNodes: 2 });
+    const fence = await cluster.fence('plan-never');
+    const newNodes = [nodesOf(name, 2, { reason: 'BelowMinimum', podCount: 0 })];
+    await process.ensureScaledUp({ ...input, fence, newNodes });
+    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Joining', 'Joining']);
+    expect(provider.made.size).toBe(2);
+    now += 15 * MINUTE + 1000;
+    const driven = await cluster.untilDone('both are gone', async () => await process.driveMachines(input));
+    expect(driven.failed).toHaveLength(2);
+    expect(provider.made.size).toBe(0);
+    expect(await cluster.machines(name)).toEqual([]);
+    const status = await cluster.status(name);
+    expect(status).toMatchObject({ currentNodes: 0, desiredNodes: 2, backoff: { failures: 1 } });
+    const { until } = status['backoff'] as { readonly until: string };
+    expect(Math.round((Date.parse(until) - now) / MINUTE)).toBe(5);
+    expect(status['conditions']).toContainEqual(
+      expect.objectContaining({ type: 'Error', status: 'True', reason: 'MachineFailed' }),
+    );
+    expect(await cluster.events(name)).toEqual(['Normal ScalingUp', 'Warning ScaleUpFailed', 'Warning ScaleUpFailed']);
+  });
+
+  it('is given up at once where its provider says that there is none, and counts as coming no longer', async () => {
+    const name = 'refused';
+    const input = await cluster.createGroup(name);
+    const fence = await cluster.fence('plan-refused');
+    const process = cluster.process({ provider: () => refusing('the quota is exceeded') });
+    const scaled = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
+    const machines = scaled.kind === 'created' ? scaled.machines : [];
+    expect(await upcoming()).toEqual(expect.arrayContaining([...machines]));
+    const driven = await cluster.untilDone('it is gone', async () => await process.driveMachines(input));
+    expect(driven.failed).toEqual([expect.stringContaining('the quota is exceeded')]);
+    expect(await cluster.machines(name)).toEqual([]);
+    // Nobody but the pods had wanted it: another group is to be tried.
+    expect(await cluster.status(name)).toMatchObject({ desiredNodes: 0, backoff: { failures: 1 } });
+    expect(await upcoming()).not.toEqual(expect.arrayContaining([...machines]));
+  });
+});
+
+describe('a machine whose node is gone', () => {
+  it('is ready again when it registers, and is deleted when it does not', async () => {
+    const name = 'lost';
+    let now = Date.now();
+    const withoutMaking = (kubernetes: Kubernetes): NodeProvider => createKwokProvider({ kubernetes });
+    const process = cluster.process({ provider: withoutMaking, now: () => now });
+    const input = await cluster.createGroup(name, { labels: { pool: name } });
+    const fence = await cluster.fence('plan-lost');
+    await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
+    await cluster.untilDone('it is ready', async () => await process.driveMachines(input));
+    const [node] = await cluster.nodes(name);
+    const nodeName = node?.metadata?.name ?? '';
+    await cluster.core.deleteNode({ name: nodeName });
+    now += 60 * MINUTE;
+    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Joining']);
+    const { annotations = {} } = node?.metadata ?? {};
+    const providerID = node?.spec?.providerID ?? '';
+    await cluster.core.createNode({ body: { metadata: { name: nodeName, annotations }, spec: { providerID } } });
+    await cluster.untilDone('it is ready again', async () => await process.driveMachines(input));
+    expect((await cluster.nodes(name)).map(({ metadata }) => metadata?.labels?.['pool'])).toEqual([name]);
+
+    await cluster.core.deleteNode({ name: nodeName });
+    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    now += 15 * MINUTE + 1000;
+    const driven = await cluster.untilDone('it is gone', async () => await process.driveMachines(input));
+    expect(driven.failed).toEqual([]);
+    expect(await cluster.machines(name)).toEqual([]);
+    expect((await cluster.status(name))['backoff']).toBeUndefined();
+  });
+});
+
+describe('a group that is deleted', () => {
+  it('is kept until its machines are gone, and those that are no nodes yet are not waited for', async () => {
+    const name = 'deleted';
+    const provider = silent();
+    const process = cluster.process({ provider: () => provider });
+    const input = await cluster.createGroup(name);
+    const fence = await cluster.fence('plan-deleted');
+    await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 2)] });
+    await attempt(async () => await process.driveMachines(input));
+    await cluster.deleteGroup(name);
+    expect(await attempt(async () => await process.ensureGroupReleased(input))).toBe('again');
+    await cluster.untilDone('its machines are gone', async () => await process.driveMachines(input));
+    expect([provider.made.size, await cluster.machines(name)]).toEqual([0, []]);
+    expect(await cluster.events(name)).not.toContain('Warning ScaleUpFailed');
+    await process.ensureGroupReleased(input);
+    await eventually('the group is gone', async () => (await cluster.group(name)) === null);
+    // For whoever asks again.
+    await process.ensureGroupReleased(input);
+    const late = { ...input, fence: await cluster.fence('plan-late'), newNodes: [nodesOf(name, 1)] };
+    expect(await process.ensureScaledUp(late)).toMatchObject({ kind: 'superseded' });
+  });
+});
+
+describe('the status of a group', () => {
+  it('has its instance types as the provider has them', async () => {
+    const process = cluster.process();
+    const input = await cluster.createGroup('types');
+    await process.ensureInstanceTypes(input);
+    const { instanceTypes, instanceTypesTime } = await cluster.status('types');
+    expect(instanceTypes).toMatchObject([
+      { id: 'small', capacity: { cpu: 2000, pods: 110 }, pricePerHour: 0.1, isAvailable: true },
+      { id: 'large', capacity: { cpu: 8000 } },
+    ]);
+    expect(Date.now() - Date.parse(String(instanceTypesTime))).toBeLessThan(MINUTE);
+  });
+
+  it('is written only where something differs', async () => {
+    const process = cluster.process();
+    const input = await cluster.createGroup('quiet');
+    await process.ensureGroupStatus(input);
+    await process.ensureInstanceTypes(input);
+    const before = await cluster.group('quiet');
+    await process.ensureGroupStatus(input);
+    await process.ensureInstanceTypes(input);
+    expect((await cluster.group('quiet'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  });
+});
+
+describe("while the first implementation's controller runs", () => {
+  it('nothing is written', async () => {
+    const name = 'foreign';
+    const input = await cluster.createGroup(name);
+    const process = cluster.process();
+    const fence = await cluster.fence('plan-foreign');
+    await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
+    const [machine] = await cluster.machines(name);
+    const spec = { holderIdentity: 'vpsie-autoscaler-0', renewTime: new V1MicroTime() };
+    const body = { metadata: { name: FORMER_LEASE, namespace: NAMESPACE }, spec };
+    await cluster.coordination.createNamespacedLease({ namespace: NAMESPACE, body });
+    const seen = async () => [await cluster.group(name), await cluster.machines(name), await cluster.lease()];
+    const before = await seen();
+    const held = cluster.process();
+    const newNodes = [nodesOf(name, 1)];
+    for (const write of [
+      async () => await held.ensureScaledUp({ ...input, fence: await cluster.fence('plan-held'), newNodes }),
+      async () => await held.driveMachines(input),
+      async () => await held.ensureMachineDeleted({ ...input, machine: machine?.name ?? '' }),
+      async () => await held.ensureInstanceTypes(input),
+      async () => await held.ensureGroupStatus(input),
+    ]) {
+      await expect(write()).rejects.toMatchObject({ type: 'PolicyChanged', nonRetryable: true });
+    }
+    expect(await seen()).toEqual(before);
+    expect(await cluster.nodes(name)).toEqual([]);
+    await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE });
+    await cluster.untilDone('it is ready', async () => await held.driveMachines(input));
+    expect(await cluster.nodes(name)).toHaveLength(1);
+  });
+});
