@@ -169,8 +169,10 @@ export class VpsieServer {
     this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay);
     const listedFrom = Date.now() + listedAfterMs;
     const made = Array.from({ length: machines }, () => account.addMachine(group, listedFrom));
+    // What the answer names is known, whenever it is listed.
+    if (answer === undefined) this.#underWay -= 1;
     this.#later(listedAfterMs, () => {
-      this.#underWay -= 1;
+      if (answer !== undefined) this.#underWay -= 1;
       for (const machine of made) this.#nodesOf(machine);
     });
     const [first] = made;
