@@ -84,7 +84,9 @@ const behaviours: readonly AddBehaviour[] = [
     { answer },
     { answer, listedAfterMs: LATE_MS },
     { answer, machines: 0 },
+    { answer, machines: 2 },
   ]),
+  { machines: 2 },
   { listedAfterMs: LATE_MS },
   { answer: 'limited', machines: 0 },
   { answer: 'unauthorized', machines: 0 },
@@ -128,6 +130,22 @@ describe('one machine for each request', () => {
         await untilDeath(requests, process);
         await settled(requests);
         expect(world.server.machines.length - before).toBe(1);
+        if (!process.isDead) break;
+      }
+    }
+  }, 240_000);
+
+  it('also where a request makes two, and the process ends wherever it is', async () => {
+    world.server.usual = { answer: 'true', machines: 2, listedAfterMs: 50 };
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; ; at += 1) {
+        const process = new Mortal({ at, when });
+        const requests = await world.record([`twice-${when}-${at}-1`, `twice-${when}-${at}-2`]);
+        const before = world.server.machines.length;
+        await untilDeath(requests, process);
+        const ids = idsOf(await settled(requests));
+        expect(new Set(ids).size).toBe(2);
+        expect(world.server.machines.length - before).toBe(2);
         if (!process.isDead) break;
       }
     }

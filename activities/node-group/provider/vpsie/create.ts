@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import type { VpsieClient } from './client.ts';
 import { forgetPlaces, type GroupPlace, groupPlace } from './groups.ts';
 import { clearIntent, type Intent, isFor, markAccepted, readTurn, type Turn, writeIntent } from './intent.ts';
-import { type MachineKey, readObject, recordedIdentifiers, recordIdentifier } from './machine-object.ts';
+import { claimedIdentifiers, type MachineKey, readObject, recordIdentifier } from './machine-object.ts';
 import { addedMachine, addMachineRequest, type ListedMachine, listMachines } from './rest.ts';
 
 export interface VpsieContext {
@@ -19,7 +19,13 @@ export interface VpsieContext {
 /** What came of a request that was written down. */
 export type Resolution =
   /** It made this machine; null: and nobody is there to have it. */
-  | { readonly kind: 'adopted'; readonly identifier: string | null; readonly hostname: string }
+  | {
+      readonly kind: 'adopted';
+      readonly identifier: string | null;
+      readonly hostname: string;
+      /** Identifiers of machines that came of it besides. */
+      readonly surplus: readonly string[];
+    }
   /** It may still take effect. */
   | { readonly kind: 'wait'; readonly untilMs: number }
   /** It made none, and will make none. */
@@ -52,7 +58,7 @@ export async function ensureMachine(
     if (resolution.kind === 'wait') return waiting(context, intent, request, resolution.untilMs);
     // One of its own that came to nothing is replaced by the next one.
     if (!isOwn || resolution.kind === 'adopted') {
-      await clearIntent(context, intent);
+      await clearIntent(context, intent, surplusOf(resolution));
       return isOwn && resolution.kind === 'adopted' ? made(request, resolution) : AGAIN;
     }
   }
@@ -77,20 +83,40 @@ async function askForMachine(
 ): Promise<Creation> {
   const { client } = context;
   const listed = await listMachines(client, cluster);
+  const spare = await findSpare(context, turn, { cluster, group: id }, listed);
   // Everything that can wait is done before: from the intent to the request no time passes.
-  const send = await client.ready();
+  const send = spare === null ? await client.ready() : null;
   const intent = {
     machine: { name, uid },
     cluster,
+    group: id,
     isAccepted: false,
     askedAt: Date.now(),
-    seenBefore: listed.flatMap(keysOf),
+    seenBefore: listed.filter(({ identifier }) => identifier !== spare).flatMap(keysOf),
   };
-  if (!(await writeIntent(context, turn, intent))) return AGAIN;
+  const spares = turn.spares.filter(({ identifier }) => identifier !== spare);
+  if (!(await writeIntent(context, { ...turn, spares }, intent))) return AGAIN;
+  if (send === null) return await afterAnswer(context, intent, { kind: 'done', data: null });
   if (Date.now() - intent.askedAt > client.times.startMs) {
     return { kind: 'waiting', detail: 'the request for the machine came too late to be sent', retryAfterMs: AGAIN_MS };
   }
   return await afterAnswer(context, intent, await send(addMachineRequest(cluster, id)));
+}
+
+/** A machine that came besides of an earlier request in the same group, and is nobody's. */
+async function findSpare(
+  { kubernetes }: VpsieContext,
+  { spares }: Turn,
+  { cluster, group }: Pick<Intent, 'cluster' | 'group'>,
+  listed: readonly ListedMachine[],
+): Promise<string | null> {
+  const there = new Set(listed.map(({ identifier }) => identifier));
+  const fitting = spares.filter(
+    (spare) => spare.cluster === cluster && spare.group === group && there.has(spare.identifier),
+  );
+  if (fitting.length === 0) return null;
+  const claimed = await claimedIdentifiers(kubernetes);
+  return fitting.find(({ identifier }) => !claimed.has(identifier))?.identifier ?? null;
 }
 
 async function afterAnswer(context: VpsieContext, intent: Intent, answer: Answer): Promise<Creation> {
@@ -128,10 +154,9 @@ async function adoptAnswered(
   answer: Extract<Answer, { kind: 'done' | 'unknown' }>,
 ): Promise<Creation> {
   const named = answer.kind === 'done' ? addedMachine(answer.data) : null;
-  const isNew = named !== null && !keysOf(named).some((key) => intent.seenBefore.includes(key));
-  const resolution = isNew ? await adopt(context, intent.machine, named) : await resolve(context, intent);
+  const resolution = await resolve(context, intent, named);
   if (resolution.kind === 'adopted') {
-    await clearIntent(context, intent);
+    await clearIntent(context, intent, resolution.surplus);
     return made(intent.machine, resolution);
   }
   if (answer.kind === 'done') await markAccepted(context, intent);
@@ -142,37 +167,50 @@ async function adoptAnswered(
   return { kind: 'waiting', detail, retryAfterMs: context.client.times.lookMs };
 }
 
-async function adopt({ kubernetes }: VpsieContext, machine: MachineKey, listed: ListedMachine): Promise<Resolution> {
-  const identifier = await recordIdentifier(kubernetes, machine, listed);
-  return { kind: 'adopted', identifier, hostname: identifier === listed.identifier ? listed.hostname : '' };
-}
-
 /**
  * Finds out what came of a request, whose ever it is, and writes it onto the VPSieNode. The intent stays where it is.
+ *
+ * @param named what the answer names.
  * @throws `ProviderUnavailable`, and what the API server refuses.
  */
-export async function resolve(context: VpsieContext, intent: Intent): Promise<Resolution> {
-  const { kubernetes, client } = context;
-  const { machine } = intent;
-  const object = await readObject(kubernetes, machine);
-  if (object !== null && object.identifier !== null) {
-    return { kind: 'adopted', identifier: object.identifier, hostname: '' };
-  }
-  const listed = await listMachines(client, intent.cluster);
+export async function resolve(
+  { kubernetes, client }: VpsieContext,
+  intent: Intent,
+  named: ListedMachine | null = null,
+): Promise<Resolution> {
   const seen = new Set(intent.seenBefore);
   // One that had no identifier yet when the intent was written is no new one either.
-  const candidates = listed.filter((one) => one.identifier !== '' && !keysOf(one).some((key) => seen.has(key)));
-  const step = nextCreationStep(
-    intent,
-    candidates.map(({ identifier }) => identifier),
-    candidates.length === 0 ? new Set() : new Set([...(await recordedIdentifiers(kubernetes)).values()].flat()),
-    intent.isAccepted ? client.times.acceptedMs : client.times.settleMs,
-    Date.now(),
-  );
+  const isNew = (one: ListedMachine): boolean => one.identifier !== '' && !keysOf(one).some((key) => seen.has(key));
+  const listed = (await listMachines(client, intent.cluster)).filter(isNew);
+  // Written down already, by whoever was here before.
+  const recorded = (await readObject(kubernetes, intent.machine))?.identifier ?? null;
+  const isNamed = named !== null && isNew(named);
+  const claimed = listed.length === 0 ? new Set<string>() : await claimedIdentifiers(kubernetes);
+  const step =
+    recorded === null && !isNamed
+      ? nextCreationStep(
+          intent,
+          listed.map(({ identifier }) => identifier),
+          claimed,
+          intent.isAccepted ? client.times.acceptedMs : client.times.settleMs,
+          Date.now(),
+        )
+      : { kind: 'adopt' as const, identifier: recorded ?? named?.identifier ?? '' };
   if (step.kind === 'ask') return { kind: 'nothing' };
   if (step.kind === 'wait') return { kind: 'wait', untilMs: step.until - Date.now() };
-  const found = candidates.find(({ identifier }) => identifier === step.identifier);
-  return await adopt(context, machine, found ?? { identifier: step.identifier, id: null, hostname: '' });
+  const found = listed.find(({ identifier }) => identifier === step.identifier) ?? (isNamed ? named : null);
+  const machine = { identifier: step.identifier, id: found?.id ?? null };
+  const identifier = recorded ?? (await recordIdentifier(kubernetes, intent.machine, machine));
+  return {
+    kind: 'adopted',
+    identifier,
+    hostname: found?.identifier === identifier ? (found?.hostname ?? '') : '',
+    surplus: listed.map((one) => one.identifier).filter((one) => one !== identifier && !claimed.has(one)),
+  };
+}
+
+function surplusOf(resolution: Resolution): readonly string[] {
+  return resolution.kind === 'adopted' ? resolution.surplus : [];
 }
 
 function waiting({ client }: VpsieContext, intent: Intent, request: MachineKey, untilMs: number): Creation {

@@ -48,7 +48,7 @@ async function findMachine(context: VpsieContext, machine: MachineToDelete): Pro
         retryAfterMs: Math.max(1, Math.min(resolution.untilMs, context.client.times.lookMs)),
       };
     }
-    await clearIntent(context, turn.intent);
+    await clearIntent(context, turn.intent, resolution.kind === 'adopted' ? resolution.surplus : []);
     if (resolution.kind === 'adopted' && resolution.identifier !== null) return resolution.identifier;
     // The fence is made by the next try.
     return { kind: 'going', detail: 'no machine came of the request', retryAfterMs: AGAIN_MS };

@@ -20,15 +20,22 @@ import { providerUnavailable } from './words.ts';
 /** In Headroom's own namespace; its holder is the VPSieNode that the request is for. */
 const LEASE = 'node-group-creation';
 const ANNOTATION = 'autoscaler.vpsie.com/creation-intent';
+const SPARES = 'autoscaler.vpsie.com/creation-spares';
 const FENCE = 'autoscaler.vpsie.com/creation-fence';
 const LABELS = { 'app.kubernetes.io/name': 'headroom' };
 
 export interface Intent extends CreationIntent {
   readonly machine: MachineKey;
-  /** VPSie's cluster. */
+  /** VPSie's cluster, and its group there. */
   readonly cluster: string;
+  readonly group: number;
   /** VPSie has said that it makes a machine, and not which. */
   readonly isAccepted: boolean;
+}
+
+/** A machine more than was asked for: the next one of its group is this one, and none is made. */
+export interface Spare extends Pick<Intent, 'cluster' | 'group'> {
+  readonly identifier: string;
 }
 
 /** The Lease as it was read. What is written by it fails where somebody wrote meanwhile. */
@@ -37,20 +44,35 @@ export interface Turn {
   readonly lease: V1Lease | null;
   /** Null while nothing is under way. */
   readonly intent: Intent | null;
+  readonly spares: readonly Spare[];
 }
 
 const intentSchema = z.object({
   machine: z.object({ name: z.string(), uid: z.string() }),
   cluster: z.string(),
+  group: z.int(),
   isAccepted: z.boolean(),
   askedAt: z.number(),
   seenBefore: z.array(z.string()),
 });
 
+const sparesSchema = z.array(z.object({ cluster: z.string(), group: z.int(), identifier: z.string() }));
+/** So many are remembered. */
+const MOST_SPARES = 50;
+
 export async function readTurn(leases: LeaseNamespace): Promise<Turn> {
   const lease = await readLease(leases, LEASE);
-  if (lease === null || holderOf(lease) === null) return { lease, intent: null };
-  return { lease, intent: readIntent(lease) };
+  if (lease === null) return { lease, intent: null, spares: [] };
+  return { lease, intent: holderOf(lease) === null ? null : readIntent(lease), spares: readSpares(lease) };
+}
+
+/** What somebody has changed is forgotten: it only saves a machine. */
+function readSpares({ metadata }: V1Lease): readonly Spare[] {
+  try {
+    return sparesSchema.parse(JSON.parse(metadata?.annotations?.[SPARES] ?? '[]'));
+  } catch {
+    return [];
+  }
 }
 
 function readIntent({ metadata }: V1Lease): Intent {
@@ -62,9 +84,16 @@ function readIntent({ metadata }: V1Lease): Intent {
   }
 }
 
-/** @returns whether it was written: false where somebody else wrote to the Lease since it was read. */
-export async function writeIntent(leases: LeaseNamespace, { lease }: Turn, intent: Intent): Promise<boolean> {
-  const annotations = { ...lease?.metadata?.annotations, [ANNOTATION]: JSON.stringify(intent) };
+/**
+ * @param turn with the spares that are left.
+ * @returns whether it was written: false where somebody else wrote to the Lease since it was read.
+ */
+export async function writeIntent(leases: LeaseNamespace, { lease, spares }: Turn, intent: Intent): Promise<boolean> {
+  const annotations = {
+    ...lease?.metadata?.annotations,
+    [ANNOTATION]: JSON.stringify(intent),
+    [SPARES]: JSON.stringify(spares),
+  };
   const { name } = intent.machine;
   return await unlessChanged(
     lease === null
@@ -82,11 +111,22 @@ export async function markAccepted(leases: LeaseNamespace, intent: Intent): Prom
   await unlessChanged(annotateLease(leases, lease, annotations));
 }
 
-/** Takes the intent off, once what came of it is written down where it belongs. */
-export async function clearIntent(leases: LeaseNamespace, intent: Intent): Promise<void> {
+/**
+ * Takes the intent off, once what came of it is written down where it belongs.
+ *
+ * @param surplus identifiers of machines that came of it besides.
+ */
+export async function clearIntent(
+  leases: LeaseNamespace,
+  intent: Intent,
+  surplus: readonly string[] = [],
+): Promise<void> {
   const turn = await readTurn(leases);
   if (turn.lease === null || turn.intent === null || !isSame(turn.intent, intent)) return;
-  const { [ANNOTATION]: _, ...annotations } = turn.lease.metadata?.annotations ?? {};
+  const { [ANNOTATION]: _, ...rest } = turn.lease.metadata?.annotations ?? {};
+  const { cluster, group } = intent;
+  const spares = [...turn.spares, ...surplus.map((identifier) => ({ cluster, group, identifier }))];
+  const annotations = { ...rest, [SPARES]: JSON.stringify(spares.slice(-MOST_SPARES)) };
   await unlessChanged(replaceLease(leases, turn.lease, null, annotations));
 }
 

@@ -78,6 +78,11 @@ export async function recordedIdentifiers({
   return new Map(objects.map((object) => [readMachine(object).uid, identifiersOf(object)]));
 }
 
+/** The identifiers that VPSieNodes have, all of them: what one of them has is no new machine. */
+export async function claimedIdentifiers(kubernetes: Pick<Kubernetes, 'custom'>): Promise<ReadonlySet<string>> {
+  return new Set([...(await recordedIdentifiers(kubernetes)).values()].flat());
+}
+
 /** In either of the fields that the first implementation and we ourselves write. */
 function identifiersOf(object: unknown): readonly string[] {
   const whole = fieldsOf(object);
