@@ -27,6 +27,8 @@ interface Surroundings {
 /** The classes of pods of a packing, and the tallies that their rules need. */
 export class ClassBook {
   readonly tallies: Tally[] = [];
+  /** Those that must know of every node: nodes come and go far more often than pods do. */
+  readonly spreading: Tally[] = [];
   readonly #surroundings: Surroundings;
   readonly #classes = new Map<string, PodClass>();
   readonly #byKey = new Map<string, Tally>();
@@ -94,16 +96,24 @@ export class ClassBook {
       const topologyKeys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
       made.affinity = {
         tallies: topologyKeys.map((topologyKey) =>
-          this.#tally(`affinity ${topologyKey} ${group}`, { topologyKey, counts: matchesAll, accepts: null }),
+          this.#tally(`affinity ${topologyKey} ${group}`, {
+            topologyKey,
+            counts: matchesAll,
+            accepts: null,
+            spreads: false,
+          }),
         ),
         matchesItself: matchesAll(made),
       };
     }
-    made.antiAffinity = podAntiAffinity
-      .map(resolve)
-      .map((term) =>
-        this.#tally(`matching ${term.key}`, { topologyKey: term.topologyKey, counts: term.matches, accepts: null }),
-      );
+    made.antiAffinity = podAntiAffinity.map(resolve).map((term) =>
+      this.#tally(`matching ${term.key}`, {
+        topologyKey: term.topologyKey,
+        counts: term.matches,
+        accepts: null,
+        spreads: false,
+      }),
+    );
     for (const term of podAntiAffinity.map(resolve)) this.#hold(term);
   }
 
@@ -114,7 +124,12 @@ export class ClassBook {
       constraints.podAntiAffinity.some(
         (other) => resolveTerm(other, namespace, labels, this.#surroundings.namespaces).key === term.key,
       );
-    const tally = this.#tally(`holding ${term.key}`, { topologyKey: term.topologyKey, counts: has, accepts: null });
+    const tally = this.#tally(`holding ${term.key}`, {
+      topologyKey: term.topologyKey,
+      counts: has,
+      accepts: null,
+      spreads: false,
+    });
     this.#holders.set(term.key, { term, tally });
     for (const pods of this.#classes.values()) if (term.matches(pods)) pods.keptAwayBy.push(tally);
   }
@@ -133,7 +148,7 @@ export class ClassBook {
       (tolerations === null || untolerated(tolerations, slot.taints) === null);
     const tally = this.#tally(
       `spread ${JSON.stringify([namespace, selector, topologyKey, topologyKeys, affinity, tolerations])}`,
-      { topologyKey, counts: (pods) => countsForSpread(selector, namespace, pods), accepts },
+      { topologyKey, counts: (pods) => countsForSpread(selector, namespace, pods), accepts, spreads: true },
     );
     return { constraint, tally, self: matchesSelector(selector, labels) ? 1 : 0 };
   }
@@ -144,6 +159,7 @@ export class ClassBook {
     const tally = new Tally(rule);
     this.#byKey.set(key, tally);
     this.tallies.push(tally);
+    if (rule.spreads) this.spreading.push(tally);
     for (const pods of this.#classes.values()) if (rule.counts(pods)) pods.countedBy.push(tally);
     this.#surroundings.countPlaced(tally);
     return tally;

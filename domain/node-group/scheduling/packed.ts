@@ -11,6 +11,8 @@ export interface TallyRule {
   readonly counts: (pods: PodClass) => boolean;
   /** Which nodes count; asked once for each shape of node. Null for all that have the topology key. */
   readonly accepts: ((slot: Slot) => boolean) | null;
+  /** Whether the emptiest domain counts, for which empty nodes count as well. */
+  readonly spreads: boolean;
 }
 
 /** How many pods of some kind are in each domain of a topology. */
@@ -18,9 +20,9 @@ export interface PodTally {
   readonly rule: TallyRule;
   /** All pods that were counted. */
   readonly total: number;
-  /** How many domains have a node that counts. */
+  /** How many domains have a node that counts; 0 for a rule that does not spread. */
   readonly domainCount: number;
-  /** The least number of pods in a domain; 0 where there is no domain. */
+  /** The least number of pods in a domain; 0 where there is no domain, and for a rule that does not spread. */
   readonly least: number;
   /** How many pods are in the domain of the node. */
   at(slot: Slot): number;

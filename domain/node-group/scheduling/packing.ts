@@ -71,7 +71,7 @@ export class Packing {
     };
     this.slots.push(slot);
     this.#byName.set(slot.name, slot);
-    for (const tally of this.classes.tallies) tally.open(slot);
+    for (const tally of this.classes.spreading) tally.open(slot);
     this.#steps.push({ kind: 'opened', slot });
     return slot;
   }
@@ -80,7 +80,7 @@ export class Packing {
   close(slot: Slot): void {
     for (const [pods, count] of slot.pods) this.place(pods, slot, -count);
     slot.isClosed = true;
-    for (const tally of this.classes.tallies) tally.close(slot);
+    for (const tally of this.classes.spreading) tally.close(slot);
     this.#steps.push({ kind: 'closed', slot });
   }
 
@@ -112,10 +112,10 @@ export class Packing {
     }
     if (step.kind === 'closed') {
       slot.isClosed = false;
-      for (const tally of this.classes.tallies) tally.open(slot);
+      for (const tally of this.classes.spreading) tally.open(slot);
       return;
     }
-    for (const tally of this.classes.tallies) tally.close(slot);
+    for (const tally of this.classes.spreading) tally.close(slot);
     this.slots.pop();
     this.#byName.delete(slot.name);
   }
@@ -134,7 +134,7 @@ export class Packing {
   #countPlaced(tally: Tally): void {
     for (const slot of this.slots) {
       if (slot.isClosed) continue;
-      tally.open(slot);
+      if (tally.rule.spreads) tally.open(slot);
       for (const [pods, count] of slot.pods) if (tally.rule.counts(pods)) tally.add(slot, count);
     }
   }

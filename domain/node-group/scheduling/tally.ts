@@ -37,7 +37,7 @@ export class Tally implements PodTally {
     return value === undefined ? 0 : (this.#domains.get(value)?.pods ?? 0);
   }
 
-  /** A node came. */
+  /** A node came. Only asked of rules that spread. */
   open(slot: Slot): void {
     const domain = this.#domainOf(slot);
     if (domain === null) return;
@@ -48,7 +48,7 @@ export class Tally implements PodTally {
     if (this.#domainCount === 1 || domain.pods < this.#least) this.#least = domain.pods;
   }
 
-  /** A node went. */
+  /** A node went. Only asked of rules that spread. */
   close(slot: Slot): void {
     const domain = this.#domainOf(slot);
     if (domain === null) return;
@@ -66,6 +66,7 @@ export class Tally implements PodTally {
     this.total += count;
     if (domain.nodes > 0) this.#bump(domain.pods, -1);
     domain.pods += count;
+    // Without nodes that count, and for rules that do not spread, of which no node is counted.
     if (domain.nodes === 0) return;
     this.#bump(domain.pods, 1);
     if (domain.pods < this.#least) this.#least = domain.pods;
