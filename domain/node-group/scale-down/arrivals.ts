@@ -28,7 +28,7 @@ interface Arrival {
   readonly own: Load;
 }
 
-/** By the uid of the VPSieNode. */
+/** By the name of the VPSieNode, which it has before it exists. */
 export type Arrivals = Readonly<Record<string, Arrival>>;
 
 const STEADY_MS = 3_600_000;
@@ -43,10 +43,10 @@ export class ArrivalBook {
   constructor(before: Arrivals, { at, pods, machines }: ClusterState, packing: Packing) {
     const { evicted } = podsOnNode(pods);
     this.#load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
-    for (const machine of machines.toSorted((a, b) => byText(a.uid, b.uid))) {
+    for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
       if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
-      const arrival = before[machine.uid] ?? this.#seen(machine, packing);
-      if (arrival !== null) this.#arrivals.set(machine.uid, arrival);
+      const arrival = before[machine.name] ?? this.#seen(machine, packing);
+      if (arrival !== null) this.#arrivals.set(machine.name, arrival);
     }
   }
 
@@ -68,8 +68,8 @@ export class ArrivalBook {
   }
 
   /** Why a node that came lately stays; null where it need not. */
-  keptByLoad({ uid, createdAt }: Pick<Machine, 'uid' | 'createdAt'>): Keep | null {
-    const arrival = this.#arrivals.get(uid);
+  keptByLoad({ name, createdAt }: Pick<Machine, 'name' | 'createdAt'>): Keep | null {
+    const arrival = this.#arrivals.get(name);
     if (arrival === undefined || this.#hasFallenSince(arrival)) return null;
     const until = createdAt + STEADY_MS;
     const detail =

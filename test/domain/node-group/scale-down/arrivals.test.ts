@@ -76,7 +76,7 @@ describe('a node that came for pods', () => {
   });
 
   it('is forgotten after the hour', () => {
-    expect(Object.keys(coming.memory.arrivals)).toEqual(['uid-m-b']);
+    expect(Object.keys(coming.memory.arrivals)).toEqual(['m-b']);
     expect(plan(clusterAt(60, [], 'Ready'), coming.memory).memory.arrivals).toEqual({});
   });
 });
