@@ -37,6 +37,8 @@ export interface NodeDrainInput extends Pick<DrainOrder, 'target'> {
   readonly removal: DrainOrder['removal'];
   /** The VPSieNode that must be ready before the first eviction; absent: none. */
   readonly replacement?: string | null;
+  /** Only takes back the marks of a drain that nobody carries out any more. */
+  readonly undoesOnly?: boolean;
   /** Milliseconds without progress after which the drain is blocked; default `DRAIN_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }

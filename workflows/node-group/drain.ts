@@ -32,7 +32,7 @@ export async function nodeDrain(input: NodeDrainInput): Promise<DrainEnding> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const order = orderOf(input);
   const carried = upgradeCarried(input.carried);
-  const memory = carried?.memory ?? firstStep(order);
+  const memory = carried?.memory ?? firstOf(input);
   const run: DrainRun = new ControllerRun<DrainShown, DrainStep>({
     identity: { controller: 'node-group', target: target.node, cluster: target.cluster },
     carried,
@@ -54,6 +54,11 @@ export async function nodeDrain(input: NodeDrainInput): Promise<DrainEnding> {
     run.remember(afterStop(run.memory, 'the workflow was cancelled') ?? run.memory);
     return await CancellationScope.nonCancellable(async () => await run.reconcile(pass, next));
   }
+}
+
+function firstOf(input: NodeDrainInput): DrainStep {
+  const first = firstStep(orderOf(input));
+  return input.undoesOnly === true ? (afterStop(first, input.removal.detail) ?? first) : first;
 }
 
 function handleMessages(run: DrainRun, { order }: NodeDrain): void {

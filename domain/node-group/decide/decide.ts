@@ -38,6 +38,10 @@ export function decide(
     const until = seen.at + HELD_LOOK_MS;
     return [memory, { kind: 'wait', until, phase: 'Blocked', reason: 'HeldByOther', detail: seen.heldBy, ...shown }];
   }
+  if (seen.areTypesDue && !group.isDeleting) {
+    const detail = `asking ${group.provider} for the instance types of the group`;
+    return [memory, { kind: 'refresh', phase: 'Starting', reason: 'InstanceTypesDue', detail, ...shown }];
+  }
   if (group.mode === 'observe') return [memory, observed(seen)];
   return acting(seen, group, memory);
 }
@@ -104,6 +108,8 @@ function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: r
   const shown = { phase: 'Deleting', reason: 'GroupDeleted', facts: facts(seen), drains } as const;
   if (left === 0) return { ...shown, kind: 'release', detail: 'every machine of the group was given back' };
   const detail = `the group is being deleted: ${left} of its machines are to be drained and given back`;
+  // Those that are no nodes yet need no drain.
+  if (seen.unsettled > 0) return { ...shown, kind: 'drive', detail };
   return { ...shown, kind: 'wait', until: earliest(seen, memory), detail };
 }
 

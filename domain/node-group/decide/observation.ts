@@ -1,7 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { MachinePhase, Mode, NodeGroup, Provider } from '../model/node-group.ts';
 import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts';
-import type { WantedGroupStatus } from '../status/group-status.ts';
 
 /** What a pass needs to know of a NodeGroup, as its object and its settings say it. */
 export interface SeenGroup
@@ -49,8 +48,10 @@ export interface NodeGroupObservation {
   readonly removals: readonly Removal[];
   readonly kept: Excerpt<KeptNode>;
   readonly leaving: readonly LeavingNode[];
-  /** The status of the object as it should be; null where it is so already. */
-  readonly status: WantedGroupStatus | null;
+  /** Whether the status of the object is not as it should be. */
+  readonly isStatusDue: boolean;
+  /** Whether the provider is to be asked for the group's instance types: they are missing, or too old for what is to be decided. */
+  readonly areTypesDue: boolean;
   /** When the plan can become another one by time alone; null where no clock decides it. */
   readonly nextLook: EpochMs | null;
 }

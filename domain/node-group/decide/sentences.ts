@@ -11,6 +11,7 @@ export function newNodesText(newNodes: readonly NewNodes[]): string {
     newNodes.map(({ count, instanceType, reason, podCount }) => {
       const what = `${count} ${count === 1 ? 'node' : 'nodes'} of ${instanceType}`;
       if (reason === 'PendingPods') return `${what} for ${podCount} pending ${podCount === 1 ? 'pod' : 'pods'}`;
+      if (reason === 'Replacement') return `${what} in place of ${count === 1 ? 'one' : 'others'}`;
       return `${what}, as there are fewer than ${reason === 'BelowMinimum' ? 'the minimum' : 'desired'}`;
     }),
   );

@@ -22,6 +22,7 @@ type NodeGroupReason =
   | 'PodsUnhelped'
   | 'NewNodes'
   | 'MachinesComing'
+  | 'InstanceTypesDue'
   | 'BackingOff'
   | 'Draining'
   | 'ApprovalRequired'
@@ -52,6 +53,8 @@ export type NodeGroupVerdict = Shown & {
     | { readonly kind: 'release' }
     /** Create machines and drive them until each is ready or has failed. */
     | { readonly kind: 'create'; readonly newNodes: readonly NewNodes[] }
+    /** Ask the provider for the group's instance types. */
+    | { readonly kind: 'refresh' }
     /** Drive the machines that are not settled. */
     | { readonly kind: 'drive' }
     /** Wait for a reconcile request, or for a moment; null: for no moment. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { DisruptionReason } from './node-group.ts';
 
 /** Why a node is to come. */
-export type ScaleUpReason = 'PendingPods' | 'BelowMinimum' | 'BelowDesired';
+export type ScaleUpReason = 'PendingPods' | 'BelowMinimum' | 'BelowDesired' | 'Replacement';
 
 export interface NewNodes {
   readonly group: string;

@@ -48,7 +48,8 @@ function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
     removals: [],
     kept: { total: 0, first: [] },
     leaving: [],
-    status: null,
+    isStatusDue: false,
+    areTypesDue: false,
     nextLook: null,
     ...more,
   };

@@ -1,0 +1,51 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { NodeGroupActivities, NodeGroupCacheActivities } from '../../activities/node-group/interface.ts';
+import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { controllerActivities } from '../kernel/activities.ts';
+
+/** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
+const heartbeatTimeout = '10 seconds';
+
+/** A read of the starters' caches. It waits for a plan that is as fresh as the API server, and may move to another starter. */
+export function observing(cluster: string) {
+  return proxyActivities<NodeGroupCacheActivities>({
+    taskQueue: activityTaskQueue(cacheTaskQueue(cluster), 'node-group'),
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    // There is no overall limit: a starter comes back.
+    retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  });
+}
+
+/** A handful of writes, of which each may pass slow admission webhooks; a thousand VPSieNodes at most. */
+export const { ensureScaledUp } = controllerActivities<NodeGroupActivities>('node-group', {
+  startToCloseTimeout: '5 minutes',
+  // What was planned longer ago is planned anew.
+  scheduleToCloseTimeout: '10 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** Polls by retry. A request ends it, and it is called again: each attempt looks at everything anew. */
+export const { driveMachines } = controllerActivities<NodeGroupActivities>('node-group', {
+  // A provider's API may take its time, or ask for patience by its rate limit.
+  startToCloseTimeout: '10 minutes',
+  // A machine has 15 minutes by default; a provider that cannot be reached for longer is shown.
+  scheduleToCloseTimeout: '20 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** One question to the provider or none, and one write. */
+export const { ensureInstanceTypes, ensureGroupStatus, ensureGroupReleased } =
+  controllerActivities<NodeGroupActivities>('node-group', {
+    startToCloseTimeout: '2 minutes',
+    // A provider or a cluster that cannot be reached for longer is shown, and the next pass tries again.
+    scheduleToCloseTimeout: '5 minutes',
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  });
