@@ -1,6 +1,7 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { NewNodes } from '../../domain/node-group/model/plan.ts';
+import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
 import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
 
 export interface GroupInput {
@@ -16,8 +17,10 @@ interface MachineInput extends GroupInput {
 
 export interface ObserveInput {
   readonly target: NodeGroupTarget;
-  /** Nodes that a person wants to be drained. */
-  readonly requested: readonly string[];
+  /** Nodes that people want to be taken away. */
+  readonly requested: readonly RequestedRemoval[];
+  /** Nodes that are left alone for a while. */
+  readonly resting: readonly RestingNode[];
 }
 
 export interface ScaleUpInput extends GroupInput {
@@ -27,7 +30,7 @@ export interface ScaleUpInput extends GroupInput {
 }
 
 export type ScaledUp =
-  /** The VPSieNodes exist; their names. */
+  /** The VPSieNodes exist; their names, in the order of `newNodes`. */
   | { readonly kind: 'created'; readonly machines: readonly string[] }
   /** Somebody acted on a later plan, or on another one: nothing was written. */
   | { readonly kind: 'superseded'; readonly detail: string };

@@ -1,9 +1,15 @@
+import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
+import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { scheduleAdmission } from './admission.ts';
-import { createScheduleRequestSender, type QueuedScheduleRequest } from './reconcile-request.ts';
-import { keepRunning } from './keep-running.ts';
+import {
+  createScheduleRequestSender,
+  type QueuedScheduleRequest,
+  scheduleRequest,
+  startRequest,
+} from './reconcile-request.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { watchSchedules } from './watch.ts';
 import { lightsOutAccess } from './access.ts';
@@ -44,9 +50,14 @@ function start(context: StarterContext): RunningController {
   const kept = keepRunning({
     client,
     cluster,
-    schedules: () => watch.registry.all,
+    workflowType: 'lightsOut',
+    idPrefix: lightsOutId({ cluster, schedule: '' }),
+    subjects: 'schedules',
+    seen: () => watch.registry.all,
     existing: () => watch.existing(),
-    request: (request) => queue.add(request),
+    onMissing: ({ name: schedule, resourceVersion }) =>
+      queue.add(startRequest({ cluster, schedule }, 'its workflow does not run', resourceVersion)),
+    onGone: (schedule) => queue.add(scheduleRequest({ cluster, schedule }, 'the schedule is gone', '')),
     everyMs: config.starter.resyncInterval,
     log,
     signal,

@@ -1,5 +1,4 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { priorities } from '../../domain/kernel/priority.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import { memcachedId, memcachedName, type MemcachedTarget } from '../../domain/memcached/target.ts';
@@ -10,6 +9,7 @@ import {
   type MemcachedRequest,
 } from '../../workflows/memcached/messages.ts';
 import type { memcached } from '../../workflows/memcached/workflow.ts';
+import { firstAttributes } from '../kernel/first-attributes.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedMemcachedRequest extends QueuedRequest {
@@ -50,7 +50,7 @@ export function createMemcachedRequestSender(client: Client): (request: QueuedMe
         signalArgs: [request],
         staticSummary: `${memcachedName(target)} in ${target.cluster}`,
         staticDetails: instructions(target),
-        typedSearchAttributes: searchAttributes(target),
+        typedSearchAttributes: firstAttributes({ controller: 'memcached', target: memcachedName(target), phase: FIRST_PHASE, cluster: target.cluster }),
         priority: { priorityKey: priorities.routine },
       });
       return;
@@ -61,18 +61,6 @@ export function createMemcachedRequestSender(client: Client): (request: QueuedMe
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
-}
-
-function searchAttributes(target: MemcachedTarget): TypedSearchAttributes {
-  const values = {
-    HeadroomController: 'memcached',
-    HeadroomTarget: memcachedName(target),
-    HeadroomPhase: FIRST_PHASE,
-    HeadroomCluster: target.cluster,
-  };
-  return new TypedSearchAttributes(
-    Object.entries(values).map(([name, value]) => ({ key: defineSearchAttributeKey(name, 'KEYWORD'), value })),
-  );
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */

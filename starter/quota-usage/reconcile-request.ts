@@ -1,5 +1,4 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import type { ObservedVersions, UsagePolicy } from '../../domain/quota-usage/observation.ts';
@@ -10,6 +9,7 @@ import {
   type UsageRequest,
 } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
+import { firstAttributes } from '../kernel/first-attributes.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedUsageRequest extends QueuedRequest {
@@ -50,7 +50,7 @@ export function createUsageRequestSender(
         signalArgs: [request],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target, policy),
-        typedSearchAttributes: searchAttributes(target),
+        typedSearchAttributes: firstAttributes({ controller: 'quota-usage', target: targetName(target), phase: FIRST_PHASE, cluster: target.cluster }),
         priority: { priorityKey: priority },
       });
       return;
@@ -61,18 +61,6 @@ export function createUsageRequestSender(
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
-}
-
-function searchAttributes(target: QuotaTarget): TypedSearchAttributes {
-  const values = {
-    HeadroomController: 'quota-usage',
-    HeadroomTarget: targetName(target),
-    HeadroomPhase: FIRST_PHASE,
-    HeadroomCluster: target.cluster,
-  };
-  return new TypedSearchAttributes(
-    Object.entries(values).map(([name, value]) => ({ key: defineSearchAttributeKey(name, 'KEYWORD'), value })),
-  );
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */

@@ -1,7 +1,7 @@
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { decide, pausedVerdict } from '../../domain/node-group/decide/decide.ts';
-import type { NodeGroupMemory } from '../../domain/node-group/decide/memory.ts';
+import { type NodeGroupMemory, restingNodes } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/decide/observation.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
@@ -48,9 +48,10 @@ export class NodeGroupPasses {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<NodeGroupObservation | null> {
-    const requested = this.#run.memory.requested.map(({ node }) => node);
+    const { requested } = this.#run.memory;
+    const input = { target: this.#target, requested, resting: restingNodes(this.#run.memory) };
     const { observeNodeGroup } = observing(this.#target.cluster);
-    return await this.#tried('ReadFailed', async () => await observeNodeGroup({ target: this.#target, requested }));
+    return await this.#tried('ReadFailed', async () => await observeNodeGroup(input));
   }
 
   /** The next step, which is shown and remembered. */

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/time.ts';
+import type { RestingNode } from '../scale-down/plan-removals.ts';
 
 /** A drain that this group began. */
 interface OwnDrain {
@@ -44,3 +45,14 @@ export const freshMemory: NodeGroupMemory = {
   approved: [],
   rejected: [],
 };
+
+/** Nodes that the next plans leave alone: their drain failed, or a person has rejected it. */
+export function restingNodes({ failed, rejected }: NodeGroupMemory): readonly RestingNode[] {
+  return [
+    ...failed.map(({ uid, detail, until }) => ({ uid, detail, until })),
+    ...rejected.map(({ key, by, until }) => {
+      const [uid = ''] = key.split(' ');
+      return { uid, detail: `rejected by ${by}`, until };
+    }),
+  ];
+}

@@ -13,13 +13,13 @@ export interface SeenGroup
 }
 
 /** A list of which only the first entries are shown: what a workflow sees must stay small. */
-interface Excerpt<T> {
+export interface Excerpt<T> {
   readonly total: number;
   readonly first: readonly T[];
 }
 
 /** A node that has the marks of a drain. */
-interface LeavingNode {
+export interface LeavingNode {
   readonly node: string;
   readonly uid: string;
   /** The drain that owns the marks, by its workflow id. */

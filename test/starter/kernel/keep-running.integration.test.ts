@@ -3,11 +3,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
-import { keepRunning } from '../../../starter/lights-out/keep-running.ts';
+import { keepRunning } from '../../../starter/kernel/keep-running.ts';
 import { type CuttableLine, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { borrowTemporal } from '../../kernel/servers/shared-temporal.ts';
 import type { TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+
+const ABOUT = { workflowType: 'lightsOut', subjects: 'schedules' } as const;
 
 let temporal: TemporalServer;
 let line: CuttableLine;
@@ -33,12 +35,15 @@ it('says once that Temporal does not answer, requests nothing meanwhile, and goe
   const kept = keepRunning({
     client: new Client({ connection, namespace: temporal.namespace }),
     cluster: 'test',
-    schedules: () => {
+    ...ABOUT,
+    idPrefix: lightsOutId({ cluster: 'test', schedule: '' }),
+    seen: () => {
       asked += 1;
       return [{ name: 'night', resourceVersion: '7' }];
     },
     existing: () => new Set(['night']),
-    request: ({ coalescingKey, about }) => requested.push(`${about} ${coalescingKey}`),
+    onMissing: ({ name, resourceVersion }) => requested.push(`start ${name} ${resourceVersion}`),
+    onGone: (name) => requested.push(`gone ${name}`),
     everyMs: 20,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
@@ -48,7 +53,7 @@ it('says once that Temporal does not answer, requests nothing meanwhile, and goe
   expect(requested).toEqual([]);
   line.mend();
   await eventually('it sends a reconcile request', () => requested.length > 0);
-  expect(requested[0]).toBe('start lights-out/test/night (start)');
+  expect(requested[0]).toBe('start night 7');
   expect(lines.slice(1)).toEqual(['Temporal lists again which schedules have a workflow']);
   stop.abort();
   await kept;
@@ -71,9 +76,12 @@ it('asks again soon where the first answer did not come: what was deleted while 
   const kept = keepRunning({
     client,
     cluster: 'other',
-    schedules: () => [],
+    ...ABOUT,
+    idPrefix: lightsOutId({ cluster: 'other', schedule: '' }),
+    seen: () => [],
     existing: () => new Set(),
-    request: ({ coalescingKey, about }) => requested.push(`${about} ${coalescingKey}`),
+    onMissing: ({ name, resourceVersion }) => requested.push(`start ${name} ${resourceVersion}`),
+    onGone: (name) => requested.push(`gone ${name}`),
     everyMs: 3_600_000,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
@@ -81,7 +89,7 @@ it('asks again soon where the first answer did not come: what was deleted while 
   await eventually('it asked in vain', () => lines.length > 0);
   line.mend();
   await eventually('it sends a reconcile request', () => requested.length > 0);
-  expect(requested).toEqual([expect.stringContaining(gone)]);
+  expect(requested).toEqual(['gone gone']);
   stop.abort();
   await kept;
   await started.terminate();

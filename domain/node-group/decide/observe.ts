@@ -1,0 +1,100 @@
+/** What a group's workflow is told of the plan for the cluster: its own part, kept small. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { ReadNodeGroup } from '../api/read-node-group.ts';
+import { type Machine, type MachinePhase, machinePhases } from '../model/node-group.ts';
+import type { ClusterPlan, KeptNode, UnhelpedPod } from '../model/plan.ts';
+import type { Excerpt, LeavingNode, NodeGroupObservation } from './observation.ts';
+
+// A plan can name thousands of nodes and pods; what does not fit comes with the next pass.
+const MOST_NEW_NODES = 20;
+const MOST_REMOVALS = 20;
+const MOST_LEAVING = 20;
+const MOST_NAMED = 5;
+const LONGEST_DETAIL = 240;
+
+/** The group, and everything about it, as of one moment. */
+export interface GroupView {
+  readonly at: EpochMs;
+  /** Null for one that is gone. */
+  readonly read: ReadNodeGroup | null;
+  readonly heldBy: string | null;
+  readonly fence: string;
+  /** All machines of the group. */
+  readonly machines: readonly Machine[];
+  /** The names of all Nodes. */
+  readonly nodes: ReadonlySet<string>;
+  readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept'> & { readonly unhelped: Excerpt<UnhelpedPod> };
+  /** Nodes of the group with the marks of a drain whose machine is not being deleted yet. */
+  readonly leaving: readonly LeavingNode[];
+  readonly isStatusDue: boolean;
+  readonly areTypesDue: boolean;
+}
+
+export function observationOf(view: GroupView): NodeGroupObservation {
+  const { at, read, heldBy, fence, machines, plan, leaving, isStatusDue, areTypesDue } = view;
+  const name = read?.name;
+  const kept = plan.kept.filter(({ group }) => group === name);
+  return {
+    at,
+    group: read === null ? null : seenGroup(read),
+    problems: read?.problems.slice(0, MOST_NAMED).map(shortened) ?? [],
+    heldBy,
+    fence,
+    machines: countsOf(machines),
+    unsettled: unsettledMachines(view).length,
+    newNodes: plan.newNodes.filter(({ group }) => group === name).slice(0, MOST_NEW_NODES),
+    unhelped: { total: plan.unhelped.total, first: plan.unhelped.first.slice(0, MOST_NAMED).map(withShortDetail) },
+    removals: plan.removals
+      .filter(({ group }) => group === name)
+      .slice(0, MOST_REMOVALS)
+      .map(withShortDetail),
+    kept: { total: kept.length, first: kept.slice(0, MOST_NAMED).map((each): KeptNode => withShortDetail(each)) },
+    leaving: leaving.slice(0, MOST_LEAVING),
+    isStatusDue,
+    areTypesDue,
+    // The starter plans again by itself, and says when something has changed.
+    nextLook: null,
+  };
+}
+
+/** Machines that somebody has to drive on. Those of nodes that are drained belong to the drain. */
+export function unsettledMachines({
+  machines,
+  nodes,
+  leaving,
+}: Pick<GroupView, 'machines' | 'nodes' | 'leaving'>): readonly Machine[] {
+  const drained = new Set(leaving.map(({ node }) => node));
+  return machines.filter(({ phase, isDeleting, node }) => {
+    if (node !== null && drained.has(node)) return false;
+    return isDeleting || phase !== 'Ready' || node === null || !nodes.has(node);
+  });
+}
+
+function seenGroup({ name, uid, generation, isDeleting, group }: ReadNodeGroup): NodeGroupObservation['group'] {
+  return {
+    name,
+    uid,
+    generation,
+    isDeleting,
+    minNodes: group?.minNodes ?? 0,
+    maxNodes: group?.maxNodes ?? 0,
+    approval: group?.approval ?? 'none',
+    desiredNodes: group?.desiredNodes ?? null,
+    backoff: group?.backoff ?? null,
+    mode: group?.mode ?? 'observe',
+    provider: group?.provider ?? 'vpsie',
+  };
+}
+
+function countsOf(machines: readonly Machine[]): Readonly<Record<MachinePhase, number>> {
+  const count = (phase: MachinePhase): number => machines.filter((machine) => machine.phase === phase).length;
+  return Object.fromEntries(machinePhases.map((phase) => [phase, count(phase)])) as Record<MachinePhase, number>;
+}
+
+function withShortDetail<T extends { readonly detail: string }>(each: T): T {
+  return { ...each, detail: shortened(each.detail) };
+}
+
+function shortened(text: string): string {
+  return text.length <= LONGEST_DETAIL ? text : `${text.slice(0, LONGEST_DETAIL - 1)}…`;
+}

@@ -1,0 +1,135 @@
+/** What a plan is made of, as the API server has it: one watch for each resource, reduced to the model. */
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import { isRecord } from '../../domain/kernel/record.ts';
+import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from '../../domain/node-group/api/names.ts';
+import { readMachine } from '../../domain/node-group/api/machine.ts';
+import { labelsOf } from '../../domain/node-group/scheduling/read-pod.ts';
+import { readPod } from '../../domain/node-group/scheduling/read-pod.ts';
+import {
+  readAttachLimits,
+  readBudget,
+  readClaim,
+  readDaemonSet,
+  readNode,
+  readStorageClass,
+  readVolume,
+} from '../../domain/node-group/scheduling/read-objects.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { listPath } from '../kernel/api-get.ts';
+import { type Informer, openInformer } from '../kernel/informer.ts';
+import { openWhereServed } from '../kernel/where-served.ts';
+import type { PlanPart, PlanParts } from './plan-messages.ts';
+
+/** A cached object: its identity for the cache, and what a plan needs of it. */
+interface Shaped extends KubernetesObject {
+  readonly read: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Source {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly fieldSelector?: string;
+  readonly read: (object: Fields) => unknown;
+}
+
+/** Pods that have ended need no node. */
+const LIVING = 'status.phase!=Succeeded,status.phase!=Failed';
+
+const SOURCES: Readonly<Record<PlanPart, Source>> = {
+  pods: { group: '', version: 'v1', resource: 'pods', fieldSelector: LIVING, read: readPod },
+  nodes: { group: '', version: 'v1', resource: 'nodes', read: readNode },
+  namespaces: {
+    group: '',
+    version: 'v1',
+    resource: 'namespaces',
+    read: ({ metadata }) => labelsOf(isRecord(metadata) ? metadata['labels'] : undefined),
+  },
+  claims: { group: '', version: 'v1', resource: 'persistentvolumeclaims', read: readClaim },
+  volumes: { group: '', version: 'v1', resource: 'persistentvolumes', read: readVolume },
+  daemonSets: { group: 'apps', version: 'v1', resource: 'daemonsets', read: readDaemonSet },
+  budgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets', read: readBudget },
+  storageClasses: { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses', read: readStorageClass },
+  attachLimits: { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes', read: readAttachLimits },
+  machines: { group: GROUP, version: VERSION, resource: MACHINE_PLURAL, read: readMachine },
+};
+
+/** The definitions are ours, so they are only away, or about to come. */
+const DEFINED_MS = 5_000;
+
+export interface NodeGroupCaches {
+  /** By a name for people. */
+  readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
+  /** NodeGroups as they are: there are few, and their status is compared with what it should say. */
+  readonly groups: Informer<KubernetesObject>;
+  /** Everything that there is now, as it is sent to a planner that knows nothing yet. */
+  all(): PlanParts;
+  /** What is not known now; null where everything is. */
+  trouble(): string | null;
+  stop(): Promise<void>;
+}
+
+export interface CachesOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly onChange: (part: PlanPart, key: string, read: unknown) => void;
+  readonly onGroup: (object: KubernetesObject) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: CachesOptions): NodeGroupCaches {
+  const parts = Object.keys(SOURCES) as readonly PlanPart[];
+  const open = (part: PlanPart): Informer<Shaped> => {
+    const { read, ...source } = SOURCES[part];
+    const options = {
+      ...source,
+      shape: (object: Shaped) => shaped(object, read),
+      onChange: (object: Shaped) => onChange(part, keyOf(object), object.read),
+      onDelete: (object: Shaped) => onChange(part, keyOf(object), null),
+    };
+    return part === 'machines'
+      ? openWhereServed<Shaped>(kubeConfig, options, { everyMs: DEFINED_MS, log, signal })
+      : openInformer<Shaped>(
+          kubeConfig,
+          { ...options, name: `${source.resource} (node-group)`, path: listPath(source) },
+          { log, signal },
+        );
+  };
+  const opened = parts.map((part) => [part, open(part)] as const);
+  const groups = openWhereServed<KubernetesObject>(
+    kubeConfig,
+    { group: GROUP, version: VERSION, resource: PLURAL, onChange: onGroup, onDelete: onGroup },
+    { everyMs: DEFINED_MS, log, signal },
+  );
+  const informers = {
+    [PLURAL]: groups,
+    ...Object.fromEntries(opened.map(([part, informer]) => [`${SOURCES[part].resource} (node-group)`, informer])),
+  };
+  return {
+    informers,
+    groups,
+    all: () =>
+      Object.fromEntries(
+        opened.map(([part, informer]) => [part, informer.list().map((object) => [keyOf(object), object.read] as const)]),
+      ),
+    trouble: () => {
+      const away = Object.entries(informers).find(([, { isSynced, trouble }]) => !isSynced() || trouble() !== null);
+      return away === undefined ? null : `the cache of ${away[0]} is not complete: ${away[1].trouble() ?? 'it is being listed'}`;
+    },
+    stop: async () => {
+      await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
+    },
+  };
+}
+
+function shaped(object: KubernetesObject, read: Source['read']): Shaped {
+  const { name = '', namespace, resourceVersion = '' } = object.metadata ?? {};
+  const metadata = namespace === undefined ? { name, resourceVersion } : { name, namespace, resourceVersion };
+  return { metadata, read: read({ ...object }) };
+}
+
+function keyOf({ metadata }: KubernetesObject): string {
+  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+}

@@ -1,0 +1,122 @@
+/** The state of a cluster as the planning thread keeps it, and the plans that it makes of it. */
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
+import { markOf } from '../../domain/node-group/drain/marks.ts';
+import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
+import type { Machine } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
+import { upcomingMachines } from '../../domain/node-group/plan-claim.ts';
+import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
+import { freshPlanMemory, type PlanMemory } from '../../domain/node-group/scale-down/memory.ts';
+import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample } from './plan-messages.ts';
+
+/** The longest window of a NodeGroup is an hour. */
+const SAMPLES_KEPT_MS = 3_660_000;
+/** How many pods are named that no node would help. */
+const NAMED = 20;
+
+type Objects = ReadonlyMap<string, unknown>;
+
+export class PlanBook {
+  readonly #parts = new Map<PlanPart, Map<string, unknown>>();
+  #samples: readonly UsageSample[] = [];
+  #memory: PlanMemory = freshPlanMemory;
+
+  /** Takes what has changed. */
+  update({ isWhole, parts, samples, at }: Pick<PlanRequest, 'isWhole' | 'parts' | 'samples' | 'at'>): void {
+    if (isWhole) this.#parts.clear();
+    for (const [part, changes] of Object.entries(parts)) {
+      const objects = this.#objects(part as PlanPart);
+      for (const [key, read] of changes) {
+        if (read === null) objects.delete(key);
+        else objects.set(key, read);
+      }
+    }
+    this.#samples = [...this.#samples, ...samples].filter((sample) => at - sample.at <= SAMPLES_KEPT_MS);
+  }
+
+  plan(request: PlanRequest): PlanResult {
+    const { blocked, requested, resting } = request;
+    const state = this.#state(request);
+    const { plan, memory } = planCluster(state, { blocked, memory: this.#memory, requested, resting });
+    this.#memory = memory;
+    const { unhelped } = plan;
+    return {
+      ...plan,
+      unhelped: { total: unhelped.length, first: unhelped.slice(0, NAMED) },
+      marked: markedNodes(state),
+    };
+  }
+
+  #state({ at, groups, claims }: PlanRequest): ClusterState {
+    const nodes = this.#all<Node>('nodes');
+    const machines = this.#all<Machine>('machines');
+    const existing = new Set(machines.map(({ name }) => name));
+    const upcoming = upcomingMachines({ plan: '', claims }, existing, at).map(
+      (machine): Machine => ({
+        ...machine,
+        uid: '',
+        resourceVersion: '',
+        phase: 'Pending',
+        providerId: null,
+        node: null,
+        createdAt: machine.at,
+        phaseSince: machine.at,
+        isDeleting: false,
+      }),
+    );
+    return {
+      at,
+      nodes,
+      pods: this.#all('pods'),
+      daemonSets: this.#all('daemonSets'),
+      budgets: this.#all('budgets'),
+      claims: this.#all('claims'),
+      volumes: this.#all('volumes'),
+      storageClasses: this.#all('storageClasses'),
+      attachLimits: this.#all('attachLimits'),
+      namespaces: namespacesOf(this.#objects('namespaces')),
+      groups,
+      machines: [...machines, ...upcoming],
+      leaving: nodes.filter((node) => markOf(node) !== null).map(({ name }) => name),
+      instanceTypes: Object.fromEntries(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
+      utilization: utilizationOf(this.#samples),
+    };
+  }
+
+  #objects(part: PlanPart): Map<string, unknown> {
+    const objects = this.#parts.get(part) ?? new Map<string, unknown>();
+    this.#parts.set(part, objects);
+    return objects;
+  }
+
+  /** What the starter has sent is what the part's reader gave. */
+  #all<T>(part: PlanPart): readonly T[] {
+    return [...this.#objects(part).values()] as readonly T[];
+  }
+}
+
+function namespacesOf(objects: Objects): ClusterState['namespaces'] {
+  const entries = [...objects].map(([key, labels]) => [key.slice(key.indexOf('/') + 1), labels] as const);
+  return Object.fromEntries(entries) as ClusterState['namespaces'];
+}
+
+function utilizationOf(samples: readonly UsageSample[]): ClusterState['utilization'] {
+  const byNode: Record<string, { at: EpochMs; cpu: number; memory: number }[]> = {};
+  for (const { at, nodes } of samples) {
+    for (const [node, [cpu, memory]] of Object.entries(nodes)) (byNode[node] ??= []).push({ at, cpu, memory });
+  }
+  return byNode;
+}
+
+/** Those whose machine is not being deleted already: of these, nothing is taken back. */
+function markedNodes({ nodes, machines }: ClusterState): readonly MarkedNode[] {
+  const byNode = new Map(machines.flatMap((machine) => (machine.node === null ? [] : [[machine.node, machine]])));
+  return nodes.flatMap((node) => {
+    const mark = markOf(node);
+    const machine = byNode.get(node.name);
+    const group = machine?.group ?? node.labels[GROUP_LABEL];
+    if (mark === null || group === undefined || machine?.isDeleting === true) return [];
+    return [{ node: node.name, uid: node.uid, drain: mark.drain, group }];
+  });
+}

@@ -1,0 +1,62 @@
+/** What the starter and the thread that plans say to one another. All of it can be cloned. */
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { ClusterPlan, UnhelpedPod } from '../../domain/node-group/model/plan.ts';
+import type { Blocked } from '../../domain/node-group/plan/offers.ts';
+import type { PlanClaim } from '../../domain/node-group/plan-claim.ts';
+import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
+
+/** Parts of a cluster's state that are watched. */
+export type PlanPart =
+  | 'pods'
+  | 'nodes'
+  | 'namespaces'
+  | 'claims'
+  | 'volumes'
+  | 'daemonSets'
+  | 'budgets'
+  | 'storageClasses'
+  | 'attachLimits'
+  | 'machines';
+
+/** Objects by their keys, as the part's model has them; null for one that is gone. */
+export type PlanParts = Partial<Readonly<Record<PlanPart, readonly (readonly [key: string, read: unknown])[]>>>;
+
+/** What nodes use, in percent of what they have for pods, by the node's name. */
+export interface UsageSample {
+  readonly at: EpochMs;
+  readonly nodes: Readonly<Record<string, readonly [cpu: number, memory: number]>>;
+}
+
+export interface PlanRequest {
+  readonly id: number;
+  /** Whether the thread begins with these parts, or changes those that it has. */
+  readonly isWhole: boolean;
+  readonly parts: PlanParts;
+  readonly samples: readonly UsageSample[];
+  readonly at: EpochMs;
+  readonly groups: readonly NodeGroup[];
+  readonly blocked: Readonly<Record<string, Blocked>>;
+  /** Machines that were claimed, and whose objects may not be seen yet. */
+  readonly claims: readonly PlanClaim[];
+  readonly requested: readonly RequestedRemoval[];
+  readonly resting: readonly RestingNode[];
+}
+
+/** A node with the marks of a drain, and whose it is. */
+export interface MarkedNode {
+  readonly node: string;
+  readonly uid: string;
+  readonly drain: string;
+  readonly group: string;
+}
+
+/** A plan, with what observations need besides. */
+export interface PlanResult extends Omit<ClusterPlan, 'unhelped'> {
+  readonly unhelped: { readonly total: number; readonly first: readonly UnhelpedPod[] };
+  readonly marked: readonly MarkedNode[];
+}
+
+export type PlanResponse =
+  | { readonly id: number; readonly plan: PlanResult }
+  | { readonly id: number; readonly error: string };

@@ -1,0 +1,275 @@
+/** Plans for the whole cluster: when they are made, whom they wake, and what each group's workflow is told of them. */
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { failure } from '../../activities/kernel/failure.ts';
+import { notYet } from '../../activities/kernel/not-yet.ts';
+import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/node-group/interface.ts';
+import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
+import { type GroupView, observationOf, unsettledMachines } from '../../domain/node-group/decide/observe.ts';
+import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
+import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
+import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
+import type { Blocked } from '../../domain/node-group/plan/offers.ts';
+import { isGroupStatusDue } from '../../domain/node-group/status/group-status.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { PlanPart } from './plan-messages.ts';
+import { Planner, type PlanContext, type Planned, type PlannerOptions } from './planner.ts';
+
+export interface PlansOptions {
+  readonly cluster: string;
+  /** What holds for groups that say nothing of their own. */
+  readonly mode: Mode;
+  readonly all: PlannerOptions['all'];
+  readonly groups: () => readonly KubernetesObject[];
+  readonly nodes: () => readonly Node[];
+  readonly machines: () => readonly Machine[];
+  /** Why nothing can be planned now; null where everything is known. */
+  readonly trouble: () => string | null;
+  /** What is read from the API server for each plan. */
+  readonly fresh: () => Promise<FreshFacts>;
+  /** Wakes the workflow of a group, or starts it. */
+  readonly wake: (group: string, cause: string, resourceVersion: string) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface FreshFacts {
+  /** The Lease of plans. */
+  readonly lease: string;
+  readonly claims: readonly PlanClaim[];
+  /** Who else acts on NodeGroups; null for nobody. */
+  readonly heldBy: string | null;
+  /** Groups that are paused, by name. */
+  readonly blocked: Readonly<Record<string, Blocked>>;
+}
+
+// Karpenter's: pods of one rollout are planned for together.
+const IDLE_MS = 1_000;
+const LONGEST_MS = 10_000;
+/** After a plan that failed. */
+const FAILED_MS = 10_000;
+/** How old instance types may be where something depends on them, and where nothing does, in milliseconds. */
+const TYPES_OLD_MS = 3_600_000;
+const TYPES_OLDEST_MS = 86_400_000;
+/** A cache that is not complete is asked again so soon, in milliseconds. */
+const INCOMPLETE_MS = 1_000;
+
+interface Made {
+  readonly plan: Planned;
+  readonly heldBy: string | null;
+}
+
+type Wishes = Pick<PlanContext, 'requested' | 'resting'>;
+
+export class Plans implements NodeGroupCacheActivities {
+  readonly #options: PlansOptions;
+  readonly #planner: Planner;
+  /** What people and earlier drains want of each group's nodes, as its workflow said last. */
+  readonly #wishes = new Map<string, Wishes>();
+  /** What each group's workflow was woken for last. */
+  readonly #wokenFor = new Map<string, string>();
+  #heldBy: string | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #changedSince: number | null = null;
+  /** Whether something changed that the last plan does not know. */
+  #isDirty = true;
+  #last: Made | null = null;
+  #trouble: string | null = null;
+
+  constructor(options: PlansOptions) {
+    this.#options = options;
+    this.#planner = new Planner({ context: async () => await this.#context(), all: options.all });
+  }
+
+  /** An object changed. */
+  change(part: PlanPart, key: string, read: unknown): void {
+    this.#planner.change(part, key, read);
+    this.soon();
+  }
+
+  sample(sample: Parameters<Planner['sample']>[0]): void {
+    this.#planner.sample(sample);
+    this.soon();
+  }
+
+  /** Plans when nothing has changed for a moment, but not much later than the first change. */
+  soon(): void {
+    this.#isDirty = true;
+    const now = Date.now();
+    this.#changedSince ??= now;
+    const due = Math.min(now + IDLE_MS, this.#changedSince + LONGEST_MS);
+    this.#schedule(due - now);
+  }
+
+  /** Wakes every group again that has something to do, in case a request was lost. */
+  resync(): void {
+    this.#wokenFor.clear();
+    this.soon();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#planner.stop();
+  }
+
+  /** See `NodeGroupCacheActivities`. */
+  async observeNodeGroup({ target, requested, resting }: ObserveInput): Promise<NodeGroupObservation> {
+    if (target.cluster !== this.#options.cluster) {
+      const message = `these are the caches of the cluster ${this.#options.cluster}, not of ${target.cluster}`;
+      throw failure({ type: 'InvalidInput', message, nonRetryable: true });
+    }
+    const trouble = this.#options.trouble();
+    if (trouble !== null) throw notYet(trouble, INCOMPLETE_MS);
+    const wishes = { requested, resting };
+    const before = this.#wishes.get(target.group) ?? NO_WISHES;
+    if (JSON.stringify(before) !== JSON.stringify(wishes)) {
+      this.#wishes.set(target.group, wishes);
+      this.#isDirty = true;
+    }
+    const made = await this.#current();
+    return observationOf(this.#viewOf(target.group, made));
+  }
+
+  /** The last plan where nothing has happened since, and nobody has acted on one; otherwise a new one. */
+  async #current(): Promise<Made> {
+    const last = this.#last;
+    if (last !== null && !this.#isDirty) {
+      const { lease, heldBy } = await this.#options.fresh();
+      if (lease === last.plan.fence.lease && heldBy === last.heldBy) return last;
+    }
+    return await this.#make();
+  }
+
+  async #make(): Promise<Made> {
+    this.#isDirty = false;
+    this.#changedSince = null;
+    try {
+      const plan = await this.#planner.plan();
+      this.#last = { plan, heldBy: this.#heldBy };
+      return this.#last;
+    } catch (error) {
+      this.#isDirty = true;
+      throw error;
+    }
+  }
+
+  async #context(): Promise<PlanContext> {
+    const { lease, claims, heldBy, blocked } = await this.#options.fresh();
+    this.#heldBy = heldBy;
+    const wishes = [...this.#wishes.values()];
+    return {
+      lease,
+      claims,
+      blocked,
+      groups: this.#read().flatMap(({ group }) => group ?? []),
+      requested: wishes.flatMap(({ requested }) => requested),
+      resting: wishes.flatMap(({ resting }) => resting),
+    };
+  }
+
+  #schedule(ms: number): void {
+    if (this.#options.signal.aborted) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#planAndWake(), Math.max(0, ms));
+  }
+
+  async #planAndWake(): Promise<void> {
+    const { trouble, log, signal } = this.#options;
+    this.#timer = null;
+    const incomplete = trouble();
+    if (incomplete !== null) return this.#schedule(INCOMPLETE_MS);
+    try {
+      const made = await this.#make();
+      if (this.#trouble !== null) log.info('there are plans for the node groups again');
+      this.#trouble = null;
+      for (const read of this.#read()) this.#wakeFor(read, made);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== this.#trouble && !signal.aborted) log.warn({ err: error }, `no plan for the node groups: ${reason}`);
+      this.#trouble = reason;
+      this.#schedule(FAILED_MS);
+    }
+  }
+
+  /** Wakes a group whose part of the plan is another one than it was woken for, and asks for something. */
+  #wakeFor(read: ReadNodeGroup, made: Made): void {
+    const { name, resourceVersion } = read;
+    const view = this.#viewOf(name, made);
+    const seen = observationOf(view);
+    const { key, cause } = wakeReason(view, seen);
+    if (this.#wokenFor.get(name) === key) return;
+    this.#wokenFor.set(name, key);
+    if (cause !== null) this.#options.wake(name, cause, resourceVersion);
+  }
+
+  #viewOf(group: string, { plan, heldBy }: Made): GroupView {
+    const { nodes, machines } = this.#options;
+    const object = this.#options.groups().find(({ metadata }) => metadata?.name === group);
+    const read = object === undefined ? null : readNodeGroup(object, { mode: this.#options.mode });
+    const own = machines().filter((machine) => machine.group === group);
+    const leaving = plan.marked.filter((node) => node.group === group).map(({ node, uid, drain }) => ({ node, uid, drain }));
+    const all = nodes();
+    return {
+      at: Date.now(),
+      read,
+      heldBy,
+      fence: formatFence(plan.fence),
+      machines: own,
+      nodes: new Set(all.map(({ name }) => name)),
+      plan,
+      leaving,
+      isStatusDue: read?.group != null && isGroupStatusDue(object, read.group, { machines: own, nodes: all }, Date.now()),
+      areTypesDue: read?.group != null && areTypesDue(read.group, plan, Date.now()),
+    };
+  }
+
+  #read(): readonly ReadNodeGroup[] {
+    const { groups, mode } = this.#options;
+    return groups().map((object) => readNodeGroup(object, { mode }));
+  }
+}
+
+const NO_WISHES: Wishes = { requested: [], resting: [] };
+
+/** Instance types and prices change rarely; a group without any can do nothing. */
+function areTypesDue({ instanceTypesAt, offeringIds, instanceTypes }: NodeGroup, plan: Planned, now: number): boolean {
+  if (instanceTypesAt === null) return true;
+  const isNeeded = plan.unhelped.total > 0 || plan.newNodes.length > 0;
+  const isOther = !instanceTypes.every(({ id }) => offeringIds.includes(id));
+  return isOther || now - instanceTypesAt >= (isNeeded ? TYPES_OLD_MS : TYPES_OLDEST_MS);
+}
+
+/** What the workflow would act on or show. The cause is null where it has nothing to do: then nobody is woken. */
+function wakeReason(view: GroupView, seen: NodeGroupObservation): { readonly key: string; readonly cause: string | null } {
+  const { group, newNodes, removals, problems, heldBy, unhelped, leaving, areTypesDue: types } = seen;
+  // Machines on their way are driven by whoever created them; others need somebody who looks.
+  const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
+  const isStatusDue = seen.isStatusDue && seen.unsettled === 0;
+  const reasons = [
+    ...(newNodes.length > 0 ? ['nodes are to come'] : []),
+    ...(removals.length > 0 ? ['nodes are to go'] : []),
+    ...(stray.length > 0 ? ['machines are to be settled'] : []),
+    ...(problems.length > 0 ? ['the group is invalid'] : []),
+    ...(group?.isDeleting === true ? ['the group is being deleted'] : []),
+    ...(leaving.length > 0 ? ['nodes have marks of drains'] : []),
+    ...(types ? ['its instance types are not known, or old'] : []),
+    ...(unhelped.total > 0 ? ['no new node would help pods'] : []),
+    ...(isStatusDue ? ['its status is not true'] : []),
+  ];
+  const key = JSON.stringify({
+    uid: group?.uid,
+    generation: group?.generation,
+    mode: group?.mode,
+    desired: group?.desiredNodes,
+    newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
+    removals: removals.map(({ uid, reason }) => [uid, reason]),
+    stray: stray.map(({ name }) => name),
+    problems,
+    heldBy,
+    unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),
+    leaving: leaving.map(({ uid }) => uid),
+    types,
+    isStatusDue,
+  });
+  return { key, cause: reasons.length === 0 ? null : reasons.join(', ') };
+}
