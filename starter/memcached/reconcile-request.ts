@@ -50,7 +50,12 @@ export function createMemcachedRequestSender(client: Client): (request: QueuedMe
         signalArgs: [request],
         staticSummary: `${memcachedName(target)} in ${target.cluster}`,
         staticDetails: instructions(target),
-        typedSearchAttributes: firstAttributes({ controller: 'memcached', target: memcachedName(target), phase: FIRST_PHASE, cluster: target.cluster }),
+        typedSearchAttributes: firstAttributes({
+          controller: 'memcached',
+          target: memcachedName(target),
+          phase: FIRST_PHASE,
+          cluster: target.cluster,
+        }),
         priority: { priorityKey: priorities.routine },
       });
       return;

@@ -1,4 +1,5 @@
 /** What a plan is made of, as the API server has it: one watch for each resource, reduced to the model. */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import { isRecord } from '../../domain/kernel/record.ts';
 import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from '../../domain/node-group/api/names.ts';
@@ -14,6 +15,8 @@ import {
   readStorageClass,
   readVolume,
 } from '../../domain/node-group/scheduling/read-objects.ts';
+import type { Machine } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
@@ -64,6 +67,9 @@ export interface NodeGroupCaches {
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** NodeGroups as they are: there are few, and their status is compared with what it should say. */
   readonly groups: Informer<KubernetesObject>;
+  node(name: string): Node | null;
+  nodes(): readonly Node[];
+  machines(): readonly Machine[];
   /** Everything that there is now, as it is sent to a planner that knows nothing yet. */
   all(): PlanParts;
   /** What is not known now; null where everything is. */
@@ -86,7 +92,10 @@ export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: Cache
     const options = {
       ...source,
       shape: (object: Shaped) => shaped(object, read),
-      onChange: (object: Shaped) => onChange(part, keyOf(object), object.read),
+      // Most writes of a status change nothing that a plan depends on.
+      onChange: (object: Shaped, last: Shaped | undefined) => {
+        if (!isDeepStrictEqual(last?.read, object.read)) onChange(part, keyOf(object), object.read);
+      },
       onDelete: (object: Shaped) => onChange(part, keyOf(object), null),
     };
     return part === 'machines'
@@ -98,6 +107,11 @@ export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: Cache
         );
   };
   const opened = parts.map((part) => [part, open(part)] as const);
+  const informerOf = (wanted: PlanPart): Informer<Shaped> => {
+    const [, informer] = opened.find(([part]) => part === wanted) ?? [];
+    if (informer === undefined) throw new Error(`nothing watches ${wanted}`);
+    return informer;
+  };
   const groups = openWhereServed<KubernetesObject>(
     kubeConfig,
     { group: GROUP, version: VERSION, resource: PLURAL, onChange: onGroup, onDelete: onGroup },
@@ -110,13 +124,27 @@ export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: Cache
   return {
     informers,
     groups,
+    node: (name) => (informerOf('nodes').get(name)?.read as Node | undefined) ?? null,
+    nodes: () =>
+      informerOf('nodes')
+        .list()
+        .map(({ read }) => read as Node),
+    machines: () =>
+      informerOf('machines')
+        .list()
+        .map(({ read }) => read as Machine),
     all: () =>
       Object.fromEntries(
-        opened.map(([part, informer]) => [part, informer.list().map((object) => [keyOf(object), object.read] as const)]),
+        opened.map(([part, informer]) => [
+          part,
+          informer.list().map((object) => [keyOf(object), object.read] as const),
+        ]),
       ),
     trouble: () => {
-      const away = Object.entries(informers).find(([, { isSynced, trouble }]) => !isSynced() || trouble() !== null);
-      return away === undefined ? null : `the cache of ${away[0]} is not complete: ${away[1].trouble() ?? 'it is being listed'}`;
+      const away = Object.entries(informers).find(([, each]) => !each.isSynced() || each.trouble() !== null);
+      return away === undefined
+        ? null
+        : `the cache of ${away[0]} is not complete: ${away[1].trouble() ?? 'it is being listed'}`;
     },
     stop: async () => {
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));

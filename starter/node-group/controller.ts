@@ -1,6 +1,17 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { nodeGroupId } from '../../domain/node-group/target.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
+import { keepRunning } from '../kernel/keep-running.ts';
+import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { nodeGroupAccess } from './access.ts';
 import { nodeGroupAdmission } from './admission.ts';
+import { type NodeGroupCaches, openCaches } from './caches.ts';
+import { createFreshFacts } from './fresh-facts.ts';
+import { Plans } from './plans.ts';
+import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
+import { sampleUsage } from './usage-sampler.ts';
 
 export const nodeGroupController: StarterController = {
   isEnabled: ({ nodeGroups }) => nodeGroups.enabled,
@@ -8,7 +19,96 @@ export const nodeGroupController: StarterController = {
   start,
 };
 
-/** Has an admission webhook where an address is configured. Nothing is watched yet. */
-function start({ headroom }: StarterContext): RunningController {
-  return { informers: {}, admission: nodeGroupAdmission(headroom.config) };
+/** Two changes of a group's part of the plan in this span are one reconcile request, in milliseconds. */
+const GAP_MS = 1_000;
+/** metrics.k8s.io has new values every 15 to 60 s. */
+const SAMPLE_MS = 60_000;
+/** An observation waits for a plan, which may take seconds; as many groups wait for the same one. */
+const WORKERS = 50;
+
+/** Plans for the whole cluster, wakes the workflows of groups that have something to do, and tells them their part of the plan. */
+function start(context: StarterContext): RunningController {
+  const { headroom, kubeConfig, client } = context;
+  const { config, cluster, log, signal, onStop } = headroom;
+  const { systemNamespace } = config.kubernetes;
+  const everyMs = config.starter.resyncInterval;
+  const kubernetes = connectKubernetes(kubeConfig);
+  const queue = startWorkQueue<QueuedNodeGroupRequest>(context, 'node group reconcile requests', {
+    send: createNodeGroupRequestSender(client),
+    kindOf: () => 'node-group',
+    gapMs: GAP_MS,
+  });
+  const request = (group: string, cause: string, resourceVersion: string): void =>
+    queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
+  const caches = openCaches({
+    kubeConfig,
+    onChange: (part, key, read) => plans.change(part, key, read),
+    onGroup: () => plans.soon(),
+    log,
+    signal,
+  });
+  const plans = new Plans({
+    cluster,
+    mode: config.nodeGroups.mode,
+    caches,
+    fresh: createFreshFacts({ kubernetes, systemNamespace, groups: () => namesOf(caches.groups.list()) }),
+    wake: request,
+    log,
+    signal,
+  });
+  const sampling = sampleUsage({
+    kubeConfig,
+    allocatable: (node) => caches.node(node)?.allocatable ?? null,
+    onSample: (sample) => plans.sample(sample),
+    everyMs: SAMPLE_MS,
+    log,
+    signal,
+  });
+  const kept = keepRunning({
+    client,
+    cluster,
+    workflowType: 'nodeGroup',
+    idPrefix: nodeGroupId({ cluster, group: '' }),
+    subjects: 'node groups',
+    seen: () => caches.groups.list().map(({ metadata }) => seenObject(metadata)),
+    existing: () => existing(caches),
+    onMissing: ({ name, resourceVersion }) => request(name, 'its workflow does not run', resourceVersion),
+    onGone: (name) => request(name, 'the NodeGroup is gone', ''),
+    everyMs,
+    log,
+    signal,
+  });
+  const resync = setInterval(() => plans.resync(), everyMs);
+  onStop('node group watches', async () => {
+    clearInterval(resync);
+    await Promise.all([caches.stop(), plans.stop(), sampling, kept]);
+  });
+  hostObservations(context, plans).catch((error: unknown) => {
+    if (!signal.aborted) headroom.stop('the host of the node groups failed', error);
+  });
+  return { informers: caches.informers, admission: nodeGroupAdmission(config) };
+}
+
+async function hostObservations(
+  { headroom: { cluster }, cacheHost }: Pick<StarterContext, 'headroom' | 'cacheHost'>,
+  plans: Plans,
+): Promise<void> {
+  const taskQueue = activityTaskQueue(cacheTaskQueue(cluster), 'node-group');
+  const observeNodeGroup: Plans['observeNodeGroup'] = async (input) => await plans.observeNodeGroup(input);
+  await cacheHost.run({ taskQueue, activities: { observeNodeGroup }, workers: WORKERS }, 'plans for node groups');
+}
+
+function existing({ groups }: NodeGroupCaches): ReadonlySet<string> | null {
+  return groups.isSynced() && groups.staleSeconds() === 0 ? new Set(namesOf(groups.list())) : null;
+}
+
+function namesOf(objects: readonly KubernetesObject[]): readonly string[] {
+  return objects.map(({ metadata }) => seenObject(metadata).name);
+}
+
+function seenObject({ name = '', resourceVersion = '' }: KubernetesObject['metadata'] = {}): {
+  readonly name: string;
+  readonly resourceVersion: string;
+} {
+  return { name, resourceVersion };
 }

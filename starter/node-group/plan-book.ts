@@ -4,11 +4,10 @@ import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
 import { markOf } from '../../domain/node-group/drain/marks.ts';
 import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
-import type { Node } from '../../domain/node-group/model/node.ts';
 import { upcomingMachines } from '../../domain/node-group/plan-claim.ts';
 import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../domain/node-group/scale-down/memory.ts';
-import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample } from './plan-messages.ts';
+import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, WatchedParts } from './plan-messages.ts';
 
 /** The longest window of a NodeGroup is an hour. */
 const SAMPLES_KEPT_MS = 3_660_000;
@@ -40,7 +39,8 @@ export class PlanBook {
     const state = this.#state(request);
     const { plan, memory } = planCluster(state, { blocked, memory: this.#memory, requested, resting });
     this.#memory = memory;
-    const { unhelped } = plan;
+    // What fits a node that is there, or on its way, waits for nothing that a person could do.
+    const unhelped = plan.unhelped.filter(({ reason }) => reason !== 'FitsExisting' && reason !== 'FitsUpcoming');
     return {
       ...plan,
       unhelped: { total: unhelped.length, first: unhelped.slice(0, NAMED) },
@@ -49,8 +49,8 @@ export class PlanBook {
   }
 
   #state({ at, groups, claims }: PlanRequest): ClusterState {
-    const nodes = this.#all<Node>('nodes');
-    const machines = this.#all<Machine>('machines');
+    const nodes = this.#all('nodes');
+    const machines = this.#all('machines');
     const existing = new Set(machines.map(({ name }) => name));
     const upcoming = upcomingMachines({ plan: '', claims }, existing, at).map(
       (machine): Machine => ({
@@ -58,6 +58,7 @@ export class PlanBook {
         uid: '',
         resourceVersion: '',
         phase: 'Pending',
+        creationReason: 'metrics',
         providerId: null,
         node: null,
         createdAt: machine.at,
@@ -91,8 +92,8 @@ export class PlanBook {
   }
 
   /** What the starter has sent is what the part's reader gave. */
-  #all<T>(part: PlanPart): readonly T[] {
-    return [...this.#objects(part).values()] as readonly T[];
+  #all<Part extends PlanPart>(part: Part): readonly WatchedParts[Part][] {
+    return [...this.#objects(part).values()] as readonly WatchedParts[Part][];
   }
 }
 

@@ -1,23 +1,36 @@
 /** What the starter and the thread that plans say to one another. All of it can be cloned. */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type {
+  AttachLimits,
+  Claim,
+  DaemonSet,
+  DisruptionBudget,
+  PersistentVolume,
+  StorageClass,
+} from '../../domain/node-group/model/cluster-state.ts';
+import type { Machine, NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
+import type { Labels, Pod } from '../../domain/node-group/model/pod.ts';
 import type { ClusterPlan, UnhelpedPod } from '../../domain/node-group/model/plan.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { PlanClaim } from '../../domain/node-group/plan-claim.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
 
-/** Parts of a cluster's state that are watched. */
-export type PlanPart =
-  | 'pods'
-  | 'nodes'
-  | 'namespaces'
-  | 'claims'
-  | 'volumes'
-  | 'daemonSets'
-  | 'budgets'
-  | 'storageClasses'
-  | 'attachLimits'
-  | 'machines';
+/** The parts of a cluster's state that are watched, each as the model has an object of it. */
+export interface WatchedParts {
+  readonly pods: Pod;
+  readonly nodes: Node;
+  readonly namespaces: Labels;
+  readonly claims: Claim;
+  readonly volumes: PersistentVolume;
+  readonly daemonSets: DaemonSet;
+  readonly budgets: DisruptionBudget;
+  readonly storageClasses: StorageClass;
+  readonly attachLimits: AttachLimits;
+  readonly machines: Machine;
+}
+
+export type PlanPart = keyof WatchedParts;
 
 /** Objects by their keys, as the part's model has them; null for one that is gone. */
 export type PlanParts = Partial<Readonly<Record<PlanPart, readonly (readonly [key: string, read: unknown])[]>>>;

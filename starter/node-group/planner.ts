@@ -133,6 +133,7 @@ async function answerOf(worker: Worker, request: PlanRequest): Promise<PlanResul
   worker.on('exit', onExit);
   worker.ref();
   try {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread, no window, has no origin.
     worker.postMessage(request);
     return await promise;
   } finally {

@@ -1,30 +1,29 @@
 /** Plans for the whole cluster: when they are made, whom they wake, and what each group's workflow is told of them. */
-import type { KubernetesObject } from '@kubernetes/client-node';
 import { failure } from '../../activities/kernel/failure.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/node-group/interface.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
-import { type GroupView, observationOf, unsettledMachines } from '../../domain/node-group/decide/observe.ts';
+import { type GroupView, observationOf } from '../../domain/node-group/decide/observe.ts';
+import { type WakeReason, wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../domain/node-group/model/node.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
-import { isGroupStatusDue } from '../../domain/node-group/status/group-status.ts';
+import { groupCounts } from '../../domain/node-group/status/group-counts.ts';
+import { statusPatch, wantedStatusOf } from '../../domain/node-group/status/status-patch.ts';
+import { fieldsOf } from '../../domain/node-group/scheduling/read-pod.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { PlanPart } from './plan-messages.ts';
-import { Planner, type PlanContext, type Planned, type PlannerOptions } from './planner.ts';
+import { Planner, type PlanContext, type Planned } from './planner.ts';
+import type { NodeGroupCaches } from './caches.ts';
 
 export interface PlansOptions {
   readonly cluster: string;
   /** What holds for groups that say nothing of their own. */
   readonly mode: Mode;
-  readonly all: PlannerOptions['all'];
-  readonly groups: () => readonly KubernetesObject[];
-  readonly nodes: () => readonly Node[];
-  readonly machines: () => readonly Machine[];
-  /** Why nothing can be planned now; null where everything is known. */
-  readonly trouble: () => string | null;
+  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'nodes' | 'machines' | 'trouble'>;
   /** What is read from the API server for each plan. */
   readonly fresh: () => Promise<FreshFacts>;
   /** Wakes the workflow of a group, or starts it. */
@@ -67,7 +66,7 @@ export class Plans implements NodeGroupCacheActivities {
   /** What people and earlier drains want of each group's nodes, as its workflow said last. */
   readonly #wishes = new Map<string, Wishes>();
   /** What each group's workflow was woken for last. */
-  readonly #wokenFor = new Map<string, string>();
+  readonly #wokenFor = new Map<string, WakeReason>();
   #heldBy: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #changedSince: number | null = null;
@@ -78,7 +77,7 @@ export class Plans implements NodeGroupCacheActivities {
 
   constructor(options: PlansOptions) {
     this.#options = options;
-    this.#planner = new Planner({ context: async () => await this.#context(), all: options.all });
+    this.#planner = new Planner({ context: async () => await this.#context(), all: () => options.caches.all() });
   }
 
   /** An object changed. */
@@ -103,7 +102,9 @@ export class Plans implements NodeGroupCacheActivities {
 
   /** Wakes every group again that has something to do, in case a request was lost. */
   resync(): void {
-    this.#wokenFor.clear();
+    for (const [group, { isToAct }] of this.#wokenFor) {
+      if (isToAct) this.#wokenFor.delete(group);
+    }
     this.soon();
   }
 
@@ -118,7 +119,7 @@ export class Plans implements NodeGroupCacheActivities {
       const message = `these are the caches of the cluster ${this.#options.cluster}, not of ${target.cluster}`;
       throw failure({ type: 'InvalidInput', message, nonRetryable: true });
     }
-    const trouble = this.#options.trouble();
+    const trouble = this.#options.caches.trouble();
     if (trouble !== null) throw notYet(trouble, INCOMPLETE_MS);
     const wishes = { requested, resting };
     const before = this.#wishes.get(target.group) ?? NO_WISHES;
@@ -174,9 +175,9 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   async #planAndWake(): Promise<void> {
-    const { trouble, log, signal } = this.#options;
+    const { caches, log, signal } = this.#options;
     this.#timer = null;
-    const incomplete = trouble();
+    const incomplete = caches.trouble();
     if (incomplete !== null) return this.#schedule(INCOMPLETE_MS);
     try {
       const made = await this.#make();
@@ -185,7 +186,8 @@ export class Plans implements NodeGroupCacheActivities {
       for (const read of this.#read()) this.#wakeFor(read, made);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== this.#trouble && !signal.aborted) log.warn({ err: error }, `no plan for the node groups: ${reason}`);
+      if (reason !== this.#trouble && !signal.aborted)
+        log.warn({ err: error }, `no plan for the node groups: ${reason}`);
       this.#trouble = reason;
       this.#schedule(FAILED_MS);
     }
@@ -196,37 +198,59 @@ export class Plans implements NodeGroupCacheActivities {
     const { name, resourceVersion } = read;
     const view = this.#viewOf(name, made);
     const seen = observationOf(view);
-    const { key, cause } = wakeReason(view, seen);
-    if (this.#wokenFor.get(name) === key) return;
-    this.#wokenFor.set(name, key);
-    if (cause !== null) this.#options.wake(name, cause, resourceVersion);
+    const reason = wakeReason(view, seen);
+    if (this.#wokenFor.get(name)?.key === reason.key) return;
+    this.#wokenFor.set(name, reason);
+    if (reason.cause !== null) this.#options.wake(name, reason.cause, resourceVersion);
   }
 
   #viewOf(group: string, { plan, heldBy }: Made): GroupView {
-    const { nodes, machines } = this.#options;
-    const object = this.#options.groups().find(({ metadata }) => metadata?.name === group);
-    const read = object === undefined ? null : readNodeGroup(object, { mode: this.#options.mode });
-    const own = machines().filter((machine) => machine.group === group);
-    const leaving = plan.marked.filter((node) => node.group === group).map(({ node, uid, drain }) => ({ node, uid, drain }));
-    const all = nodes();
+    const { caches, mode } = this.#options;
+    const object = caches.groups.list().find(({ metadata }) => metadata?.name === group);
+    const read = object === undefined ? null : readNodeGroup(object, { mode });
+    const own = caches.machines().filter((machine) => machine.group === group);
+    const nodes = new Map(caches.nodes().map((node) => [node.name, node]));
+    const at = Date.now();
+    const leaving = plan.marked
+      .filter((node) => node.group === group)
+      .map(({ node, uid, drain }) => ({ node, uid, drain }));
     return {
-      at: Date.now(),
+      at,
       read,
       heldBy,
       fence: formatFence(plan.fence),
       machines: own,
-      nodes: new Set(all.map(({ name }) => name)),
+      nodes: new Set(nodes.keys()),
       plan,
       leaving,
-      isStatusDue: read?.group != null && isGroupStatusDue(object, read.group, { machines: own, nodes: all }, Date.now()),
-      areTypesDue: read?.group != null && areTypesDue(read.group, plan, Date.now()),
+      isStatusDue: read !== null && isStatusDue({ object, read, machines: own, nodes, at }),
+      areTypesDue: read !== null && read.group !== null && areTypesDue(read.group, plan, at),
     };
   }
 
   #read(): readonly ReadNodeGroup[] {
-    const { groups, mode } = this.#options;
-    return groups().map((object) => readNodeGroup(object, { mode }));
+    const { caches, mode } = this.#options;
+    return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
+}
+
+function isStatusDue({
+  object,
+  read,
+  machines,
+  nodes,
+  at,
+}: {
+  readonly object: unknown;
+  readonly read: ReadNodeGroup;
+  readonly machines: readonly Machine[];
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly at: EpochMs;
+}): boolean {
+  const counts = groupCounts(
+    machines.map((machine) => [machine, machine.node === null ? null : (nodes.get(machine.node) ?? null)]),
+  );
+  return statusPatch(fieldsOf(fieldsOf(object)['status']), wantedStatusOf(read, counts, at), at) !== null;
 }
 
 const NO_WISHES: Wishes = { requested: [], resting: [] };
@@ -237,39 +261,4 @@ function areTypesDue({ instanceTypesAt, offeringIds, instanceTypes }: NodeGroup,
   const isNeeded = plan.unhelped.total > 0 || plan.newNodes.length > 0;
   const isOther = !instanceTypes.every(({ id }) => offeringIds.includes(id));
   return isOther || now - instanceTypesAt >= (isNeeded ? TYPES_OLD_MS : TYPES_OLDEST_MS);
-}
-
-/** What the workflow would act on or show. The cause is null where it has nothing to do: then nobody is woken. */
-function wakeReason(view: GroupView, seen: NodeGroupObservation): { readonly key: string; readonly cause: string | null } {
-  const { group, newNodes, removals, problems, heldBy, unhelped, leaving, areTypesDue: types } = seen;
-  // Machines on their way are driven by whoever created them; others need somebody who looks.
-  const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
-  const isStatusDue = seen.isStatusDue && seen.unsettled === 0;
-  const reasons = [
-    ...(newNodes.length > 0 ? ['nodes are to come'] : []),
-    ...(removals.length > 0 ? ['nodes are to go'] : []),
-    ...(stray.length > 0 ? ['machines are to be settled'] : []),
-    ...(problems.length > 0 ? ['the group is invalid'] : []),
-    ...(group?.isDeleting === true ? ['the group is being deleted'] : []),
-    ...(leaving.length > 0 ? ['nodes have marks of drains'] : []),
-    ...(types ? ['its instance types are not known, or old'] : []),
-    ...(unhelped.total > 0 ? ['no new node would help pods'] : []),
-    ...(isStatusDue ? ['its status is not true'] : []),
-  ];
-  const key = JSON.stringify({
-    uid: group?.uid,
-    generation: group?.generation,
-    mode: group?.mode,
-    desired: group?.desiredNodes,
-    newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
-    removals: removals.map(({ uid, reason }) => [uid, reason]),
-    stray: stray.map(({ name }) => name),
-    problems,
-    heldBy,
-    unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),
-    leaving: leaving.map(({ uid }) => uid),
-    types,
-    isStatusDue,
-  });
-  return { key, cause: reasons.length === 0 ? null : reasons.join(', ') };
 }

@@ -41,7 +41,12 @@ export function createNodeGroupRequestSender(client: Client): (request: QueuedNo
       signalArgs: [{ cause, resourceVersion }],
       staticSummary: `${target.group} in ${target.cluster}`,
       staticDetails: instructions(target),
-      typedSearchAttributes: firstAttributes({ controller: 'node-group', target: target.group, phase: FIRST_PHASE, cluster: target.cluster }),
+      typedSearchAttributes: firstAttributes({
+        controller: 'node-group',
+        target: target.group,
+        phase: FIRST_PHASE,
+        cluster: target.cluster,
+      }),
       priority: { priorityKey: priorities.routine },
     });
   };

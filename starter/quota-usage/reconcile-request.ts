@@ -50,7 +50,12 @@ export function createUsageRequestSender(
         signalArgs: [request],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target, policy),
-        typedSearchAttributes: firstAttributes({ controller: 'quota-usage', target: targetName(target), phase: FIRST_PHASE, cluster: target.cluster }),
+        typedSearchAttributes: firstAttributes({
+          controller: 'quota-usage',
+          target: targetName(target),
+          phase: FIRST_PHASE,
+          cluster: target.cluster,
+        }),
         priority: { priorityKey: priority },
       });
       return;

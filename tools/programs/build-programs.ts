@@ -22,6 +22,9 @@ const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.
 /** The thread that reads files of repositories. `content-thread.ts` looks for it by this name beside its program. */
 const CONTENT_THREAD = 'activities/quota-resize/source/content/content-thread-main.ts';
 
+/** The thread that plans for node groups, which `planner.ts` looks for by this name. */
+const PLAN_THREAD = 'starter/node-group/plan-thread-main.ts';
+
 /** Packages that are CommonJS expect these two. */
 const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = import.meta.filename;';
 
@@ -41,6 +44,7 @@ export async function buildPrograms(folder: string): Promise<void> {
       ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]))),
       bundle(folder, 'workflow-worker-thread', sdk.resolve(WORKFLOW_THREAD)),
       bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD)),
+      bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD)),
     ]),
     bundleWorkflows(join(folder, 'workflow-bundle.js')),
     copyFile(getPrebuiltPath(), join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),

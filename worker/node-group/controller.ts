@@ -10,9 +10,8 @@ import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 import { nodeGroupAccess } from './access.ts';
 
-/** Nothing starts its workflows yet, so no worker runs it. */
 export const nodeGroupController: WorkerController = {
-  workflowTypes: [],
+  workflowTypes: ['nodeDrain', 'nodeGroup'],
   access: nodeGroupAccess,
   customResources: [
     {
@@ -27,7 +26,7 @@ export const nodeGroupController: WorkerController = {
       definition: vpsieNodeDefinition,
     },
   ],
-  isEnabled: () => false,
+  isEnabled: ({ nodeGroups }) => nodeGroups.enabled,
   createActivities,
   histogramBuckets: nodeBuckets,
 };

@@ -6,11 +6,11 @@ import type { ClusterPlan, KeptNode, UnhelpedPod } from '../model/plan.ts';
 import type { Excerpt, LeavingNode, NodeGroupObservation } from './observation.ts';
 
 // A plan can name thousands of nodes and pods; what does not fit comes with the next pass.
-const MOST_NEW_NODES = 20;
-const MOST_REMOVALS = 20;
-const MOST_LEAVING = 20;
+const MOST_NEW_NODES = 10;
+const MOST_REMOVALS = 10;
+const MOST_LEAVING = 10;
 const MOST_NAMED = 5;
-const LONGEST_DETAIL = 240;
+const LONGEST_DETAIL = 200;
 
 /** The group, and everything about it, as of one moment. */
 export interface GroupView {

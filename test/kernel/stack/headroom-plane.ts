@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
-import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { borrowControlPlane } from '../servers/shared-control-plane.ts';
 import { borrowTemporal } from '../servers/shared-temporal.ts';
@@ -30,6 +30,10 @@ export interface HeadroomPlaneOptions {
   readonly controllerManagerFlags?: readonly string[];
   /** Servers that no other file of this process uses. Otherwise they are shared, the control plane where it has no flags. */
   readonly ownServers?: boolean;
+  /** Another control plane than a plain one, with these users besides. */
+  readonly startPlane?: (
+    options: Pick<ControlPlaneOptions, 'users' | 'apiServerFlags' | 'controllerManagerFlags'>,
+  ) => Promise<ControlPlane>;
 }
 
 /** A control plane, Temporal, and Headroom's processes under the product's roles; no forge. */
@@ -52,8 +56,9 @@ async function controlPlaneFor(options: HeadroomPlaneOptions): Promise<ControlPl
   const { apiServerFlags = [], controllerManagerFlags = [], ownServers = false } = options;
   const users = [{ name: WORKER_USER }, { name: STARTER_USER }];
   const isPlain = apiServerFlags.length === 0 && controllerManagerFlags.length === 0;
-  if (isPlain && !ownServers) return await borrowControlPlane(users);
-  return await startControlPlane({ users, apiServerFlags, controllerManagerFlags });
+  const start = options.startPlane ?? startControlPlane;
+  if (isPlain && !ownServers && options.startPlane === undefined) return await borrowControlPlane(users);
+  return await start({ users, apiServerFlags, controllerManagerFlags });
 }
 
 /** Starts everything but the worker and the starter. */

@@ -1,0 +1,52 @@
+/** When a group's workflow is woken: it costs actions, so only for what it would act on, or show. */
+import { type GroupView, unsettledMachines } from './observe.ts';
+import type { NodeGroupObservation } from './observation.ts';
+
+export interface WakeReason {
+  /** The same for as long as nothing has changed that the workflow would act on, or show. */
+  readonly key: string;
+  /** A few words for people; null where there is nothing to do: then nobody is woken. */
+  readonly cause: string | null;
+  /** Whether there is something to act on, and not only to show: then a lost request is made again. */
+  readonly isToAct: boolean;
+}
+
+export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeReason {
+  const { group, newNodes, removals, problems, heldBy, unhelped, leaving, areTypesDue } = seen;
+  // Machines on their way are driven by whoever created them; others need somebody who looks.
+  const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
+  const isStatusDue = seen.isStatusDue && seen.unsettled === 0;
+  const toAct = named({
+    'nodes are to come': newNodes.length > 0,
+    'nodes are to go': removals.length > 0,
+    'machines are to be settled': stray.length > 0,
+    'nodes have marks of drains': leaving.length > 0,
+    'the group is being deleted': group?.isDeleting === true,
+    'its instance types are not known, or old': areTypesDue,
+    'its status is not true': isStatusDue,
+  });
+  const toShow = named({
+    'the group is invalid': problems.length > 0,
+    'no new node would help some pods': unhelped.total > 0,
+  });
+  const key = JSON.stringify({
+    uid: group?.uid,
+    generation: group?.generation,
+    mode: group?.mode,
+    newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
+    removals: removals.map(({ uid, reason }) => [uid, reason]),
+    stray: stray.map(({ name }) => name),
+    leaving: leaving.map(({ uid }) => uid),
+    unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),
+    problems,
+    heldBy,
+    areTypesDue,
+    isStatusDue,
+  });
+  const all = [...toAct, ...toShow];
+  return { key, cause: all.length === 0 ? null : all.join(', '), isToAct: toAct.length > 0 };
+}
+
+function named(reasons: Readonly<Record<string, boolean>>): readonly string[] {
+  return Object.keys(reasons).filter((reason) => reasons[reason] === true);
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { type GroupView, observationOf, unsettledMachines } from '../../../../domain/node-group/decide/observe.ts';
+import { wakeReason } from '../../../../domain/node-group/decide/wake.ts';
+import type { ReadNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
+import type { Removal } from '../../../../domain/node-group/model/plan.ts';
+import { groupOf, machineOf, NOW } from '../builders.ts';
+
+function readOf(over: Partial<ReadNodeGroup> = {}): ReadNodeGroup {
+  const group = groupOf('pool');
+  const { name, uid, resourceVersion, generation, isDeleting } = group;
+  return { name, uid, resourceVersion, generation, isDeleting, group, problems: [], ...over };
+}
+
+function viewOf(over: Partial<GroupView> = {}): GroupView {
+  return {
+    at: NOW,
+    read: readOf(),
+    heldBy: null,
+    fence: '{"lease":"7","plan":"p"}',
+    machines: [],
+    nodes: new Set(),
+    plan: { newNodes: [], removals: [], kept: [], unhelped: { total: 0, first: [] } },
+    leaving: [],
+    isStatusDue: false,
+    areTypesDue: false,
+    ...over,
+  };
+}
+
+const long = (name: string): string => `${name} `.repeat(80);
+
+function removalOf(index: number, group = 'pool'): Removal {
+  const node = `node-with-a-rather-long-name-as-clouds-give-them-${index}`;
+  return {
+    group,
+    node,
+    uid: `00000000-0000-0000-0000-00000000${index}`,
+    machine: node,
+    reason: 'Empty',
+    podCount: 0,
+    replacement: null,
+    detail: long(node),
+  };
+}
+
+const wake = (view: GroupView) => wakeReason(view, observationOf(view));
+
+describe('an observation', () => {
+  it('is at most 16 KB, however large the plan', () => {
+    const newNodes = Array.from({ length: 500 }, (_, index) => ({
+      group: 'pool',
+      instanceType: `type-${index}`,
+      count: 2,
+      reason: 'PendingPods' as const,
+      pods: Array.from({ length: 5 }, (_2, pod) => `a-namespace-of-some-length/a-deployment-7c9d8f6b5d-${pod}`),
+      podCount: 400,
+    }));
+    const unhelped = Array.from({ length: 500 }, (_, index) => ({
+      namespace: 'a-namespace-of-some-length',
+      name: `a-deployment-${index}`,
+      reason: 'TooLarge' as const,
+      detail: long('too large'),
+    }));
+    const removals = Array.from({ length: 500 }, (_, index) => removalOf(index));
+    const kept = removals.map(({ node, group, detail }) => ({
+      node,
+      group,
+      detail,
+      reason: 'AtMinimum' as const,
+      until: null,
+    }));
+    const leaving = removals.map(({ node, uid }) => ({ node, uid, drain: `node-drain/production/${uid}` }));
+    const view = viewOf({
+      plan: { newNodes, removals, kept, unhelped: { total: 500, first: unhelped } },
+      leaving,
+      read: readOf({ problems: Array.from({ length: 20 }, () => long('spec.minNodes')) }),
+    });
+    expect(JSON.stringify(observationOf(view)).length).toBeLessThan(16_384);
+  });
+
+  it('has only what is the group’s own', () => {
+    const removals = [removalOf(1), removalOf(2, 'other')];
+    const view = viewOf({ plan: { ...viewOf().plan, removals } });
+    expect(observationOf(view).removals.map(({ group }) => group)).toEqual(['pool']);
+  });
+
+  it('says that a group is gone', () => {
+    expect(observationOf(viewOf({ read: null }))).toMatchObject({ group: null, newNodes: [], removals: [] });
+  });
+});
+
+describe('machines that are not settled', () => {
+  const ready = machineOf('a', 'pool', { phase: 'Ready', node: 'node-a' });
+
+  it('are those on their way, those that are being deleted, and those whose node is gone', () => {
+    const machines = [
+      ready,
+      machineOf('b', 'pool', { phase: 'Joining' }),
+      machineOf('c', 'pool', { phase: 'Ready', node: 'node-c', isDeleting: true }),
+      machineOf('d', 'pool', { phase: 'Ready', node: 'node-d' }),
+    ];
+    const view = viewOf({ machines, nodes: new Set(['node-a', 'node-c']) });
+    expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+  });
+
+  it('do not include those of nodes that are drained', () => {
+    const leaving = [{ node: 'node-a', uid: 'u', drain: 'node-drain/test/u' }];
+    const machines = [{ ...ready, isDeleting: true }];
+    expect(unsettledMachines(viewOf({ machines, nodes: new Set(['node-a']), leaving }))).toEqual([]);
+  });
+});
+
+describe('a group is woken', () => {
+  it('for nothing where nothing is to be done', () => {
+    expect(wake(viewOf())).toMatchObject({ cause: null, isToAct: false });
+  });
+
+  it('for nodes that are to go, once', () => {
+    const view = viewOf({ plan: { ...viewOf().plan, removals: [removalOf(1)] } });
+    expect(wake(view)).toMatchObject({ cause: 'nodes are to go', isToAct: true });
+    const again = viewOf({ ...view, at: NOW + 60_000, fence: '{"lease":"7","plan":"q"}' });
+    expect(wake(again).key).toBe(wake(view).key);
+  });
+
+  it('not for machines on their way, nor for their status: who has created them drives them', () => {
+    const machines = [machineOf('b', 'pool', { phase: 'Joining' })];
+    expect(wake(viewOf({ machines, isStatusDue: true })).cause).toBeNull();
+    expect(wake(viewOf({ isStatusDue: true })).cause).toBe('its status is not true');
+  });
+
+  it('to show what it cannot do, which is no reason to ask again', () => {
+    const first = [{ namespace: 'a', name: 'b', reason: 'TooLarge' as const, detail: 'too large' }];
+    const view = viewOf({ plan: { ...viewOf().plan, unhelped: { total: 1, first } } });
+    expect(wake(view)).toMatchObject({ cause: 'no new node would help some pods', isToAct: false });
+  });
+});
