@@ -1,6 +1,7 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
+import type { PauseInForce, PauseSubject } from '../domain/kernel/pause.ts';
 import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import type { AdmissionWebhooks } from './admission/webhooks.ts';
@@ -18,6 +19,8 @@ export interface StarterContext {
   readonly metrics: Registry;
   readonly countedUsage: CountedUsage;
   readonly requestMetrics: RequestMetrics;
+  /** The pause that holds for a subject, as it is watched: whoever writes asks again. */
+  readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;
   /** Hosts activities that read the controller's caches. */
   readonly cacheHost: CacheHost;
 }

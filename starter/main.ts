@@ -47,9 +47,11 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
   const cacheHost = new CacheHost(headroom);
-  const context = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
+  const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
+  const pauses = watchPauses(common);
+  const context = { ...common, pauseOf: pauses.pauseOf };
   for (const [, { start }] of enabled) running.push(await start(context));
-  running.push(watchPauses(context));
+  running.push(pauses);
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);

@@ -1,6 +1,6 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
-import type { NewNodes } from '../../domain/node-group/model/plan.ts';
+import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
 import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
 
@@ -27,11 +27,19 @@ export interface ScaleUpInput extends GroupInput {
   /** The plan that says so, as it was observed. */
   readonly fence: string;
   readonly newNodes: readonly NewNodes[];
+  /** Whether the machines of the group are driven on in the same activity, which saves events. */
+  readonly drives: boolean;
+}
+
+export interface CreatedMachine {
+  readonly name: string;
+  readonly instanceType: string;
+  readonly reason: ScaleUpReason;
 }
 
 export type ScaledUp =
-  /** The VPSieNodes exist; their names, in the order of `newNodes`. */
-  | { readonly kind: 'created'; readonly machines: readonly string[] }
+  /** The VPSieNodes exist, and with `drives` each is settled. */
+  | { readonly kind: 'created'; readonly machines: readonly CreatedMachine[]; readonly failed: Driven['failed'] }
   /** Somebody acted on a later plan, or on another one: nothing was written. */
   | { readonly kind: 'superseded'; readonly detail: string };
 
@@ -51,7 +59,10 @@ export interface NodeGroupCacheActivities {
 }
 
 export interface NodeGroupActivities {
-  /** Claims the plan, and creates a VPSieNode for each new node; asks no provider. */
+  /**
+   * Claims the plan, and creates a VPSieNode for each new node; asks no provider. With `drives` it goes on as `driveMachines`.
+   * @throws NotYet, retried, while machines are on their way that it drives.
+   */
   ensureScaledUp(input: ScaleUpInput): Promise<ScaledUp>;
   /**
    * One look at each machine of the group that is not settled: asks the provider for it, waits for its node, gives the node

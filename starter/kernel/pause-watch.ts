@@ -21,6 +21,8 @@ const PAUSE_GAP_MS = 1_000;
 
 const NOTHING_PAUSED: PauseConfigMaps = { everything: null, pauses: null };
 
+export interface WatchedPauses extends RunningController, Pick<StarterContext, 'pauseOf'> {}
+
 /** A running workflow with its target. */
 export interface RunningTarget {
   readonly workflowId: string;
@@ -32,7 +34,7 @@ export interface RunningTarget {
  * wrote it. A pause holds without that, but a workflow that waits would not show it, nor its end, before it next
  * observes. At the start, every workflow that is paused is signalled.
  */
-export function watchPauses(context: StarterContext): RunningController {
+export function watchPauses(context: Omit<StarterContext, 'pauseOf'>): WatchedPauses {
   const { headroom, kubeConfig, client } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
@@ -75,7 +77,10 @@ export function watchPauses(context: StarterContext): RunningController {
   onStop('watches of the pauses', async () => {
     await Promise.all([everything.stop(), pauses.stop()]);
   });
-  return { informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses } };
+  return {
+    informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
+    pauseOf: (subject) => pausesIn(present())(subject),
+  };
 }
 
 /** The workflows whose target is paused in another way than before, or for which this cannot be told. */

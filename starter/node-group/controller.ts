@@ -28,7 +28,7 @@ const WORKERS = 50;
 
 /** Plans for the whole cluster, wakes the workflows of groups that have something to do, and tells them their part of the plan. */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client } = context;
+  const { headroom, kubeConfig, client, pauseOf } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
   const everyMs = config.starter.resyncInterval;
@@ -51,7 +51,7 @@ function start(context: StarterContext): RunningController {
     cluster,
     mode: config.nodeGroups.mode,
     caches,
-    fresh: createFreshFacts({ kubernetes, systemNamespace, groups: () => namesOf(caches.groups.list()) }),
+    fresh: createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => namesOf(caches.groups.list()) }),
     wake: request,
     log,
     signal,

@@ -1,9 +1,8 @@
 /** What is read from the API server for each plan, because a watch could be behind. */
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { orNull } from '../../activities/kubernetes/failure.ts';
-import { readPauses } from '../../activities/kernel/pause.ts';
 import { heldBy as readHeldBy } from '../../activities/node-group/group/other-controller.ts';
-import { pauseSentence } from '../../domain/kernel/pause.ts';
+import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { countedClaims, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
@@ -12,36 +11,31 @@ import type { FreshFacts } from './plans.ts';
 export interface FreshFactsOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
+  readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;
   /** The names of all groups. */
   readonly groups: () => readonly string[];
 }
 
-/** Pauses and other controllers are asked about again before each write, so a plan may be a little behind, in milliseconds. */
+/** Whether another controller is there is asked again before each write, so a plan may be a little behind, in milliseconds. */
 const ROUGHLY_MS = 10_000;
-
-type Rough = Pick<FreshFacts, 'heldBy'> & { readonly pauseOf: Awaited<ReturnType<typeof readPauses>> };
 
 export function createFreshFacts({
   kubernetes,
   systemNamespace,
+  pauseOf,
   groups,
 }: FreshFactsOptions): () => Promise<FreshFacts> {
-  let rough: { readonly facts: Rough; readonly at: EpochMs } | null = null;
+  let held: { readonly by: string | null; readonly at: EpochMs } | null = null;
 
-  async function roughly(now: EpochMs): Promise<Rough> {
-    if (rough !== null && now - rough.at < ROUGHLY_MS) return rough.facts;
-    const [heldBy, pauseOf] = await Promise.all([
-      readHeldBy(kubernetes, now),
-      readPauses({ kubernetes, systemNamespace }),
-    ]);
-    rough = { facts: { heldBy, pauseOf }, at: now };
-    return rough.facts;
+  async function roughlyHeldBy(now: EpochMs): Promise<string | null> {
+    if (held === null || now - held.at >= ROUGHLY_MS) held = { by: await readHeldBy(kubernetes, now), at: now };
+    return held.by;
   }
 
   return async () => {
     const now = Date.now();
-    const [{ heldBy, pauseOf }, lease] = await Promise.all([
-      roughly(now),
+    const [heldBy, lease] = await Promise.all([
+      roughlyHeldBy(now),
       orNull(kubernetes.coordination.readNamespacedLease({ namespace: systemNamespace, name: PLAN_LEASE })),
     ]);
     const blocked = groups().flatMap((name): (readonly [string, Blocked])[] => {

@@ -14,6 +14,7 @@ import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import { groupCounts } from '../../domain/node-group/status/group-counts.ts';
 import { statusPatch, wantedStatusOf } from '../../domain/node-group/status/status-patch.ts';
 import { fieldsOf } from '../../domain/node-group/scheduling/read-pod.ts';
+import { failureOf } from '../kernel/api-get.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { PlanPart } from './plan-messages.ts';
 import { Planner, type PlanContext, type Planned } from './planner.ts';
@@ -45,6 +46,8 @@ export interface FreshFacts {
 // Karpenter's: pods of one rollout are planned for together.
 const IDLE_MS = 1_000;
 const LONGEST_MS = 10_000;
+/** A plan without a change before it: for windows of budgets, backoffs and all else that time decides. */
+const AGAIN_MS = 60_000;
 /** After a plan that failed. */
 const FAILED_MS = 10_000;
 /** How old instance types may be where something depends on them, and where nothing does, in milliseconds. */
@@ -184,13 +187,22 @@ export class Plans implements NodeGroupCacheActivities {
       if (this.#trouble !== null) log.info('there are plans for the node groups again');
       this.#trouble = null;
       for (const read of this.#read()) this.#wakeFor(read, made);
+      this.#scheduleNext(made);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== this.#trouble && !signal.aborted)
-        log.warn({ err: error }, `no plan for the node groups: ${reason}`);
+      const { reason } = failureOf(error);
+      if (reason !== this.#trouble && !signal.aborted) log.warn({ reason }, 'there is no plan for the node groups');
       this.#trouble = reason;
       this.#schedule(FAILED_MS);
     }
+  }
+
+  /** Time alone changes a plan too: when a node has been unneeded for long enough, or a window begins. */
+  #scheduleNext({ plan }: Made): void {
+    if (this.#timer !== null) return;
+    const now = Date.now();
+    const moments = plan.kept.flatMap(({ until }) => (until !== null && until > now ? [until] : []));
+    const soonest = moments.reduce((least, moment) => Math.min(least, moment), now + AGAIN_MS);
+    this.#schedule(Math.max(IDLE_MS, soonest - now));
   }
 
   /** Wakes a group whose part of the plan is another one than it was woken for, and asks for something. */

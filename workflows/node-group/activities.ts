@@ -18,19 +18,9 @@ export function observing(cluster: string) {
   });
 }
 
-/** A handful of writes, of which each may pass slow admission webhooks; a thousand VPSieNodes at most. */
-export const { ensureScaledUp } = controllerActivities<NodeGroupActivities>('node-group', {
-  startToCloseTimeout: '5 minutes',
-  // What was planned longer ago is planned anew.
-  scheduleToCloseTimeout: '10 minutes',
-  heartbeatTimeout,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-});
-
 /** Polls by retry. A request ends it, and it is called again: each attempt looks at everything anew. */
-export const { driveMachines } = controllerActivities<NodeGroupActivities>('node-group', {
-  // A provider's API may take its time, or ask for patience by its rate limit.
+export const { ensureScaledUp, driveMachines } = controllerActivities<NodeGroupActivities>('node-group', {
+  // A thousand VPSieNodes at most, behind slow admission webhooks; a provider that asks for patience by its rate limit.
   startToCloseTimeout: '10 minutes',
   // A machine has 15 minutes by default; a provider that cannot be reached for longer is shown.
   scheduleToCloseTimeout: '20 minutes',

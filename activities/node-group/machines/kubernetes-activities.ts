@@ -11,7 +11,7 @@ import type { NodeGroupActivities } from '../interface.ts';
 import { deleteMachine } from './delete-machine.ts';
 import { driveMachines } from './drive-machines.ts';
 import type { MachineOptions } from './options.ts';
-import { ensureScaledUp } from './scale-up.ts';
+import { scaleUpAndDrive } from './scale-up-and-drive.ts';
 
 export interface MachineActivitiesOptions extends PauseOptions {
   readonly kubernetes: Kubernetes;
@@ -29,7 +29,7 @@ export function createMachineActivities(given: MachineActivitiesOptions): NodeGr
   const now = given.now ?? Date.now;
   const options: MachineOptions = { ...given, now, guard: createWriteGuard({ ...given, now }) };
   return {
-    ensureScaledUp: withKubernetesFailures(async (input) => await ensureScaledUp(options, input)),
+    ensureScaledUp: withKubernetesFailures(async (input) => await scaleUpAndDrive(options, input)),
     driveMachines: withKubernetesFailures(async (input) => await driveMachines(options, input)),
     ensureMachineDeleted: withKubernetesFailures(async (input) => await deleteMachine(options, input)),
     ensureInstanceTypes: withKubernetesFailures(async (input) => await ensureInstanceTypes(options, input)),

@@ -20,7 +20,7 @@ import { notYet } from '../../kernel/not-yet.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
-import type { ScaledUp, ScaleUpInput } from '../interface.ts';
+import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
 import { claimPlan, strikeMachines } from './claim-plan.ts';
 import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
@@ -28,13 +28,6 @@ import type { MachineOptions } from './options.ts';
 
 /** How many objects are created at once. */
 const AT_ONCE = 20;
-
-/** A machine to create, with why. */
-interface NewMachine {
-  readonly name: string;
-  readonly instanceType: string;
-  readonly reason: ScaleUpReason;
-}
 
 /** See `NodeGroupActivities.ensureScaledUp`. */
 export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInput): Promise<ScaledUp> {
@@ -67,7 +60,7 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
     message: `asks for ${listText(types)}: ${listText(newNodes.map(reasonText))}`,
     key: decision,
   });
-  return { kind: 'created', machines: wanted.map(({ name }) => name) };
+  return { kind: 'created', machines: wanted, failed: [] };
 }
 
 /** Null where it creates no machines. */
@@ -96,7 +89,7 @@ function countsOf(newNodes: readonly NewNodes[]): Readonly<Record<string, number
 }
 
 /** The machines of a claim that were not given up meanwhile, each with a reason that asks for its type. */
-function machinesToCreate(claim: PlanClaim, newNodes: readonly NewNodes[]): readonly NewMachine[] {
+function machinesToCreate(claim: PlanClaim, newNodes: readonly NewNodes[]): readonly CreatedMachine[] {
   const givenUp = new Set(claim.givenUp);
   const reasons = new Map<string, ScaleUpReason[]>();
   for (const { instanceType, count: nodes, reason } of newNodes) {
@@ -114,8 +107,8 @@ async function create(
   { target }: ScaleUpInput,
   group: NodeGroup,
   claim: PlanClaim,
-  wanted: readonly NewMachine[],
-): Promise<readonly NewMachine[]> {
+  wanted: readonly CreatedMachine[],
+): Promise<readonly CreatedMachine[]> {
   const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const created = await inParallel(AT_ONCE, missing, async (machine) => {
@@ -140,7 +133,7 @@ function lapsed({ decision, at }: PlanClaim): ApplicationFailure {
   return notYet(`the claim of ${decision}, made at ${formatInstant(at)}, is not held any more`, 100);
 }
 
-function count(group: string, created: readonly NewMachine[]): void {
+function count(group: string, created: readonly CreatedMachine[]): void {
   countScaleUp(group, created.length);
   for (const reason of new Set(created.map((machine) => machine.reason))) countDecision('scale_up', group, reason);
 }
@@ -168,5 +161,7 @@ function reasonText({ reason, podCount }: NewNodes): string {
       return 'there are fewer nodes than the minimum';
     case 'BelowDesired':
       return 'there are fewer nodes than desired';
+    case 'Replacement':
+      return 'a node is to be replaced';
   }
 }

@@ -12,15 +12,15 @@ export interface WakeReason {
 }
 
 export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeReason {
-  const { group, newNodes, removals, problems, heldBy, unhelped, leaving, areTypesDue } = seen;
+  const { group, newNodes, removals, problems, heldBy, unhelped, areTypesDue } = seen;
   // Machines on their way are driven by whoever created them; others need somebody who looks.
   const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
-  const isStatusDue = seen.isStatusDue && seen.unsettled === 0;
+  // The status is written when machines are settled, and when drains have ended.
+  const isStatusDue = seen.isStatusDue && seen.unsettled === 0 && seen.leaving.length === 0;
   const toAct = named({
     'nodes are to come': newNodes.length > 0,
     'nodes are to go': removals.length > 0,
     'machines are to be settled': stray.length > 0,
-    'nodes have marks of drains': leaving.length > 0,
     'the group is being deleted': group?.isDeleting === true,
     'its instance types are not known, or old': areTypesDue,
     'its status is not true': isStatusDue,
@@ -36,7 +36,6 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
     removals: removals.map(({ uid, reason }) => [uid, reason]),
     stray: stray.map(({ name }) => name),
-    leaving: leaving.map(({ uid }) => uid),
     unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),
     problems,
     heldBy,

@@ -61,7 +61,12 @@ export async function startNodeGroupPlane(options: Partial<HeadroomPlaneOptions>
   const plane = await startHeadroomPlane({
     ...options,
     startPlane: startNodePlane,
-    manifests: ['node-group/crd.yaml', 'node-group/rbac.yaml', ...(options.manifests ?? [])],
+    manifests: [
+      'node-group/crd.yaml',
+      'node-group/rbac.yaml',
+      'node-group/kwok/rbac.yaml',
+      ...(options.manifests ?? []),
+    ],
     env: { HEADROOM_NODE_GROUPS: 'true', HEADROOM_NODE_GROUPS_MODE: 'act', ...options.env },
   });
   try {
@@ -149,7 +154,7 @@ export class NodeGroupCluster {
     return items;
   }
 
-  /** Creates pods in a namespace of their own, of 1 CPU and 1 GiB each where `spec` says nothing else. */
+  /** Creates pods in a namespace of their own, of 1 CPU, 1 GiB and 1 s of grace each where `spec` says nothing else. */
   async createPods(namespace: string, count: number, spec: Partial<NonNullable<V1Pod['spec']>> = {}): Promise<void> {
     await this.core.createNamespace({ body: { metadata: { name: namespace } } });
     await eventually(`${namespace} has its service account`, async () =>
@@ -158,7 +163,10 @@ export class NodeGroupCluster {
     const resources = { requests: { cpu: '1', memory: '1Gi' } };
     const containers = [{ name: 'main', image: 'test/none:1', resources }];
     for (let index = 0; index < count; index += 1) {
-      await this.core.createNamespacedPod({ namespace, body: podOf(`pod-${index}`, { containers, ...spec }) });
+      await this.core.createNamespacedPod({
+        namespace,
+        body: podOf(`pod-${index}`, { containers, terminationGracePeriodSeconds: 1, ...spec }),
+      });
     }
   }
 
