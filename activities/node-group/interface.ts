@@ -27,8 +27,8 @@ export interface ScaleUpInput extends GroupInput {
   /** The plan that says so, as it was observed. */
   readonly fence: string;
   readonly newNodes: readonly NewNodes[];
-  /** Whether the machines of the group are driven on in the same activity, which saves events. */
-  readonly drives: boolean;
+  /** Whether the machines of the group are driven on in the same activity, which saves events. Absent: they are not. */
+  readonly drives?: boolean;
 }
 
 export interface CreatedMachine {

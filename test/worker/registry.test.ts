@@ -3,6 +3,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { NodeGroupCacheActivities } from '../../activities/node-group/interface.ts';
+import type { UsageCacheActivities } from '../../activities/quota-usage/interface.ts';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
@@ -20,11 +22,14 @@ const all = Object.fromEntries<WorkerController>(
 const REPOSITORY = { GITHUB_TOKEN: 'token-of-nobody', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops' };
 
 /** What the starters would run, which hold the caches. */
-const ofStarters = createUsageCacheActivities({
-  cache: {} as UsageCache,
-  cluster: 'test',
-  policy: { mode: 'own', auditAfterMs: 60_000 },
-});
+const ofStarters = {
+  ...createUsageCacheActivities({
+    cache: {} as UsageCache,
+    cluster: 'test',
+    policy: { mode: 'own', auditAfterMs: 60_000 },
+  }),
+  observeNodeGroup: async () => await Promise.reject(new Error('a starter answers it, which has plans')),
+} satisfies UsageCacheActivities & NodeGroupCacheActivities;
 
 /** What the worker would run, connected to nothing. */
 function activitiesWith(env: Record<string, string>): object {

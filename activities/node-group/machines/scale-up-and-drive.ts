@@ -7,7 +7,7 @@ import { ensureScaledUp } from './scale-up.ts';
 
 /** See `NodeGroupActivities.ensureScaledUp`. An attempt that has created leaves that to the next one, which only drives. */
 export async function scaleUpAndDrive(options: MachineOptions, input: ScaleUpInput): Promise<ScaledUp> {
-  const { target, uid, drives } = input;
+  const { target, uid, drives = false } = input;
   const scaledUp = createdBefore() ?? (await ensureScaledUp(options, input));
   if (!drives || scaledUp.kind !== 'created') return scaledUp;
   asyncLocalStorage.getStore()?.heartbeat(scaledUp);
