@@ -60,7 +60,7 @@ export interface NodeGroupCacheActivities {
 
 export interface NodeGroupActivities {
   /**
-   * Claims the plan, and creates a VPSieNode for each new node; asks no provider. With `drives` it goes on as `driveMachines`.
+   * Claims the plan, and creates a VPSieNode for each new node; asks no provider. With `drives` it goes on as `ensureMachinesSettled`.
    * @throws NotYet, retried, while machines are on their way that it drives.
    */
   ensureScaledUp(input: ScaleUpInput): Promise<ScaledUp>;
@@ -69,7 +69,7 @@ export interface NodeGroupActivities {
    * its labels and taints, gives up what is overdue, deletes what is to be deleted. Each attempt is one look.
    * @throws NotYet, retried, while machines are on their way.
    */
-  driveMachines(input: GroupInput): Promise<Driven>;
+  ensureMachinesSettled(input: GroupInput): Promise<Driven>;
   /**
    * Deletes the VPSieNode of a machine, and drives its deletion. Once this was called there is no way back.
    * @throws NotYet, retried, until the object is gone.

@@ -1,7 +1,7 @@
 /** What is read from the API server for each plan, because a watch could be behind. */
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { orNull } from '../../activities/kubernetes/failure.ts';
-import { heldBy as readHeldBy } from '../../activities/node-group/group/other-controller.ts';
+import { foreignDefinition, otherController } from '../../activities/node-group/group/other-controller.ts';
 import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { countedClaims, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
@@ -28,7 +28,10 @@ export function createFreshFacts({
   let held: { readonly by: string | null; readonly at: EpochMs } | null = null;
 
   async function roughlyHeldBy(now: EpochMs): Promise<string | null> {
-    if (held === null || now - held.at >= ROUGHLY_MS) held = { by: await readHeldBy(kubernetes, now), at: now };
+    if (held === null || now - held.at >= ROUGHLY_MS) {
+      const by = (await otherController(kubernetes, now)) ?? (await foreignDefinition(kubernetes));
+      held = { by, at: now };
+    }
     return held.by;
   }
 

@@ -19,7 +19,7 @@ export function observing(cluster: string) {
 }
 
 /** Polls by retry. A request ends it, and it is called again: each attempt looks at everything anew. */
-export const { ensureScaledUp, driveMachines } = controllerActivities<NodeGroupActivities>('node-group', {
+export const { ensureScaledUp, ensureMachinesSettled } = controllerActivities<NodeGroupActivities>('node-group', {
   // A thousand VPSieNodes at most, behind slow admission webhooks; a provider that asks for patience by its rate limit.
   startToCloseTimeout: '10 minutes',
   // A machine has 15 minutes by default; a provider that cannot be reached for longer is shown.

@@ -11,7 +11,7 @@ import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import {
-  driveMachines,
+  ensureMachinesSettled,
   ensureGroupReleased,
   ensureGroupStatus,
   ensureInstanceTypes,
@@ -84,7 +84,9 @@ export class NodeGroupPasses {
           return made.kind === 'created' ? made.failed : null;
         });
       case 'drive':
-        return await this.#settle(async () => (await driveMachines.executeWithOptions({ summary }, [input])).failed);
+        return await this.#settle(
+          async () => (await ensureMachinesSettled.executeWithOptions({ summary }, [input])).failed,
+        );
       case 'refresh':
         return await this.#write(async () => await ensureInstanceTypes.executeWithOptions({ summary }, [input]));
       case 'release':

@@ -41,7 +41,7 @@ interface Look {
   readonly steps: readonly (readonly [DrivenMachine, MachineStep])[];
 }
 
-/** See `NodeGroupActivities.driveMachines`. */
+/** See `NodeGroupActivities.ensureMachinesSettled`. */
 export async function driveMachines(options: MachineOptions, input: GroupInput): Promise<Driven> {
   const { kubernetes, now } = options;
   const name = input.target.group;

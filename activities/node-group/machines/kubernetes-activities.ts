@@ -30,7 +30,7 @@ export function createMachineActivities(given: MachineActivitiesOptions): NodeGr
   const options: MachineOptions = { ...given, now, guard: createWriteGuard({ ...given, now }) };
   return {
     ensureScaledUp: withKubernetesFailures(async (input) => await scaleUpAndDrive(options, input)),
-    driveMachines: withKubernetesFailures(async (input) => await driveMachines(options, input)),
+    ensureMachinesSettled: withKubernetesFailures(async (input) => await driveMachines(options, input)),
     ensureMachineDeleted: withKubernetesFailures(async (input) => await deleteMachine(options, input)),
     ensureInstanceTypes: withKubernetesFailures(async (input) => await ensureInstanceTypes(options, input)),
     ensureGroupStatus: withKubernetesFailures(async (input) => await ensureGroupStatus(options, input)),

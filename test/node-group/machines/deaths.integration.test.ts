@@ -69,14 +69,14 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       let isOver = false;
       const ended = await cluster.untilDone('the process has ended', async () =>
         ends(mortal, async () => {
-          await dying.driveMachines(input);
+          await dying.ensureMachinesSettled(input);
           isOver = true;
         }).then((isDead) => {
           if (isDead || isOver) return isDead;
           throw notYet('it has more to do', 0);
         }),
       );
-      await cluster.untilDone('the machines are ready', async () => await alive.driveMachines(input));
+      await cluster.untilDone('the machines are ready', async () => await alive.ensureMachinesSettled(input));
       const nodes = await cluster.nodes(name);
       expect([at, nodes.length, nodes.every(({ metadata }) => metadata?.labels?.['pool'] === name)]).toEqual([
         at,
@@ -99,7 +99,7 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       const alive = cluster.process();
       const fence = await cluster.fence(`plan-${name}`);
       await alive.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 2)] });
-      await cluster.untilDone('the machines are ready', async () => await alive.driveMachines(input));
+      await cluster.untilDone('the machines are ready', async () => await alive.ensureMachinesSettled(input));
       const [machine = '', other = ''] = (await cluster.machines(name)).map((each) => each.name);
       const mortal = new Mortal({ at, when });
       const dying = cluster.process({ mortal });
@@ -126,12 +126,12 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       const alive = cluster.process(given);
       const fence = await cluster.fence(`plan-${name}`);
       await alive.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 2)] });
-      await attempt(async () => await alive.driveMachines(input));
+      await attempt(async () => await alive.ensureMachinesSettled(input));
       now += LATE_MS;
       const mortal = new Mortal({ at, when });
       const dying = cluster.process({ ...given, mortal });
-      const ended = await ends(mortal, async () => await dying.driveMachines(input));
-      await cluster.untilDone('they are gone', async () => await alive.driveMachines(input));
+      const ended = await ends(mortal, async () => await dying.ensureMachinesSettled(input));
+      await cluster.untilDone('they are gone', async () => await alive.ensureMachinesSettled(input));
       expect([at, provider.made.size, await cluster.machines(name)]).toEqual([at, 0, []]);
       expect(await cluster.status(name)).toMatchObject({ desiredNodes: 1, currentNodes: 0, backoff: { failures: 1 } });
       expect(await cluster.events(name)).toEqual([

@@ -28,7 +28,9 @@ describe('a group that is scaled up', () => {
       machines: [expect.any(String), expect.any(String), expect.any(String)],
     });
     expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Pending', 'Pending', 'Pending']);
-    expect(await cluster.untilDone('the machines are ready', async () => await process.driveMachines(input))).toEqual({
+    expect(
+      await cluster.untilDone('the machines are ready', async () => await process.ensureMachinesSettled(input)),
+    ).toEqual({
       failed: [],
     });
     const nodes = await cluster.nodes(name);
@@ -54,7 +56,7 @@ describe('a group that is scaled up', () => {
     const input = await cluster.createGroup(name);
     const process = cluster.process();
     await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-back'), newNodes: [nodesOf(name, 2)] });
-    await cluster.untilDone('the machines are ready', async () => await process.driveMachines(input));
+    await cluster.untilDone('the machines are ready', async () => await process.ensureMachinesSettled(input));
     const [machine] = (await cluster.machines(name)).map((each) => each.name);
     await cluster.untilDone(
       'the machine is gone',

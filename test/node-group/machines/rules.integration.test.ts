@@ -85,11 +85,11 @@ describe('a machine that never registers', () => {
     const fence = await cluster.fence('plan-never');
     const newNodes = [nodesOf(name, 2, { reason: 'BelowMinimum', podCount: 0 })];
     await process.ensureScaledUp({ ...input, fence, newNodes });
-    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    expect(await attempt(async () => await process.ensureMachinesSettled(input))).toBe('again');
     expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Joining', 'Joining']);
     expect(provider.made.size).toBe(2);
     now += 15 * MINUTE + 1000;
-    const driven = await cluster.untilDone('both are gone', async () => await process.driveMachines(input));
+    const driven = await cluster.untilDone('both are gone', async () => await process.ensureMachinesSettled(input));
     expect(driven.failed).toHaveLength(2);
     expect(provider.made.size).toBe(0);
     expect(await cluster.machines(name)).toEqual([]);
@@ -111,7 +111,7 @@ describe('a machine that never registers', () => {
     const scaled = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
     const machines = scaled.kind === 'created' ? scaled.machines : [];
     expect(await upcoming()).toEqual(expect.arrayContaining([...machines]));
-    const driven = await cluster.untilDone('it is gone', async () => await process.driveMachines(input));
+    const driven = await cluster.untilDone('it is gone', async () => await process.ensureMachinesSettled(input));
     expect(driven.failed).toEqual([expect.stringContaining('the quota is exceeded')]);
     expect(await cluster.machines(name)).toEqual([]);
     // Nobody but the pods had wanted it: another group is to be tried.
@@ -129,23 +129,23 @@ describe('a machine whose node is gone', () => {
     const input = await cluster.createGroup(name, { labels: { pool: name } });
     const fence = await cluster.fence('plan-lost');
     await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
-    await cluster.untilDone('it is ready', async () => await process.driveMachines(input));
+    await cluster.untilDone('it is ready', async () => await process.ensureMachinesSettled(input));
     const [node] = await cluster.nodes(name);
     const nodeName = node?.metadata?.name ?? '';
     await cluster.core.deleteNode({ name: nodeName });
     now += 60 * MINUTE;
-    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    expect(await attempt(async () => await process.ensureMachinesSettled(input))).toBe('again');
     expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Joining']);
     const { annotations = {} } = node?.metadata ?? {};
     const providerID = node?.spec?.providerID ?? '';
     await cluster.core.createNode({ body: { metadata: { name: nodeName, annotations }, spec: { providerID } } });
-    await cluster.untilDone('it is ready again', async () => await process.driveMachines(input));
+    await cluster.untilDone('it is ready again', async () => await process.ensureMachinesSettled(input));
     expect((await cluster.nodes(name)).map(({ metadata }) => metadata?.labels?.['pool'])).toEqual([name]);
 
     await cluster.core.deleteNode({ name: nodeName });
-    expect(await attempt(async () => await process.driveMachines(input))).toBe('again');
+    expect(await attempt(async () => await process.ensureMachinesSettled(input))).toBe('again');
     now += 15 * MINUTE + 1000;
-    const driven = await cluster.untilDone('it is gone', async () => await process.driveMachines(input));
+    const driven = await cluster.untilDone('it is gone', async () => await process.ensureMachinesSettled(input));
     expect(driven.failed).toEqual([]);
     expect(await cluster.machines(name)).toEqual([]);
     expect((await cluster.status(name))['backoff']).toBeUndefined();
@@ -160,10 +160,10 @@ describe('a group that is deleted', () => {
     const input = await cluster.createGroup(name);
     const fence = await cluster.fence('plan-deleted');
     await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 2)] });
-    await attempt(async () => await process.driveMachines(input));
+    await attempt(async () => await process.ensureMachinesSettled(input));
     await cluster.deleteGroup(name);
     expect(await attempt(async () => await process.ensureGroupReleased(input))).toBe('again');
-    await cluster.untilDone('its machines are gone', async () => await process.driveMachines(input));
+    await cluster.untilDone('its machines are gone', async () => await process.ensureMachinesSettled(input));
     expect([provider.made.size, await cluster.machines(name)]).toEqual([0, []]);
     expect(await cluster.events(name)).not.toContain('Warning ScaleUpFailed');
     await process.ensureGroupReleased(input);
@@ -217,7 +217,7 @@ describe("while the first implementation's controller runs", () => {
     const newNodes = [nodesOf(name, 1)];
     for (const write of [
       async () => await held.ensureScaledUp({ ...input, fence: await cluster.fence('plan-held'), newNodes }),
-      async () => await held.driveMachines(input),
+      async () => await held.ensureMachinesSettled(input),
       async () => await held.ensureMachineDeleted({ ...input, machine: machine?.name ?? '' }),
       async () => await held.ensureInstanceTypes(input),
       async () => await held.ensureGroupStatus(input),
@@ -227,7 +227,7 @@ describe("while the first implementation's controller runs", () => {
     expect(await seen()).toEqual(before);
     expect(await cluster.nodes(name)).toEqual([]);
     await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE });
-    await cluster.untilDone('it is ready', async () => await held.driveMachines(input));
+    await cluster.untilDone('it is ready', async () => await held.ensureMachinesSettled(input));
     expect(await cluster.nodes(name)).toHaveLength(1);
   });
 });
