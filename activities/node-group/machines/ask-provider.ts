@@ -8,7 +8,7 @@ import type { GivenUp } from './give-up.ts';
 import { writeMachineStatus } from './machine-objects.ts';
 import type { MachineOptions } from './options.ts';
 
-const AT_ONCE = 10;
+const AT_ONCE = 20;
 
 export interface Asked {
   readonly waits: readonly { readonly detail: string; readonly retryAfterMs: number | null }[];

@@ -4,7 +4,6 @@ import { listText } from '../../../domain/kernel/sentence.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
-import type { Node } from '../../../domain/node-group/model/node.ts';
 import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
@@ -16,13 +15,13 @@ import { deleteAtProvider } from './delete-at-provider.ts';
 import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
 import { isOfGroup, listMachines } from './machine-objects.ts';
-import { nodesOfMachines } from './node-objects.ts';
+import { nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** Machines become nodes within seconds, or many minutes. */
 const PACE: PollPace = { first: 500, last: 10_000, ramp: 300_000 };
 /** Machines are written one by one, so many at once. */
-const AT_ONCE = 10;
+const AT_ONCE = 20;
 /** How many machines a message names. */
 const NAMED = 3;
 
@@ -38,7 +37,7 @@ interface Look {
   readonly input: GroupInput;
   readonly group: NodeGroup;
   readonly machines: readonly DrivenMachine[];
-  readonly steps: readonly (readonly [DrivenMachine, MachineStep])[];
+  readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
 }
 
 /** See `NodeGroupActivities.ensureMachinesSettled`. */
@@ -54,7 +53,7 @@ export async function driveMachines(options: MachineOptions, input: GroupInput):
     (machine) => machine.isDeleting || isOfGroup(machine, name, input.uid),
   );
   const nodes = await nodesOfMachines(kubernetes, name, machines);
-  const nodeOf = (machine: DrivenMachine): Node | null => nodes.get(machine.name) ?? null;
+  const nodeOf = (machine: DrivenMachine): SeenNode | null => nodes.get(machine.name) ?? null;
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
   const { failed, waits, error } = await take({ options, input, group, machines, steps });

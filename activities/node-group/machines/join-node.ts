@@ -6,7 +6,7 @@ import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { GroupInput } from '../interface.ts';
 import { writeMachineStatus } from './machine-objects.ts';
 import { recordProvisioning } from './metrics.ts';
-import { patchNode } from './node-objects.ts';
+import { patchNode, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** Gives a node that has registered what its group gives its nodes, and says on the machine's object how far it is. */
@@ -15,7 +15,7 @@ export async function joinNode(
   { target }: GroupInput,
   group: NodeGroup,
   machine: DrivenMachine,
-  { node, isReady }: Extract<MachineStep, { kind: 'join' }>,
+  { node, isReady }: Extract<MachineStep<SeenNode>, { kind: 'join' }>,
 ): Promise<void> {
   const { kubernetes, now } = options;
   const guard = async (): Promise<void> => await options.guard(target);

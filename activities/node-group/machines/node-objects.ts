@@ -13,12 +13,17 @@ import { MERGE_PATCH } from '../group/group-objects.ts';
 
 type Core = Pick<Kubernetes, 'core'>;
 
+/** A Node of which the resourceVersion is known, so that a write can be bound to it. */
+export interface SeenNode extends Node {
+  readonly resourceVersion: string;
+}
+
 /** The Nodes that may be those of a group's machines: its own, and where one has registered without a label, those of no group. */
 export async function nodesOfMachines(
   { core }: Core,
   group: string,
   machines: readonly DrivenMachine[],
-): Promise<ReadonlyMap<string, Node | null>> {
+): Promise<ReadonlyMap<string, SeenNode | null>> {
   if (machines.length === 0) return new Map();
   const own = await nodesWith({ core }, `${GROUP_LABEL}=${group}`);
   const lost = machines.some((machine) => mayHaveNode(machine) && nodeOfMachine(machine, own) === null);
@@ -30,36 +35,44 @@ function mayHaveNode({ providerId, node, hostname }: DrivenMachine): boolean {
   return providerId !== null || node !== null || hostname !== '';
 }
 
-async function nodesWith({ core }: Core, labelSelector: string): Promise<readonly Node[]> {
+async function nodesWith({ core }: Core, labelSelector: string): Promise<readonly SeenNode[]> {
   return (await listAll((range) => core.listNode({ ...range, labelSelector }))).map(ofObject);
 }
 
-function ofObject({ metadata, spec, status }: V1Node): Node {
-  return readNode({ metadata, spec, status });
+function ofObject({ metadata, spec, status }: V1Node): SeenNode {
+  return { ...readNode({ metadata, spec, status }), resourceVersion: metadata?.resourceVersion ?? '' };
 }
 
 /**
  * Writes a change to exactly this Node, by what it is now.
  *
+ * @param seen as it was just now.
  * @param patchOf null where there is nothing to write.
  * @param guard before the write; throws while nothing may be written.
  */
 export async function patchNode(
   { core }: Core,
-  { name, uid }: Node,
+  seen: SeenNode,
   patchOf: (node: Node) => MachineNodePatch | null,
   guard: () => Promise<void>,
 ): Promise<void> {
+  const { name, uid } = seen;
+  let present: SeenNode | null = seen;
   await retryOnConflict(`the Node ${name}`, async () => {
-    const object = await orNull(core.readNode({ name }));
-    if (object?.metadata?.uid !== uid) return;
-    const patch = patchOf(ofObject(object));
-    if (patch === null) return;
+    const node = present ?? (await findNode(core, name));
+    // The kubelet writes often: what was seen counts for one try.
+    present = null;
+    const patch = node?.uid === uid ? patchOf(node) : null;
+    if (node === null || patch === null) return;
     await guard();
-    const { resourceVersion } = object.metadata;
-    const body = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
+    const body = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion: node.resourceVersion } };
     await orNull(core.patchNode({ name, body }, MERGE_PATCH));
   });
+}
+
+async function findNode(core: Core['core'], name: string): Promise<SeenNode | null> {
+  const object = await orNull(core.readNode({ name }));
+  return object === null ? null : ofObject(object);
 }
 
 /** Deletes the Nodes that are certainly of a machine which is gone at its provider. */
@@ -72,11 +85,11 @@ export async function deleteNodesOf({ core }: Core, machine: DrivenMachine, guar
 }
 
 /** Nodes that may be of a machine: by its label, by its name, or where it never had one, all that nobody has labelled. */
-async function candidates(core: Core['core'], machine: DrivenMachine): Promise<readonly Node[]> {
+async function candidates(core: Core['core'], machine: DrivenMachine): Promise<readonly SeenNode[]> {
   const labelled = await nodesWith({ core }, `${VPSIENODE_LABEL}=${machine.name}`);
   if (labelled.length > 0) return labelled;
   const name = machine.node ?? machine.hostname;
   if (name === '') return machine.providerId === null ? [] : await nodesWith({ core }, `!${GROUP_LABEL}`);
-  const named = await orNull(core.readNode({ name }));
-  return named === null ? [] : [ofObject(named)];
+  const named = await findNode(core, name);
+  return named === null ? [] : [named];
 }

@@ -9,7 +9,7 @@ import type { DrivenMachine } from './driven-machine.ts';
  * The Node of a machine; null where none has registered. Its label says it, or the provider's name of the machine does. A name of
  * the Node alone counts only for one that is younger than the machine: another one may have had the name before.
  */
-export function nodeOfMachine(machine: DrivenMachine, nodes: readonly Node[]): Node | null {
+export function nodeOfMachine<T extends Node>(machine: DrivenMachine, nodes: readonly T[]): T | null {
   return (
     nodes.find((node) => node.labels[VPSIENODE_LABEL] === machine.name && isSure(machine, node)) ??
     nodes.find((node) => isSure(machine, node)) ??

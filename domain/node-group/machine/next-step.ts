@@ -6,7 +6,7 @@ import { overdueReason } from '../rules/overdue.ts';
 import type { DrivenMachine } from './driven-machine.ts';
 
 /** What to do next about a machine. Details are sentences for people. */
-export type MachineStep =
+export type MachineStep<T extends Node = Node> =
   /** It is a node of the group. */
   | { readonly kind: 'settled' }
   /** Somebody has deleted its object: delete it at the provider. */
@@ -21,7 +21,7 @@ export type MachineStep =
   /** Wait for its node. */
   | { readonly kind: 'await'; readonly detail: string }
   /** Its node has registered: give it what the group gives its nodes. */
-  | { readonly kind: 'join'; readonly node: Node; readonly isReady: boolean; readonly detail: string }
+  | { readonly kind: 'join'; readonly node: T; readonly isReady: boolean; readonly detail: string }
   /** Its node was there and is gone: it may register again. */
   | { readonly kind: 'lost'; readonly detail: string };
 
@@ -30,12 +30,12 @@ export type MachineStep =
  *
  * @param node the Node that it has become; null where there is none.
  */
-export function nextMachineStep(
+export function nextMachineStep<T extends Node>(
   machine: DrivenMachine,
-  node: Node | null,
+  node: T | null,
   group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs'>,
   now: EpochMs,
-): MachineStep {
+): MachineStep<T> {
   const { name, phase, readyAt, providerId } = machine;
   if (machine.isDeleting) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
@@ -51,12 +51,12 @@ export function nextMachineStep(
   return providerId === null ? { kind: 'ask' } : { kind: 'await', detail: `${name} has not registered as a node yet` };
 }
 
-function stepWithNode(
+function stepWithNode<T extends Node>(
   machine: DrivenMachine,
-  node: Node,
+  node: T,
   group: Pick<NodeGroup, 'maxNodeProvisionMs'>,
   now: EpochMs,
-): MachineStep {
+): MachineStep<T> {
   // A kubelet that registers once more makes a Node without what its group had put on it.
   const isNew = node.createdAt > (machine.readyAt ?? node.createdAt) && node.labels[VPSIENODE_LABEL] === undefined;
   if (machine.phase === 'Ready' && !isNew) return { kind: 'settled' };

@@ -11,6 +11,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { GroupInput, NodeGroupActivities } from '../../../activities/node-group/interface.ts';
+import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import { createMachineActivities } from '../../../activities/node-group/machines/kubernetes-activities.ts';
 import type { MachineOptions } from '../../../activities/node-group/machines/options.ts';
 import { INSTANCE_TYPES } from '../../../activities/node-group/provider/kwok/instance-types.ts';
@@ -31,10 +32,20 @@ import { formatFence, PLAN_LEASE } from '../../../domain/node-group/plan-claim.t
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { type NodePlane, startNodePlane } from '../plane.ts';
 import { Mortal } from '../provider/mortal.ts';
 
-export const SYSTEM_NAMESPACE = 'headroom-machines';
+const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+/** Processes have the rights of a worker, and no others. */
+const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
+const MANIFESTS = [
+  'namespace.yaml',
+  'rbac.yaml',
+  'node-group/crd.yaml',
+  'node-group/rbac.yaml',
+  'node-group/kwok/rbac.yaml',
+];
 const TYPES = `
 - { id: small, capacity: { cpu: 2, memory: 4Gi }, pricePerHour: 0.1 }
 - { id: large, capacity: { cpu: 8, memory: 32Gi } }
@@ -64,22 +75,25 @@ export class MachineCluster {
   readonly core: CoreV1Api;
   readonly coordination: CoordinationV1Api;
   readonly custom: CustomObjectsApi;
-  readonly #config: KubeConfig;
+  readonly #worker: KubeConfig;
 
   private constructor(plane: NodePlane) {
     this.plane = plane;
-    this.#config = accessOf(plane.adminKubeconfig);
-    this.core = this.#config.makeApiClient(CoreV1Api);
-    this.custom = this.#config.makeApiClient(CustomObjectsApi);
-    this.coordination = this.#config.makeApiClient(CoordinationV1Api);
+    const admin = accessOf(plane.adminKubeconfig);
+    this.#worker = accessOf(plane.kubeconfigFor(WORKER));
+    this.core = admin.makeApiClient(CoreV1Api);
+    this.custom = admin.makeApiClient(CustomObjectsApi);
+    this.coordination = admin.makeApiClient(CoordinationV1Api);
   }
 
   static async start(): Promise<MachineCluster> {
-    const cluster = new MachineCluster(await startNodePlane());
-    await applyManifests(cluster.plane.adminKubeconfig, [
-      new URL('../../../deploy/node-group/crd.yaml', import.meta.url),
-    ]);
-    await cluster.core.createNamespace({ body: { metadata: { name: SYSTEM_NAMESPACE } } });
+    const cluster = new MachineCluster(await startNodePlane({ users: [{ name: WORKER }] }));
+    const { adminKubeconfig } = cluster.plane;
+    await applyManifests(
+      adminKubeconfig,
+      MANIFESTS.map((file) => new URL(`../../../deploy/${file}`, import.meta.url)),
+    );
+    await applyWritePolicy(adminKubeconfig);
     const { namespace, name, key } = INSTANCE_TYPES;
     await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { [key]: TYPES } } });
     await eventually('NodeGroups are known', async () => {
@@ -87,7 +101,20 @@ export class MachineCluster {
       await cluster.custom.listNamespacedCustomObject(MACHINES);
       return true;
     });
+    await cluster.#untilPolicyHolds();
     return cluster;
+  }
+
+  async #untilPolicyHolds(): Promise<void> {
+    const name = 'policy-probe';
+    await this.core.createNode({ body: { metadata: { name } } });
+    const worker = this.#worker.makeApiClient(CoreV1Api);
+    await eventually('the policy is in force', async () => {
+      const body = { metadata: { annotations: { theirs: '1' } } };
+      const isRefused = (error: unknown): boolean => String(error).includes('headroom-worker may not');
+      return await worker.patchNode({ name, body, dryRun: 'All' }, MERGE_PATCH).then(() => false, isRefused);
+    });
+    await this.core.deleteNode({ name });
   }
 
   async stop(): Promise<void> {
@@ -96,7 +123,7 @@ export class MachineCluster {
 
   /** The activities of a process. */
   process({ mortal = new Mortal(), provider, now }: ProcessOptions = {}): NodeGroupActivities {
-    const kubernetes = mortalKubernetes(connectKubernetes(this.#config), mortal);
+    const kubernetes = mortalKubernetes(connectKubernetes(this.#worker), mortal);
     const kwok = provider?.(kubernetes) ?? createKwokProvider({ kubernetes });
     const providers: MachineOptions['providers'] = { kwok, vpsie: kwok };
     return createMachineActivities({

@@ -1,16 +1,18 @@
 /** When machines are not created, given up, or left alone. */
+import { PatchStrategy, setHeaderOptions, V1MicroTime } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
 import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
-import { V1MicroTime } from '@kubernetes/client-node';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
 
 const MINUTE = 60_000;
+const JSON_PATCH = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
 
 let cluster: MachineCluster;
 
@@ -229,5 +231,27 @@ describe("while the first implementation's controller runs", () => {
     await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE });
     await cluster.untilDone('it is ready', async () => await held.ensureMachinesSettled(input));
     expect(await cluster.nodes(name)).toHaveLength(1);
+  });
+});
+
+describe("while the definitions are the first implementation's", () => {
+  it('nothing is written, since it would be lost', async () => {
+    const input = await cluster.createGroup('pruned');
+    const definition = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const;
+    const name = 'vpsienodes.autoscaler.vpsie.com';
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/phaseSince';
+    const body = [{ op: 'remove', path }];
+    await cluster.custom.patchClusterCustomObject({ ...definition, name, body }, JSON_PATCH);
+    const before = await cluster.group('pruned');
+    // The API server answers nothing for a moment while it takes the definition over.
+    const refusal = await eventually('nothing is written', async () => {
+      const failed: unknown = await cluster
+        .process()
+        .ensureGroupStatus(input)
+        .catch((error: unknown) => error);
+      return failed instanceof ApplicationFailure && failed.type === 'PolicyChanged' && failed;
+    });
+    expect(refusal).toMatchObject({ nonRetryable: true, message: expect.stringContaining(name) });
+    expect(await cluster.group('pruned')).toEqual(before);
   });
 });
