@@ -11,7 +11,7 @@ export type Creation =
       readonly kind: 'made';
       /** The provider's own name of the machine, the same for ever. */
       readonly providerId: string;
-      /** The name of the Node that it becomes; null where the provider does not say it. */
+      /** The name of the Node that it becomes; null where the provider does not say it, or not yet. */
       readonly nodeName: string | null;
     }
   /** Not known yet, or not its turn yet: to be asked for again, in milliseconds. */

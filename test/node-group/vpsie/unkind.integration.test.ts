@@ -205,6 +205,7 @@ describe('a machine', () => {
     const [answer] = await settled(requests);
     const node = answer?.kind === 'made' ? answer.nodeName : null;
     expect(node).toMatch(/^slave-\d+$/u);
+    expect(await world.hostnameOf('late')).toBe(node);
     const ready = await eventually('the Node is there', async () => await untilNodeReady(core, node ?? ''));
     expect(ready.metadata?.name).toBe(node);
   });
@@ -225,6 +226,18 @@ describe('a machine', () => {
       expect(world.server.machines).toEqual([]);
     },
   );
+
+  it.each(['number', 'name of a cloud controller'] as const)('is deleted also by its %s', async (form) => {
+    const [request] = await world.record(['adopted']);
+    if (request === undefined) throw new Error('there is no request');
+    await settled([request]);
+    const [machine] = world.server.account.machines.values();
+    if (machine === undefined) throw new Error('there is no machine');
+    const providerId = form === 'number' ? `${machine.id}` : `vpsie://datacenter/cluster/${machine.id}`;
+    const provider = world.connect(new Mortal());
+    expect(await provider.ensureDeleted(world.group(), { ...request, providerId })).toEqual({ kind: 'gone' });
+    expect(world.server.machines).toEqual([]);
+  });
 
   it('that comes up in the list after its VPSieNode was to be deleted is deleted too', async () => {
     world.server.next({ answer: 'silence', listedAfterMs: 600 });

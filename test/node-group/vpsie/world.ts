@@ -9,6 +9,7 @@ import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { machineBody, readMachine } from '../../../domain/node-group/api/machine.ts';
 import { GROUP, MACHINE_PLURAL, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import { fieldsOf } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyObjects, readManifests } from '../../kernel/stack/manifests.ts';
@@ -127,6 +128,12 @@ export class VpsieWorld {
   /** VPSie's identifier on a VPSieNode. */
   async identifierOf(name: string): Promise<string | null> {
     return readMachine(await this.#kubernetes.custom.getNamespacedCustomObject({ ...MACHINES, name })).providerId;
+  }
+
+  /** The name that its Node will have, as its VPSieNode says it. */
+  async hostnameOf(name: string): Promise<unknown> {
+    const object: unknown = await this.#kubernetes.custom.getNamespacedCustomObject({ ...MACHINES, name });
+    return fieldsOf(fieldsOf(object)['spec'])['nodeName'];
   }
 
   async removeObject(name: string): Promise<void> {

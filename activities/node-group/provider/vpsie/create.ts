@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import type { VpsieClient } from './client.ts';
 import { forgetPlaces, type GroupPlace, groupPlace } from './groups.ts';
 import { clearIntent, type Intent, isFor, markAccepted, readTurn, type Turn, writeIntent } from './intent.ts';
-import { claimedIdentifiers, type MachineKey, readObject, recordIdentifier } from './machine-object.ts';
+import { claimedIdentifiers, type MachineKey, readObject, recordMachine } from './machine-object.ts';
 import { addedMachine, addMachineRequest, type ListedMachine, listMachines } from './rest.ts';
 
 export interface VpsieContext {
@@ -199,12 +199,12 @@ export async function resolve(
   if (step.kind === 'ask') return { kind: 'nothing' };
   if (step.kind === 'wait') return { kind: 'wait', untilMs: step.until - Date.now() };
   const found = listed.find(({ identifier }) => identifier === step.identifier) ?? (isNamed ? named : null);
-  const machine = { identifier: step.identifier, id: found?.id ?? null };
-  const identifier = recorded ?? (await recordIdentifier(kubernetes, intent.machine, machine));
+  const machine = found ?? { identifier: step.identifier, id: null, hostname: '' };
+  const identifier = recorded ?? (await recordMachine(kubernetes, intent.machine, machine));
   return {
     kind: 'adopted',
     identifier,
-    hostname: found?.identifier === identifier ? (found?.hostname ?? '') : '',
+    hostname: machine.identifier === identifier ? machine.hostname : '',
     surplus: listed.map((one) => one.identifier).filter((one) => one !== identifier && !claimed.has(one)),
   };
 }

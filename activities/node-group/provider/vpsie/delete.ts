@@ -1,5 +1,6 @@
 /** Deletes machines at VPSie, also those of which it is not known whether they were made. */
 import type { Deletion, MachineToDelete } from '../provider.ts';
+import type { VpsieClient } from './client.ts';
 import { resolve, type VpsieContext } from './create.ts';
 import { clearIntent, fence, isFor, readTurn } from './intent.ts';
 import { readObject } from './machine-object.ts';
@@ -17,9 +18,11 @@ export async function ensureMachineDeleted(
   cluster: string,
   machine: MachineToDelete,
 ): Promise<Deletion> {
-  const found = await findMachine(context, machine);
-  if (typeof found === 'object') return found;
+  const known = await findMachine(context, machine);
+  if (typeof known === 'object') return known;
   const { client } = context;
+  const found = isIdentifier(known) ? known : await identifierOf(client, cluster, known);
+  if (found === null) return GONE;
   const answer = await deleteMachine(client, cluster, found);
   if (answer.kind === 'gone') return GONE;
   const isListed = (await listMachines(client, cluster)).some(({ identifier }) => identifier === found);
@@ -28,6 +31,21 @@ export async function ensureMachineDeleted(
   const words =
     'message' in answer ? `VPSie does not delete the machine: ${answer.message}` : 'VPSie deletes the machine';
   return { kind: 'going', detail: words, retryAfterMs: client.times.lookMs };
+}
+
+/** The first implementation also has numbers, and names as cloud controllers write them: `vpsie://<datacenter>/<cluster>/<id>`. */
+function isIdentifier(providerId: string): boolean {
+  return !providerId.includes('/') && !/^\d+$/u.test(providerId);
+}
+
+/** Of the machine with such a name; null where VPSie has none. Deleted by that name itself it would be said not to be there. */
+async function identifierOf(client: VpsieClient, cluster: string, providerId: string): Promise<string | null> {
+  const last = providerId.split('/').at(-1) ?? '';
+  const listed = await listMachines(client, cluster);
+  const machine = listed.find(
+    ({ identifier, id }) => identifier !== '' && (identifier === last || String(id) === last),
+  );
+  return machine?.identifier ?? null;
 }
 
 /** VPSie's identifier of the machine, or what is to be said while there is none. */

@@ -34,7 +34,7 @@ export interface Intent extends CreationIntent {
 }
 
 /** A machine more than was asked for: the next one of its group is this one, and none is made. */
-export interface Spare extends Pick<Intent, 'cluster' | 'group'> {
+interface Spare extends Pick<Intent, 'cluster' | 'group'> {
   readonly identifier: string;
 }
 

@@ -8,6 +8,7 @@ import { orNull } from '../../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../../kubernetes/kubernetes.ts';
 import { listAll } from '../../../kubernetes/list.ts';
 import { retryOnConflict } from '../../../kubernetes/retry-on-conflict.ts';
+import type { ListedMachine } from './rest.ts';
 
 /** A machine by its VPSieNode. */
 export interface MachineKey {
@@ -43,24 +44,26 @@ export async function readObject(
 }
 
 /**
- * Writes down which machine at VPSie it is. What is written first remains.
+ * Writes down which machine at VPSie it is, and the name that its Node will have, in one write. What is written first remains.
  *
- * @returns what is written there now; null where the VPSieNode is gone.
+ * @returns the identifier that is written there now; null where the VPSieNode is gone.
  */
-export async function recordIdentifier(
-  kubernetes: Pick<Kubernetes, 'custom'>,
+export async function recordMachine(
+  { custom }: Pick<Kubernetes, 'custom'>,
   machine: MachineKey,
-  { identifier, id }: { readonly identifier: string; readonly id: number | null },
+  { identifier, id, hostname }: ListedMachine,
 ): Promise<string | null> {
-  return await retryOnConflict(`the VPSieNode ${machine.name}`, async () => {
-    const object = await readObject(kubernetes, machine);
+  const { name, uid } = machine;
+  return await retryOnConflict(`the VPSieNode ${name}`, async () => {
+    const object = await readObject({ custom }, machine);
     if (object === null || object.identifier !== null) return object?.identifier ?? null;
-    const { resourceVersion } = object;
-    const body = {
-      metadata: { uid: machine.uid, resourceVersion },
-      spec: { vpsieNodeIdentifier: identifier, ...(id === null ? {} : { vpsieInstanceID: id }) },
+    const spec = {
+      vpsieNodeIdentifier: identifier,
+      ...(id === null ? {} : { vpsieInstanceID: id }),
+      ...(hostname === '' ? {} : { nodeName: hostname }),
     };
-    const written = kubernetes.custom.patchNamespacedCustomObject({ ...PLACE, name: machine.name, body }, MERGE_PATCH);
+    const body = { metadata: { uid, resourceVersion: object.resourceVersion }, spec };
+    const written = custom.patchNamespacedCustomObject({ ...PLACE, name, body }, MERGE_PATCH);
     return (await orNull<unknown>(written)) === null ? null : identifier;
   });
 }
