@@ -80,12 +80,20 @@ export interface NodeGroupCaches {
 export interface CachesOptions {
   readonly kubeConfig: KubeConfig;
   readonly onChange: (part: PlanPart, key: string, read: unknown) => void;
-  readonly onGroup: (object: KubernetesObject) => void;
+  readonly onGroup: () => void;
+  readonly onGroupGone: (name: string) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: CachesOptions): NodeGroupCaches {
+export function openCaches({
+  kubeConfig,
+  onChange,
+  onGroup,
+  onGroupGone,
+  log,
+  signal,
+}: CachesOptions): NodeGroupCaches {
   const parts = Object.keys(SOURCES) as readonly PlanPart[];
   const open = (part: PlanPart): Informer<Shaped> => {
     const { read, ...source } = SOURCES[part];
@@ -114,7 +122,13 @@ export function openCaches({ kubeConfig, onChange, onGroup, log, signal }: Cache
   };
   const groups = openWhereServed<KubernetesObject>(
     kubeConfig,
-    { group: GROUP, version: VERSION, resource: PLURAL, onChange: onGroup, onDelete: onGroup },
+    {
+      group: GROUP,
+      version: VERSION,
+      resource: PLURAL,
+      onChange: onGroup,
+      onDelete: ({ metadata }) => onGroupGone(metadata?.name ?? ''),
+    },
     { everyMs: DEFINED_MS, log, signal },
   );
   const informers = {

@@ -26,6 +26,8 @@ const SAMPLE_MS = 60_000;
 /** An observation waits for a plan, which may take seconds; as many groups wait for the same one. */
 const WORKERS = 50;
 
+const GONE = 'the NodeGroup is gone';
+
 /** Plans for the whole cluster, wakes the workflows of groups that have something to do, and tells them their part of the plan. */
 function start(context: StarterContext): RunningController {
   const { headroom, kubeConfig, client, pauseOf } = context;
@@ -44,6 +46,10 @@ function start(context: StarterContext): RunningController {
     kubeConfig,
     onChange: (part, key, read) => plans.change(part, key, read),
     onGroup: () => plans.soon(),
+    onGroupGone: (group) => {
+      request(group, GONE, '');
+      plans.soon();
+    },
     log,
     signal,
   });
@@ -73,7 +79,7 @@ function start(context: StarterContext): RunningController {
     seen: () => caches.groups.list().map(({ metadata }) => seenObject(metadata)),
     existing: () => existing(caches),
     onMissing: ({ name, resourceVersion }) => request(name, 'its workflow does not run', resourceVersion),
-    onGone: (name) => request(name, 'the NodeGroup is gone', ''),
+    onGone: (name) => request(name, GONE, ''),
     everyMs,
     log,
     signal,

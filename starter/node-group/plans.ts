@@ -211,9 +211,11 @@ export class Plans implements NodeGroupCacheActivities {
     const view = this.#viewOf(name, made);
     const seen = observationOf(view);
     const reason = wakeReason(view, seen);
-    if (this.#wokenFor.get(name)?.key === reason.key) return;
+    const before = this.#wokenFor.get(name);
+    if (before?.key === reason.key) return;
     this.#wokenFor.set(name, reason);
-    if (reason.cause !== null) this.#options.wake(name, reason.cause, resourceVersion);
+    const cause = reason.cause ?? (before?.isShown === true ? 'what it showed is over' : null);
+    if (cause !== null) this.#options.wake(name, cause, resourceVersion);
   }
 
   #viewOf(group: string, { plan, heldBy }: Made): GroupView {

@@ -90,7 +90,10 @@ export class NodeGroupPasses {
       case 'refresh':
         return await this.#write(async () => await ensureInstanceTypes.executeWithOptions({ summary }, [input]));
       case 'release':
-        return await this.#write(async () => await ensureGroupReleased.executeWithOptions({ summary }, [input]));
+        await this.#write(async () => await ensureGroupReleased.executeWithOptions({ summary }, [input]));
+        // The starter says when it is gone, unless somebody else keeps it.
+        await this.#run.wait({ until: Date.now() + RELEASED_MS, summary: verdict.detail });
+        return;
       case 'wait':
         if (seen.isStatusDue && seen.heldBy === null) await this.#write(async () => await ensureGroupStatus(input));
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });
@@ -106,7 +109,8 @@ export class NodeGroupPasses {
    */
   async #settle(act: () => Promise<readonly string[] | null>): Promise<void> {
     const failed = await this.#tried('WriteFailed', async () => await this.#run.waitFor(act));
-    if (failed === null || failed.length > 0) return;
+    const { awaiting, drains } = this.#run.memory;
+    if (failed === null || failed.length > 0 || awaiting.length > 0 || drains.length > 0) return;
     const detail = 'every machine that was asked for is a ready node';
     this.#run.publish({ phase: 'Steady', reason: 'NothingToDo', detail, facts: [] });
     await this.#run.wait({ until: null, summary: detail });
@@ -207,6 +211,8 @@ export class NodeGroupPasses {
   }
 }
 
+/** Milliseconds after which a group that was released is looked at again. */
+const RELEASED_MS = 60_000;
 /** Milliseconds after which it is asked whether a drain still runs: somebody may have terminated it. */
 const STALE_AFTER_MS = 600_000;
 

@@ -8,9 +8,6 @@ import type { NodeGroupObservation, SeenGroup } from './observation.ts';
 import { facts, newNodesText, removalsText } from './sentences.ts';
 import type { NodeGroupVerdict } from './verdict.ts';
 
-/** Milliseconds after which it is looked again at what nobody reports: whether another controller still holds its Lease. */
-const HELD_LOOK_MS = 60_000;
-
 /** What an approval is for: this node for this reason. Another reason, or a node that came again, asks anew. */
 export function removalKey({ uid, reason }: Pick<Removal, 'uid' | 'reason'>): string {
   return `${uid} ${reason}`;
@@ -35,8 +32,11 @@ export function decide(
     ];
   }
   if (seen.heldBy !== null) {
-    const until = seen.at + HELD_LOOK_MS;
-    return [memory, { kind: 'wait', until, phase: 'Blocked', reason: 'HeldByOther', detail: seen.heldBy, ...shown }];
+    // The starter says when that is over.
+    return [
+      memory,
+      { kind: 'wait', until: null, phase: 'Blocked', reason: 'HeldByOther', detail: seen.heldBy, ...shown },
+    ];
   }
   if (seen.areTypesDue && !group.isDeleting) {
     const detail = `asking ${group.provider} for the instance types of the group`;

@@ -9,6 +9,8 @@ export interface WakeReason {
   readonly cause: string | null;
   /** Whether there is something to act on, and not only to show: then a lost request is made again. */
   readonly isToAct: boolean;
+  /** Whether the workflow shows what is no longer true when the reason is over. */
+  readonly isShown: boolean;
 }
 
 export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeReason {
@@ -28,6 +30,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
   const toShow = named({
     'the group is invalid': problems.length > 0,
     'no new node would help some pods': unhelped.total > 0,
+    'another controller is there': heldBy !== null,
   });
   const key = JSON.stringify({
     uid: group?.uid,
@@ -43,7 +46,13 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     isStatusDue,
   });
   const all = [...toAct, ...toShow];
-  return { key, cause: all.length === 0 ? null : all.join(', '), isToAct: toAct.length > 0 };
+  const observes = group?.mode === 'observe' || heldBy !== null;
+  return {
+    key,
+    cause: all.length === 0 ? null : all.join(', '),
+    isToAct: toAct.length > 0 && !observes,
+    isShown: toShow.length > 0 || (toAct.length > 0 && observes),
+  };
 }
 
 function named(reasons: Readonly<Record<string, boolean>>): readonly string[] {

@@ -133,4 +133,15 @@ describe('a group is woken', () => {
     const view = viewOf({ plan: { ...viewOf().plan, unhelped: { total: 1, first } } });
     expect(wake(view)).toMatchObject({ cause: 'no new node would help some pods', isToAct: false });
   });
+
+  it('to show who else acts, and says of a group that only observes that what it showed is over', () => {
+    const view = viewOf({ plan: { ...viewOf().plan, removals: [removalOf(1)] } });
+    expect(wake(viewOf({ ...view, heldBy: 'another controller acts' }))).toMatchObject({
+      isToAct: false,
+      isShown: true,
+    });
+    const group = groupOf('pool', { mode: 'observe' });
+    expect(wake(viewOf({ ...view, read: readOf({ group }) }))).toMatchObject({ isToAct: false, isShown: true });
+    expect(wake(view)).toMatchObject({ isToAct: true, isShown: false });
+  });
 });
