@@ -15,7 +15,13 @@ export type Creation =
       readonly nodeName: string | null;
     }
   /** Not known yet, or not its turn yet: to be asked for again, in milliseconds. */
-  | { readonly kind: 'waiting'; readonly detail: string; readonly retryAfterMs: number }
+  | {
+      readonly kind: 'waiting';
+      readonly detail: string;
+      readonly retryAfterMs: number;
+      /** Nobody has asked for it yet, because others come before it: the time of a machine that is being made does not run. */
+      readonly isQueued?: true;
+    }
   /** There is none, and asking again soon would not help; a sentence with the provider's own words. */
   | { readonly kind: 'failed'; readonly detail: string };
 

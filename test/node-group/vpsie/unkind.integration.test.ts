@@ -151,14 +151,24 @@ describe('one machine for each request', () => {
     }
   }, 240_000);
 
+  it('with no more than three requests of VPSie for each, and five at the beginning', async () => {
+    const requests = await world.record(Array.from({ length: 20 }, (_, at) => `many-${at}`));
+    await expectOneEach(requests, await settled(requests));
+    expect(world.server.calls.length).toBeLessThanOrEqual(3 * requests.length + 5);
+  });
+
   it('also one that another process has asked for, and whose answer nobody heard', async () => {
     world.server.usual = { answer: 'true', listedAfterMs: LATE_MS };
     const [first, second] = await world.record(['first', 'second']);
     if (first === undefined || second === undefined) throw new Error('there are no requests');
-    await world.connect(new Mortal()).ensureCreated(world.group(), [first]);
+    const answers = await world.connect(new Mortal()).ensureCreated(world.group(), [first, second]);
+    const asked = expect.objectContaining({
+      kind: 'waiting',
+      detail: 'VPSie is making the machine, and does not list it yet',
+    });
+    expect(answers).toEqual([asked, expect.objectContaining({ kind: 'waiting', isQueued: true })]);
     expect(await world.holder()).toBe('first');
-    const answers = await settled([second]);
-    expect(idsOf(answers)).toEqual([await world.identifierOf('second')]);
+    expect(idsOf(await settled([second]))).toEqual([await world.identifierOf('second')]);
     expect(await world.identifierOf('first')).not.toBeNull();
     expect(world.server.machines).toHaveLength(2);
   });

@@ -33,7 +33,12 @@ export type Resolution =
 
 /** Somebody else was faster. */
 const AGAIN_MS = 200;
-const AGAIN: Creation = { kind: 'waiting', detail: 'another machine is being asked for', retryAfterMs: AGAIN_MS };
+const AGAIN: Creation = {
+  kind: 'waiting',
+  detail: 'another machine is being asked for',
+  retryAfterMs: AGAIN_MS,
+  isQueued: true,
+};
 
 /**
  * One try to have the machine: at most one request for a machine is sent.
@@ -214,10 +219,12 @@ function surplusOf(resolution: Resolution): readonly string[] {
 }
 
 function waiting({ client }: VpsieContext, intent: Intent, request: MachineKey, untilMs: number): Creation {
-  const detail = isFor(intent, request)
-    ? 'it is not known yet whether VPSie makes the machine'
-    : `VPSie is asked for one machine after the other: it is the turn of ${intent.machine.name}`;
-  return { kind: 'waiting', detail, retryAfterMs: Math.max(1, Math.min(untilMs, client.times.lookMs)) };
+  const retryAfterMs = Math.max(1, Math.min(untilMs, client.times.lookMs));
+  if (isFor(intent, request)) {
+    return { kind: 'waiting', detail: 'it is not known yet whether VPSie makes the machine', retryAfterMs };
+  }
+  const detail = `VPSie is asked for one machine after the other: it is the turn of ${intent.machine.name}`;
+  return { kind: 'waiting', detail, retryAfterMs, isQueued: true };
 }
 
 function made({ name }: MachineKey, { identifier, hostname }: Extract<Resolution, { kind: 'adopted' }>): Creation {

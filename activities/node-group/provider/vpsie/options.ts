@@ -30,7 +30,7 @@ export interface VpsieTimes {
   readonly startMs: number;
   /** Between two looks for a machine that is on its way. */
   readonly lookMs: number;
-  /** How long one call goes on with the next machine. */
+  /** How long one call goes on with the next machine: whoever calls has nodes to look after meanwhile. */
   readonly callMs: number;
   /** What VPSie takes from one account in a minute. */
   readonly requestsPerMinute: number;
@@ -47,7 +47,7 @@ const defaultTimes: VpsieTimes = {
   othersMs: 60_000,
   startMs: 15_000,
   lookMs: 5_000,
-  callMs: 30_000,
+  callMs: 10_000,
   requestsPerMinute: 100,
 };
 

@@ -66,7 +66,12 @@ async function createInTurn(
   for (const request of requests) {
     const before = known.get(request.uid);
     if (before === undefined && standing === null && (Date.now() > until || isInterrupted())) {
-      standing = { kind: 'waiting', detail: 'it is asked for after the machines before it', retryAfterMs: 1 };
+      standing = {
+        kind: 'waiting',
+        detail: 'it is asked for after the machines before it',
+        retryAfterMs: 1,
+        isQueued: true,
+      };
     }
     const answer: Creation = before ?? standing ?? (await oneMachine(context, group, request));
     if (answer.kind === 'waiting') standing ??= turnOf(request, answer);
@@ -108,5 +113,5 @@ async function oneMachine(context: VpsieContext, group: NodeGroup, request: Mach
 }
 
 function turnOf({ name }: MachineRequest, { retryAfterMs }: Extract<Creation, { kind: 'waiting' }>): Creation {
-  return { kind: 'waiting', detail: `it is asked for after ${name}`, retryAfterMs };
+  return { kind: 'waiting', detail: `it is asked for after ${name}`, retryAfterMs, isQueued: true };
 }
