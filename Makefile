@@ -72,7 +72,7 @@ conformance: install ## Run the conformance cases of DIR (test/cases)
 mutants: install ## Mutants of the pure decisions, for hours (ARGS='--mutate domain/quota-resize/sizing/round.ts')
 	@nice $(NPM_RUN) mutants -- $(ARGS)
 
-demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales)
+demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales, ARGS=node-groups: nodes)
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) demo -- $(ARGS)
 
