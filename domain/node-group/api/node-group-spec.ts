@@ -28,7 +28,9 @@ const taint = z.object({
 
 const scaleUpPolicy = z.object({
   enabled: enabled.describe('Whether nodes are added for pending pods.'),
-  stabilizationWindowSeconds: seconds(1800, 60).describe('How long pods must have been pending.'),
+  stabilizationWindowSeconds: seconds(1800, 60).describe(
+    'Kept as it is, and ignored: what kube-scheduler cannot place is pending.',
+  ),
   cooldownSeconds: seconds(3600, 0).describe('How long after nodes came no more are added.'),
   cpuThreshold: percent(80).describe('Kept as it is, and ignored: pending pods decide.'),
   memoryThreshold: percent(80).describe('Kept as it is, and ignored: pending pods decide.'),

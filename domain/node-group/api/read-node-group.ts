@@ -142,7 +142,6 @@ function ofSpec(spec: NodeGroupSpec, mode: Mode): OfSpec {
     startupTaints: taintsOf(spec.startupTaints),
     scaleUp: {
       enabled: up?.enabled ?? true,
-      stabilizationMs: (up?.stabilizationWindowSeconds ?? 0) * 1000,
       cooldownMs: (up?.cooldownSeconds ?? 0) * 1000,
       batchSize: spec.scaleUpBatchSize,
     },

@@ -52,7 +52,6 @@ export interface NodeGroup {
   readonly exclusive: boolean;
   readonly scaleUp: {
     readonly enabled: boolean;
-    readonly stabilizationMs: number;
     readonly cooldownMs: number;
     /** At most so many nodes in one decision; 0 for no limit. */
     readonly batchSize: number;

@@ -95,7 +95,7 @@ export function groupOf(name: string, over: Partial<NodeGroup> = {}): NodeGroup 
     expander: 'least-waste',
     estimate: 'simulation',
     exclusive: false,
-    scaleUp: { enabled: true, stabilizationMs: 0, cooldownMs: 0, batchSize: 0 },
+    scaleUp: { enabled: true, cooldownMs: 0, batchSize: 0 },
     scaleDown: {
       enabled: true,
       stabilizationMs: 600_000,

@@ -27,7 +27,7 @@ describe('a NodeGroup of the first implementation', () => {
     expect(group).toMatchObject({
       provider: 'vpsie',
       mode: 'observe',
-      scaleUp: { enabled: true, stabilizationMs: 60_000, cooldownMs: 0, batchSize: 0 },
+      scaleUp: { enabled: true, cooldownMs: 0, batchSize: 0 },
       scaleDown: {
         enabled: true,
         stabilizationMs: 600_000,
