@@ -9,6 +9,7 @@ import { nodeGroupAccess } from './access.ts';
 import { nodeGroupAdmission } from './admission.ts';
 import { type NodeGroupCaches, openCaches } from './caches.ts';
 import { createFreshFacts } from './fresh-facts.ts';
+import { registerGroupMetrics } from './metrics.ts';
 import { Plans } from './plans.ts';
 import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
 import { sampleUsage } from './usage-sampler.ts';
@@ -58,10 +59,16 @@ function start(context: StarterContext): RunningController {
     mode: config.nodeGroups.mode,
     caches,
     fresh: createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => namesOf(caches.groups.list()) }),
+    onPlan: ({ kept }) => metrics.kept(kept),
     wake: request,
     log,
     signal,
   });
+  const metrics = registerGroupMetrics(
+    context.metrics,
+    () => plans.measured(),
+    () => plans.unhelped,
+  );
   const sampling = sampleUsage({
     kubeConfig,
     allocatable: (node) => caches.node(node)?.allocatable ?? null,

@@ -6,11 +6,11 @@ import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/r
 import { type GroupView, observationOf } from '../../domain/node-group/decide/observe.ts';
 import { type WakeReason, wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
-import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
-import type { Node } from '../../domain/node-group/model/node.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
+import type { MeasuredGroup } from './metrics.ts';
+import type { GroupCounts } from '../../domain/node-group/status/group-status.ts';
 import { groupCounts } from '../../domain/node-group/status/group-counts.ts';
 import { statusPatch, wantedStatusOf } from '../../domain/node-group/status/status-patch.ts';
 import { fieldsOf } from '../../domain/node-group/scheduling/read-pod.ts';
@@ -24,9 +24,10 @@ export interface PlansOptions {
   readonly cluster: string;
   /** What holds for groups that say nothing of their own. */
   readonly mode: Mode;
-  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'nodes' | 'machines' | 'trouble'>;
+  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'node' | 'nodes' | 'machines' | 'trouble'>;
   /** What is read from the API server for each plan. */
   readonly fresh: () => Promise<FreshFacts>;
+  readonly onPlan: (plan: Planned) => void;
   /** Wakes the workflow of a group, or starts it. */
   readonly wake: (group: string, cause: string, resourceVersion: string) => void;
   readonly log: Log;
@@ -116,6 +117,23 @@ export class Plans implements NodeGroupCacheActivities {
     await this.#planner.stop();
   }
 
+  /** What metrics say of the groups that there are. */
+  measured(): readonly MeasuredGroup[] {
+    const at = Date.now();
+    return this.#read().flatMap((read) => {
+      if (read.group === null) return [];
+      const { name, minNodes, maxNodes } = read.group;
+      const { current, ready } = this.#countsOf(name);
+      const { desiredNodes = current } = wantedStatusOf(read, this.#countsOf(name), at);
+      return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready }];
+    });
+  }
+
+  /** Pending pods that no new node would help, by the last plan. */
+  get unhelped(): number {
+    return this.#last?.plan.unhelped.total ?? 0;
+  }
+
   /** See `NodeGroupCacheActivities`. */
   async observeNodeGroup({ target, requested, resting }: ObserveInput): Promise<NodeGroupObservation> {
     if (target.cluster !== this.#options.cluster) {
@@ -150,6 +168,7 @@ export class Plans implements NodeGroupCacheActivities {
     try {
       const plan = await this.#planner.plan();
       this.#last = { plan, heldBy: this.#heldBy };
+      this.#options.onPlan(plan);
       return this.#last;
     } catch (error) {
       this.#isDirty = true;
@@ -223,7 +242,6 @@ export class Plans implements NodeGroupCacheActivities {
     const object = caches.groups.list().find(({ metadata }) => metadata?.name === group);
     const read = object === undefined ? null : readNodeGroup(object, { mode });
     const own = caches.machines().filter((machine) => machine.group === group);
-    const nodes = new Map(caches.nodes().map((node) => [node.name, node]));
     const at = Date.now();
     const leaving = plan.marked
       .filter((node) => node.group === group)
@@ -234,12 +252,19 @@ export class Plans implements NodeGroupCacheActivities {
       heldBy,
       fence: formatFence(plan.fence),
       machines: own,
-      nodes: new Set(nodes.keys()),
+      nodes: new Set(caches.nodes().map(({ name }) => name)),
       plan,
       leaving,
-      isStatusDue: read !== null && isStatusDue({ object, read, machines: own, nodes, at }),
+      isStatusDue:
+        read !== null && statusPatch(statusOf(object), wantedStatusOf(read, this.#countsOf(group), at), at) !== null,
       areTypesDue: read !== null && read.group !== null && areTypesDue(read.group, plan, at),
     };
+  }
+
+  #countsOf(group: string): GroupCounts {
+    const { caches } = this.#options;
+    const own = caches.machines().filter((machine) => machine.group === group);
+    return groupCounts(own.map((machine) => [machine, machine.node === null ? null : caches.node(machine.node)]));
   }
 
   #read(): readonly ReadNodeGroup[] {
@@ -248,23 +273,8 @@ export class Plans implements NodeGroupCacheActivities {
   }
 }
 
-function isStatusDue({
-  object,
-  read,
-  machines,
-  nodes,
-  at,
-}: {
-  readonly object: unknown;
-  readonly read: ReadNodeGroup;
-  readonly machines: readonly Machine[];
-  readonly nodes: ReadonlyMap<string, Node>;
-  readonly at: EpochMs;
-}): boolean {
-  const counts = groupCounts(
-    machines.map((machine) => [machine, machine.node === null ? null : (nodes.get(machine.node) ?? null)]),
-  );
-  return statusPatch(fieldsOf(fieldsOf(object)['status']), wantedStatusOf(read, counts, at), at) !== null;
+function statusOf(object: unknown): Readonly<Record<string, unknown>> {
+  return fieldsOf(fieldsOf(object)['status']);
 }
 
 const NO_WISHES: Wishes = { requested: [], resting: [] };

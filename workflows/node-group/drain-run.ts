@@ -115,7 +115,10 @@ export class NodeDrain {
         });
       case 'undoing':
         return await this.#insistently(async () => {
-          await ensureDrainUnmarked.executeWithOptions({ summary }, [{ target }]);
+          const { outcome, reason: why, detail } = step.ending;
+          const blocked = { groupUid, reason: why, detail };
+          const input = outcome === 'blocked' ? { target, blocked } : { target };
+          await ensureDrainUnmarked.executeWithOptions({ summary }, [input]);
           return afterUndone(step);
         });
     }

@@ -8,6 +8,15 @@ interface DrainInput {
   readonly target: DrainTarget;
 }
 
+/** Why a drain did not succeed, for the Event on its NodeGroup. */
+export interface BlockedDrain {
+  /** The UID of the NodeGroup. */
+  readonly groupUid: string;
+  readonly reason: string;
+  /** One sentence. */
+  readonly detail: string;
+}
+
 export interface EvictInput extends DrainInput {
   /** Why the node is drained. */
   readonly reason: DisruptionReason;
@@ -34,6 +43,6 @@ export interface DrainActivities {
    * @throws NotYet, retried, while pods are on their way out or refused.
    */
   ensureEvicted(input: EvictInput): Promise<Evicted>;
-  /** Takes the marks of this drain off the node, and uncordons it if this drain cordoned it. */
-  ensureDrainUnmarked(input: DrainInput): Promise<void>;
+  /** Takes the marks of this drain off the node, and uncordons it if this drain cordoned it. A drain that was blocked is reported. */
+  ensureDrainUnmarked(input: DrainInput & { readonly blocked?: BlockedDrain }): Promise<void>;
 }

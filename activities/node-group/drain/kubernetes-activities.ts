@@ -5,7 +5,10 @@ import { createPauseGuard, type PauseOptions, readPause } from '../../kernel/pau
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { awaitReplacement } from './await-replacement.ts';
+import type { Logger } from 'pino';
+import { createWriteGuard } from '../group/write-guard.ts';
 import { type EvictOptions, ensureEvicted } from './ensure-evicted.ts';
+import { reportBlocked } from './report-blocked.ts';
 import type { DrainActivities } from './interface.ts';
 import { ensureMarked, ensureUnmarked } from './node-marks.ts';
 
@@ -14,6 +17,7 @@ export interface DrainActivitiesOptions {
   /** The namespace of the pause ConfigMaps. */
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
+  readonly log: Pick<Logger, 'warn'>;
   /** The clock of the process when absent. */
   readonly now?: () => EpochMs;
 }
@@ -30,9 +34,10 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
       async ({ machine }) => await awaitReplacement(options.kubernetes, machine),
     ),
     ensureEvicted: withKubernetesFailures(async (input) => await ensureEvicted(options, input)),
-    ensureDrainUnmarked: withKubernetesFailures(
-      async ({ target }) => await ensureUnmarked(options, target, nodeDrainId(target)),
-    ),
+    ensureDrainUnmarked: withKubernetesFailures(async ({ target, blocked }) => {
+      const isUnmarked = await ensureUnmarked(options, target, nodeDrainId(target));
+      if (blocked !== undefined && isUnmarked) await reportBlocked(given, target, blocked);
+    }),
   };
 }
 
@@ -40,11 +45,12 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
 function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly kubernetes: Kubernetes } {
   const { kubernetes, now = Date.now } = given;
   const pauses = createPauseGuard(given);
+  const guard = createWriteGuard({ ...given, now });
   return {
     kubernetes,
     now,
-    guard: async ({ group, node }: Pick<DrainTarget, 'group' | 'node'>) => {
-      await pauses({ controller: 'node-group', name: group }, `the nodes of ${group}`);
+    guard: async ({ group, node, cluster }: DrainTarget) => {
+      await guard({ cluster, group });
       await pauses({ controller: 'node-group', name: node }, `the node ${node}`);
     },
     pauseOfNamespace: async (namespace) => {

@@ -14,7 +14,7 @@ export interface MarkOptions {
   readonly kubernetes: Pick<Kubernetes, 'core'>;
   readonly now: () => EpochMs;
   /** @throws while nothing may be written for the node. */
-  readonly guard: (target: Pick<DrainTarget, 'group' | 'node'>) => Promise<void>;
+  readonly guard: (target: DrainTarget) => Promise<void>;
 }
 
 /** A node of which the resourceVersion is known, so that a write can be bound to it. */
@@ -54,14 +54,16 @@ export async function ensureMarked(options: MarkOptions, target: DrainTarget): P
  * does not run and will not be started: its own workflow, or whoever finds marks that a terminated one has left.
  *
  * @param drain the workflow id of the drain that the marks name.
+ * @returns whether there were any.
  */
-export async function ensureUnmarked(options: MarkOptions, target: DrainTarget, drain: string): Promise<void> {
-  await retryOnConflict(`the Node ${target.node}`, async () => {
+export async function ensureUnmarked(options: MarkOptions, target: DrainTarget, drain: string): Promise<boolean> {
+  return await retryOnConflict(`the Node ${target.node}`, async () => {
     const read = await nodeOf(options.kubernetes, target);
     const patch = read === null ? null : unmarkPatch(read.node, drain);
-    if (read === null || patch === null) return;
+    if (read === null || patch === null) return false;
     await options.guard(target);
     await patchNode(options.kubernetes, read, patch);
+    return true;
   });
 }
 

@@ -25,6 +25,10 @@ export function countScaleDown(nodegroup: string): void {
   count('scale_down', 'Nodes that were taken away.', { nodegroup });
 }
 
+export function countBlocked(nodegroup: string, reason: string): void {
+  count('scale_down_blocked', 'Nodes that could not be taken away.', { nodegroup, reason });
+}
+
 /** @param ms from the creation of the machine's object until its node was ready. */
 export function recordProvisioning(nodegroup: string, ms: number): void {
   record(PROVISIONING, 'How long it took until a node was ready.', ms, nodegroup);

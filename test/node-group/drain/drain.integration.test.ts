@@ -211,7 +211,11 @@ describe('a drain', () => {
     }
     const target = await cluster.target('d-terminated');
     const kubernetes = connectKubernetes(accessOf(cluster.plane.adminKubeconfig));
-    await createDrainActivities({ kubernetes, systemNamespace: SYSTEM_NAMESPACE }).ensureDrainUnmarked({ target });
+    await createDrainActivities({
+      kubernetes,
+      systemNamespace: SYSTEM_NAMESPACE,
+      log: { warn: () => {} },
+    }).ensureDrainUnmarked({ target });
     expect(await cluster.marks('d-terminated')).toEqual(UNTOUCHED);
     const later = await cluster.drain('d-later', { timeoutMs: 1 });
     expect(later.workflowId).toBe(nodeDrainId({ cluster: DRAIN_CLUSTER, uid: (await cluster.target('d-later')).uid }));

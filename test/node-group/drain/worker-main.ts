@@ -20,7 +20,7 @@ Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM'
 const kubernetes = connectKubernetes(
   loadKubeConfig({ kubeconfig, context: undefined, requestTimeoutMs: REQUEST_TIMEOUT_MS, requestCancellation }, {}),
 );
-const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE };
+const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: { warn: () => {} } };
 
 /** A machine is called as its node is, and has gone when that has. */
 const ensureMachineDeleted: NodeGroupActivities['ensureMachineDeleted'] = withKubernetesFailures(
