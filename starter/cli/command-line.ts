@@ -103,10 +103,10 @@ function pointToHelp(command: Command, path: string): void {
 function addGroup(
   program: Command,
   name: ControllerName,
-  { group, target }: CommandLineController,
+  { group, groupName = name, target }: CommandLineController,
   tools: CommandTools,
 ): Command {
-  const parent = program.command(name).description(group ?? '');
+  const parent = program.command(groupName).description(group ?? '');
   if (target !== undefined) addTargetPauseCommands(parent, name, target, tools);
   return parent;
 }

@@ -10,6 +10,8 @@ import type { SharedOptions } from './shared.ts';
 export interface CommandLineController {
   /** What its commands `headroom <controller> …` are about. Without it they are commands of `headroom` itself. */
   readonly group?: string;
+  /** What stands for `<controller>` in these commands, where it is another word than the controller's name. */
+  readonly groupName?: string;
   /** The kind of target of its workflows. Absent when users cannot name one. */
   readonly target?: TargetForm;
   /** Asks a workflow where it is. */

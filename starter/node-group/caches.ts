@@ -1,6 +1,7 @@
 /** What a plan is made of, as the API server has it: one watch for each resource, reduced to the model. */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import { listAll } from '../../activities/kubernetes/list.ts';
 import { isRecord } from '../../domain/kernel/record.ts';
 import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from '../../domain/node-group/api/names.ts';
 import { readMachine } from '../../domain/node-group/api/machine.ts';
@@ -18,7 +19,7 @@ import {
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../domain/node-group/model/node.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { listPath } from '../kernel/api-get.ts';
+import { type ApiGet, listPath, listPlainPages } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
 import type { PlanPart, PlanParts } from './plan-messages.ts';
@@ -164,6 +165,20 @@ export function openCaches({
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
     },
   };
+}
+
+/**
+ * All that a plan is made of, listed once with the rights of `get`.
+ *
+ * @throws {ApiException} where a list is refused, with 404 where VPSieNodes are not defined.
+ */
+export async function listParts(get: ApiGet): Promise<PlanParts> {
+  const lists = (Object.keys(SOURCES) as readonly PlanPart[]).map(async (part) => {
+    const { read, fieldSelector, ...source } = SOURCES[part];
+    const pages = listPlainPages<KubernetesObject>(get, { path: listPath(source), metadataOnly: false, fieldSelector });
+    return [part, (await listAll(pages)).map((object) => [keyOf(object), read({ ...object })] as const)] as const;
+  });
+  return Object.fromEntries(await Promise.all(lists));
 }
 
 function shaped(object: KubernetesObject, read: Source['read']): Shaped {

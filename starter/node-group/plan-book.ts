@@ -4,6 +4,7 @@ import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
 import { markOf } from '../../domain/node-group/drain/marks.ts';
 import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
+import type { ClusterPlan } from '../../domain/node-group/model/plan.ts';
 import { upcomingMachines } from '../../domain/node-group/plan-claim.ts';
 import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../domain/node-group/scale-down/memory.ts';
@@ -35,10 +36,7 @@ export class PlanBook {
   }
 
   plan(request: PlanRequest): PlanResult {
-    const { blocked, requested, resting } = request;
-    const state = this.#state(request);
-    const { plan, memory } = planCluster(state, { blocked, memory: this.#memory, requested, resting });
-    this.#memory = memory;
+    const { plan, state } = this.#make(request);
     // What fits a node that is there, or on its way, waits for nothing that a person could do.
     const unhelped = plan.unhelped.filter(({ reason }) => reason !== 'FitsExisting' && reason !== 'FitsUpcoming');
     return {
@@ -46,6 +44,20 @@ export class PlanBook {
       unhelped: { total: unhelped.length, first: unhelped.slice(0, NAMED) },
       marked: markedNodes(state),
     };
+  }
+
+  /** The plan with every pod that waits: none is left out, and all that go to new nodes are named. */
+  planInFull(request: PlanRequest): ClusterPlan {
+    return this.#make(request, Number.POSITIVE_INFINITY).plan;
+  }
+
+  #make(request: PlanRequest, namedPods?: number): { readonly plan: ClusterPlan; readonly state: ClusterState } {
+    const { blocked, requested, resting } = request;
+    const state = this.#state(request);
+    const options = { blocked, memory: this.#memory, requested, resting };
+    const { plan, memory } = planCluster(state, namedPods === undefined ? options : { ...options, namedPods });
+    this.#memory = memory;
+    return { plan, state };
   }
 
   #state({ at, groups, claims }: PlanRequest): ClusterState {

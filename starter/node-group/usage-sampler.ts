@@ -5,7 +5,7 @@ import { isRecord } from '../../domain/kernel/record.ts';
 import type { Amounts } from '../../domain/node-group/model/resources.ts';
 import { amountsOf } from '../../domain/node-group/scheduling/amounts.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
+import { type ApiGet, createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
 import type { UsageSample } from './plan-messages.ts';
 
 export interface UsageSamplerOptions {
@@ -33,9 +33,7 @@ export async function sampleUsage({
   let trouble: string | null = null;
   while (!signal.aborted) {
     try {
-      const answer = await get(listPath(METRICS), { accept: 'application/json' });
-      const nodes = answer.kind === 'answer' ? usageOf(answer.body, allocatable) : {};
-      onSample({ at: Date.now(), nodes });
+      onSample(await readUsage(get, allocatable));
       if (trouble !== null) log.info('metrics.k8s.io answers again');
       trouble = null;
     } catch (error) {
@@ -47,6 +45,12 @@ export async function sampleUsage({
     }
     await sleep(everyMs, undefined, { signal }).catch(() => {});
   }
+}
+
+/** What nodes use now. @throws {ApiException} where the cluster has no metrics.k8s.io, or does not let one see. */
+export async function readUsage(get: ApiGet, allocatable: UsageSamplerOptions['allocatable']): Promise<UsageSample> {
+  const answer = await get(listPath(METRICS), { accept: 'application/json' });
+  return { at: Date.now(), nodes: answer.kind === 'answer' ? usageOf(answer.body, allocatable) : {} };
 }
 
 function usageOf(body: unknown, allocatable: UsageSamplerOptions['allocatable']): UsageSample['nodes'] {

@@ -19,6 +19,8 @@ export interface PlanOptions {
   readonly resting?: readonly RestingNode[];
   /** In which order nodes go: the seed's where it is absent. */
   readonly candidateOrder?: CandidateOrder;
+  /** How many pods are named beside new nodes: a few where it is absent. */
+  readonly namedPods?: number;
 }
 
 /**
@@ -29,11 +31,11 @@ export interface PlanOptions {
  */
 export function planCluster(
   state: ClusterState,
-  { blocked, memory, requested, resting = [], candidateOrder = 'age' }: PlanOptions,
+  { blocked, memory, requested, resting = [], candidateOrder = 'age', namedPods }: PlanOptions,
 ): { readonly plan: ClusterPlan; readonly memory: PlanMemory } {
   const { instanceTypes, lessons } = learnTypes(state, memory.lessons);
   const known = { ...state, instanceTypes };
-  const { newNodes, unhelped } = planScaleUp(known, { blocked });
+  const { newNodes, unhelped } = planScaleUp(known, namedPods === undefined ? { blocked } : { blocked, namedPods });
   const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, order: candidateOrder });
   const { removals, kept } = down;
   return { plan: { at: state.at, newNodes, unhelped, removals, kept }, memory: { ...down.memory, lessons } };

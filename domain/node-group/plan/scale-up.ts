@@ -12,6 +12,8 @@ import { whyUnhelped } from './unhelped.ts';
 export interface ScaleUpOptions {
   /** Groups that ask for no machines now, by name. */
   readonly blocked: Readonly<Record<string, Blocked>>;
+  /** How many pods are named beside new nodes: `NAMED` where it is absent. */
+  readonly namedPods?: number;
 }
 
 /** How often a plan is looked at again with all of its nodes there from the beginning. */
@@ -42,7 +44,7 @@ interface Round {
  */
 export function planScaleUp(
   state: ClusterState,
-  { blocked }: ScaleUpOptions,
+  { blocked, namedPods = NAMED }: ScaleUpOptions,
 ): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
   const packing = openCluster(state);
   const pending = pendingWork(packing, state.pods);
@@ -66,7 +68,7 @@ export function planScaleUp(
     round = run(opening, planned, work);
   }
   const kept = withinBatch(round, floor);
-  return { newNodes: summed(round, kept), unhelped: unhelpedOf(opening, round, kept, pending.unhelped) };
+  return { newNodes: summed(round, kept, namedPods), unhelped: unhelpedOf(opening, round, kept, pending.unhelped) };
 }
 
 /** Nodes that the minimum or the wanted size asks for. */
@@ -135,7 +137,7 @@ function withinBatch({ nodes }: Round, floor: number): ReadonlySet<Slot> {
   return kept;
 }
 
-function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>): readonly NewNodes[] {
+function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods: number): readonly NewNodes[] {
   const names = new Map<Slot, string[]>();
   for (const { slot, name } of placements) names.set(slot, [...(names.get(slot) ?? []), name]);
   const sums = new Map<string, { of: Planned; count: number; pods: string[] }>();
@@ -154,7 +156,7 @@ function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>): readonly
       instanceType: of.offer.type.id,
       count,
       reason: of.reason,
-      pods: pods.toSorted(byText).slice(0, NAMED),
+      pods: pods.toSorted(byText).slice(0, namedPods),
       podCount: pods.length,
     }));
 }
