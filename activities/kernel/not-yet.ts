@@ -15,7 +15,7 @@ export function notYet(message: string, pace: PollPace | number): ApplicationFai
 }
 
 /** Milliseconds since the activity was scheduled, over all attempts. */
-function elapsed(): number {
+export function elapsed(): number {
   const firstAsked = asyncLocalStorage.getStore()?.info.scheduledTimestampMs;
   return firstAsked === undefined ? 0 : Date.now() - firstAsked;
 }

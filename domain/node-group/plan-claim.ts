@@ -15,7 +15,7 @@ export const PLAN_CLAIMS = `${GROUP}/plan-claims`;
 /** For so long the machines of a claim count as coming before their VPSieNodes exist, in milliseconds. */
 const COUNTED_MS = 10 * MINUTE_MS;
 /** For so long whoever has claimed may create them: much shorter, so that none is created that does not count any more. */
-const HELD_MS = 4 * MINUTE_MS;
+export const HELD_MS = 4 * MINUTE_MS;
 
 /** The version of a plan, as it goes from whoever made it to whoever acts on it. */
 export interface Fence {
@@ -107,8 +107,17 @@ export function heldUntil({ at }: Pick<PlanClaim, 'at'>): EpochMs {
   return at + HELD_MS;
 }
 
+export type Claimed =
+  /** To be written: nobody has acted on another plan since the fence's was made. */
+  | { readonly kind: 'new'; readonly claims: PlanClaims }
+  /** It was written before, and machines may still be created for it. */
+  | { readonly kind: 'held'; readonly claim: PlanClaim }
+  /** It was written before, and no more machines may be created for it; or somebody acted on another plan. */
+  | { readonly kind: 'over' };
+
 /**
- * The Lease with a claim; null where somebody acted on another plan since the fence's was made.
+ * What a claim of a plan comes to. It is made once: an attempt that goes on much later creates nothing, since what it would miss may
+ * have been there, and have gone.
  *
  * @param present null where there is no Lease.
  */
@@ -116,19 +125,14 @@ export function withClaim(
   present: { readonly resourceVersion: string; readonly claims: PlanClaims } | null,
   fence: Fence,
   claim: PlanClaim,
-): PlanClaims | null {
+): Claimed {
   const claims = present?.claims ?? { plan: '', claims: [] };
   const { at, decision } = claim;
   const own = claims.claims.find((other) => other.decision === decision);
-  const isHeld = own !== undefined && at < heldUntil(own);
+  if (own !== undefined) return at < heldUntil(own) ? { kind: 'held', claim: own } : { kind: 'over' };
   const isOfPlan = (present?.resourceVersion ?? '') === fence.lease || claims.plan === fence.plan;
-  if (!isHeld && !isOfPlan) return null;
-  const others = countedClaims(claims, at).filter((other) => other.decision !== decision);
-  // Whoever has claimed goes on, also when somebody acted on a later plan: its machines were counted there.
-  return {
-    plan: isOfPlan ? fence.plan : claims.plan,
-    claims: [...others, { ...claim, givenUp: own?.givenUp ?? [] }],
-  };
+  if (!isOfPlan) return { kind: 'over' };
+  return { kind: 'new', claims: { plan: fence.plan, claims: [...countedClaims(claims, at), claim] } };
 }
 
 /** The Lease without machines that were given up; null where nothing of it counts. */

@@ -12,6 +12,6 @@ export async function declaredActivities(without: readonly string[] = []): Promi
   );
   const sources = await Promise.all(files.map(async (file) => await readFile(new URL(file, folder), 'utf8')));
   return sources.flatMap((source) =>
-    [...source.matchAll(/^ {2}((?:observe|await|ensure|drive)\w+)\(/gm)].map(([, name]) => name ?? ''),
+    [...source.matchAll(/^ {2}((?:observe|await|ensure)\w+)\(/gm)].map(([, name]) => name ?? ''),
   );
 }

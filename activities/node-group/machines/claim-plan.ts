@@ -20,7 +20,7 @@ type ClaimOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now
 /**
  * Claims a part of a plan. Two that claim at once are put in order by the Lease's resourceVersion.
  *
- * @returns the claim as it is in the Lease; null where somebody acted on another plan: nothing was written.
+ * @returns the claim as it is in the Lease; null where no machines may be created for it: nothing was written.
  */
 export async function claimPlan(
   options: ClaimOptions,
@@ -37,13 +37,14 @@ export async function claimPlan(
             resourceVersion: lease.metadata?.resourceVersion ?? '',
             claims: parseClaims(annotationsOf(lease)[PLAN_CLAIMS]),
           };
-    const claims = withClaim(present, fence, { ...claim, at: options.now() });
-    if (claims === null) return null;
+    const wanted = { ...claim, at: options.now() };
+    const claimed = withClaim(present, fence, wanted);
+    if (claimed.kind !== 'new') return claimed.kind === 'held' ? claimed.claim : null;
     await options.guard(target);
-    const annotations = { [PLAN_CLAIMS]: formatClaims(claims) };
+    const annotations = { [PLAN_CLAIMS]: formatClaims(claimed.claims) };
     if (lease === null) await createLease(options, { name: PLAN_LEASE, labels: {}, annotations }, null);
     else await annotateLease(options, lease, { ...annotationsOf(lease), ...annotations });
-    return claims.claims.find(({ decision }) => decision === claim.decision) ?? null;
+    return wanted;
   });
 }
 

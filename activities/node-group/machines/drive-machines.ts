@@ -1,4 +1,3 @@
-import { asyncLocalStorage } from '@temporalio/activity';
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
@@ -17,6 +16,7 @@ import { joinNode, markLost } from './join-node.ts';
 import { isOfGroup, listMachines } from './machine-objects.ts';
 import { nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
+import { keepProgress, type Progress, progressBefore } from './progress.ts';
 
 /** Machines become nodes within seconds, or many minutes. */
 const PACE: PollPace = { first: 500, last: 10_000, ramp: 300_000 };
@@ -40,14 +40,22 @@ interface Look {
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
 }
 
-/** See `NodeGroupActivities.ensureMachinesSettled`. */
-export async function driveMachines(options: MachineOptions, input: GroupInput): Promise<Driven> {
+/**
+ * See `NodeGroupActivities.ensureMachinesSettled`.
+ *
+ * @param created what the same activity has created before, for its next attempt.
+ */
+export async function driveMachines(
+  options: MachineOptions,
+  input: GroupInput,
+  created: Progress['created'] = null,
+): Promise<Driven> {
   const { kubernetes, now } = options;
   const name = input.target.group;
   const seen = await findGroup(kubernetes, input);
   const group = seen?.read.group ?? null;
   // Without a group that can be read nobody knows whom to ask.
-  if (seen === null || group === null) return { failed: failedBefore() };
+  if (seen === null || group === null) return { failed: progressBefore().failed };
   // Those of a group that had the name before are only deleted.
   const machines = (await listMachines(kubernetes, name)).filter(
     (machine) => machine.isDeleting || isOfGroup(machine, name, input.uid),
@@ -57,7 +65,7 @@ export async function driveMachines(options: MachineOptions, input: GroupInput):
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
   const { failed, waits, error } = await take({ options, input, group, machines, steps });
-  keepFailed(failed);
+  keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
     await ensureGroupStatus(options, input);
@@ -102,7 +110,11 @@ async function take(look: Look) {
     undefined,
   );
   const sentences = lost.filter((each) => each.failed).map(({ machine, detail }) => sentenceOf(machine, detail));
-  return { failed: [...new Set([...failedBefore(), ...sentences])], waits, error: error as { of: unknown } | null };
+  return {
+    failed: [...new Set([...progressBefore().failed, ...sentences])],
+    waits,
+    error: error as { of: unknown } | null,
+  };
 }
 
 function asFailed(machine: DrivenMachine): DrivenMachine {
@@ -140,14 +152,4 @@ function untilNext(waits: readonly Wait[]): Error {
   const delays = waits.map(({ retryAfterMs }) => retryAfterMs);
   if (delays.includes(null)) return notYet(details, PACE);
   return notYet(details, Math.max(PACE.first, Math.min(...delays.map(Number))));
-}
-
-/** The failures of the attempts before this one. */
-function failedBefore(): readonly string[] {
-  const details: unknown = asyncLocalStorage.getStore()?.info.heartbeatDetails;
-  return Array.isArray(details) ? details.map(String) : [];
-}
-
-function keepFailed(failed: readonly string[]): void {
-  if (failed.length > 0) asyncLocalStorage.getStore()?.heartbeat(failed);
 }

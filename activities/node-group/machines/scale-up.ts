@@ -7,6 +7,7 @@ import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
 import {
   decisionOf,
+  HELD_MS,
   heldUntil,
   machinesOf,
   parseFence,
@@ -16,7 +17,7 @@ import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
 import { isInterrupted } from '../../kernel/cancellation.ts';
 import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
-import { notYet } from '../../kernel/not-yet.ts';
+import { elapsed, notYet } from '../../kernel/not-yet.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
@@ -34,11 +35,14 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   const { target, newNodes } = input;
   const fence = fenceOf(input);
   const decision = decisionOf(fence, target.group);
+  const machines = countsOf(newNodes);
+  const made = { decision, group: target.group, machines, givenUp: [] };
+  // A plan is not acted on for the first time long after it was made: what it made may have been there, and have gone.
+  const isLate = elapsed() >= HELD_MS;
   const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;
   if (creating(await findGroup(options.kubernetes, input)) === null) return superseded(gone);
-  const machines = countsOf(newNodes);
-  const claim = await claimPlan(options, target, fence, { decision, group: target.group, machines, givenUp: [] });
-  if (claim === null) return superseded('somebody acted on another plan since this one was made');
+  const claim = isLate ? null : await claimPlan(options, target, fence, made);
+  if (claim === null) return await createdEarlier(options, input, made);
   // Before the first machine: a group that nothing keeps could be gone before its machines are.
   const group = creating(
     await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
@@ -61,6 +65,21 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
     key: decision,
   });
   return { kind: 'created', machines: wanted, failed: [] };
+}
+
+/** What an earlier attempt has created, of which the answer was lost. */
+async function createdEarlier(
+  options: MachineOptions,
+  input: ScaleUpInput,
+  made: Omit<PlanClaim, 'at'>,
+): Promise<ScaledUp> {
+  const existing = new Map((await listMachines(options.kubernetes, made.group)).map((each) => [each.name, each]));
+  const machines = machinesToCreate(made, input.newNodes).filter(({ name }) => existing.has(name));
+  if (machines.length > 0) {
+    await raise(options, input, Math.max(...machines.map(({ name }) => existing.get(name)?.createdAt ?? 0)));
+    return { kind: 'created', machines, failed: [] };
+  }
+  return superseded('somebody acted on another plan since this one was made, or it is too late for it');
 }
 
 /** Null where it creates no machines. */
@@ -89,7 +108,7 @@ function countsOf(newNodes: readonly NewNodes[]): Readonly<Record<string, number
 }
 
 /** The machines of a claim that were not given up meanwhile, each with a reason that asks for its type. */
-function machinesToCreate(claim: PlanClaim, newNodes: readonly NewNodes[]): readonly CreatedMachine[] {
+function machinesToCreate(claim: Omit<PlanClaim, 'at'>, newNodes: readonly NewNodes[]): readonly CreatedMachine[] {
   const givenUp = new Set(claim.givenUp);
   const reasons = new Map<string, ScaleUpReason[]>();
   for (const { instanceType, count: nodes, reason } of newNodes) {
@@ -128,7 +147,7 @@ async function create(
   return missing.filter((_, at) => created[at] === true);
 }
 
-/** Whoever goes on claims again first. */
+/** The next attempt creates nothing more. */
 function lapsed({ decision, at }: PlanClaim): ApplicationFailure {
   return notYet(`the claim of ${decision}, made at ${formatInstant(at)}, is not held any more`, 100);
 }
@@ -138,12 +157,16 @@ function count(group: string, created: readonly CreatedMachine[]): void {
   for (const reason of new Set(created.map((machine) => machine.reason))) countDecision('scale_up', group, reason);
 }
 
-/** What Headroom has added is wanted. */
-async function raise(options: MachineOptions, input: ScaleUpInput): Promise<void> {
+/**
+ * What Headroom has added is wanted.
+ *
+ * @param since a size that was written since then, or at that moment, has counted it already: a person may have lowered it again.
+ */
+async function raise(options: MachineOptions, input: ScaleUpInput, since = Number.POSITIVE_INFINITY): Promise<void> {
   const staying = (await listMachines(options.kubernetes, input.target.group)).filter(isStaying).length;
   const at = formatInstant(options.now());
   await patchGroupStatus(options, input, ({ read: { group } }) =>
-    group === null
+    group === null || (group.lastScaleUp ?? 0) >= since
       ? null
       : {
           desiredNodes: raisedDesired(group.desiredNodes, staying),

@@ -4,10 +4,7 @@ import type { Node } from '../model/node.ts';
 import type { GroupCounts } from './group-status.ts';
 
 /** Whether a machine is being taken away: its object is being deleted, or its node is being drained. */
-export function isLeaving(
-  { isDeleting }: Pick<Machine, 'isDeleting'>,
-  node: Pick<Node, 'annotations'> | null,
-): boolean {
+function isLeaving({ isDeleting }: Pick<Machine, 'isDeleting'>, node: Pick<Node, 'annotations'> | null): boolean {
   return isDeleting || (node !== null && markOf(node) !== null);
 }
 

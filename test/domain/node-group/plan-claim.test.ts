@@ -27,42 +27,44 @@ function lease(resourceVersion: string, claims: PlanClaims = { plan: 'p0', claim
   return { resourceVersion, claims };
 }
 
+const OVER = { kind: 'over' };
+
 describe('a claim of a plan', () => {
   it('is made while nobody has acted since the plan was made, and where there is no Lease yet', () => {
-    const claimed = { plan: 'p1', claims: [claimOf('web')] };
+    const claimed = { kind: 'new', claims: { plan: 'p1', claims: [claimOf('web')] } };
     expect(withClaim(lease('7'), fence, claimOf('web'))).toEqual(claimed);
     expect(withClaim(null, { ...fence, lease: '' }, claimOf('web'))).toEqual(claimed);
   });
 
   it('is refused when somebody has acted on another plan, or somebody has deleted or made the Lease', () => {
-    expect(withClaim(lease('8'), fence, claimOf('web'))).toBeNull();
-    expect(withClaim(null, fence, claimOf('web'))).toBeNull();
-    expect(withClaim(lease('8'), { ...fence, lease: '' }, claimOf('web'))).toBeNull();
+    expect(withClaim(lease('8'), fence, claimOf('web'))).toEqual(OVER);
+    expect(withClaim(null, fence, claimOf('web'))).toEqual(OVER);
+    expect(withClaim(lease('8'), { ...fence, lease: '' }, claimOf('web'))).toEqual(OVER);
   });
 
   it('is made beside that of another group of the same plan', () => {
-    const first = withClaim(lease('7'), fence, claimOf('web'));
-    expect(first).not.toBeNull();
-    expect(
-      withClaim(lease('8', first ?? undefined), fence, claimOf('batch'))?.claims.map(({ group }) => group),
-    ).toEqual(['web', 'batch']);
+    const present = lease('8', { plan: 'p1', claims: [claimOf('web')] });
+    expect(withClaim(present, fence, claimOf('batch'))).toEqual({
+      kind: 'new',
+      claims: { plan: 'p1', claims: [claimOf('web'), claimOf('batch')] },
+    });
   });
 
-  it('is renewed by its own decision also after a later plan, but not after four minutes', () => {
-    const claims = { plan: 'p2', claims: [claimOf('web', { givenUp: [1] })] };
-    const at = NOW + 4 * MINUTE - 1;
-    expect(withClaim(lease('9', claims), fence, claimOf('web', { at }))).toEqual({
-      plan: 'p2',
-      claims: [claimOf('web', { at, givenUp: [1] })],
-    });
-    expect(withClaim(lease('9', claims), fence, claimOf('web', { at: at + 1 }))).toBeNull();
+  it('is held by its own decision for four minutes, also after a later plan, and never made again', () => {
+    const own = claimOf('web', { givenUp: [1] });
+    const at = NOW + 4 * MINUTE;
+    for (const plan of ['p1', 'p2']) {
+      const present = lease('9', { plan, claims: [own] });
+      expect(withClaim(present, fence, claimOf('web', { at: at - 1 }))).toEqual({ kind: 'held', claim: own });
+      expect(withClaim(present, fence, claimOf('web', { at }))).toEqual(OVER);
+    }
   });
 
   it('goes with the next one after ten minutes', () => {
     const old = claimOf('batch', { decision: 'p0/batch', at: NOW - 10 * MINUTE });
     const recent = claimOf('jobs', { decision: 'p0/jobs', at: NOW - 10 * MINUTE + 1 });
     const present = lease('7', { plan: 'p0', claims: [old, recent] });
-    expect(withClaim(present, fence, claimOf('web'))?.claims).toEqual([recent, claimOf('web')]);
+    expect(withClaim(present, fence, claimOf('web'))).toMatchObject({ claims: { claims: [recent, claimOf('web')] } });
     expect(countedClaims(present.claims, NOW)).toEqual([recent]);
   });
 

@@ -25,7 +25,7 @@ describe('a group that is scaled up', () => {
     const scaled = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 3)] });
     expect(scaled).toMatchObject({
       kind: 'created',
-      machines: [expect.any(String), expect.any(String), expect.any(String)],
+      machines: Array.from({ length: 3 }, () => ({ instanceType: 'small', reason: 'PendingPods' })),
     });
     expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Pending', 'Pending', 'Pending']);
     expect(

@@ -59,6 +59,25 @@ describe('a plan', () => {
     for (const name of names) expect(await cluster.machines(name)).toHaveLength(2);
   });
 
+  it('is not carried out again, whatever went since, by an attempt that has lost what others did', async () => {
+    const name = 'once';
+    let now = Date.now();
+    const process = cluster.process({ now: () => now });
+    const input = { ...(await cluster.createGroup(name)), newNodes: [nodesOf(name, 2)] };
+    const scaleUp = { ...input, fence: await cluster.fence('plan-once') };
+    await process.ensureScaledUp(scaleUp);
+    await cluster.untilDone('they are ready', async () => await process.ensureMachinesSettled(input));
+    const [gone, left] = (await cluster.machines(name)).map((machine) => machine.name);
+    await cluster.untilDone(
+      'one is gone',
+      async () => await process.ensureMachineDeleted({ ...input, machine: gone ?? '' }),
+    );
+    now += 4 * MINUTE;
+    expect(await process.ensureScaledUp(scaleUp)).toMatchObject({ kind: 'created', machines: [{ name: left }] });
+    expect(await cluster.machines(name)).toHaveLength(1);
+    expect(await cluster.status(name)).toMatchObject({ desiredNodes: 1 });
+  });
+
   it('of two at once for one pod is carried out by one group', async () => {
     const names = ['either-1', 'either-2'];
     const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
@@ -111,7 +130,7 @@ describe('a machine that never registers', () => {
     const fence = await cluster.fence('plan-refused');
     const process = cluster.process({ provider: () => refusing('the quota is exceeded') });
     const scaled = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
-    const machines = scaled.kind === 'created' ? scaled.machines : [];
+    const machines = scaled.kind === 'created' ? scaled.machines.map((machine) => machine.name) : [];
     expect(await upcoming()).toEqual(expect.arrayContaining([...machines]));
     const driven = await cluster.untilDone('it is gone', async () => await process.ensureMachinesSettled(input));
     expect(driven.failed).toEqual([expect.stringContaining('the quota is exceeded')]);
