@@ -24,9 +24,10 @@ export async function otherController(
 ): Promise<string | null> {
   const lease = await orNull(coordination.readNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE }));
   const renewed = lease?.spec?.renewTime;
-  if (lease === null || renewed === undefined || holderOf(lease) === null) return null;
+  const holder = lease === null ? null : holderOf(lease);
+  if (renewed === undefined || holder === null) return null;
   return now - new Date(renewed).getTime() < ALIVE_MS
-    ? `another controller acts on NodeGroups: it renews the Lease ${NAMESPACE}/${FORMER_LEASE}`
+    ? `another controller acts on NodeGroups: ${holder} renews the Lease ${NAMESPACE}/${FORMER_LEASE}`
     : null;
 }
 
