@@ -10,9 +10,17 @@ import {
   type V1Node,
   type V1Pod,
 } from '@kubernetes/client-node';
-import { GROUP, MACHINE_PLURAL, NAMESPACE, PLURAL, VERSION } from '../../../domain/node-group/api/names.ts';
-import { nodeGroupId } from '../../../domain/node-group/target.ts';
-import { type NodeGroupRunStatus, status } from '../../../workflows/node-group/messages.ts';
+import { DECISION, GROUP, MACHINE_PLURAL, NAMESPACE, PLURAL, VERSION } from '../../../domain/node-group/api/names.ts';
+import { markOf } from '../../../domain/node-group/drain/marks.ts';
+import { nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
+import { drainStatus, drainUpdates, type NodeDrainStatus } from '../../../workflows/node-group/drain-messages.ts';
+import {
+  commandUpdates,
+  type NodeGroupCommandInput,
+  type NodeGroupRunStatus,
+  status,
+} from '../../../workflows/node-group/messages.ts';
+import type { AuditEvent } from '../../kernel/servers/audit-log.ts';
 import { untilAllowed } from '../../activities/until-allowed.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
@@ -22,9 +30,9 @@ import {
   type HeadroomPlaneOptions,
   startHeadroomPlane,
 } from '../../kernel/stack/headroom-plane.ts';
-import { podOf, startNodePlane } from '../plane.ts';
+import { startNodePlane } from '../plane.ts';
 
-const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+export const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 const GROUPS = { group: GROUP, version: VERSION, plural: PLURAL, namespace: NAMESPACE } as const;
 const MACHINES = { ...GROUPS, plural: MACHINE_PLURAL } as const;
 
@@ -35,14 +43,20 @@ export interface GroupObject {
     readonly currentNodes?: number;
     readonly readyNodes?: number;
     readonly desiredNodes?: number;
+    readonly instanceTypes?: readonly { readonly id: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
 }
 
 export interface MachineObject {
-  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: { readonly nodeGroupName: string; readonly instanceType: string };
-  readonly status?: { readonly phase?: string; readonly nodeName?: string };
+  /** Moments are RFC 3339. */
+  readonly status?: { readonly phase?: string; readonly nodeName?: string; readonly readyAt?: string };
 }
 
 /** An instance type as kwok's ConfigMap has it. */
@@ -51,6 +65,21 @@ export interface KwokType {
   readonly capacity: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly pricePerHour?: number;
+}
+
+type PodSpec = NonNullable<V1Pod['spec']>;
+
+/** Labels and taints of a group whose nodes take the pods of `onlyOn` and no others. */
+export function ownNodes(group: string) {
+  return { labels: { pool: group }, taints: [{ key: 'pool', value: group, effect: 'NoSchedule' }] };
+}
+
+/** Places pods on the nodes of one group with `ownNodes`, and nowhere else. */
+export function onlyOn(group: string) {
+  return {
+    nodeSelector: { pool: group },
+    tolerations: [{ key: 'pool', operator: 'Equal', value: group, effect: 'NoSchedule' }],
+  } satisfies Partial<PodSpec>;
 }
 
 /** Takes nodes back as soon as it is allowed to. */
@@ -143,6 +172,20 @@ export class NodeGroupCluster {
     await this.custom.patchNamespacedCustomObject({ ...GROUPS, name, body }, merge);
   }
 
+  /** As a person does who edits the status. */
+  async patchGroupStatus(name: string, status: object): Promise<void> {
+    await this.custom.patchNamespacedCustomObjectStatus({ ...GROUPS, name, body: { status } }, merge);
+  }
+
+  async deleteGroup(name: string): Promise<void> {
+    await this.custom.deleteNamespacedCustomObject({ ...GROUPS, name });
+  }
+
+  async groupNames(): Promise<readonly string[]> {
+    const { items } = (await this.custom.listNamespacedCustomObject(GROUPS)) as { items: GroupObject[] };
+    return items.map(({ metadata }) => metadata.name);
+  }
+
   async machines(group: string): Promise<readonly MachineObject[]> {
     const { items } = (await this.custom.listNamespacedCustomObject(MACHINES)) as { items: MachineObject[] };
     return items.filter(({ spec }) => spec.nodeGroupName === group);
@@ -154,31 +197,201 @@ export class NodeGroupCluster {
     return items;
   }
 
-  /** Creates pods in a namespace of their own, of 1 CPU, 1 GiB and 1 s of grace each where `spec` says nothing else. */
-  async createPods(namespace: string, count: number, spec: Partial<NonNullable<V1Pod['spec']>> = {}): Promise<void> {
-    await this.core.createNamespace({ body: { metadata: { name: namespace } } });
-    await eventually(`${namespace} has its service account`, async () =>
-      this.core.readNamespacedServiceAccount({ namespace, name: 'default' }),
+  /** Creates a namespace that takes pods. */
+  async createNamespace(name: string): Promise<void> {
+    await this.core.createNamespace({ body: { metadata: { name } } });
+    await eventually(`${name} has its service account`, async () =>
+      this.core.readNamespacedServiceAccount({ namespace: name, name: 'default' }),
     );
-    const resources = { requests: { cpu: '1', memory: '1Gi' } };
-    const containers = [{ name: 'main', image: 'test/none:1', resources }];
-    for (let index = 0; index < count; index += 1) {
-      await this.core.createNamespacedPod({
-        namespace,
-        body: podOf(`pod-${index}`, { containers, terminationGracePeriodSeconds: 1, ...spec }),
-      });
-    }
+  }
+
+  /** Creates pods in a namespace of their own, of 1 CPU, 1 GiB and 1 s of grace each where `spec` says nothing else. */
+  async createPods(namespace: string, count: number, spec: Partial<PodSpec> = {}): Promise<void> {
+    await this.createNamespace(namespace);
+    for (let index = 0; index < count; index += 1) await this.createPod(namespace, `pod-${index}`, spec);
+  }
+
+  /** As `createPods` does, one pod with the label `app: web`. */
+  async createPod(namespace: string, name: string, spec: Partial<PodSpec> = {}): Promise<V1Pod> {
+    const body = { metadata: { name, labels: WEB }, spec: { ...SMALL_POD, ...spec } };
+    return await this.core.createNamespacedPod({ namespace, body });
+  }
+
+  /** Pods as those of `createPods`, which a Deployment makes again when they are gone. */
+  async createDeployment(namespace: string, replicas: number, spec: Partial<PodSpec> = {}): Promise<void> {
+    await this.createNamespace(namespace);
+    const template = { metadata: { labels: WEB }, spec: { ...SMALL_POD, ...spec } };
+    const body = { metadata: { name: 'web' }, spec: { replicas, selector: { matchLabels: WEB }, template } };
+    await this.apps.createNamespacedDeployment({ namespace, body });
+  }
+
+  /** How many pods the Deployment of `createDeployment` has from now on. */
+  async scale(namespace: string, replicas: number): Promise<void> {
+    await this.apps.patchNamespacedDeployment({ namespace, name: 'web', body: { spec: { replicas } } }, merge);
+  }
+
+  /** A budget that lets none of a namespace's pods go, once it is in effect. */
+  async protect(namespace: string, name: string): Promise<void> {
+    const body = { metadata: { name }, spec: { maxUnavailable: 0, selector: { matchLabels: WEB } } };
+    await this.policy.createNamespacedPodDisruptionBudget({ namespace, body });
+    await eventually(`the budget ${name} is in effect`, async () => {
+      const budget = await this.policy.readNamespacedPodDisruptionBudget({ namespace, name });
+      return (budget.status?.expectedPods ?? 0) > 0;
+    });
   }
 
   async pods(namespace: string): Promise<readonly V1Pod[]> {
     return (await this.core.listNamespacedPod({ namespace })).items;
   }
 
+  /** How many pods run and are to stay. */
   async running(namespace: string): Promise<number> {
-    return (await this.pods(namespace)).filter((pod) => pod.status?.phase === 'Running').length;
+    return (await this.pods(namespace)).filter(
+      ({ metadata, status: is }) => is?.phase === 'Running' && metadata?.deletionTimestamp === undefined,
+    ).length;
+  }
+
+  async untilRunning(namespace: string, count: number, withinMs = LONG_MS): Promise<void> {
+    let seen = 0;
+    await eventually(
+      () => `${count} pods of ${namespace} run: ${seen} do`,
+      async () => {
+        seen = await this.running(namespace);
+        return seen === count;
+      },
+      withinMs,
+    );
+  }
+
+  /** Waits until a group has no nodes and no machines any more. */
+  async untilEmpty(group: string): Promise<void> {
+    await eventually(`${group} has no nodes`, async () => (await this.nodes(group)).length === 0, LONG_MS);
+    await eventually(`${group} has no machines`, async () => (await this.machines(group)).length === 0, LONG_MS);
+  }
+
+  /** Waits until a group has as many machines, each a ready node that has the marks of its group; answers the nodes. */
+  async untilReady(group: string, count: number): Promise<readonly V1Node[]> {
+    let phases: readonly unknown[] = [];
+    return await eventually(
+      () => `${group} has ${count} ready machines: it has ${phases.join(', ')}`,
+      async () => {
+        phases = (await this.machines(group)).map(({ status: is }) => is?.phase);
+        const nodes = await this.nodes(group);
+        return nodes.length === count && phases.length === count && phases.every((phase) => phase === 'Ready') && nodes;
+      },
+      LONG_MS,
+    );
+  }
+
+  /** Waits until a group's workflow has nothing to do; answers what it shows. */
+  async untilSteady(group: string): Promise<NodeGroupRunStatus> {
+    return await this.untilStatus(group, 'steady', ({ phase }) => phase === 'Steady');
+  }
+
+  async untilNodeGone(name: string): Promise<void> {
+    await eventually(
+      `${name} is gone`,
+      async () => (await this.core.listNode()).items.every(({ metadata }) => metadata?.name !== name),
+      LONG_MS,
+    );
+  }
+
+  /** The decisions that the machines of a group were created by. */
+  async decisions(group: string): Promise<readonly string[]> {
+    const machines = await this.machines(group);
+    return [...new Set(machines.map(({ metadata }) => metadata.annotations?.[DECISION] ?? ''))];
   }
 
   async status(group: string): Promise<NodeGroupRunStatus> {
-    return await this.plane.client.workflow.getHandle(nodeGroupId({ cluster: CLUSTER, group })).query(status);
+    return await this.#workflow(group).query(status);
+  }
+
+  async untilStatus(
+    group: string,
+    what: string,
+    is: (seen: NodeGroupRunStatus) => boolean,
+  ): Promise<NodeGroupRunStatus> {
+    let seen = '';
+    return await eventually(
+      () => `${group} is ${what}: it is ${seen}`,
+      async () => {
+        const shown = await this.status(group);
+        seen = JSON.stringify(shown);
+        return is(shown) && shown;
+      },
+      LONG_MS,
+    );
+  }
+
+  /** What Temporal says of the group's workflow. */
+  async describe(group: string) {
+    return await this.#workflow(group).describe();
+  }
+
+  /** Events of the history of the group's workflow, oldest first. */
+  async history(group: string) {
+    const { events } = await this.#workflow(group).fetchHistory();
+    return events ?? [];
+  }
+
+  /** Sends a command as a person does; answers what the workflow says. */
+  async command(
+    group: string,
+    name: 'approve' | 'reject' | 'drain',
+    input: NodeGroupCommandInput = {},
+  ): Promise<unknown> {
+    return await this.#workflow(group).executeUpdate(commandUpdates[name], { args: [{ by: 'alice', ...input }] });
+  }
+
+  async drainStatus({ metadata }: V1Node): Promise<NodeDrainStatus> {
+    return await this.#drain(metadata?.uid ?? '').query(drainStatus);
+  }
+
+  async stopDrain({ metadata }: V1Node): Promise<void> {
+    await this.#drain(metadata?.uid ?? '').executeUpdate(drainUpdates.stopDrain, { args: [{ by: 'alice' }] });
+  }
+
+  /** Nodes of a group that are cordoned, that have marks of a drain, or taints that are not the group's. */
+  async marked(group: string): Promise<readonly string[]> {
+    return (await this.nodes(group)).flatMap(({ metadata, spec }) => {
+      const isMarked = markOf({ annotations: metadata?.annotations ?? {} }) !== null;
+      const isTainted = (spec?.taints ?? []).some(({ key }) => key !== 'pool');
+      return isMarked || isTainted || spec?.unschedulable === true ? [metadata?.name ?? ''] : [];
+    });
+  }
+
+  /** What Headroom's processes changed, by the audit log; with what had no effect left out. */
+  async writes(): Promise<readonly AuditEvent[]> {
+    const events = await this.plane.plane.auditEvents();
+    return events.filter(
+      ({ user, verb, responseStatus }) =>
+        user.username.startsWith('headroom-') && WRITES.includes(verb) && (responseStatus?.code ?? 500) < 300,
+    );
+  }
+
+  /** The names of all Nodes that Headroom has created for a group, in order, each as often as it did. */
+  async createdNodes(group: string): Promise<readonly string[]> {
+    return (await this.writes()).flatMap(({ verb, objectRef }) =>
+      verb === 'create' && objectRef?.resource === 'nodes' && objectRef.name?.startsWith(`${group}-`) === true
+        ? [objectRef.name]
+        : [],
+    );
+  }
+
+  #workflow(group: string) {
+    return this.plane.client.workflow.getHandle(nodeGroupId({ cluster: CLUSTER, group }));
+  }
+
+  #drain(uid: string) {
+    return this.plane.client.workflow.getHandle(nodeDrainId({ cluster: CLUSTER, uid }));
   }
 }
+
+/** Milliseconds for what takes a plan, a node and a look or two, on a machine that does other things too. */
+const LONG_MS = 120_000;
+const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+const WEB = { app: 'web' };
+const SMALL_POD = {
+  containers: [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '1', memory: '1Gi' } } }],
+  terminationGracePeriodSeconds: 1,
+} satisfies PodSpec;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeGroupChanged } from '../../../workflows/node-group/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, startNodeGroupPlane } from './cluster.ts';
+
+/** Of one scaling, from what woke the workflow until it is steady: the aim of the issue. */
+const MOST_EVENTS = 20;
 
 let plane: HeadroomPlane;
 let cluster: NodeGroupCluster;
@@ -24,12 +28,31 @@ afterAll(async () => {
 describe('a group from zero', () => {
   it('gets the nodes that pods need in one request, and gives them back when the pods are gone', async () => {
     await cluster.createGroup('pool', { offeringIDs: ['medium'] });
+    const { length: before } = await untilQuiet('pool');
     await cluster.createPods('pool-pods', 40);
-    await eventually('all pods run', async () => (await cluster.running('pool-pods')) === 40, 120_000);
+    await cluster.untilRunning('pool-pods', 40);
+    await cluster.untilReady('pool', 3);
+    const events = (await untilQuiet('pool')).slice(before);
+    expect(events[0]?.workflowExecutionSignaledEventAttributes?.signalName).toBe(nodeGroupChanged.name);
+    expect(events.length).toBeLessThanOrEqual(MOST_EVENTS);
     expect(await cluster.machines('pool')).toHaveLength(3);
-    expect(await cluster.nodes('pool')).toHaveLength(3);
+    expect(await cluster.decisions('pool')).toHaveLength(1);
+    expect((await cluster.group('pool')).status).toMatchObject({ desiredNodes: 3, currentNodes: 3, readyNodes: 3 });
     await cluster.core.deleteNamespace({ name: 'pool-pods' });
-    await eventually('all nodes are gone', async () => (await cluster.nodes('pool')).length === 0, 120_000);
-    await eventually('all machines are gone', async () => (await cluster.machines('pool')).length === 0);
+    await cluster.untilEmpty('pool');
+    expect(await cluster.createdNodes('pool')).toHaveLength(3);
   });
 });
+
+/** Waits until a group is steady, with the types of its nodes known, and its workflow has nothing more to do. */
+async function untilQuiet(group: string) {
+  await cluster.untilSteady(group);
+  const quietMs = 4_000;
+  let last = { length: -1, at: 0 };
+  await eventually(`nothing more happens to ${group}`, async () => {
+    const { length } = await cluster.history(group);
+    if (length !== last.length) last = { length, at: Date.now() };
+    return Date.now() - last.at >= quietMs;
+  });
+  return await cluster.history(group);
+}

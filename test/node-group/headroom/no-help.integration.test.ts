@@ -1,0 +1,121 @@
+/** Pods that no new node would help get none, and the reason is named. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
+import { NodeGroupCluster, startNodeGroupPlane } from './cluster.ts';
+
+type PodSpec = NonNullable<V1Pod['spec']>;
+
+const ZONE = 'topology.kubernetes.io/zone';
+
+let plane: HeadroomPlane;
+let cluster: NodeGroupCluster;
+
+beforeAll(async () => {
+  plane = await startNodeGroupPlane();
+  cluster = new NodeGroupCluster(plane);
+  await cluster.defineTypes([
+    { id: 'small', capacity: { cpu: '4', memory: '8Gi', pods: '110' }, labels: { [ZONE]: 'a' }, pricePerHour: 0.1 },
+  ]);
+  await plane.startWorker();
+  await plane.startStarter();
+  await cluster.createGroup('pool', { offeringIDs: ['small'] });
+});
+
+afterAll(async () => {
+  await plane?.stop();
+});
+
+const claiming = (claimName: string): Partial<PodSpec> => ({
+  volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
+});
+
+const claim = {
+  metadata: { name: 'data' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' },
+};
+
+/** A claim that no volume is there for. */
+async function unboundClaim(namespace: string): Promise<void> {
+  await cluster.core.createNamespacedPersistentVolumeClaim({ namespace, body: claim });
+}
+
+/** A claim that is bound to a volume in a zone where no group has nodes. */
+async function claimElsewhere(namespace: string): Promise<void> {
+  const values = ['b'];
+  await cluster.core.createPersistentVolume({
+    body: {
+      metadata: { name: namespace },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: '',
+        csi: { driver: 'test.example.com', volumeHandle: namespace },
+        nodeAffinity: {
+          required: { nodeSelectorTerms: [{ matchExpressions: [{ key: ZONE, operator: 'In', values }] }] },
+        },
+      },
+    },
+  });
+  const body = { ...claim, spec: { ...claim.spec, volumeName: namespace } };
+  await cluster.core.createNamespacedPersistentVolumeClaim({ namespace, body });
+}
+
+interface Case {
+  readonly name: string;
+  readonly spec: Partial<PodSpec>;
+  readonly before?: (namespace: string) => Promise<void>;
+  /** What the workflow says of the pod. */
+  readonly says: string;
+}
+
+const cases: readonly Case[] = [
+  { name: 'claim-missing', spec: claiming('data'), says: 'its PersistentVolumeClaim data does not exist' },
+  { name: 'claim-unbound', spec: claiming('data'), before: unboundClaim, says: 'its PersistentVolumeClaim data' },
+  { name: 'claim-elsewhere', spec: claiming('data'), before: claimElsewhere, says: 'data' },
+  {
+    name: 'gated',
+    spec: { schedulingGates: [{ name: 'example.com/quota' }] },
+    says: 'its scheduling gates keep it from being scheduled',
+  },
+  {
+    name: 'zone',
+    spec: { nodeSelector: { [ZONE]: 'b' } },
+    says: 'the labels of the node are not those that it asks for',
+  },
+  {
+    name: 'too-large',
+    spec: { containers: [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '5' } } }] },
+    says: 'cpu',
+  },
+  { name: 'other-scheduler', spec: { schedulerName: 'other' }, says: 'it is placed by the scheduler other' },
+];
+
+describe('a pending pod that no new node would help', () => {
+  it.each(cases)('gets none, and the reason is named: $name', async ({ name, spec, before, says }) => {
+    await cluster.createNamespace(name);
+    await before?.(name);
+    await cluster.createPod(name, 'web', spec);
+    const { phase, reason, detail, facts } = await cluster.untilStatus('pool', `told of ${name}/web`, (seen) =>
+      seen.facts.some((fact) => fact.startsWith(`No node for ${name}/web: `)),
+    );
+    expect([phase, reason]).toEqual(['Steady', 'PodsUnhelped']);
+    expect(facts.find((fact) => fact.includes(`${name}/web`))).toContain(says);
+    expect(detail).toContain('no new node would help');
+    expect(await cluster.machines('pool')).toEqual([]);
+    await cluster.core.deleteNamespacedPod({ namespace: name, name: 'web', gracePeriodSeconds: 0 });
+    await cluster.untilStatus('pool', 'told of no pods', ({ reason: now }) => now === 'NothingToDo');
+  });
+
+  it('costs nothing, also together with all the others, and holds up none that a node helps', async () => {
+    await Promise.all(cases.map(async ({ name, spec }) => await cluster.createPod(name, 'again', spec)));
+    await cluster.createPods('helped', 1);
+    await cluster.untilRunning('helped', 1);
+    await cluster.untilStatus(
+      'pool',
+      'steady again',
+      ({ phase, reason }) => phase === 'Steady' && reason === 'PodsUnhelped',
+    );
+    expect(await cluster.createdNodes('pool')).toHaveLength(1);
+  });
+});
