@@ -1,0 +1,122 @@
+/** What people read of node groups must be what the code has. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readInstanceTypes } from '../../activities/node-group/provider/kwok/instance-types.ts';
+import { nodeGroupSpec, nodeGroupStatus } from '../../domain/node-group/api/node-group-spec.ts';
+import { KIND } from '../../domain/node-group/api/names.ts';
+import { readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
+import { settingEntries } from '../../starter/config.ts';
+import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
+
+const page = read('docs/node-groups.md');
+const runbook = sectionOf(read('docs/operations.md'), '## Node groups');
+const metricSources = ['activities/node-group/machines/metrics.ts', 'starter/node-group/metrics.ts'].map(read).join();
+
+/** `scaleUpPolicy.enabled` and so on; what is kept as it is has one row. */
+function fieldsOf(type: unknown, path = ''): readonly string[] {
+  if (type instanceof z.ZodOptional || type instanceof z.ZodDefault) return fieldsOf(type.unwrap(), path);
+  if (type instanceof z.ZodArray && path === 'budgets') return [path, ...fieldsOf(type.element, `${path}[]`)];
+  if (!(type instanceof z.ZodObject) || type.def.catchall !== undefined) return [path];
+  return Object.entries(type.shape).flatMap(([name, part]) => fieldsOf(part, path === '' ? name : `${path}.${name}`));
+}
+
+/** Texts that follow a pattern in a source. */
+function matches(file: string, pattern: RegExp): readonly string[] {
+  return [...read(file).matchAll(pattern)].map(([, text = '']) => text);
+}
+
+describe('the section of node groups in the runbook', () => {
+  it.each([
+    ['### Phases of a NodeGroup', 'NodeGroupPhase'],
+    ['### Reasons of a NodeGroup', 'NodeGroupReason'],
+  ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
+    const existing = unionMembers('domain/node-group/decide/verdict.ts', union);
+    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
+  });
+
+  it('has each phase and each reason of a drain once, and none that there is not', () => {
+    const steps = 'domain/node-group/drain/steps.ts';
+    const [endings = ''] = /interface DrainEnding[^}]*/.exec(read(steps)) ?? [];
+    const shown = [
+      ...matches(steps, /draining\(\s*'(\w+)'/g),
+      ...matches(steps, /\? '(EvictionsRefused)' : '/g),
+      ...matches(steps, /\? 'EvictionsRefused' : '(\w+)'/g),
+      ...[...endings.matchAll(/'([A-Z]\w+)'/g)].map(([, text = '']) => text),
+      ...unionMembers('domain/node-group/drain/look.ts', 'BlockedReason'),
+      'Paused',
+      'GloballyPaused',
+    ];
+    const existing = [...unionMembers(steps, 'DrainPhase'), ...new Set(shown)];
+    const section = sectionOf(runbook, '### Phases and reasons of a drain');
+    expect(firstCells(section).toSorted()).toEqual(existing.toSorted());
+  });
+
+  it('has each metric, and its alerts are on metrics that there are', () => {
+    const section = sectionOf(runbook, '### Metrics of node groups');
+    const metrics = firstCells(section);
+    const gauges = ['desired', 'current', 'ready', 'min', 'max'];
+    expect(gauges.filter((what) => !metricSources.includes(`gauge('${what}'`))).toEqual([]);
+    const counted = [...metricSources.matchAll(/count\('(\w+)'/g)].map(
+      ([, name = '']) => `vpsie_autoscaler_${name}_total`,
+    );
+    const timed = [...metricSources.matchAll(/\$\{PREFIX\}_(node_\w+)/g)].map(
+      ([, name = '']) => `vpsie_autoscaler_${name}_seconds`,
+    );
+    const existing = [
+      ...gauges.map((what) => `vpsie_autoscaler_nodegroup_${what}_nodes`),
+      'headroom_pods_without_help',
+      ...new Set([...counted, ...timed]),
+    ];
+    expect(metrics.toSorted()).toEqual(existing.toSorted());
+    const used = [...section.matchAll(/((?:vpsie_autoscaler|headroom_pods)_\w+?)(?:_bucket)?\b(?=[[)} {])/g)];
+    expect(metrics).toEqual(expect.arrayContaining(used.map(([, name = '']) => name)));
+  });
+
+  it('names every Event', () => {
+    const events = matches('activities/node-group/group/group-event.ts', /'(Scal\w+)'/g);
+    expect(events).toHaveLength(4);
+    for (const event of events) expect(runbook).toContain(`\`${event}\``);
+  });
+});
+
+describe('the page of node groups', () => {
+  it('has each reason why no node would help, why a node goes and why it stays', () => {
+    const plan = 'domain/node-group/model/plan.ts';
+    const unhelped = sectionOf(page, '## Pods that make no node');
+    expect(firstCells(unhelped).toSorted()).toEqual(unionMembers(plan, 'UnhelpedReason').toSorted());
+    const stays = sectionOf(page, '### Why a node stays');
+    expect(firstCells(stays).toSorted()).toEqual(unionMembers(plan, 'KeepReason').toSorted());
+    const goes = page.slice(page.indexOf('## How nodes are given back'), page.indexOf('### Why a node stays'));
+    const reasons = unionMembers('domain/node-group/model/node-group.ts', 'DisruptionReason');
+    expect(firstCells(goes).toSorted()).toEqual(reasons.toSorted());
+  });
+
+  it('has a row for each field, and none that there is not', () => {
+    expect(firstCells(sectionOf(page, '## Every field')).toSorted()).toEqual([...fieldsOf(nodeGroupSpec)].toSorted());
+    expect(firstCells(sectionOf(page, '## Status')).toSorted()).toEqual(Object.keys(nodeGroupStatus.shape).toSorted());
+  });
+
+  it('has every setting and every component', () => {
+    const settings = settingEntries.filter(({ group }) => group === 'nodeGroups').map(({ setting }) => setting.env);
+    expect(firstCells(sectionOf(page, '## Settings')).toSorted()).toEqual(settings.toSorted());
+    const folders = readdirSync(join(ROOT, 'deploy/node-group'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `deploy/node-group/${name}`);
+    expect(firstCells(sectionOf(page, '## Switch it on')).toSorted()).toEqual(
+      ['deploy/node-group', ...folders].toSorted(),
+    );
+  });
+
+  it('has only NodeGroups and instance types in its examples that can work', () => {
+    const blocks = [...page.matchAll(/^```yaml\n([^`]*?)^```/gm)].map(([, block = '']) => block);
+    const groups = blocks.filter((block) => block.includes(`kind: ${KIND}\n`));
+    expect(groups).toHaveLength(2);
+    for (const group of groups) expect(readNodeGroup(parse(group), { mode: 'observe' }).problems).toEqual([]);
+    const types = blocks.find((block) => block.includes('kind: ConfigMap'));
+    const { data } = z.object({ data: z.object({ types: z.string() }) }).parse(parse(types ?? ''));
+    expect(readInstanceTypes(data.types)).toHaveLength(1);
+  });
+});
