@@ -89,7 +89,14 @@ describe('the README', () => {
   it('names only make targets and npm scripts that there are', () => {
     const makefile = read('Makefile');
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const documents = ['README.md', 'docs/testing.md', 'docs/operations.md', 'docs/forge.md', 'docs/lights-out.md'];
+    const documents = [
+      'README.md',
+      'docs/testing.md',
+      'docs/operations.md',
+      'docs/forge.md',
+      'docs/lights-out.md',
+      'docs/node-groups.md',
+    ];
     for (const document of documents) {
       const text = read(document);
       for (const [, target = ''] of text.matchAll(/`make (\w+)/g)) expect(makefile).toContain(`\n${target}: `);
