@@ -149,7 +149,12 @@ export class Plans implements NodeGroupCacheActivities {
       this.#isDirty = true;
     }
     const made = await this.#current();
-    return observationOf(this.#viewOf(target.group, made));
+    const view = this.#viewOf(target.group, made);
+    const seen = observationOf(view);
+    // It goes to rest: the same reason as before wakes it again.
+    const reason = wakeReason(view, seen);
+    if (reason.cause === null && this.#wokenFor.has(target.group)) this.#wokenFor.set(target.group, reason);
+    return seen;
   }
 
   /** The last plan where nothing has happened since, and nobody has acted on one; otherwise a new one. */

@@ -37,6 +37,8 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     generation: group?.generation,
     mode: group?.mode,
     newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
+    // As many again, when those that were asked for are there, are other ones.
+    beside: newNodes.length === 0 ? [] : view.machines.map(({ name }) => name).toSorted(),
     removals: removals.map(({ uid, reason }) => [uid, reason]),
     stray: stray.map(({ name }) => name),
     unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),

@@ -122,6 +122,15 @@ describe('a group is woken', () => {
     expect(wake(again).key).toBe(wake(view).key);
   });
 
+  it('for as many nodes again when those that were asked for are there', () => {
+    const newNodes = [
+      { group: 'pool', instanceType: 'small', count: 1, reason: 'PendingPods' as const, pods: [], podCount: 1 },
+    ];
+    const plan = { ...viewOf().plan, newNodes };
+    const created = viewOf({ plan, machines: [machineOf('m-1', 'pool')] });
+    expect(wake(created).key).not.toBe(wake(viewOf({ plan })).key);
+  });
+
   it('not for machines on their way, nor for their status: who has created them drives them', () => {
     const machines = [machineOf('b', 'pool', { phase: 'Joining' })];
     expect(wake(viewOf({ machines, isStatusDue: true })).cause).toBeNull();
