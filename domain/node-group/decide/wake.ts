@@ -49,11 +49,12 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
   });
   const all = [...toAct, ...toShow];
   const observes = group?.mode === 'observe' || heldBy !== null;
+  const asks = removals.length > 0 && group !== null && group.approval !== 'none';
   return {
     key,
     cause: all.length === 0 ? null : all.join(', '),
     isToAct: toAct.length > 0 && !observes,
-    isShown: toShow.length > 0 || (toAct.length > 0 && observes),
+    isShown: toShow.length > 0 || asks || (toAct.length > 0 && observes),
   };
 }
 

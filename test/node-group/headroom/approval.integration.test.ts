@@ -43,6 +43,14 @@ describe('a group whose nodes go only with an approval', () => {
     await cluster.untilEmpty('approved');
   });
 
+  it('asks no more when pods need the nodes again', async () => {
+    await awaitingGroup('withdrawn');
+    await cluster.createPods('withdrawn-again', 8, onlyOn('withdrawn'));
+    await cluster.untilRunning('withdrawn-again', 8);
+    expect((await cluster.untilSteady('withdrawn')).reason).toBe('NothingToDo');
+    expect(await cluster.createdNodes('withdrawn')).toHaveLength(2);
+  });
+
   it('keeps them where a person rejects, and does not ask for the same again', async () => {
     await awaitingGroup('rejected');
     await cluster.command('rejected', 'reject');

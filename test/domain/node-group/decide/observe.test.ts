@@ -153,4 +153,10 @@ describe('a group is woken', () => {
     expect(wake(viewOf({ ...view, read: readOf({ group }) }))).toMatchObject({ isToAct: false, isShown: true });
     expect(wake(view)).toMatchObject({ isToAct: true, isShown: false });
   });
+
+  it('to ask for an approval, and to ask no more when nothing is to go', () => {
+    const view = viewOf({ plan: { ...viewOf().plan, removals: [removalOf(1)] } });
+    const group = groupOf('pool', { approval: 'scale-down' });
+    expect(wake(viewOf({ ...view, read: readOf({ group }) }))).toMatchObject({ isToAct: true, isShown: true });
+  });
 });
