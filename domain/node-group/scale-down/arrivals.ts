@@ -3,7 +3,7 @@
  * for one that fits no hole, a little later all fit without it, and so on. So a node that came for pods stays for an hour, unless the
  * load has fallen since by half of what it came for.
  */
-import { formatInstant } from '../../kernel/time.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
@@ -12,6 +12,7 @@ import { isComing } from '../plan/cluster-packing.ts';
 import { byText } from '../plan/pending.ts';
 import { addAmounts } from '../scheduling/amounts.ts';
 import type { Packing } from '../scheduling/packing.ts';
+import type { PlanMemory } from './memory.ts';
 import { podsOnNode } from './pod-safety.ts';
 
 /** In millicores and bytes. */
@@ -32,15 +33,26 @@ interface Arrival {
 export type Arrivals = Readonly<Record<string, Arrival>>;
 
 const STEADY_MS = 3_600_000;
+/** Kubernetes writes the moments of objects down in whole seconds. */
+const TICK_MS = 1_000;
 /** Of what a node came for, the part that must have gone. */
 const FALLEN_SHARE = 0.5;
 
 export class ArrivalBook {
   readonly #load: Load;
+  readonly #plannedAt: EpochMs | null;
   readonly #arrivals = new Map<string, Arrival>();
 
-  /** @param packing with pending pods in their places, on machines that are on their way too. */
-  constructor(before: Arrivals, { at, pods, machines }: ClusterState, packing: Packing) {
+  /**
+   * @param before of the plan before.
+   * @param packing with pending pods in their places, on machines that are on their way too.
+   */
+  constructor(
+    { arrivals: before, plannedAt }: Pick<PlanMemory, 'arrivals' | 'plannedAt'>,
+    { at, pods, machines }: ClusterState,
+    packing: Packing,
+  ) {
+    this.#plannedAt = plannedAt;
     const { evicted } = podsOnNode(pods);
     this.#load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
@@ -50,10 +62,12 @@ export class ArrivalBook {
     }
   }
 
-  /** What is put down the first time that a machine is seen; one that was ready before tells nothing. */
+  /** What is put down the first time that a machine is seen; one that was ready before there were plans tells nothing. */
   #seen(machine: Machine, packing: Packing): Arrival | null {
     const slot = packing.slotOf(machine.node ?? machine.name);
-    if (slot?.origin !== 'upcoming') return null;
+    // A fast provider's machine is created and ready between two plans.
+    const isNew = this.#plannedAt !== null && machine.createdAt + TICK_MS > this.#plannedAt;
+    if (slot === undefined || (slot.origin !== 'upcoming' && !isNew)) return null;
     let own: Amounts = {};
     for (const [{ constraints }, count] of slot.pods) {
       const { requests } = constraints;

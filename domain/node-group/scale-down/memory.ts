@@ -7,6 +7,8 @@ import type { Arrivals } from './arrivals.ts';
 export type Since = Readonly<Record<string, EpochMs>>;
 
 export interface PlanMemory {
+  /** When the plan was made that leaves this; null before the first one. */
+  readonly plannedAt: EpochMs | null;
   /** Since when the pods of the node have fitted elsewhere while it used little. */
   readonly unneeded: Since;
   /** Since when the node has not been ready, whatever the kind of not ready. */
@@ -19,7 +21,14 @@ export interface PlanMemory {
   readonly arrivals: Arrivals;
 }
 
-export const freshPlanMemory: PlanMemory = { unneeded: {}, unready: {}, cheaper: {}, lessons: {}, arrivals: {} };
+export const freshPlanMemory: PlanMemory = {
+  plannedAt: null,
+  unneeded: {},
+  unready: {},
+  cheaper: {},
+  lessons: {},
+  arrivals: {},
+};
 
 /** Cluster-autoscaler's time for nodes that are not ready (`scale-down-unready-time`), in milliseconds. */
 export const UNREADY_MS = 1_200_000;

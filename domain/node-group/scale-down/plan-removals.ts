@@ -69,7 +69,7 @@ export function planRemovals(
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
   const packing = clusterPacking(state);
-  const arrivals = new ArrivalBook(memory.arrivals, state, packing);
+  const arrivals = new ArrivalBook(memory, state, packing);
   const isMoving = placeLeaving(packing, state, byNode);
   const pass: Pass = {
     at,
@@ -102,6 +102,7 @@ export function planRemovals(
     removals: pass.removals,
     kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
     memory: {
+      plannedAt: at,
       unneeded: unneeded.result(),
       unready: unready.result(),
       cheaper: cheaper.result(),

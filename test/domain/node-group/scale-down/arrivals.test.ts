@@ -69,6 +69,15 @@ describe('a node that came for pods', () => {
     expect(later(30, [pod('p1', 3000, 'a')], freshPlanMemory).removals).toMatchObject([{ node: 'b' }]);
   });
 
+  it('stays, also where it was ready before any plan saw it come, as fast providers make them', () => {
+    const before = plan(stateOf({ at: NOW - 500, groups: [groupOf('web')] }), freshPlanMemory).memory;
+    const { memory } = plan(clusterAt(0, [pod('p1', 3000, 'a'), pod('p2', 3000, 'b')], 'Ready'), before);
+    const gated = { ...pod('gated', 2000), unscheduled: { reason: 'SchedulingGated', message: '', since: NOW } };
+    const same = [pod('p3', 3000, 'a'), pod('p4', 1000, 'a'), gated];
+    expect(later(30, same, memory).removals).toEqual([]);
+    expect(later(30, [pod('p3', 3000, 'a'), pod('p4', 1000, 'a')], memory).removals).toMatchObject([{ node: 'b' }]);
+  });
+
   it('without any pod to go to it, came for what it holds', () => {
     const { memory } = plan(clusterAt(0, [pod('p1', 3000, 'a')], 'Provisioning'), freshPlanMemory);
     expect(later(30, [pod('p1', 3000, 'a')], memory).removals).toEqual([]);
