@@ -232,7 +232,7 @@ export class NodeGroupCluster {
 
   /** A budget that lets none of a namespace's pods go, once it is in effect. */
   async protect(namespace: string, name: string): Promise<void> {
-    const body = { metadata: { name }, spec: { maxUnavailable: 0, selector: { matchLabels: WEB } } };
+    const body = { metadata: { name }, spec: { minAvailable: MANY, selector: { matchLabels: WEB } } };
     await this.policy.createNamespacedPodDisruptionBudget({ namespace, body });
     await eventually(`the budget ${name} is in effect`, async () => {
       const budget = await this.policy.readNamespacedPodDisruptionBudget({ namespace, name });
@@ -390,6 +390,8 @@ export class NodeGroupCluster {
 /** Milliseconds for what takes a plan, a node and a look or two, on a machine that does other things too. */
 const LONG_MS = 120_000;
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+/** More pods than a budget ever finds: it lets none go, whoever made them. */
+const MANY = 1_000;
 const WEB = { app: 'web' };
 const SMALL_POD = {
   containers: [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '1', memory: '1Gi' } } }],
