@@ -13,7 +13,7 @@ export const PLAN_LEASE = 'node-group-plan';
 export const PLAN_CLAIMS = `${GROUP}/plan-claims`;
 
 /** For so long the machines of a claim count as coming before their VPSieNodes exist, in milliseconds. */
-const COUNTED_MS = 10 * MINUTE_MS;
+export const COUNTED_MS = 10 * MINUTE_MS;
 /** For so long whoever has claimed may create them: much shorter, so that none is created that does not count any more. */
 export const HELD_MS = 4 * MINUTE_MS;
 

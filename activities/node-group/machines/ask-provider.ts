@@ -49,18 +49,23 @@ async function writeAnswer(
 ): Promise<Asked['waits'][number] | null> {
   const at = now();
   const written = { now: at, fresh: false };
+  const asked = machine.askedAt === null ? { createdAt: formatInstant(at) } : {};
   if (answer.kind === 'made') {
     const { providerId, nodeName } = answer;
     const change = {
       phase: 'Joining',
+      ...asked,
       providerID: providerId,
       provisionedAt: formatInstant(at),
       ...(nodeName === null ? {} : { hostname: nodeName }),
     } as const;
-    await writeMachineStatus(kubernetes, machine, change, written);
+    const isNews = machine.providerId === null || nodeName !== null;
+    if (isNews) await writeMachineStatus(kubernetes, machine, change, written);
     return { detail: `${machine.name} has not registered as a node yet`, retryAfterMs: null };
   }
   if (answer.kind === 'failed') return null;
-  if (machine.phase === 'Pending') await writeMachineStatus(kubernetes, machine, { phase: 'Provisioning' }, written);
+  // Nobody has asked for it yet, so its time does not run.
+  if (answer.isQueued === true || machine.phase !== 'Pending') return answer;
+  await writeMachineStatus(kubernetes, machine, { phase: 'Provisioning', ...asked }, written);
   return answer;
 }

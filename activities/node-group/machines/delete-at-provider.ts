@@ -2,8 +2,10 @@ import { formatInstant } from '../../../domain/kernel/time.ts';
 import { MACHINE_FINALIZER } from '../../../domain/node-group/api/names.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import { COUNTED_MS } from '../../../domain/node-group/plan-claim.ts';
 import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import type { Deletion } from '../provider/provider.ts';
+import { strikeMachines } from './claim-plan.ts';
 import { takeFinalizerOff, writeMachineStatus } from './machine-objects.ts';
 import { deleteNodesOf } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
@@ -32,6 +34,8 @@ export async function deleteAtProvider(
   const deletion = await options.providers[group.provider].ensureDeleted(group, machine);
   if (deletion.kind === 'going') return deletion;
   await deleteNodesOf(kubernetes, machine, guard);
+  // A claim counts its machines for a while, whether there are objects of them or not.
+  if (now() - machine.createdAt < COUNTED_MS) await strikeMachines(options, target, new Set([machine.name]));
   await guard();
   await takeFinalizerOff(kubernetes, machine);
   return deletion;

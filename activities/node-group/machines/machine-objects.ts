@@ -55,6 +55,8 @@ interface MachineChange {
   readonly providerID?: string;
   readonly hostname?: string;
   readonly nodeName?: string | null;
+  /** When the provider was asked for it first. */
+  readonly createdAt?: string;
   readonly provisionedAt?: string;
   readonly joinedAt?: string;
   readonly readyAt?: string;

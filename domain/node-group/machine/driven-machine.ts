@@ -11,6 +11,8 @@ export interface DrivenMachine extends Machine {
   readonly hostname: string;
   /** Whether it was created because pods were pending. */
   readonly isForPods: boolean;
+  /** When the provider was asked for it first; null for one that waits for its turn. */
+  readonly askedAt: EpochMs | null;
   /** When its node was ready first; null for one that never was. */
   readonly readyAt: EpochMs | null;
   /** What went wrong last; empty where nothing did. */
@@ -31,6 +33,7 @@ export function readDrivenMachine(object: unknown): DrivenMachine {
     ...readMachine(object),
     hostname: textOf(status['hostname']) || textOf(spec['nodeName']),
     isForPods: labelsOf(metadata['annotations'])[SCALE_UP_REASON] === 'PendingPods',
+    askedAt: momentOf(status['createdAt']) || null,
     readyAt: momentOf(status['readyAt']) || null,
     lastError: textOf(status['lastError']),
     finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],

@@ -36,7 +36,7 @@ export function nextMachineStep<T extends Node>(
   group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs'>,
   now: EpochMs,
 ): MachineStep<T> {
-  const { name, phase, readyAt, providerId } = machine;
+  const { name, phase, readyAt, providerId, hostname } = machine;
   if (machine.isDeleting) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
   if (node !== null) return stepWithNode(machine, node, group, now);
@@ -48,7 +48,10 @@ export function nextMachineStep<T extends Node>(
   }
   const late = lateness(machine, group, now);
   if (late !== null) return { kind: 'giveUp', detail: late, failed: readyAt === null };
-  return providerId === null ? { kind: 'ask' } : { kind: 'await', detail: `${name} has not registered as a node yet` };
+  // Without the name of its node, which a provider may say later than that of the machine, the node would not be found.
+  return providerId === null || hostname === ''
+    ? { kind: 'ask' }
+    : { kind: 'await', detail: `${name} has not registered as a node yet` };
 }
 
 function stepWithNode<T extends Node>(
@@ -66,12 +69,20 @@ function stepWithNode<T extends Node>(
   return { kind: 'join', node, isReady, detail: `the Node ${node.name} of ${machine.name} is not ready yet` };
 }
 
-/** A machine whose node was ready once has its time from when that was lost. */
+/** A provider that is asked for one machine a time may have hundreds before it. In milliseconds. */
+const QUEUED_MS = 3_600_000;
+
+/**
+ * A machine has its time from when the provider was asked for it; one whose node was ready once, from when that was lost; and one that
+ * waits for its turn an hour at least.
+ */
 function lateness(
   machine: DrivenMachine,
   { maxNodeProvisionMs }: Pick<NodeGroup, 'maxNodeProvisionMs'>,
   now: EpochMs,
 ): string | null {
-  const createdAt = machine.readyAt === null ? machine.createdAt : machine.phaseSince;
-  return overdueReason({ ...machine, createdAt }, maxNodeProvisionMs, now);
+  const { readyAt, askedAt, phase, phaseSince, createdAt } = machine;
+  const began = readyAt === null ? (askedAt ?? createdAt) : phaseSince;
+  const limit = phase === 'Pending' && askedAt === null ? Math.max(maxNodeProvisionMs, QUEUED_MS) : maxNodeProvisionMs;
+  return overdueReason({ ...machine, createdAt: began }, limit, now);
 }

@@ -6,6 +6,7 @@ export function drivenOf(over: Partial<DrivenMachine> = {}): DrivenMachine {
     ...machineOf('web-1', 'web'),
     hostname: '',
     isForPods: true,
+    askedAt: null,
     readyAt: null,
     lastError: '',
     finalizers: [],

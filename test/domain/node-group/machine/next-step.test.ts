@@ -18,14 +18,28 @@ describe('a machine without a node', () => {
   it('is asked for until the provider has answered, and then its node is awaited', () => {
     expect(stepOf({ phase: 'Pending' })).toEqual({ kind: 'ask' });
     expect(stepOf({ phase: 'Provisioning' })).toEqual({ kind: 'ask' });
-    expect(stepOf({ phase: 'Joining', providerId: 'p-1' })).toMatchObject({ kind: 'await' });
+    expect(stepOf({ phase: 'Joining', providerId: 'p-1', hostname: 'node-1' })).toMatchObject({ kind: 'await' });
+  });
+
+  it('is asked for again where the provider has not said how its node is called', () => {
+    expect(stepOf({ phase: 'Joining', providerId: 'p-1', hostname: '' })).toEqual({ kind: 'ask' });
+  });
+
+  it('has its time from when the provider was asked for it, however long it waited for its turn', () => {
+    expect(stepOf({ phase: 'Pending', askedAt: null }, null, NOW + 59 * MINUTE)).toEqual({ kind: 'ask' });
+    expect(stepOf({ phase: 'Pending', askedAt: null }, null, NOW + 60 * MINUTE)).toMatchObject({ kind: 'giveUp' });
+    const askedAt = NOW + 50 * MINUTE;
+    const joining = { phase: 'Joining', providerId: 'p-1', hostname: 'node-1', askedAt, phaseSince: askedAt } as const;
+    expect(stepOf(joining, null, askedAt + 15 * MINUTE - 1)).toMatchObject({ kind: 'await' });
+    expect(stepOf(joining, null, askedAt + 15 * MINUTE)).toMatchObject({ kind: 'giveUp', failed: true });
   });
 
   it('is given up when its time is over, as a failure', () => {
     const late = NOW + 15 * MINUTE;
-    expect(stepOf({ phase: 'Pending' }, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
-    expect(stepOf({ phase: 'Joining', providerId: 'p-1' }, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
-    expect(stepOf({ phase: 'Joining', providerId: 'p-1' }, null, late - 1)).toMatchObject({ kind: 'await' });
+    const joining = { phase: 'Joining', providerId: 'p-1', hostname: 'node-1' } as const;
+    expect(stepOf({ phase: 'Provisioning' }, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
+    expect(stepOf(joining, null, late)).toMatchObject({ kind: 'giveUp', failed: true });
+    expect(stepOf(joining, null, late - 1)).toMatchObject({ kind: 'await' });
   });
 
   it('of a group that is being deleted is not asked for any more', () => {
@@ -59,7 +73,7 @@ describe('a machine with a node', () => {
 describe('a machine whose node is gone', () => {
   it('has its whole time to register again, and is no failed request when it does not', () => {
     const late = NOW + 60 * MINUTE;
-    const was = { readyAt: NOW, node: 'node-1', providerId: 'p-1' } as const;
+    const was = { readyAt: NOW, node: 'node-1', hostname: 'node-1', providerId: 'p-1' } as const;
     expect(stepOf({ ...was, phase: 'Ready' }, null, late)).toMatchObject({ kind: 'lost' });
     const back = { ...was, phase: 'Joining', phaseSince: late } as const;
     expect(stepOf(back, null, late)).toMatchObject({ kind: 'await' });
