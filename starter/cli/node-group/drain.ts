@@ -48,19 +48,19 @@ export async function drainNode(loaded: LoadedConfig, given: DrainCommand, tools
   const { node, object, machine } = await readFacts(loaded, given.node);
   if (object === null) {
     throw new CommandFailed(
-      `${given.node} belongs to no NodeGroup: it has no label ${GROUP_LABEL}. "kubectl drain" drains any node`,
+      `the node ${given.node} belongs to no NodeGroup: it has no label ${GROUP_LABEL}. "kubectl drain" drains any node`,
     );
   }
   const group = nameOf(object);
   if (machine === null || machine.group !== group) {
     throw new CommandFailed(
-      `${given.node} has the label of ${group}, but no VPSieNode of that group became it: Headroom takes no machine away that it does not know`,
+      `the node ${given.node} has the label of ${group}, but no VPSieNode of that group became it: Headroom takes no machine away that it does not know`,
     );
   }
   const mark = markOf(node);
   if (mark !== null) {
     throw new CommandFailed(
-      `${given.node} is being drained already, by ${mark.drain}: "headroom node-groups explain ${given.node}" says how far it is`,
+      `the node ${given.node} is being drained already, by ${mark.drain}: "headroom node-groups explain ${given.node}" says how far it is`,
     );
   }
   await send(loaded, tools, {
