@@ -8,6 +8,7 @@ import { readInstanceTypes } from '../../activities/node-group/provider/kwok/ins
 import { nodeGroupSpec, nodeGroupStatus } from '../../domain/node-group/api/node-group-spec.ts';
 import { KIND } from '../../domain/node-group/api/names.ts';
 import { readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
+import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { settingEntries } from '../../starter/config.ts';
 import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
@@ -73,6 +74,14 @@ describe('the section of node groups in the runbook', () => {
     expect(metrics.toSorted()).toEqual(existing.toSorted());
     const used = [...section.matchAll(/((?:vpsie_autoscaler|headroom_pods)_\w+?)(?:_bucket)?\b(?=[[)} {])/g)];
     expect(metrics).toEqual(expect.arrayContaining(used.map(([, name = '']) => name)));
+  });
+
+  it('explains every command of the command line', () => {
+    const stream = { write: () => true };
+    const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
+    const group = program.commands.find((command) => command.name() === 'node-groups');
+    const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
+    expect(firstCells(sectionOf(runbook, '### Commands to a NodeGroup')).toSorted()).toEqual(names.toSorted());
   });
 
   it('names every Event', () => {
