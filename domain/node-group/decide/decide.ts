@@ -63,7 +63,10 @@ function idle(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'reason' | 'de
   if (total === 0) return { reason: 'NothingToDo', detail: 'every pod has a node, and every node is needed' };
   const [pod] = first;
   const example = pod === undefined ? '' : `, such as ${pod.namespace}/${pod.name}: ${pod.detail}`;
-  return { reason: 'PodsUnhelped', detail: `no new node would help ${total} pending pods${example}` };
+  return {
+    reason: 'PodsUnhelped',
+    detail: `no new node would help ${total} pending ${total === 1 ? 'pod' : 'pods'}${example}`,
+  };
 }
 
 function acting(

@@ -101,7 +101,7 @@ describe('a pending pod that no new node would help', () => {
     );
     expect([phase, reason]).toEqual(['Steady', 'PodsUnhelped']);
     expect(facts.find((fact) => fact.includes(`${name}/web`))).toContain(says);
-    expect(detail).toContain('no new node would help');
+    expect(detail).toContain(`no new node would help 1 pending pod, such as ${name}/web: `);
     expect(await cluster.machines('pool')).toEqual([]);
     await cluster.core.deleteNamespacedPod({ namespace: name, name: 'web', gracePeriodSeconds: 0 });
     await cluster.untilStatus('pool', 'told of no pods', ({ reason: now }) => now === 'NothingToDo');
