@@ -1,7 +1,8 @@
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { GroupInput } from '../../activities/node-group/interface.ts';
 import { decide, pausedVerdict } from '../../domain/node-group/decide/decide.ts';
-import { type NodeGroupMemory, restingNodes } from '../../domain/node-group/decide/memory.ts';
+import { type NodeGroupMemory, restingNodes, withoutDrains } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/decide/observation.ts';
 import { newNodesText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
@@ -32,11 +33,14 @@ const LONGEST_FAILED_REST_MS = 900_000;
 export class NodeGroupPasses {
   readonly #target: NodeGroupTarget;
   readonly #run: NodeGroupRun;
+  /** The memory before the last decision. */
+  #before: NodeGroupMemory;
   #failures = 0;
 
   constructor(target: NodeGroupTarget, run: NodeGroupRun) {
     this.#target = target;
     this.#run = run;
+    this.#before = run.memory;
   }
 
   /** Nothing is written during a pause, so nothing is observed either. */
@@ -57,7 +61,8 @@ export class NodeGroupPasses {
 
   /** The next step, which is shown and remembered. */
   decide(seen: NodeGroupObservation): NodeGroupVerdict {
-    const [memory, verdict] = decide(seen, this.#run.memory);
+    this.#before = this.#run.memory;
+    const [memory, verdict] = decide(seen, this.#before);
     this.#run.remember(memory);
     this.#run.publish(verdict);
     return verdict;
@@ -84,9 +89,7 @@ export class NodeGroupPasses {
           return made.kind === 'created' ? made.failed : null;
         });
       case 'drive':
-        return await this.#settle(
-          async () => (await ensureMachinesSettled.executeWithOptions({ summary }, [input])).failed,
-        );
+        return await this.#drive(input, summary);
       case 'refresh':
         return await this.#write(async () => await ensureInstanceTypes.executeWithOptions({ summary }, [input]));
       case 'release':
@@ -95,6 +98,8 @@ export class NodeGroupPasses {
         await this.#run.wait({ until: Date.now() + RELEASED_MS, summary: verdict.detail });
         return;
       case 'wait':
+        // Nobody else drives the machines that are to be ready first.
+        if (replaced.length > 0) return await this.#drive(input, summary);
         if (seen.isStatusDue && seen.heldBy === null) await this.#write(async () => await ensureGroupStatus(input));
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });
         return;
@@ -103,9 +108,13 @@ export class NodeGroupPasses {
     }
   }
 
+  async #drive(input: GroupInput, summary: string): Promise<void> {
+    await this.#settle(async () => (await ensureMachinesSettled.executeWithOptions({ summary }, [input])).failed);
+  }
+
   /**
-   * Waits until machines are settled. The starter says when there is more to do, so where none failed nothing is observed again:
-   * that saves a fifth of the events of a scaling.
+   * Waits until machines are settled. The starter says when there is more to do, so where none failed and no node is drained nothing
+   * is observed again: that saves a fifth of the events of a scaling.
    */
   async #settle(act: () => Promise<readonly string[] | null>): Promise<void> {
     const failed = await this.#tried('WriteFailed', async () => await this.#run.waitFor(act));
@@ -138,15 +147,8 @@ export class NodeGroupPasses {
       if (replacement === undefined) without.push(removal);
       else await this.#drain(group, removal, replacement.name);
     }
-    this.#forgetDrains(without);
+    this.#run.remember(withoutDrains(this.#run.memory, without, this.#before));
     return without.length === 0;
-  }
-
-  /** They did not begin; the next plan says whether they are still to. */
-  #forgetDrains(drains: readonly Removal[]): void {
-    const { memory } = this.#run;
-    const uids = new Set(drains.map(({ uid }) => uid));
-    this.#run.remember({ ...memory, drains: memory.drains.filter(({ uid }) => !uids.has(uid)) });
   }
 
   async #drain(group: SeenGroup, { node, uid, machine, reason, detail }: Removal, replacement: string | null) {

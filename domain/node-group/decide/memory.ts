@@ -46,6 +46,31 @@ export const freshMemory: NodeGroupMemory = {
   rejected: [],
 };
 
+/**
+ * Drains that were decided and did not begin: the next plan says whether they are still to. Those that a person has asked for are
+ * still asked for.
+ *
+ * @param before the memory before they were decided.
+ */
+export function withoutDrains(
+  memory: NodeGroupMemory,
+  drains: readonly Pick<OwnDrain, 'node' | 'uid'>[],
+  before: Pick<NodeGroupMemory, 'requested'>,
+): NodeGroupMemory {
+  const uids = new Set(drains.map(({ uid }) => uid));
+  const nodes = new Set(drains.map(({ node }) => node));
+  const requested = before.requested.filter(({ node }) => nodes.has(node));
+  return {
+    ...memory,
+    drains: memory.drains.filter(({ uid }) => !uids.has(uid)),
+    // Asked for once more meanwhile, it stands there already.
+    requested: [
+      ...requested.filter(({ node }) => memory.requested.every((one) => one.node !== node)),
+      ...memory.requested,
+    ],
+  };
+}
+
 /** Nodes that the next plans leave alone: their drain failed, or a person has rejected it. */
 export function restingNodes({ failed, rejected }: NodeGroupMemory): readonly RestingNode[] {
   return [
