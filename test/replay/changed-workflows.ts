@@ -18,6 +18,8 @@ export interface TracedDecision {
   /** From the root of the project. */
   readonly file: string;
   readonly name: string;
+  /** `given`: the verdict is its first argument, which it only describes. Default: `returned`. */
+  readonly verdict?: 'returned' | 'given';
 }
 
 /** A copy of the workflows' sources with changes, to be bundled; `remove` when done. */
@@ -52,23 +54,24 @@ export async function changedWorkflows(
     }
     await writeFile(join(copy, file), `${before}${to}${after}`);
   }
-  for (const { file, name } of decisions) {
+  for (const { file, name, verdict = 'returned' } of decisions) {
     const untraced = file.replace(/\.ts$/, '.untraced.ts');
     await rename(join(copy, file), join(copy, untraced));
-    await writeFile(join(copy, file), tracing(`./${basename(untraced)}`, name));
+    await writeFile(join(copy, file), tracing(`./${basename(untraced)}`, name, verdict));
   }
   return { workflowsPath: join(copy, 'workflows', 'index.ts'), remove };
 }
 
 /** A module in the place of another one, whose decision also tells the kind of its verdict. */
-function tracing(untraced: string, name: string): string {
+function tracing(untraced: string, name: string, verdict: 'returned' | 'given'): string {
+  const told = verdict === 'given' ? 'input[0]' : '[decided].flat().at(-1)';
   return `
 import { proxySinks } from '@temporalio/workflow';
 import { ${name} as untraced } from '${untraced}';
 export * from '${untraced}';
 export function ${name}(...input) {
   const decided = untraced(...input);
-  proxySinks().trace.verdict([decided].flat().at(-1).kind);
+  proxySinks().trace.verdict(${told}.kind);
   return decided;
 }
 `;

@@ -335,11 +335,7 @@ export class NodeGroupCluster {
   }
 
   /** Sends a command as a person does; answers what the workflow says. */
-  async command(
-    group: string,
-    name: 'approve' | 'reject' | 'drain',
-    input: NodeGroupCommandInput = {},
-  ): Promise<unknown> {
+  async command(group: string, name: keyof typeof commandUpdates, input: NodeGroupCommandInput = {}): Promise<unknown> {
     return await this.#workflow(group).executeUpdate(commandUpdates[name], { args: [{ by: 'alice', ...input }] });
   }
 
