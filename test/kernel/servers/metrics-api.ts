@@ -6,7 +6,8 @@ import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { ApiregistrationV1Api, CoreV1Api, type V1Pod } from '@kubernetes/client-node';
+import { ApiregistrationV1Api, CoreV1Api, type V1Node, type V1Pod } from '@kubernetes/client-node';
+import { amountsOf } from '../../../domain/node-group/scheduling/amounts.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { accessOf } from '../stack/access.ts';
 import { eventually } from '../stack/eventually.ts';
@@ -23,6 +24,8 @@ export interface MetricsApi {
    * hashing share a load. Null: there are no metrics of the namespace, which is an error to whoever asks.
    */
   setLoad(namespace: string, millicores: number | null): void;
+  /** What every node uses from now on, in percent of what it has for pods. Null, as at first: there are no metrics of nodes. */
+  setNodeUse(percent: number | null): void;
   stop(): Promise<void>;
 }
 
@@ -31,10 +34,11 @@ export async function startMetricsApi(adminKubeconfig: string): Promise<MetricsA
   const config = accessOf(adminKubeconfig);
   const core = config.makeApiClient(CoreV1Api);
   const loads = new Map<string, number>();
+  let nodeUse: number | null = null;
   const now = Date.now();
   const { certificate: cert, key } = await issueServer(HOST, await issueAuthority(now), now);
   const server = createServer({ cert, key }, (request, response) => {
-    answer(request, { core, loads }).then(
+    answer(request, { core, loads, nodeUse }).then(
       ({ code, body }) => send(response, code, body),
       (error: unknown) => send(response, 500, failure(500, String(error))),
     );
@@ -51,6 +55,9 @@ export async function startMetricsApi(adminKubeconfig: string): Promise<MetricsA
     setLoad: (namespace, millicores) => {
       if (millicores === null) loads.delete(namespace);
       else loads.set(namespace, millicores);
+    },
+    setNodeUse: (percent) => {
+      nodeUse = percent;
     },
     stop: async () => await close(server),
   };
@@ -92,11 +99,13 @@ interface Answer {
 interface Measured {
   readonly core: CoreV1Api;
   readonly loads: ReadonlyMap<string, number>;
+  readonly nodeUse: number | null;
 }
 
-async function answer({ url = '' }: IncomingMessage, { core, loads }: Measured): Promise<Answer> {
+async function answer({ url = '' }: IncomingMessage, { core, loads, nodeUse }: Measured): Promise<Answer> {
   const { pathname, searchParams } = new URL(url, `https://${HOST}`);
   if (pathname === `/apis/${GROUP_VERSION}`) return { code: 200, body: discovery };
+  if (pathname === `/apis/${GROUP_VERSION}/nodes`) return await answerForNodes(core, nodeUse);
   const [, namespace] = POD_METRICS.exec(pathname) ?? [];
   if (namespace === undefined) return { code: 404, body: failure(404, 'there is nothing here') };
   const load = loads.get(namespace);
@@ -106,6 +115,20 @@ async function answer({ url = '' }: IncomingMessage, { core, loads }: Measured):
   const ready = items.filter(isReady);
   const list = { kind: 'PodMetricsList', apiVersion: GROUP_VERSION, metadata: {} };
   return { code: 200, body: { ...list, items: ready.map((pod) => metricsOf(pod, load / ready.length)) } };
+}
+
+async function answerForNodes(core: CoreV1Api, use: number | null): Promise<Answer> {
+  if (use === null) return { code: 503, body: failure(503, 'nothing is measured') };
+  const { items } = await core.listNode();
+  const list = { kind: 'NodeMetricsList', apiVersion: GROUP_VERSION, metadata: {} };
+  return { code: 200, body: { ...list, items: items.map((node) => metricsOfNode(node, use / 100)) } };
+}
+
+/** @param share of its CPU and of its memory, from 0 to 1. */
+function metricsOfNode({ metadata, status }: V1Node, share: number): object {
+  const { cpu = 0, memory = 0 } = amountsOf(status?.allocatable);
+  const usage = { cpu: `${Math.round(cpu * share)}m`, memory: `${Math.round(memory * share)}` };
+  return { metadata: { name: metadata?.name }, timestamp: new Date().toISOString(), window: '10s', usage };
 }
 
 function isReady({ metadata, status }: V1Pod): boolean {
@@ -128,7 +151,10 @@ const discovery = {
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: GROUP_VERSION,
-  resources: [{ name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list'] }],
+  resources: [
+    { name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list'] },
+    { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list'] },
+  ],
 };
 
 function failure(code: number, message: string): object {
