@@ -10,7 +10,7 @@ const WINDOW = { idle: 1, atMost: 10 } as const;
 const AIMS = { cost: 1.02, events: 20 } as const;
 
 /** How much dearer Headroom's nodes are: 1 is the same. */
-export function costRatio({ headroom, karpenter }: NodesReport): number {
+function costRatio({ headroom, karpenter }: NodesReport): number {
   return headroom.cost / karpenter.cost;
 }
 

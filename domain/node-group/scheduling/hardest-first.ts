@@ -7,7 +7,17 @@ const GIB_A_CORE = 4;
 
 /** Pods that can go to few places first, then large ones first. */
 export function hardestFirst(a: PodClass, b: PodClass): number {
-  return Number(isBound(b)) - Number(isBound(a)) || sizeOf(b) - sizeOf(a) || byKey(a, b);
+  return (
+    Number(selectsNodes(b)) - Number(selectsNodes(a)) ||
+    Number(isBound(b)) - Number(isBound(a)) ||
+    sizeOf(b) - sizeOf(a) ||
+    byKey(a, b)
+  );
+}
+
+/** One that could go anywhere leaves these the nodes that they need: the other way round a node more would come for them. */
+function selectsNodes({ constraints: { nodeSelector, nodeAffinity } }: PodClass): boolean {
+  return Object.keys(nodeSelector).length > 0 || nodeAffinity !== null;
 }
 
 /** Whether the pod asks for or keeps away other pods. */

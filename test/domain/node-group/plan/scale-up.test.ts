@@ -99,3 +99,20 @@ it('a plan does not depend on the order of its pods, and needs no other once its
     }),
   );
 });
+
+describe('pods that only some nodes are for', () => {
+  it('get those nodes before pods that could go to cheaper ones', () => {
+    const arch = (name: string) => ({ labels: { 'kubernetes.io/arch': name } });
+    const groups = ['amd', 'arm'].map((name) => groupOf(name, { expander: 'price', offeringIds: [`${name}-4`] }));
+    const types = {
+      amd: [typeOf('amd-4', 4, 16, { ...arch('amd64'), pricePerHour: 0.125 })],
+      arm: [typeOf('arm-4', 4, 16, { ...arch('arm64'), pricePerHour: 0.1 })],
+    };
+    const selecting = ['a', 'b'].map((name) => ({
+      ...podOf(name, { cpu: '2' }),
+      nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+    }));
+    const pods = [podOf('anywhere', { cpu: '4' }), ...selecting];
+    expect(counts({ groups, instanceTypes: types, pods })).toEqual(['1 amd-4 of amd', '1 arm-4 of arm']);
+  });
+});
