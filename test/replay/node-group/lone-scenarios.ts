@@ -65,6 +65,17 @@ export const loneScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> 
     return recorded;
   },
 
+  unhelped: async (cluster, name) => {
+    const recorded = await group(cluster, name, {});
+    await cluster.reaches(name, 'Steady', 'NothingToDo');
+    const containers = [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '40' } } }];
+    await cluster.createPods(name, 1, { nodeSelector: { pool: name }, containers });
+    await cluster.reaches(name, 'Steady', 'PodsUnhelped');
+    await cluster.core.deleteNamespacedPod({ namespace: name, name: 'pod-0', gracePeriodSeconds: 0 });
+    await cluster.reaches(name, 'Steady', 'NothingToDo');
+    return recorded;
+  },
+
   'paused-while-asking': async (cluster, name) =>
     await whileAskedInVain(cluster, name, async () => await pauseGroup(cluster, name), 'Paused'),
 
