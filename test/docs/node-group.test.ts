@@ -55,6 +55,14 @@ describe('the section of node groups in the runbook', () => {
     expect(firstCells(section).toSorted()).toEqual(existing.toSorted());
   });
 
+  it('explains every command of the command line', () => {
+    const stream = { write: () => true };
+    const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
+    const group = program.commands.find((command) => command.name() === 'node-groups');
+    const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
+    expect(firstCells(sectionOf(runbook, '### Commands to a NodeGroup')).toSorted()).toEqual(names.toSorted());
+  });
+
   it('has each metric, and its alerts are on metrics that there are', () => {
     const section = sectionOf(runbook, '### Metrics of node groups');
     const metrics = firstCells(section);

@@ -146,6 +146,20 @@ describe('headroom node-groups, where they are followed,', () => {
     expect(await plans('explain', `${PODS}/pod-0`)).toMatch(
       new RegExp(`^${PODS}/pod-0: it is on node ${node}\\.\n${node} of pool: it stays \\(NoUtilization\\): metrics`),
     );
+    expect(JSON.parse(await plans('explain', node, '--output', 'json'))).toMatchObject({
+      cluster: CLUSTER,
+      heldBy: null,
+      node: { name: node, group: 'pool', kind: 'stays', reason: 'NoUtilization', until: null, uses: null, drain: null },
+    });
+    expect(JSON.parse(await plans('explain', `${PODS}/pod-0`, '--output', 'json'))).toMatchObject({
+      pod: { namespace: PODS, name: 'pod-0', boundTo: node, kind: 'bound', node: { name: node } },
+    });
+    expect(JSON.parse(await plans('preview', '--output', 'json'))).toMatchObject({
+      groups: [{ name: 'pool', mode: 'act', problems: [] }],
+      newNodes: [],
+      removals: [],
+      kept: [{ group: 'pool', node }],
+    });
     await eventually('kube-scheduler has looked at the pod', async () =>
       /no new node \(TooLarge\): .*medium of pool.*\n {2}kube-scheduler: 0\/1 nodes/i.test(
         await plans('explain', `${PODS}/huge`),
