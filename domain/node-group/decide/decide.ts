@@ -25,17 +25,19 @@ export function decide(
     return [freshMemory, { kind: 'end', phase: 'Ended', reason: 'GroupGone', detail, ...shown }];
   }
   const memory = stillTrue(before.uid === group.uid ? before : { ...freshMemory, uid: group.uid }, seen);
-  if (seen.problems.length > 0) {
-    return [
-      memory,
-      { kind: 'wait', until: null, phase: 'Blocked', reason: 'Invalid', detail: seen.problems.join('; '), ...shown },
-    ];
-  }
   if (seen.heldBy !== null) {
     // The starter says when that is over.
     return [
       memory,
       { kind: 'wait', until: null, phase: 'Blocked', reason: 'HeldByOther', detail: seen.heldBy, ...shown },
+    ];
+  }
+  // Nothing stands behind it any more, so it is let go whatever else it says.
+  if (group.isDeleting && total(seen) === 0) return [memory, deleting(seen, memory, [])];
+  if (seen.problems.length > 0) {
+    return [
+      memory,
+      { kind: 'wait', until: null, phase: 'Blocked', reason: 'Invalid', detail: seen.problems.join('; '), ...shown },
     ];
   }
   if (seen.areTypesDue && !group.isDeleting) {

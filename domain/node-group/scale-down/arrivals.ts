@@ -12,25 +12,9 @@ import { isComing } from '../plan/cluster-packing.ts';
 import { byText } from '../plan/pending.ts';
 import { addAmounts } from '../scheduling/amounts.ts';
 import type { Packing } from '../scheduling/packing.ts';
+import type { Arrival, Arrivals, Load } from './arrival.ts';
 import type { PlanMemory } from './memory.ts';
 import { podsOnNode } from './pod-safety.ts';
-
-/** In millicores and bytes. */
-interface Load {
-  readonly cpu: number;
-  readonly memory: number;
-}
-
-/** How it was when a machine was on its way. */
-interface Arrival {
-  /** What all pods of the cluster asked for. */
-  readonly load: Load;
-  /** What the pods that were to go to it asked for. */
-  readonly own: Load;
-}
-
-/** By the name of the VPSieNode, which it has before it exists. */
-export type Arrivals = Readonly<Record<string, Arrival>>;
 
 const STEADY_MS = 3_600_000;
 /** Kubernetes writes the moments of objects down in whole seconds. */

@@ -1,7 +1,7 @@
 /** What one plan leaves for the next: since when nodes have been as they are, and what they are. The starter keeps it; a restart begins anew. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Lessons } from '../plan/learned-types.ts';
-import type { Arrivals } from './arrivals.ts';
+import type { Arrivals } from './arrival.ts';
 
 /** By the uid of the Node. */
 export type Since = Readonly<Record<string, EpochMs>>;

@@ -259,3 +259,19 @@ describe('a drain that ended', () => {
     expect(decide(seen({ removals: [removal('old')] }), asked ?? known)[1].drains).toHaveLength(1);
   });
 });
+
+describe('a group without machines that is being deleted', () => {
+  const gone = { ...GROUP, isDeleting: true };
+
+  it.each([
+    ['observes', seen({ group: { ...gone, mode: 'observe' }, machines: NO_MACHINES })],
+    ['is invalid', seen({ group: gone, machines: NO_MACHINES, problems: ['spec.minNodes: Invalid value'] })],
+  ])('is let go also where it %s', (_, observation) => {
+    expect(decide(observation, freshMemory)[1]).toMatchObject({ kind: 'release', phase: 'Deleting' });
+  });
+
+  it('is left alone while another controller acts', () => {
+    const held = seen({ group: gone, machines: NO_MACHINES, heldBy: 'another controller acts' });
+    expect(decide(held, freshMemory)[1]).toMatchObject({ kind: 'wait', reason: 'HeldByOther' });
+  });
+});
