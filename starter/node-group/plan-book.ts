@@ -43,6 +43,7 @@ export class PlanBook {
       ...plan,
       unhelped: { total: unhelped.length, first: unhelped.slice(0, NAMED) },
       marked: markedNodes(state),
+      claimed: claimedMachines(state),
     };
   }
 
@@ -120,6 +121,13 @@ function utilizationOf(samples: readonly UsageSample[]): ClusterState['utilizati
     for (const [node, [cpu, memory]] of Object.entries(nodes)) (byNode[node] ??= []).push({ at, cpu, memory });
   }
   return byNode;
+}
+
+/** Only an object that exists has a UID. */
+function claimedMachines({ machines }: ClusterState): PlanResult['claimed'] {
+  const counts: Record<string, number> = {};
+  for (const { group, uid } of machines) if (uid === '') counts[group] = (counts[group] ?? 0) + 1;
+  return counts;
 }
 
 /** Those whose machine is not being deleted already: of these, nothing is taken back. */

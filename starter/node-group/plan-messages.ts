@@ -68,6 +68,8 @@ export interface MarkedNode {
 export interface PlanResult extends Omit<ClusterPlan, 'unhelped'> {
   readonly unhelped: { readonly total: number; readonly first: readonly UnhelpedPod[] };
   readonly marked: readonly MarkedNode[];
+  /** How many machines are claimed by each group whose objects are not seen yet. */
+  readonly claimed: Readonly<Record<string, number>>;
 }
 
 export type PlanResponse =

@@ -259,6 +259,7 @@ export class Plans implements NodeGroupCacheActivities {
       machines: own,
       nodes: new Set(caches.nodes().map(({ name }) => name)),
       plan,
+      claimed: plan.claimed[group] ?? 0,
       leaving,
       isStatusDue:
         read !== null && statusPatch(statusOf(object), wantedStatusOf(read, this.#countsOf(group), at), at) !== null,

@@ -21,6 +21,8 @@ export interface GroupView {
   readonly fence: string;
   /** All machines of the group. */
   readonly machines: readonly Machine[];
+  /** Machines that were claimed, and whose objects are not seen yet. */
+  readonly claimed: number;
   /** The names of all Nodes. */
   readonly nodes: ReadonlySet<string>;
   readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept'> & { readonly unhelped: Excerpt<UnhelpedPod> };
@@ -41,7 +43,7 @@ export function observationOf(view: GroupView): NodeGroupObservation {
     heldBy,
     fence,
     machines: countsOf(machines),
-    unsettled: unsettledMachines(view).length,
+    unsettled: unsettledMachines(view).length + view.claimed,
     newNodes: plan.newNodes.filter(({ group }) => group === name).slice(0, MOST_NEW_NODES),
     unhelped: { total: plan.unhelped.total, first: plan.unhelped.first.slice(0, MOST_NAMED).map(withShortDetail) },
     removals: plan.removals

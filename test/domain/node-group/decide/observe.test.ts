@@ -18,6 +18,7 @@ function viewOf(over: Partial<GroupView> = {}): GroupView {
     heldBy: null,
     fence: '{"lease":"7","plan":"p"}',
     machines: [],
+    claimed: 0,
     nodes: new Set(),
     plan: { newNodes: [], removals: [], kept: [], unhelped: { total: 0, first: [] } },
     leaving: [],
@@ -101,6 +102,12 @@ describe('machines that are not settled', () => {
     ];
     const view = viewOf({ machines, nodes: new Set(['node-a', 'node-c']) });
     expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+  });
+
+  it('include those that were claimed and are not seen yet: whoever claimed them may have been interrupted', () => {
+    const view = viewOf({ machines: [ready], nodes: new Set(['node-a']), claimed: 2 });
+    expect(observationOf(view).unsettled).toBe(2);
+    expect(wake(view).cause).toBeNull();
   });
 
   it('do not include those of nodes that are drained', () => {
