@@ -20,6 +20,7 @@ beforeAll(async () => {
   await plane.startWorker();
   await plane.startStarter();
   await cluster.createGroup('pool', { offeringIDs: ['small'] });
+  await cluster.untilSteady('pool');
 });
 
 afterAll(async () => {
@@ -96,10 +97,14 @@ describe('a pending pod that no new node would help', () => {
     await cluster.createNamespace(name);
     await before?.(name);
     await cluster.createPod(name, 'web', spec);
-    const { phase, reason, detail, facts } = await cluster.untilStatus('pool', `told of ${name}/web`, (seen) =>
-      seen.facts.some((fact) => fact.startsWith(`No node for ${name}/web: `)),
+    const { detail, facts } = await cluster.untilStatus(
+      'pool',
+      `told of ${name}/web`,
+      (seen) =>
+        seen.phase === 'Steady' &&
+        seen.reason === 'PodsUnhelped' &&
+        seen.facts.some((fact) => fact.startsWith(`No node for ${name}/web: `)),
     );
-    expect([phase, reason]).toEqual(['Steady', 'PodsUnhelped']);
     expect(facts.find((fact) => fact.includes(`${name}/web`))).toContain(says);
     expect(detail).toContain(`no new node would help 1 pending pod, such as ${name}/web: `);
     expect(await cluster.machines('pool')).toEqual([]);
