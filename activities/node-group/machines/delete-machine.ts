@@ -2,6 +2,7 @@ import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { reportOnGroup } from '../group/group-event.ts';
@@ -48,14 +49,19 @@ export async function deleteMachine(
 async function askForDeletion(options: MachineOptions, input: GroupInput, machine: DrivenMachine): Promise<void> {
   const { kubernetes, now, guard } = options;
   const { group } = input.target;
-  const others = (await listMachines(kubernetes, group)).filter(({ name }) => name !== machine.name);
-  const node = (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
+  const all = await listMachines(kubernetes, group);
+  const nodes = await nodesOfMachines(kubernetes, group, all);
+  const node = nodes.get(machine.name) ?? null;
+  // Those that are drained at the same time go as well: counted as staying, they would be made up for.
+  const staying = all.filter(
+    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodes.get(other.name) ?? null),
+  );
   const at = formatInstant(now());
   await patchGroupStatus(options, input, ({ read }) =>
     read.group === null
       ? null
       : {
-          desiredNodes: loweredDesired(read.group.desiredNodes, others.filter(isStaying).length, read.group.minNodes),
+          desiredNodes: loweredDesired(read.group.desiredNodes, staying.length, read.group.minNodes),
           lastScaleTime: at,
           lastScaleDownTime: at,
         },

@@ -3,7 +3,7 @@ import { listText } from '../../../domain/kernel/sentence.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
-import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
+import { groupCounts, isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
@@ -36,7 +36,8 @@ interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
   readonly group: NodeGroup;
-  readonly machines: readonly DrivenMachine[];
+  /** Machines of the group whose nodes are not drained. */
+  readonly staying: readonly DrivenMachine[];
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
 }
 
@@ -63,8 +64,9 @@ export async function driveMachines(
   const nodes = await nodesOfMachines(kubernetes, name, machines);
   const nodeOf = (machine: DrivenMachine): SeenNode | null => nodes.get(machine.name) ?? null;
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
+  const staying = machines.filter((machine) => !isLeaving(machine, nodeOf(machine)));
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, machines, steps });
+  const { failed, waits, error } = await take({ options, input, group, staying, steps });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
@@ -77,7 +79,7 @@ export async function driveMachines(
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
 async function take(look: Look) {
-  const { options, input, group, machines } = look;
+  const { options, input, group, staying } = look;
   let error: { readonly of: unknown } | null = null;
   const waits: Wait[] = [];
   const part = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -97,7 +99,7 @@ async function take(look: Look) {
   const late = look.steps.flatMap(([machine, step]) => (step.kind === 'giveUp' ? [{ machine, ...step }] : []));
   const lost: readonly GivenUp[] = [...late, ...asked.failed];
   const isGivenUp = await part(async () => {
-    await giveUp(options, input, machines, lost);
+    await giveUp(options, input, staying, lost);
     return true;
   }, false);
   const deleting = [...machinesTo(look, 'delete'), ...(isGivenUp ? lost.map(({ machine }) => asFailed(machine)) : [])];

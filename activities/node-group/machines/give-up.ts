@@ -22,7 +22,7 @@ export interface GivenUp {
  * Gives machines up: marks them, lets their group back off, and deletes their objects. Each part can be repeated: a machine is
  * found as failed, and without its deletion, until all of it was done.
  *
- * @param machines all of the group.
+ * @param machines all of the group whose nodes are not drained.
  */
 export async function giveUp(
   options: MachineOptions,

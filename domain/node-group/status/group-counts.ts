@@ -4,7 +4,10 @@ import type { Node } from '../model/node.ts';
 import type { GroupCounts } from './group-status.ts';
 
 /** Whether a machine is being taken away: its object is being deleted, or its node is being drained. */
-function isLeaving({ isDeleting }: Pick<Machine, 'isDeleting'>, node: Pick<Node, 'annotations'> | null): boolean {
+export function isLeaving(
+  { isDeleting }: Pick<Machine, 'isDeleting'>,
+  node: Pick<Node, 'annotations'> | null,
+): boolean {
   return isDeleting || (node !== null && markOf(node) !== null);
 }
 

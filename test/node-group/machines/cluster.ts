@@ -26,6 +26,7 @@ import {
   PLURAL,
   VERSION,
 } from '../../../domain/node-group/api/names.ts';
+import { markPatch } from '../../../domain/node-group/drain/marks.ts';
 import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
 import { formatFence, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
@@ -167,6 +168,12 @@ export class MachineCluster {
   async nodes(group: string): Promise<readonly V1Node[]> {
     const { items } = await this.core.listNode();
     return items.filter(({ metadata }) => metadata?.name?.startsWith(`${group}-`));
+  }
+
+  /** Puts the marks of a drain on a node, as the drain itself does. */
+  async markDrained(name: string): Promise<void> {
+    const body = markPatch({ annotations: {}, isCordoned: false }, `node-drain/test/${name}`, Date.now());
+    await this.core.patchNode({ name, body }, MERGE_PATCH);
   }
 
   async lease(): Promise<V1Lease | null> {

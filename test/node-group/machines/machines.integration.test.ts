@@ -51,6 +51,23 @@ describe('a group that is scaled up', () => {
     expect(await cluster.events(name)).toEqual(['Normal ScalingUp']);
   });
 
+  it('wants none where all of its machines are given back at once', async () => {
+    const name = 'gives-all-back';
+    const input = await cluster.createGroup(name);
+    const process = cluster.process();
+    await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-all'), newNodes: [nodesOf(name, 3)] });
+    await cluster.untilDone('the machines are ready', async () => await process.ensureMachinesSettled(input));
+    for (const { metadata } of await cluster.nodes(name)) await cluster.markDrained(metadata?.name ?? '');
+    const machines = (await cluster.machines(name)).map((each) => each.name);
+    await Promise.all(
+      machines.map(async (machine) => {
+        await cluster.untilDone('it is gone', async () => await process.ensureMachineDeleted({ ...input, machine }));
+      }),
+    );
+    expect(await cluster.machines(name)).toEqual([]);
+    expect(await cluster.status(name)).toMatchObject({ desiredNodes: 0 });
+  });
+
   it('gives a machine back with its node, and wants one node less', async () => {
     const name = 'gives-back';
     const input = await cluster.createGroup(name);
