@@ -176,7 +176,12 @@ export async function listParts(get: ApiGet): Promise<PlanParts> {
   const lists = (Object.keys(SOURCES) as readonly PlanPart[]).map(async (part) => {
     const { read, fieldSelector, ...source } = SOURCES[part];
     const pages = listPlainPages<KubernetesObject>(get, { path: listPath(source), metadataOnly: false, fieldSelector });
-    return [part, (await listAll(pages)).map((object) => [keyOf(object), read({ ...object })] as const)] as const;
+    // Reduced page by page, so that not even a list as a whole is ever held in full.
+    const all = await listAll<Shaped>(async (range) => {
+      const page = await pages(range);
+      return { ...page, items: page.items.map((object) => shaped(object, read)) };
+    });
+    return [part, all.map((object) => [keyOf(object), object.read] as const)] as const;
   });
   return Object.fromEntries(await Promise.all(lists));
 }
