@@ -29,6 +29,10 @@ export type NodeGroupRun = ControllerRun<Shown, NodeGroupMemory>;
 const FAILED_REST_MS = 15_000;
 const LONGEST_FAILED_REST_MS = 900_000;
 
+/** After so many passes in a row there is a rest between them, in milliseconds. */
+const MOST_RESTLESS = 5;
+const RESTLESS_MS = 10_000;
+
 /** The steps of a group's passes, which its workflow takes in turn. */
 export class NodeGroupPasses {
   readonly #target: NodeGroupTarget;
@@ -36,6 +40,8 @@ export class NodeGroupPasses {
   /** The memory before the last decision. */
   #before: NodeGroupMemory;
   #failures = 0;
+  /** Passes in a row that were followed by another one at once. */
+  #restless = 0;
 
   constructor(target: NodeGroupTarget, run: NodeGroupRun) {
     this.#target = target;
@@ -79,7 +85,7 @@ export class NodeGroupPasses {
     const replaced = verdict.drains.filter(({ replacement }) => replacement !== null);
     const others = verdict.drains.filter(({ replacement }) => replacement === null);
     await Promise.all(others.map(async (removal) => await this.#drain(group, removal, null)));
-    if (replaced.length > 0 && !(await this.#replace(seen, group, replaced))) return;
+    if (replaced.length > 0 && !(await this.#replace(seen, group, replaced))) return await this.#observeAgain();
     switch (verdict.kind) {
       case 'create':
         return await this.#settle(async () => {
@@ -101,6 +107,7 @@ export class NodeGroupPasses {
         // Nobody else drives the machines that are to be ready first.
         if (replaced.length > 0) return await this.#drive(input, summary);
         if (seen.isStatusDue && seen.heldBy === null) await this.#write(async () => await ensureGroupStatus(input));
+        this.#restless = 0;
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });
         return;
       case 'end':
@@ -119,10 +126,20 @@ export class NodeGroupPasses {
   async #settle(act: () => Promise<readonly string[] | null>): Promise<void> {
     const failed = await this.#tried('WriteFailed', async () => await this.#run.waitFor(act));
     const { awaiting, drains } = this.#run.memory;
-    if (failed === null || failed.length > 0 || awaiting.length > 0 || drains.length > 0) return;
+    if (failed === null || failed.length > 0 || awaiting.length > 0 || drains.length > 0) {
+      return await this.#observeAgain();
+    }
+    this.#restless = 0;
     const detail = 'every machine that was asked for is a ready node';
     this.#run.publish({ phase: 'Steady', reason: 'NothingToDo', detail, facts: [] });
     await this.#run.wait({ until: null, summary: detail });
+  }
+
+  /** Passes that find something to do each time, and never get it done, become slower. */
+  async #observeAgain(): Promise<void> {
+    this.#restless += 1;
+    if (this.#restless < MOST_RESTLESS) return;
+    await this.#run.wait({ until: Date.now() + RESTLESS_MS, summary: 'machines and plans have not come to rest' });
   }
 
   async #write(act: () => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
 import { listText } from '../../../domain/kernel/sentence.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { machineBody } from '../../../domain/node-group/api/machine.ts';
@@ -14,7 +14,7 @@ import {
   type PlanClaim,
 } from '../../../domain/node-group/plan-claim.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
-import { isInterrupted } from '../../kernel/cancellation.ts';
+import { despiteCancellation } from '../../kernel/cancellation.ts';
 import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { elapsed, notYet } from '../../kernel/not-yet.ts';
@@ -43,6 +43,20 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   if (creating(await findGroup(options.kubernetes, input)) === null) return superseded(gone);
   const claim = isLate ? null : await claimPlan(options, target, fence, made);
   if (claim === null) return await createdEarlier(options, input, made);
+  // What was claimed counts as coming, so it is created also where the workflow asks for something else meanwhile.
+  const { scaledUp, created } = await despiteCancellation(async () => await carryOut(options, input, claim, gone));
+  count(target.group, created);
+  return scaledUp;
+}
+
+/** Creates what was claimed. */
+async function carryOut(
+  options: MachineOptions,
+  input: ScaleUpInput,
+  claim: PlanClaim,
+  gone: string,
+): Promise<{ readonly scaledUp: ScaledUp; readonly created: readonly CreatedMachine[] }> {
+  const { target, newNodes } = input;
   // Before the first machine: a group that nothing keeps could be gone before its machines are.
   const group = creating(
     await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
@@ -51,20 +65,19 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   );
   if (group === null) {
     await strikeMachines(options, target, new Set(machinesOf(claim).map(({ name }) => name)));
-    return superseded(gone);
+    return { scaledUp: superseded(gone), created: [] };
   }
   const wanted = machinesToCreate(claim, newNodes);
   const created = await create(options, input, group, claim, wanted);
-  count(target.group, created);
   await raise(options, input);
   const types = newNodes.map(({ count: nodes, instanceType }) => `${nodes} of ${instanceType}`);
   await reportOnGroup(options, input, {
     type: 'Normal',
     reason: 'ScalingUp',
     message: `asks for ${listText(types)}: ${listText(newNodes.map(reasonText))}`,
-    key: decision,
+    key: claim.decision,
   });
-  return { kind: 'created', machines: wanted, failed: [] };
+  return { scaledUp: { kind: 'created', machines: wanted, failed: [] }, created };
 }
 
 /** What an earlier attempt has created, of which the answer was lost. */
@@ -131,7 +144,6 @@ async function create(
   const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const created = await inParallel(AT_ONCE, missing, async (machine) => {
-    if (isInterrupted()) throw new CancelledFailure('the scaling up was interrupted');
     if (options.now() >= heldUntil(claim)) throw lapsed(claim);
     await options.guard(target);
     try {
