@@ -117,7 +117,15 @@ const cached = await resident();
 const type = typeOf('small', 4, 16);
 const group = { ...groupOf('pool', { maxNodes: nodes }), instanceTypes: [type] };
 const planner = new Planner({
-  context: async () => ({ lease: '', claims: [], blocked: {}, groups: [group], requested: [], resting: [] }),
+  context: async () => ({
+    lease: '',
+    claims: [],
+    blocked: {},
+    groups: [group],
+    requested: [],
+    draining: [],
+    resting: [],
+  }),
   all: () => parts,
 });
 for (let times = 0; times < 3; times += 1) await planner.plan();

@@ -2,7 +2,7 @@
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
-import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
+import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
 export interface GroupInput {
   readonly target: NodeGroupTarget;
@@ -15,10 +15,18 @@ interface MachineInput extends GroupInput {
   readonly machine: string;
 }
 
+interface DrainingNode {
+  readonly node: string;
+  /** The UID of the Node. */
+  readonly uid: string;
+}
+
 export interface ObserveInput {
   readonly target: NodeGroupTarget;
   /** Nodes that people want to be taken away. */
   readonly requested: readonly RequestedRemoval[];
+  /** Nodes whose drain has begun, whether or not their marks are seen yet. */
+  readonly draining: readonly DrainingNode[];
   /** Nodes that are left alone for a while. */
   readonly resting: readonly RestingNode[];
 }
@@ -71,10 +79,12 @@ export interface NodeGroupActivities {
    */
   ensureMachinesSettled(input: GroupInput): Promise<Driven>;
   /**
-   * Deletes the VPSieNode of a machine, and drives its deletion. Once this was called there is no way back.
-   * @throws NotYet, retried, until the object is gone.
+   * Deletes the VPSieNode of a machine, and drives its deletion. Once its deletion was asked for there is no way back.
+   * @param input `drained`: the node that has to be as its drain has left it. Absent: none has.
+   * @returns whether somebody has taken the node back, so that nothing was deleted; otherwise the object is gone.
+   * @throws NotYet, retried, until then.
    */
-  ensureMachineDeleted(input: MachineInput): Promise<void>;
+  ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainTarget }): Promise<boolean>;
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */

@@ -53,7 +53,8 @@ export class PlanBook {
   }
 
   #make(request: PlanRequest, namedPods?: number): { readonly plan: ClusterPlan; readonly state: ClusterState } {
-    const { blocked, requested, resting } = request;
+    const { requested, resting } = request;
+    const blocked = byName(Object.entries(request.blocked));
     const state = this.#state(request);
     const options = { blocked, memory: this.#memory, requested, resting };
     const { plan, memory } = planCluster(state, namedPods === undefined ? options : { ...options, namedPods });
@@ -61,7 +62,8 @@ export class PlanBook {
     return { plan, state };
   }
 
-  #state({ at, groups, claims }: PlanRequest): ClusterState {
+  #state({ at, groups, claims, draining }: PlanRequest): ClusterState {
+    const leaving = new Set(draining);
     const nodes = this.#all('nodes');
     const machines = this.#all('machines');
     const existing = new Set(machines.map(({ name }) => name));
@@ -92,8 +94,8 @@ export class PlanBook {
       namespaces: namespacesOf(this.#objects('namespaces')),
       groups,
       machines: [...machines, ...upcoming],
-      leaving: nodes.filter((node) => markOf(node) !== null).map(({ name }) => name),
-      instanceTypes: Object.fromEntries(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
+      leaving: nodes.filter((node) => leaving.has(node.uid) || markOf(node) !== null).map(({ name }) => name),
+      instanceTypes: byName(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
       utilization: utilizationOf(this.#samples),
     };
   }
@@ -116,17 +118,24 @@ function namespacesOf(objects: Objects): ClusterState['namespaces'] {
 }
 
 function utilizationOf(samples: readonly UsageSample[]): ClusterState['utilization'] {
-  const byNode: Record<string, { at: EpochMs; cpu: number; memory: number }[]> = {};
+  const byNode = new Map<string, { at: EpochMs; cpu: number; memory: number }[]>();
   for (const { at, nodes } of samples) {
-    for (const [node, [cpu, memory]] of Object.entries(nodes)) (byNode[node] ??= []).push({ at, cpu, memory });
+    for (const [node, [cpu, memory]] of Object.entries(nodes)) {
+      byNode.set(node, [...(byNode.get(node) ?? []), { at, cpu, memory }]);
+    }
   }
-  return byNode;
+  return byName(byNode);
+}
+
+/** A record without a prototype: an object may be called as something that every object has, such as `constructor`. */
+function byName<T>(entries: Iterable<readonly [string, T]>): Readonly<Record<string, T>> {
+  return Object.assign(Object.create(null), Object.fromEntries(entries)) as Record<string, T>;
 }
 
 /** Only an object that exists has a UID. */
 function claimedMachines({ machines }: ClusterState): PlanResult['claimed'] {
-  const counts: Record<string, number> = {};
-  for (const { group, uid } of machines) if (uid === '') counts[group] = (counts[group] ?? 0) + 1;
+  const counts = new Map<string, number>();
+  for (const { group, uid } of machines) if (uid === '') counts.set(group, (counts.get(group) ?? 0) + 1);
   return counts;
 }
 

@@ -53,6 +53,8 @@ export interface PlanRequest {
   /** Machines that were claimed, and whose objects may not be seen yet. */
   readonly claims: readonly PlanClaim[];
   readonly requested: readonly RequestedRemoval[];
+  /** Nodes whose drain has begun, by their UIDs. */
+  readonly draining: readonly string[];
   readonly resting: readonly RestingNode[];
 }
 
@@ -69,7 +71,7 @@ export interface PlanResult extends Omit<ClusterPlan, 'unhelped'> {
   readonly unhelped: { readonly total: number; readonly first: readonly UnhelpedPod[] };
   readonly marked: readonly MarkedNode[];
   /** How many machines are claimed by each group whose objects are not seen yet. */
-  readonly claimed: Readonly<Record<string, number>>;
+  readonly claimed: ReadonlyMap<string, number>;
 }
 
 export type PlanResponse =

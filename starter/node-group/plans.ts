@@ -62,7 +62,7 @@ interface Made {
   readonly heldBy: string | null;
 }
 
-type Wishes = Pick<PlanContext, 'requested' | 'resting'>;
+type Wishes = Pick<PlanContext, 'requested' | 'draining' | 'resting'>;
 
 export class Plans implements NodeGroupCacheActivities {
   readonly #options: PlansOptions;
@@ -135,14 +135,14 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   /** See `NodeGroupCacheActivities`. */
-  async observeNodeGroup({ target, requested, resting }: ObserveInput): Promise<NodeGroupObservation> {
+  async observeNodeGroup({ target, requested, draining, resting }: ObserveInput): Promise<NodeGroupObservation> {
     if (target.cluster !== this.#options.cluster) {
       const message = `these are the caches of the cluster ${this.#options.cluster}, not of ${target.cluster}`;
       throw failure({ type: 'InvalidInput', message, nonRetryable: true });
     }
     const trouble = this.#options.caches.trouble();
     if (trouble !== null) throw notYet(trouble, INCOMPLETE_MS);
-    const wishes = { requested, resting };
+    const wishes = { requested, draining: draining.map(({ uid }) => uid), resting };
     const before = this.#wishes.get(target.group) ?? NO_WISHES;
     if (JSON.stringify(before) !== JSON.stringify(wishes)) {
       this.#wishes.set(target.group, wishes);
@@ -191,6 +191,7 @@ export class Plans implements NodeGroupCacheActivities {
       blocked,
       groups: this.#read().flatMap(({ group }) => group ?? []),
       requested: wishes.flatMap(({ requested }) => requested),
+      draining: wishes.flatMap(({ draining }) => draining),
       resting: wishes.flatMap(({ resting }) => resting),
     };
   }
@@ -259,7 +260,7 @@ export class Plans implements NodeGroupCacheActivities {
       machines: own,
       nodes: new Set(caches.nodes().map(({ name }) => name)),
       plan,
-      claimed: plan.claimed[group] ?? 0,
+      claimed: plan.claimed.get(group) ?? 0,
       leaving,
       isStatusDue:
         read !== null && statusPatch(statusOf(object), wantedStatusOf(read, this.#countsOf(group), at), at) !== null,
@@ -283,7 +284,7 @@ function statusOf(object: unknown): Readonly<Record<string, unknown>> {
   return fieldsOf(fieldsOf(object)['status']);
 }
 
-const NO_WISHES: Wishes = { requested: [], resting: [] };
+const NO_WISHES: Wishes = { requested: [], draining: [], resting: [] };
 
 /** Instance types and prices change rarely; a group without any can do nothing. */
 function areTypesDue({ instanceTypesAt, offeringIds, instanceTypes }: NodeGroup, plan: Planned, now: number): boolean {

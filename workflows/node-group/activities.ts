@@ -22,8 +22,8 @@ export function observing(cluster: string) {
 export const { ensureScaledUp, ensureMachinesSettled } = controllerActivities<NodeGroupActivities>('node-group', {
   // A thousand VPSieNodes at most, behind slow admission webhooks; a provider that asks for patience by its rate limit.
   startToCloseTimeout: '10 minutes',
-  // A machine has 15 minutes by default; a provider that cannot be reached for longer is shown.
-  scheduleToCloseTimeout: '20 minutes',
+  // A machine may wait an hour for its turn, and has 15 minutes then; a provider that cannot be reached for longer is shown.
+  scheduleToCloseTimeout: '80 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },

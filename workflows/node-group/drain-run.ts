@@ -106,12 +106,13 @@ export class NodeDrain {
       }
       case 'deleting':
         return await this.#insistently(async () => {
-          const input = { target: { cluster: target.cluster, group: target.group }, uid: groupUid, machine };
+          const { cluster, group } = target;
+          const input = { target: { cluster, group }, uid: groupUid, machine, drained: target };
           // A cancellation comes too late.
-          await CancellationScope.nonCancellable(
+          const isTakenBack = await CancellationScope.nonCancellable(
             async () => await ensureMachineDeleted.executeWithOptions({ summary }, [input]),
           );
-          return afterDeleted(this.order);
+          return afterDeleted(this.order, isTakenBack);
         });
       case 'undoing':
         return await this.#insistently(async () => {

@@ -59,8 +59,9 @@ export class NodeGroupPasses {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<NodeGroupObservation | null> {
-    const { requested } = this.#run.memory;
-    const input = { target: this.#target, requested, resting: restingNodes(this.#run.memory) };
+    const { requested, drains } = this.#run.memory;
+    const draining = drains.map(({ node, uid }) => ({ node, uid }));
+    const input = { target: this.#target, requested, resting: restingNodes(this.#run.memory), draining };
     const { observeNodeGroup } = observing(this.#target.cluster);
     return await this.#tried('ReadFailed', async () => await observeNodeGroup(input));
   }
@@ -183,7 +184,9 @@ export class NodeGroupPasses {
       const isNew = begun.some((removal) => removal.uid === uid);
       return !isNew && seen.at - since >= STALE_AFTER_MS;
     });
-    const foreign = seen.leaving.filter(({ uid }) => !own.has(uid));
+    // Marks of others, such as those of another installation, are theirs to take back.
+    const { cluster } = this.#target;
+    const foreign = seen.leaving.filter(({ uid, drain }) => !own.has(uid) && drain === nodeDrainId({ cluster, uid }));
     for (const { node, uid } of [...stale, ...foreign]) {
       const removal = { machine: '', reason: 'Requested', detail: 'its drain had ended without a word' } as const;
       const target = { ...this.#target, node, uid };

@@ -42,12 +42,12 @@ export async function foreignDefinition({ custom }: Pick<Kubernetes, 'custom'>):
   return null;
 }
 
-/** Null where it does not exist, or must not be read: what is written then fails by itself, or is kept. */
+/** Null where it does not exist: then nothing can be written either. @throws where it must not be read. */
 async function definitionOf(custom: Kubernetes['custom'], name: string): Promise<unknown> {
   try {
     return await custom.getClusterCustomObject({ ...DEFINITIONS, name });
   } catch (error) {
-    if (error instanceof ApiException && (error.code === 404 || error.code === 403)) return null;
+    if (error instanceof ApiException && error.code === 404) return null;
     throw error;
   }
 }

@@ -4,6 +4,9 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
+import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
+import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
+import { orNull } from '../../kubernetes/failure.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupStatus } from '../group/group-objects.ts';
@@ -22,16 +25,19 @@ const INVALID_RETRY_MS = 30_000;
 /** See `NodeGroupActivities.ensureMachineDeleted`. */
 export async function deleteMachine(
   options: MachineOptions,
-  input: GroupInput & { readonly machine: string },
-): Promise<void> {
+  input: GroupInput & { readonly machine: string; readonly drained?: DrainTarget },
+): Promise<boolean> {
   const { kubernetes } = options;
   const { target, uid } = input;
   const machine = await findMachine(kubernetes, input.machine);
   // One of another group, or of a group that was created again under the same name, is left alone.
-  if (machine === null || !isOfGroup(machine, target.group, uid)) return;
-  if (!machine.isDeleting) await askForDeletion(options, input, machine);
+  if (machine === null || !isOfGroup(machine, target.group, uid)) return false;
+  if (!machine.isDeleting) {
+    if (input.drained !== undefined && !(await isDrained(options, input.drained))) return true;
+    await askForDeletion(options, input, machine);
+  }
   const deleting = await findMachine(kubernetes, input.machine);
-  if (deleting?.uid !== machine.uid) return;
+  if (deleting?.uid !== machine.uid) return false;
   const group = (await findGroup(kubernetes, input))?.read.group ?? null;
   if (group === null) {
     throw notYet(
@@ -41,8 +47,17 @@ export async function deleteMachine(
   }
   const deletion = await deleteAtProvider(options, target, group, deleting);
   if (deletion.kind === 'going') throw notYet(deletion.detail, Math.max(deletion.retryAfterMs, PACE.first));
-  if ((await findMachine(kubernetes, input.machine))?.uid !== machine.uid) return;
+  if ((await findMachine(kubernetes, input.machine))?.uid !== machine.uid) return false;
   throw notYet(`the object of the machine ${machine.name} is kept by somebody else`, PACE);
+}
+
+/** Whether the node is as its drain has left it, or gone: hours may have passed since the last look, in which a person took it back. */
+async function isDrained({ kubernetes }: MachineOptions, drained: DrainTarget): Promise<boolean> {
+  const object = await orNull(kubernetes.core.readNode({ name: drained.node }));
+  const { metadata, spec, status } = object ?? {};
+  if (metadata?.uid !== drained.uid) return true;
+  const node = readNode({ metadata, spec, status });
+  return node.isCordoned && markOf(node)?.drain === nodeDrainId(drained);
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */

@@ -28,7 +28,16 @@ export async function nodesOfMachines(
   const own = await nodesWith({ core }, `${GROUP_LABEL}=${group}`);
   const lost = machines.some((machine) => mayHaveNode(machine) && nodeOfMachine(machine, own) === null);
   const nodes = lost ? [...own, ...(await nodesWith({ core }, `!${GROUP_LABEL}`))] : own;
-  return new Map(machines.map((machine) => [machine.name, nodeOfMachine(machine, nodes)]));
+  const found = new Map<string, SeenNode | null>(
+    machines.map((machine) => [machine.name, nodeOfMachine(machine, nodes)]),
+  );
+  // Somebody may have given the node the label of another group, or none: it is there all the same.
+  for (const machine of machines) {
+    if (machine.node === null || found.get(machine.name) !== null) continue;
+    const object = await orNull(core.readNode({ name: machine.node }));
+    if (object !== null) found.set(machine.name, nodeOfMachine(machine, [ofObject(object)]));
+  }
+  return found;
 }
 
 function mayHaveNode({ providerId, node, hostname }: DrivenMachine): boolean {

@@ -1,5 +1,4 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { listText } from '../../../domain/kernel/sentence.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { machineBody } from '../../../domain/node-group/api/machine.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
@@ -19,6 +18,7 @@ import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { elapsed, notYet } from '../../kernel/not-yet.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
+import { newNodesText } from '../../../domain/node-group/decide/sentences.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
@@ -70,11 +70,10 @@ async function carryOut(
   const wanted = machinesToCreate(claim, newNodes);
   const created = await create(options, input, group, claim, wanted);
   await raise(options, input);
-  const types = newNodes.map(({ count: nodes, instanceType }) => `${nodes} of ${instanceType}`);
   await reportOnGroup(options, input, {
     type: 'Normal',
     reason: 'ScalingUp',
-    message: `asks for ${listText(types)}: ${listText(newNodes.map(reasonText))}`,
+    message: `asks for ${newNodesText(newNodes)}`,
     key: claim.decision,
   });
   return { scaledUp: { kind: 'created', machines: wanted, failed: [] }, created };
@@ -186,17 +185,4 @@ async function raise(options: MachineOptions, input: ScaleUpInput, since = Numbe
           lastScaleUpTime: at,
         },
   );
-}
-
-function reasonText({ reason, podCount }: NewNodes): string {
-  switch (reason) {
-    case 'PendingPods':
-      return `${podCount} pods are pending`;
-    case 'BelowMinimum':
-      return 'there are fewer nodes than the minimum';
-    case 'BelowDesired':
-      return 'there are fewer nodes than desired';
-    case 'Replacement':
-      return 'a node is to be replaced';
-  }
 }

@@ -7,7 +7,17 @@ import { nodeGroupSpec, nodeGroupStatus, VPSIE_FIELDS } from './node-group-spec.
 const KEPT = { 'x-kubernetes-preserve-unknown-fields': true };
 const NO_RESERVED_KEYS = { message: 'keys below kubernetes.io/ and k8s.io/ are reserved' };
 
+/** Machines that exist would be asked for, and deleted, where they never were. */
+const UNCHANGED: readonly Rule[] = [
+  { rule: 'self.provider == oldSelf.provider', message: 'the provider of a group does not change' },
+  {
+    rule: '!has(oldSelf.resourceIdentifier) || (has(self.resourceIdentifier) && self.resourceIdentifier == oldSelf.resourceIdentifier)',
+    message: 'the cluster at VPSie of a group does not change',
+  },
+];
+
 const SPEC_RULES: readonly Rule[] = [
+  ...UNCHANGED,
   { rule: 'self.minNodes <= self.maxNodes', message: 'minNodes must not exceed maxNodes' },
   ...VPSIE_FIELDS.map((field) => ({
     rule: `(has(self.provider) && self.provider != 'vpsie') || has(self.${field})`,

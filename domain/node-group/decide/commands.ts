@@ -50,8 +50,11 @@ export function applyCommand(
       };
     }
     case 'reconcileNow':
-      // What failed is tried at once too.
-      return { memory: { ...memory, failed: [] }, message: `looking again now, as asked by ${by}` };
+      // What failed is tried at once too, but not what a person has stopped.
+      return {
+        memory: { ...memory, failed: memory.failed.filter(({ isStopped }) => isStopped === true) },
+        message: `looking again now, as asked by ${by}`,
+      };
   }
 }
 

@@ -25,6 +25,7 @@ export function afterDrain(
   if (outcome === 'drained' || outcome === 'nodeGone') return { ...memory, drains };
   const until = now + (outcome === 'blocked' ? BLOCKED_REST_MS : CANCELLED_REST_MS);
   const sentence = `${detail}; it is tried again from ${formatInstant(until)}`;
-  const failed = [...memory.failed.filter((one) => one.uid !== uid), { node, uid, until, detail: sentence }];
+  const entry = { node, uid, until, detail: sentence, isStopped: outcome === 'cancelled' };
+  const failed = [...memory.failed.filter((one) => one.uid !== uid), entry];
   return { ...memory, drains, failed };
 }

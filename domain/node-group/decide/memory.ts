@@ -15,6 +15,8 @@ interface FailedDrain {
   readonly until: EpochMs;
   /** One sentence: the budget or pod that stood in the way. */
   readonly detail: string;
+  /** Whether a person has stopped it. */
+  readonly isStopped?: boolean;
 }
 
 /** A node that a person wants to be drained. */

@@ -41,7 +41,8 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     beside: newNodes.length === 0 ? [] : view.machines.map(({ name }) => name).toSorted(),
     removals: removals.map(({ uid, reason }) => [uid, reason]),
     stray: stray.map(({ name }) => name),
-    unhelped: unhelped.first.map(({ namespace, name, reason }) => [namespace, name, reason]),
+    // Not their names: pods that come and go would wake every group each time.
+    unhelped: [...new Set(unhelped.first.map(({ reason }) => reason))].toSorted(),
     problems,
     heldBy,
     areTypesDue,

@@ -1,4 +1,6 @@
 /** What a look at a node that is being drained means: which pods are evicted next, and how the drain goes on. */
+import { heldByAnnotation } from '../scale-down/do-not-disrupt.ts';
+import { SAFE_TO_EVICT } from '../scale-down/pod-safety.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
@@ -16,10 +18,9 @@ const SETTLE_MS = 3_000;
 const NAMED = 3;
 
 /** cluster-autoscaler's and Karpenter's ways to say that a pod must not be evicted. */
-const KEPT_BY: Readonly<Record<string, string>> = {
-  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
-  'karpenter.sh/do-not-disrupt': 'true',
-};
+function isKept({ annotations, createdAt }: DrainedPod, at: EpochMs): boolean {
+  return annotations[SAFE_TO_EVICT] === 'false' || heldByAnnotation(annotations, createdAt, at) !== null;
+}
 
 /** How far a drain has come: fewer pods than ever before are progress. */
 export interface DrainProgress {
@@ -133,10 +134,7 @@ function awaited({ pods, drainBegan, isNodeReady, at }: DrainLook): readonly Dra
 /** A pod that people want to stay until it ends; not where a person asked for the node, or where it does not run any more. */
 function keptPod(look: DrainLook): DrainedPod | undefined {
   if (look.reason === 'Requested' || look.reason === 'NotReady') return undefined;
-  return awaited(look).find(
-    ({ deletesAt, annotations }) =>
-      deletesAt === null && Object.entries(KEPT_BY).some(([key, value]) => annotations[key] === value),
-  );
+  return awaited(look).find((pod) => pod.deletesAt === null && isKept(pod, look.at));
 }
 
 function isOverdue({ deletesAt }: DrainedPod, at: EpochMs): boolean {

@@ -84,7 +84,9 @@ export function afterEvicted(evicted: Evicted): DrainStep {
   }
 }
 
-export function afterDeleted({ target: { node }, removal: { machine } }: DrainOrder): DrainStep {
+/** @param isTakenBack somebody has taken the node back meanwhile, so it is looked at again. */
+export function afterDeleted({ target: { node }, removal: { machine } }: DrainOrder, isTakenBack: boolean): DrainStep {
+  if (isTakenBack) return EVICTING;
   const detail = `${node} was drained, and its machine ${machine} deleted`;
   return { kind: 'ended', ending: { outcome: 'drained', reason: 'Drained', pdb: null, detail } };
 }

@@ -41,7 +41,9 @@ export class ArrivalBook {
     this.#load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
       if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
-      const arrival = before[machine.name] ?? this.#seen(machine, packing);
+      // A machine may be called as something that every object has, such as `constructor`.
+      const known = Object.hasOwn(before, machine.name) ? before[machine.name] : undefined;
+      const arrival = known ?? this.#seen(machine, packing);
       if (arrival !== null) this.#arrivals.set(machine.name, arrival);
     }
   }

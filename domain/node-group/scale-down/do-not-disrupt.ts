@@ -3,6 +3,9 @@ import { parseDuration } from '../../kernel/duration.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Labels } from '../model/pod.ts';
 
+/** The last one that a date of ECMAScript can be. */
+const LAST_MOMENT = 8.64e15;
+
 export const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 
 /**
@@ -21,6 +24,8 @@ export function heldByAnnotation(
   if (text === 'true') return { until: null };
   try {
     const until = createdAt + parseDuration(text);
+    // Longer than any date is for ever.
+    if (!(until <= LAST_MOMENT)) return { until: null };
     return until > at ? { until } : null;
   } catch {
     return null;

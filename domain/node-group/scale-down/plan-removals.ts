@@ -87,7 +87,7 @@ export function planRemovals(
     kept: [],
   };
   const wanted = new Map(requested.map(({ node, by }) => [node, by]));
-  const rests = new Map(resting.map((entry) => [entry.uid, entry]));
+  const rests = new Map(resting.filter(({ until }) => until > at).map((entry) => [entry.uid, entry]));
   for (const mode of ['act', 'observe'] as const) {
     const own = inRemovalOrder(
       members.filter(({ group }) => group.mode === mode),

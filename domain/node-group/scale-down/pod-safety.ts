@@ -12,7 +12,7 @@ import type { Pod } from '../model/pod.ts';
 import { DO_NOT_DISRUPT, heldByAnnotation } from './do-not-disrupt.ts';
 
 const SYSTEM_NAMESPACE = 'kube-system';
-const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+export const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 /** Names of volumes, with commas, that may be lost. */
 const SAFE_VOLUMES = 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes';
 /** cluster-autoscaler's default: a system pod that has run for longer is evicted even without a PodDisruptionBudget. */

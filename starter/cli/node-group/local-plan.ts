@@ -73,7 +73,19 @@ async function planOf(
   const book = new PlanBook();
   const at = Date.now();
   const samples = sample === null ? [] : [sample];
-  const request = { id: 1, isWhole: true, parts, samples, at, groups, blocked, claims, requested: [], resting: [] };
+  const request = {
+    id: 1,
+    isWhole: true,
+    parts,
+    samples,
+    at,
+    groups,
+    blocked,
+    claims,
+    requested: [],
+    draining: [],
+    resting: [],
+  };
   book.update(request);
   return {
     cluster: name,

@@ -24,7 +24,10 @@ const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: { warn: ()
 
 /** A machine is called as its node is, and has gone when that has. */
 const ensureMachineDeleted: NodeGroupActivities['ensureMachineDeleted'] = withKubernetesFailures(
-  async ({ machine }) => void (await orNull(kubernetes.core.deleteNode({ name: machine }))),
+  async ({ machine }) => {
+    await orNull(kubernetes.core.deleteNode({ name: machine }));
+    return false;
+  },
 );
 
 const connection = await NativeConnection.connect({ address });

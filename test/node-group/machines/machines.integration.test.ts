@@ -1,3 +1,4 @@
+import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MachineCluster, nodesOf } from './cluster.ts';
 
@@ -84,5 +85,32 @@ describe('a group that is scaled up', () => {
     await process.ensureGroupStatus(input);
     expect(await cluster.status(name)).toMatchObject({ currentNodes: 1, readyNodes: 1, desiredNodes: 1 });
     expect(await cluster.events(name)).toEqual(['Normal ScalingDown', 'Normal ScalingUp']);
+  });
+
+  it('leaves a machine alone whose node somebody took back after the drain', async () => {
+    const name = 'taken-back';
+    const input = await cluster.createGroup(name);
+    const process = cluster.process();
+    await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-taken'), newNodes: [nodesOf(name, 1)] });
+    await cluster.untilDone('the machine is ready', async () => await process.ensureMachinesSettled(input));
+    const [node] = await cluster.nodes(name);
+    const [machine] = (await cluster.machines(name)).map((each) => each.name);
+    const { name: nodeName = '', uid = '' } = node?.metadata ?? {};
+    const drained = { ...input.target, node: nodeName, uid };
+    expect(await process.ensureMachineDeleted({ ...input, machine: machine ?? '', drained })).toBe(true);
+    expect(await cluster.machines(name)).toMatchObject([{ isDeleting: false, phase: 'Ready' }]);
+  });
+
+  it('keeps a node that somebody gave the label of another group', async () => {
+    const name = 'relabelled';
+    const input = await cluster.createGroup(name);
+    const process = cluster.process();
+    await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-label'), newNodes: [nodesOf(name, 1)] });
+    await cluster.untilDone('the machine is ready', async () => await process.ensureMachinesSettled(input));
+    const [node] = await cluster.nodes(name);
+    const body = { metadata: { labels: { 'autoscaler.vpsie.com/nodegroup': 'other' } } };
+    await cluster.core.patchNode({ name: node?.metadata?.name ?? '', body }, MERGE_PATCH);
+    expect(await process.ensureMachinesSettled(input)).toEqual({ failed: [] });
+    expect(await cluster.machines(name)).toMatchObject([{ isDeleting: false, phase: 'Ready' }]);
   });
 });

@@ -258,6 +258,12 @@ describe('a drain that ended', () => {
     const { memory: asked } = applyCommand('reconcileNow', { by: 'ann' }, { memory, now: NOW });
     expect(decide(seen({ removals: [removal('old')] }), asked ?? known)[1].drains).toHaveLength(1);
   });
+
+  it('rests for its hour when a person stopped it, whoever wants to look again', () => {
+    const memory = afterDrain(draining, { ...ended, outcome: 'cancelled' }, NOW);
+    const { memory: asked } = applyCommand('reconcileNow', { by: 'ann' }, { memory, now: NOW });
+    expect(decide(seen({ removals: [removal('old')] }), asked ?? known)[1].drains).toEqual([]);
+  });
 });
 
 describe('a group without machines that is being deleted', () => {

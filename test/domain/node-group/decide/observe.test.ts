@@ -150,6 +150,14 @@ describe('a group is woken', () => {
     expect(wake(view)).toMatchObject({ cause: 'no new node would help some pods', isToAct: false });
   });
 
+  it('once for pods that come and go for the same reason', () => {
+    const of = (name: string) => {
+      const first = [{ namespace: 'a', name, reason: 'SchedulingGated' as const, detail: 'gated' }];
+      return wake(viewOf({ plan: { ...viewOf().plan, unhelped: { total: 1, first } } })).key;
+    };
+    expect(of('x')).toBe(of('y'));
+  });
+
   it('to show who else acts, and says of a group that only observes that what it showed is over', () => {
     const view = viewOf({ plan: { ...viewOf().plan, removals: [removalOf(1)] } });
     expect(wake(viewOf({ ...view, heldBy: 'another controller acts' }))).toMatchObject({

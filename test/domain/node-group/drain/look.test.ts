@@ -53,6 +53,7 @@ describe('the evictions that are due', () => {
   it.each([
     ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'false'],
     ['karpenter.sh/do-not-disrupt', 'true'],
+    ['karpenter.sh/do-not-disrupt', '1000000h'],
   ])('are none where a pod has %s: %s, which blocks the drain', (key, value) => {
     const look = aLook({ pods: [aPod('a'), aPod('kept', { annotations: { [key]: value } })] });
     expect(due(look)).toEqual([]);

@@ -24,7 +24,7 @@ describe('the steps of a drain', () => {
   it('are evictions and the deletion of the machine', () => {
     expect(evicting.kind).toBe('evicting');
     expect(afterEvicted({ kind: 'empty' })).toEqual(deleting);
-    expect(afterDeleted(order)).toEqual({
+    expect(afterDeleted(order, false)).toEqual({
       kind: 'ended',
       ending: {
         outcome: 'drained',
@@ -102,6 +102,6 @@ describe('the steps of a drain', () => {
   it('only go forward once the deletion of the machine was asked for, and are not undone twice', () => {
     expect(afterStop(deleting, 'stopped by alice')).toBeNull();
     expect(afterStop(afterFailure('refused'), 'stopped by alice')).toBeNull();
-    expect(afterStop(afterDeleted(order), 'stopped by alice')).toBeNull();
+    expect(afterStop(afterDeleted(order, false), 'stopped by alice')).toBeNull();
   });
 });

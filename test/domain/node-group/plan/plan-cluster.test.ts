@@ -230,6 +230,8 @@ describe('a group keeps', () => {
   it('a node whose drain failed, and the next one goes', () => {
     const state = fleet({ nodes: { a: [1], b: [1] } });
     const resting = [{ uid: 'uid-a', detail: 'the budget web-pdb refused', until: NOW + HOUR }];
+    const over = [{ uid: 'uid-a', detail: 'the budget web-pdb refused', until: NOW }];
+    expect(removals(state, { resting: over })).toEqual(removals(state));
     expect(removals(state, { resting })).toEqual(['b Underutilized']);
     expect(plan(state, { resting }).plan.kept).toMatchObject([{ node: 'a', detail: 'the budget web-pdb refused' }]);
   });

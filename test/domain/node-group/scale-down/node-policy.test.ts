@@ -57,6 +57,13 @@ describe('what people said about a node', () => {
       until: NOW + 3_600_000,
     });
   });
+
+  it.each(['9999999999h', `${'9'.repeat(400)}h`])('holds for ever where do-not-disrupt says %s', (text) => {
+    expect(policy({ annotations: { 'karpenter.sh/do-not-disrupt': text } })).toMatchObject({
+      reason: 'DoNotDisrupt',
+      until: null,
+    });
+  });
 });
 
 describe('the hours of a node', () => {
