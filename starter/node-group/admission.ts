@@ -30,7 +30,7 @@ export function nodeGroupAdmission({ nodeGroups }: Config): AdmissionWebhooks | 
 /** Denies what cannot be read as a NodeGroup, with all that is wrong with it, in the words of the API server. */
 function review(request: AdmissionRequest): AdmissionResponse {
   if (changedSpec(request) === undefined) return allowed(request);
-  const { problems, warnings } = reviewNodeGroup(request.object, request.oldObject ?? undefined);
+  const { problems, warnings } = reviewNodeGroup(request.object);
   if (problems.length === 0) return allowed(request, warnings);
   const list = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;
   const subject = `${KIND}.${GROUP} ${JSON.stringify(objectName(request))}`;

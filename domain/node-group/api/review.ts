@@ -9,33 +9,11 @@ export interface NodeGroupReview {
   readonly warnings: readonly string[];
 }
 
-/**
- * @param object complete, any part of which may be missing. Never throws.
- * @param old what is stored now; undefined for one that is created.
- */
-export function reviewNodeGroup(object: unknown, old: unknown): NodeGroupReview {
+/** @param object complete, any part of which may be missing. Never throws. What may not change is the definition's matter. */
+export function reviewNodeGroup(object: unknown): NodeGroupReview {
   const { problems } = readNodeGroup(object, { mode: 'observe' });
   const spec = fieldsOf(fieldsOf(object)['spec']);
-  return {
-    problems: [...problems, ...(old === undefined ? [] : providerProblems(spec, fieldsOf(old)))],
-    warnings: preferenceWarnings(spec),
-  };
-}
-
-/** The machines that there are would stay at the provider that made them, and nobody would delete them there. */
-function providerProblems(
-  spec: Readonly<Record<string, unknown>>,
-  old: Readonly<Record<string, unknown>>,
-): readonly string[] {
-  const [now, before] = [providerOf(spec), providerOf(fieldsOf(old['spec']))];
-  const { currentNodes } = fieldsOf(old['status']);
-  if (now === before || typeof currentNodes !== 'number' || currentNodes === 0) return [];
-  const right = `${JSON.stringify(before)} while the group has ${currentNodes} nodes of it: create another NodeGroup`;
-  return [`spec.provider: Invalid value: ${JSON.stringify(now)}: ${right}`];
-}
-
-function providerOf(spec: Readonly<Record<string, unknown>>): string {
-  return textOf(spec['provider']) || 'vpsie';
+  return { problems, warnings: preferenceWarnings(spec) };
 }
 
 /** The seed takes the first offering then, and says nothing. */

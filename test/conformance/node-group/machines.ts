@@ -106,10 +106,7 @@ const COMPLETE = {
 };
 
 function isValid(spec: object, namespace = 'kube-system'): object {
-  const { problems } = reviewNodeGroup(
-    { metadata: { name: 'web', namespace }, spec: { ...COMPLETE, ...spec } },
-    undefined,
-  );
+  const { problems } = reviewNodeGroup({ metadata: { name: 'web', namespace }, spec: { ...COMPLETE, ...spec } });
   return { valid: problems.length === 0 };
 }
 

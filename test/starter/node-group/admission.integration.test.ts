@@ -78,13 +78,13 @@ describe('the API server, with the webhook of NodeGroups', () => {
     expect((await create(GROUPS, { ...KWOK, budgets })).message).toContain('spec.budgets[0].schedule');
   });
 
-  it('stores a group that can work, and keeps its provider while it has nodes', async () => {
+  it('stores a group that can work, and keeps its provider', async () => {
     expect(await admin.ask('POST', GROUPS, bodyOf(VPSIE))).toMatchObject({ code: 201, message: '' });
-    const status = { status: { currentNodes: 2 } };
-    expect(await admin.ask('PATCH', `${GROUPS}/web/status`, status, 'merge')).toMatchObject({ code: 200 });
     const change = { spec: { provider: 'kwok' } };
     const refused = await admin.ask('PATCH', `${GROUPS}/web`, change, 'merge');
-    expect(refused.message).toContain('"vpsie" while the group has 2 nodes of it: create another NodeGroup');
+    expect(refused.message).toContain('the provider of a group does not change');
+    const moved = await admin.ask('PATCH', `${GROUPS}/web`, { spec: { resourceIdentifier: 'another' } }, 'merge');
+    expect(moved.message).toContain('the cluster at VPSie of a group does not change');
     expect(await admin.ask('PATCH', `${GROUPS}/web`, { spec: { maxNodes: 5 } }, 'merge')).toMatchObject({ code: 200 });
     expect(await admin.ask('DELETE', `${GROUPS}/web`)).toMatchObject({ code: 200 });
   });

@@ -51,20 +51,6 @@ describe('the webhook of NodeGroups', () => {
     expect(review?.(requestOf(KWOK, { object })).status?.message).toContain('NodeGroups are in kube-system');
   });
 
-  it('refuses another provider while there are machines of the old one, and lets it change when there are none', () => {
-    const oldObject = (currentNodes: number) => ({
-      metadata,
-      spec: { ...KWOK, provider: undefined },
-      status: { currentNodes },
-    });
-    const changed = (currentNodes: number) =>
-      review?.(requestOf(KWOK, { operation: 'UPDATE', oldObject: oldObject(currentNodes) }));
-    expect(changed(2)?.status?.message).toContain(
-      'spec.provider: Invalid value: "kwok": "vpsie" while the group has 2 nodes of it: create another NodeGroup',
-    );
-    expect(changed(0)?.allowed).toBe(true);
-  });
-
   it('warns of a preferred instance type that is not offered, and stores it', () => {
     expect(review?.(requestOf({ ...KWOK, preferredInstanceType: 'large' }))).toMatchObject({
       allowed: true,
