@@ -50,7 +50,7 @@ export function decide(
 
 /** In a mode that only observes: what would be done. */
 function observed(seen: NodeGroupObservation): NodeGroupVerdict {
-  const shown = { kind: 'wait', until: seen.nextLook, phase: 'Observing', facts: facts(seen), drains: [] } as const;
+  const shown = { kind: 'wait', until: null, phase: 'Observing', facts: facts(seen), drains: [] } as const;
   if (seen.newNodes.length > 0) {
     return { ...shown, reason: 'WouldScaleUp', detail: `would create ${newNodesText(seen.newNodes)}` };
   }
@@ -161,9 +161,8 @@ function stillTrue(memory: NodeGroupMemory, { removals, at }: NodeGroupObservati
   };
 }
 
-function earliest({ nextLook, at, group }: NodeGroupObservation, memory: NodeGroupMemory): EpochMs | null {
+function earliest({ at, group }: NodeGroupObservation, memory: NodeGroupMemory): EpochMs | null {
   const moments = [
-    nextLook,
     group?.backoff?.until ?? null,
     ...memory.failed.map(({ until }) => until),
     ...memory.rejected.map(({ until }) => until),

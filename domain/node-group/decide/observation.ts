@@ -52,6 +52,4 @@ export interface NodeGroupObservation {
   readonly isStatusDue: boolean;
   /** Whether the provider is to be asked for the group's instance types: they are missing, or too old for what is to be decided. */
   readonly areTypesDue: boolean;
-  /** When the plan can become another one by time alone; null where no clock decides it. */
-  readonly nextLook: EpochMs | null;
 }

@@ -54,8 +54,6 @@ export function observationOf(view: GroupView): NodeGroupObservation {
     leaving: leaving.slice(0, MOST_LEAVING),
     isStatusDue,
     areTypesDue,
-    // The starter plans again by itself, and says when something has changed.
-    nextLook: null,
   };
 }
 

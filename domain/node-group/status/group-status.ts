@@ -3,7 +3,6 @@ import type { Condition } from '../../kernel/condition.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
-import type { NewNodes } from '../model/plan.ts';
 import { wantedSize } from '../rules/size.ts';
 
 /** Without the moments of transitions, which the API server's object keeps. */
@@ -29,15 +28,11 @@ export interface GroupCounts {
 export function wantedGroupStatus(
   group: NodeGroup,
   { current, ready, leaving }: GroupCounts,
-  {
-    problems,
-    newNodes,
-    at,
-  }: { readonly problems: readonly string[]; readonly newNodes: readonly NewNodes[]; readonly at: EpochMs },
+  { problems, at }: { readonly problems: readonly string[]; readonly at: EpochMs },
 ): WantedGroupStatus {
   const { backoff } = group;
   const isBackingOff = backoff !== null && backoff.until > at;
-  const isScaling = newNodes.length > 0 || leaving > 0 || ready + leaving < current;
+  const isScaling = leaving > 0 || ready + leaving < current;
   const isReady = problems.length === 0 && ready >= group.minNodes;
   const error = problems.length > 0 ? problems.join('; ') : (backoff?.reason ?? '');
   return {

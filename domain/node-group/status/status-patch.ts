@@ -18,7 +18,7 @@ export function wantedStatusOf(
   at: EpochMs,
 ): Partial<WantedGroupStatus> & Pick<WantedGroupStatus, 'conditions' | 'observedGeneration'> {
   const { group, generation, problems } = read;
-  if (group !== null) return wantedGroupStatus(group, counts, { problems, newNodes: [], at });
+  if (group !== null) return wantedGroupStatus(group, counts, { problems, at });
   const invalid = { reason: 'Invalid', message: problems.join('; ') };
   return {
     observedGeneration: generation,

@@ -50,7 +50,6 @@ function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
     leaving: [],
     isStatusDue: false,
     areTypesDue: false,
-    nextLook: null,
     ...more,
   };
 }

@@ -5,11 +5,7 @@ import { groupOf, NOW } from '../builders.ts';
 
 function statusOf(counts: Partial<GroupCounts>, group: Partial<NodeGroup> = {}, problems: readonly string[] = []) {
   const whole = { ...groupOf('pool'), minNodes: 1, maxNodes: 5, desiredNodes: null, backoff: null, ...group };
-  const status = wantedGroupStatus(
-    whole,
-    { current: 2, ready: 2, leaving: 0, ...counts },
-    { problems, newNodes: [], at: NOW },
-  );
+  const status = wantedGroupStatus(whole, { current: 2, ready: 2, leaving: 0, ...counts }, { problems, at: NOW });
   const conditions = Object.fromEntries(
     status.conditions.map(({ type, status: is, reason, message }) => [type, `${is} ${reason}: ${message}`]),
   );
