@@ -69,7 +69,6 @@ export interface NodeGroupCaches {
   /** NodeGroups as they are: there are few, and their status is compared with what it should say. */
   readonly groups: Informer<KubernetesObject>;
   node(name: string): Node | null;
-  nodes(): readonly Node[];
   machines(): readonly Machine[];
   /** Everything that there is now, as it is sent to a planner that knows nothing yet. */
   all(): PlanParts;
@@ -140,10 +139,6 @@ export function openCaches({
     informers,
     groups,
     node: (name) => (informerOf('nodes').get(name)?.read as Node | undefined) ?? null,
-    nodes: () =>
-      informerOf('nodes')
-        .list()
-        .map(({ read }) => read as Node),
     machines: () =>
       informerOf('machines')
         .list()

@@ -2,11 +2,12 @@
 import { failure } from '../../activities/kernel/failure.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/node-group/interface.ts';
+import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
 import { type GroupView, observationOf } from '../../domain/node-group/decide/observe.ts';
 import { type WakeReason, wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
-import type { Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { MeasuredGroup } from './metrics.ts';
@@ -24,7 +25,7 @@ export interface PlansOptions {
   readonly cluster: string;
   /** What holds for groups that say nothing of their own. */
   readonly mode: Mode;
-  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'node' | 'nodes' | 'machines' | 'trouble'>;
+  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'node' | 'machines' | 'trouble'>;
   /** What is read from the API server for each plan. */
   readonly fresh: () => Promise<FreshFacts>;
   readonly onPlan: (plan: Planned) => void;
@@ -123,8 +124,9 @@ export class Plans implements NodeGroupCacheActivities {
     return this.#read().flatMap((read) => {
       if (read.group === null) return [];
       const { name, minNodes, maxNodes } = read.group;
-      const { current, ready } = this.#countsOf(name);
-      const { desiredNodes = current } = wantedStatusOf(read, this.#countsOf(name), at);
+      const counts = this.#countsOf(this.#machinesOf(name));
+      const { current, ready } = counts;
+      const { desiredNodes = current } = wantedStatusOf(read, counts, at);
       return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready }];
     });
   }
@@ -245,9 +247,9 @@ export class Plans implements NodeGroupCacheActivities {
 
   #viewOf(group: string, { plan, heldBy }: Made): GroupView {
     const { caches, mode } = this.#options;
-    const object = caches.groups.list().find(({ metadata }) => metadata?.name === group);
+    const object = caches.groups.get(group, NAMESPACE);
     const read = object === undefined ? null : readNodeGroup(object, { mode });
-    const own = caches.machines().filter((machine) => machine.group === group);
+    const own = this.#machinesOf(group);
     const at = Date.now();
     const leaving = plan.marked
       .filter((node) => node.group === group)
@@ -258,20 +260,23 @@ export class Plans implements NodeGroupCacheActivities {
       heldBy,
       fence: formatFence(plan.fence),
       machines: own,
-      nodes: new Set(caches.nodes().map(({ name }) => name)),
+      nodes: { has: (name) => caches.node(name) !== null },
       plan,
       claimed: plan.claimed.get(group) ?? 0,
       leaving,
       isStatusDue:
-        read !== null && statusPatch(statusOf(object), wantedStatusOf(read, this.#countsOf(group), at), at) !== null,
+        read !== null && statusPatch(statusOf(object), wantedStatusOf(read, this.#countsOf(own), at), at) !== null,
       areTypesDue: read !== null && read.group !== null && areTypesDue(read.group, plan, at),
     };
   }
 
-  #countsOf(group: string): GroupCounts {
+  #machinesOf(group: string): readonly Machine[] {
+    return this.#options.caches.machines().filter((machine) => machine.group === group);
+  }
+
+  #countsOf(machines: readonly Machine[]): GroupCounts {
     const { caches } = this.#options;
-    const own = caches.machines().filter((machine) => machine.group === group);
-    return groupCounts(own.map((machine) => [machine, machine.node === null ? null : caches.node(machine.node)]));
+    return groupCounts(machines.map((machine) => [machine, machine.node === null ? null : caches.node(machine.node)]));
   }
 
   #read(): readonly ReadNodeGroup[] {

@@ -24,7 +24,7 @@ export interface GroupView {
   /** Machines that were claimed, and whose objects are not seen yet. */
   readonly claimed: number;
   /** The names of all Nodes. */
-  readonly nodes: ReadonlySet<string>;
+  readonly nodes: Pick<ReadonlySet<string>, 'has'>;
   readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept'> & { readonly unhelped: Excerpt<UnhelpedPod> };
   /** Nodes of the group with the marks of a drain whose machine is not being deleted yet. */
   readonly leaving: readonly LeavingNode[];
