@@ -1,9 +1,10 @@
 /** The usage of a quota's namespace, computed as by Kubernetes 1.35 (CalculateUsage of `pkg/quota/v1`). */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
-import { addQuantities, type Quantity, quantityOf } from '../kernel/quantity.ts';
+import { addQuantities, type Quantity, QuantityError, quantityOf } from '../kernel/quantity.ts';
 import { amountsIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
 import type { CountedObject, Evaluator, MatchContext, UsageContext } from './evaluator.ts';
 import { cachedByObject } from './cached-by-object.ts';
+import { readablePart } from './readable-part.ts';
 import { type CountingQuota, type QuotaScopes, requirementsOf } from './scopes.ts';
 
 /** Resources of a quota that could not be counted, with the reason for people. */
@@ -101,36 +102,54 @@ export function calculateUsage(
       if ('unavailable' in answer) {
         giveUp({ keys, reason: answer.unavailable });
       } else {
-        addCharges(sums, answer.objects.filter(matches(evaluator, quota)), evaluator, context);
+        for (const object of answer.objects.filter(matches(evaluator, quota))) {
+          const { charge, unreadable } = readableCharge(object, evaluator, context);
+          unreadable.forEach((lost) => giveUp(lost));
+          addCharge(sums, charge);
+        }
       }
     }
   }
   return { used: resourceList(sums), unmeasured };
 }
 
-/** The charge of one object; empty outside of the quota's scopes. */
+/** The charge of one object, without what cannot be read of it; empty outside of the quota's scopes. */
 export function chargeOf(
   quota: CountingQuota,
   object: CountedObject,
   evaluator: Evaluator,
   context: UsageContext,
 ): ResourceList {
-  return matches(evaluator, quota)(object) ? evaluator.usage(object, context) : {};
+  return matches(evaluator, quota)(object) ? readableCharge(object, evaluator, context).charge : {};
 }
 
-/** Adds what the objects are charged to the sums, of the names that are there. */
-function addCharges(
-  sums: Map<string, Quantity>,
-  objects: readonly CountedObject[],
+/** The charge of an object, and the names that it makes uncountable because it has an amount that cannot be read. */
+function readableCharge(
+  object: CountedObject,
   evaluator: Evaluator,
   context: UsageContext,
-): void {
-  for (const object of objects) {
-    for (const [name, amount] of amountsOf(evaluator.usage(object, context))) {
-      const sum = sums.get(name);
-      if (sum !== undefined) {
-        sums.set(name, addQuantities(sum, amount));
-      }
+): { readonly charge: ResourceList; readonly unreadable: readonly Unmeasured[] } {
+  const { namesOfAmount } = evaluator;
+  try {
+    return { charge: evaluator.usage(object, context), unreadable: [] };
+  } catch (error) {
+    if (!(error instanceof QuantityError) || namesOfAmount === undefined) throw error;
+    const part = readablePart(object);
+    const name = object.metadata?.name ?? 'without a name';
+    const unreadable = part.unreadable.map((amount) => ({
+      keys: namesOfAmount(object, amount),
+      reason: `${evaluator.resource.resource} ${name} has ${amount.list} of ${amount.resource}: ${amount.text}, which cannot be read as an amount`,
+    }));
+    return { charge: evaluator.usage(part.object, context), unreadable };
+  }
+}
+
+/** Adds what an object is charged to the sums, of the names that are there. */
+function addCharge(sums: Map<string, Quantity>, charge: ResourceList): void {
+  for (const [name, amount] of amountsOf(charge)) {
+    const sum = sums.get(name);
+    if (sum !== undefined) {
+      sums.set(name, addQuantities(sum, amount));
     }
   }
 }

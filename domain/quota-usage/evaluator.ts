@@ -3,6 +3,7 @@ import type { GroupResource } from '../kernel/group-resource.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { Pod } from './pod.ts';
+import type { UnreadableAmount } from './readable-part.ts';
 import type { ScopeRequirement } from './scopes.ts';
 
 /** What a charge depends on besides the object itself. */
@@ -48,6 +49,10 @@ export interface Evaluator {
   /**
    * The charge of one object under every name. Results are cached per object, so objects must not be changed but
    * replaced, as informers do.
+   *
+   * @throws {QuantityError} when an amount of the object cannot be read.
    */
   readonly usage: (object: CountedObject, context: UsageContext) => ResourceList;
+  /** The names under which an amount would be charged; absent where charges have no amounts of their own. */
+  readonly namesOfAmount?: (object: CountedObject, amount: UnreadableAmount) => readonly string[];
 }

@@ -1,12 +1,12 @@
 /** How Kubernetes 1.35 counts each API resource for quotas, after the evaluators of `pkg/quota/v1`. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
-import { type Claim, claimCharge, isClaimResource } from './volume-claim-charge.ts';
+import { type Claim, claimCharge, isClaimResource, namesOfStorage } from './volume-claim-charge.ts';
 import { deviceCharge, isDeviceResource, mayStandForDevices, type ResourceClaim } from './resource-claim-charge.ts';
 import type { Evaluator } from './evaluator.ts';
 import { cachedByObject } from './cached-by-object.ts';
 import { legacyCountResources, objectCharge, objectCountNames } from './object-count.ts';
 import type { Pod } from './pod.ts';
-import { isExtendedQuotaName, isPodCompute, cachedPodCharge } from './pod-charge.ts';
+import { isExtendedQuotaName, isPodCompute, cachedPodCharge, namesOfPodAmount } from './pod-charge.ts';
 import { claimMatchesScope, podMatchesScope } from './scopes.ts';
 import { type Service, serviceCharge, serviceResources } from './service-charge.ts';
 
@@ -25,6 +25,7 @@ export const podEvaluator: Evaluator = {
   matchingResources: (names) => names.filter((name) => isPodCompute(name) || isExtendedQuotaName(name)),
   matchesScope: (requirement, pod) => podMatchesScope(requirement, pod as Pod),
   usage: (pod, { now }) => cachedPodCharge(pod as Pod, now),
+  namesOfAmount: (_pod, amount) => namesOfPodAmount(amount),
 };
 
 const serviceEvaluator: Evaluator = {
@@ -41,6 +42,7 @@ export const volumeClaimEvaluator: Evaluator = {
   matchingResources: (names) => names.filter((name) => isClaimResource(name)),
   matchesScope: (requirement, claim) => claimMatchesScope(requirement, claim as Claim),
   usage: (claim) => cachedVolumeClaimCharge(claim as Claim),
+  namesOfAmount: (claim, { resource }) => (resource === 'storage' ? namesOfStorage(claim as Claim) : []),
 };
 
 const resourceClaimEvaluator: Evaluator = {

@@ -12,6 +12,7 @@ import {
 } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { cachedByObject } from './cached-by-object.ts';
+import type { UnreadableAmount } from './readable-part.ts';
 import { type Container, type ContainerStatus, isPodLevelResource, isSidecar, type Pod } from './pod.ts';
 
 /** What to leave out of a pod's requests and limits; a quota leaves out nothing. */
@@ -135,6 +136,19 @@ function renamed(list: ResourceList, names: (resource: string) => readonly strin
   return Object.fromEntries(
     Object.entries(list).flatMap(([resource, amount]) => names(resource).map((name) => [name, amount] as const)),
   );
+}
+
+/** The names under which a quota would count an amount of a pod that cannot be read. */
+export function namesOfPodAmount({ list, resource }: UnreadableAmount): readonly string[] {
+  switch (list) {
+    case 'requests':
+    case 'allocatedResources':
+      return namesOfRequest(resource);
+    case 'limits':
+      return namesOfLimit(resource);
+    case 'overhead':
+      return [...namesOfRequest(resource), ...namesOfLimit(resource)];
+  }
 }
 
 /** All names under which a quota may count the same charge: `cpu` and `requests.cpu`. */

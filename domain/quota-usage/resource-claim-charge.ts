@@ -2,10 +2,12 @@
  * What a ResourceQuota charges for one resource claim (dynamic resource allocation), as in Kubernetes 1.35: the devices
  * it may get, by class, and under the names of the extended resources of the classes.
  */
-import { quantityOf, subtractQuantities } from '../kernel/quantity.ts';
+import { QuantityError, quantityOf, subtractQuantities } from '../kernel/quantity.ts';
 import { quantityIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
+import type { EpochMs } from '../kernel/time.ts';
 import type { MatchContext, UsageContext } from './evaluator.ts';
 import type { Pod } from './pod.ts';
+import { readablePart } from './readable-part.ts';
 import { DEVICE_CLASS_PREFIX, isExtendedQuotaName, cachedPodCharge } from './pod-charge.ts';
 
 interface DeviceAsk {
@@ -129,6 +131,16 @@ function ownerOf(claim: ResourceClaim, podNamed: UsageContext['podNamed']): Pod 
     : undefined;
 }
 
+/** What the pod is charged itself. A name of which it has an unreadable amount is not counted from the pods' side. */
+function chargeOfOwner(owner: Pod, now: EpochMs): ResourceList {
+  try {
+    return cachedPodCharge(owner, now);
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error;
+    return cachedPodCharge(readablePart(owner).object, now);
+  }
+}
+
 /** The devices under the names of the extended resources that their classes stand for. */
 function extendedDevices(
   devices: ReadonlyMap<string, number>,
@@ -161,7 +173,7 @@ export function deviceCharge(claim: ResourceClaim, context: UsageContext): Resou
     return charge;
   }
   const owner = ownerOf(claim, context.podNamed);
-  const ofOwner = owner === undefined ? {} : cachedPodCharge(owner, context.now);
+  const ofOwner = owner === undefined ? {} : chargeOfOwner(owner, context.now);
   const extended = [...extendedDevices(devices, context.deviceClasses)]
     .map(([name, count]) => [name, subtractQuantities(quantityOf(BigInt(count)), quantityIn(ofOwner, name))] as const)
     .filter(([, rest]) => rest.nano > 0n);

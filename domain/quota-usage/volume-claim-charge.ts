@@ -74,3 +74,9 @@ export function claimCharge(claim: Claim): ResourceList {
       : Object.entries(ofAll).map(([name, amount]) => [storageClass + CLASS_SUFFIX + name, amount]);
   return { 'count/persistentvolumeclaims': '1', ...ofAll, ...Object.fromEntries(ofClass) };
 }
+
+/** The names under which the claim's storage is charged, which is the only amount that a claim has. */
+export function namesOfStorage(claim: Claim): readonly string[] {
+  const storageClass = storageClassOf(claim);
+  return ['requests.storage', ...(storageClass === '' ? [] : [`${storageClass}${CLASS_SUFFIX}requests.storage`])];
+}

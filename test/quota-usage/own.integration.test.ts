@@ -354,6 +354,21 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
     }
   });
 
+  it('is counted but for the number that an amount of a pod makes unreadable, until that pod goes', async () => {
+    await givenNamespace('odd');
+    await makePod('odd', 'usual');
+    const container = { name: 'main', image: 'main:1', resources: { requests: { cpu: '50m', memory: '1e1002' } } };
+    // Before there is a quota, which would refuse it.
+    await makePod('odd', 'odd', {}, { containers: [container] });
+    await makeQuota('odd', { ...PODS, 'requests.memory': '1Ti' });
+    await eventually('the rest is counted', async () => {
+      const { used = {} } = await statusOf('odd');
+      return used['pods'] === '2' && used['requests.cpu'] === '150m' && !('requests.memory' in used);
+    });
+    await remove(at('odd', 'pods', 'odd'), { gracePeriodSeconds: 0 });
+    await untilUsed('odd', { pods: '1', 'requests.cpu': '100m', 'requests.memory': '0' });
+  });
+
   it('is counted when it was deleted and came back under its name while objects came and went', async () => {
     const namespace = 'reborn';
     await givenNamespace(namespace);

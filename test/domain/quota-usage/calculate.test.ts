@@ -38,6 +38,34 @@ describe('the usage of a namespace', () => {
     });
   });
 
+  it('leaves out only the number that an unreadable amount of one object is part of, and says which', () => {
+    const hard = { pods: '9', 'requests.cpu': '9', 'requests.memory': '9', memory: '9', 'limits.memory': '9' };
+    const odd = pod({ cpu: '1', memory: '1e1002' }, { metadata: { name: 'odd' } });
+    const objects = namespace({ pods: [pod({ cpu: '250m', memory: '1Gi' }), odd, odd] });
+    expect(calculateUsage({ hard }, staticEvaluators, objects, bare)).toEqual({
+      used: { pods: '3', 'requests.cpu': '2250m', 'limits.memory': '0' },
+      unmeasured: [
+        {
+          keys: ['memory', 'requests.memory'],
+          reason: 'pods odd has requests of memory: 1e1002, which cannot be read as an amount',
+        },
+      ],
+    });
+  });
+
+  it('leaves out the storage of a claim that cannot be read, for its class and for all, and no other', () => {
+    const [fast, slow] = ['fast', 'slow'].map((name) => `${name}.storageclass.storage.k8s.io/requests.storage`);
+    const hard = { persistentvolumeclaims: '9', 'requests.storage': '9', [fast ?? '']: '9', [slow ?? '']: '9' };
+    const claim = (storageClassName: string, storage: string): Claim => ({
+      metadata: { name: storageClassName },
+      spec: { storageClassName, resources: { requests: { storage } } },
+    });
+    const objects = namespace({ persistentvolumeclaims: [claim('fast', '1e-1002'), claim('slow', '1Gi')] });
+    const count = calculateUsage({ hard }, staticEvaluators, objects, bare);
+    expect(count.used).toEqual({ persistentvolumeclaims: '2', [slow ?? '']: '1Gi' });
+    expect(count.unmeasured.map(({ keys }) => keys)).toEqual([[fast, 'requests.storage']]);
+  });
+
   it('says nothing about what nobody knows', () => {
     const hard = { 'count/jobs.batch': '1', 'count/pods': '1', 'example.com/gpu': '1', storage: '1' };
     expect(calculateUsage({ hard }, staticEvaluators, namespace({}), bare)).toEqual({
