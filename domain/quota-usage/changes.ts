@@ -1,5 +1,6 @@
 /** Which changes of an object can change a quota's usage, and when usage changes without one. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
+import { QuantityError } from '../kernel/quantity.ts';
 import { equalLists } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { changesDevices, type ResourceClaim } from './resource-claim-charge.ts';
@@ -91,7 +92,8 @@ function changesCharge(resource: GroupResource, before: CountedObject, after: Co
 
 /**
  * Whether an update may change any quota's usage, in either direction: by `replenishes`, by another charge, or by
- * another scope. A device class is not counted itself but affects the claims of all namespaces.
+ * another scope. A device class is not counted itself but affects the claims of all namespaces. An update of an object with an
+ * amount that cannot be read may change anything.
  */
 export function changesUsage(
   resource: GroupResource,
@@ -99,7 +101,12 @@ export function changesUsage(
   after: CountedObject,
   now: EpochMs,
 ): boolean {
-  return replenishes(resource, before, after, now) || changesCharge(resource, before, after, now);
+  try {
+    return replenishes(resource, before, after, now) || changesCharge(resource, before, after, now);
+  } catch (error) {
+    if (error instanceof QuantityError) return true;
+    throw error;
+  }
 }
 
 /**

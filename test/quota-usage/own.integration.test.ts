@@ -365,6 +365,7 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
       const { used = {} } = await statusOf('odd');
       return used['pods'] === '2' && used['requests.cpu'] === '150m' && !('requests.memory' in used);
     });
+    await patch(at('odd', 'pods', 'odd'), { metadata: { labels: { changed: 'true' } } });
     await remove(at('odd', 'pods', 'odd'), { gracePeriodSeconds: 0 });
     await untilUsed('odd', { pods: '1', 'requests.cpu': '100m', 'requests.memory': '0' });
   });

@@ -137,3 +137,11 @@ describe('the moment from which an object is charged no more by itself', () => {
     expect(chargeEndsAt(core('services'), deleted(0))).toBeNull();
   });
 });
+
+describe('an update of an object with an amount that cannot be read', () => {
+  it('may change the usage, so that it is counted again', () => {
+    const odd = withSpec({ containers: [{ name: 'foo', resources: { requests: { memory: '1e1002' } } }] });
+    expect(changesUsage(PODS, running, odd, NOW)).toBe(true);
+    expect(changesUsage(PODS, runsWith('1'), runsWith('1e1002'), NOW)).toBe(true);
+  });
+});
