@@ -78,6 +78,7 @@ describe('the definition of NodeGroups', () => {
     ['more at least than at most', { ...VPSIE, minNodes: 11 }, 'minNodes must not exceed maxNodes'],
     ['no size, which VPSie needs', { ...VPSIE, kubeSizeID: undefined }, 'VPSie makes no machine without kubeSizeID'],
     ['more than 1000 nodes', { ...VPSIE, maxNodes: 1001 }, 'spec.maxNodes'],
+    ['no time for a machine to come', { ...VPSIE, maxNodeProvisionTime: '0s' }, 'a machine has 1m at least'],
     ['a reserved label', { ...VPSIE, labels: { 'kubernetes.io/os': 'linux' } }, 'are reserved'],
   ])('refuses %s', async (_, spec, reason) => {
     const { code, message } = await admin.ask('POST', `${GROUPS}?dryRun=All`, groupBody(spec));

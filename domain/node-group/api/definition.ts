@@ -48,6 +48,11 @@ const GROUP_ADDITIONS: Readonly<Record<string, Schema>> = {
   },
   'spec.taints': taintRules,
   'spec.startupTaints': taintRules,
+  'spec.maxNodeProvisionTime': {
+    'x-kubernetes-validations': [
+      { rule: "duration(self) >= duration('1m')", message: 'a machine has 1m at least until its node is ready' },
+    ],
+  },
   'spec.budgets[]': {
     'x-kubernetes-validations': [
       { rule: 'has(self.schedule) == has(self.duration)', message: 'schedule and duration, or neither of them' },

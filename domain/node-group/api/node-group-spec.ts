@@ -107,7 +107,7 @@ export const nodeGroupSpec = z.object({
     .describe('Whether a node is drained only when another one is ready in its place.'),
   maxNodeProvisionTime: milliseconds
     .default('15m')
-    .describe('A machine whose node is not ready after this time is deleted.'),
+    .describe('A machine whose node is not ready after this time, 1m at least, is deleted.'),
   approval: z
     .enum(['none', 'scale-down', 'replacement'])
     .default('none')

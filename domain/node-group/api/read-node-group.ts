@@ -1,7 +1,7 @@
 /** Reads a NodeGroup of a cluster: with its defaults, or with what is wrong with it. */
 import type { z } from 'zod';
 import { parseDuration } from '../../kernel/duration.ts';
-import type { EpochMs } from '../../kernel/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import type { InstanceType, Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
 import type { Taint } from '../model/pod.ts';
 import type { Amounts } from '../model/resources.ts';
@@ -154,7 +154,8 @@ function ofSpec(spec: NodeGroupSpec, mode: Mode): OfSpec {
       consolidation: down?.consolidation ?? false,
     },
     budgets: spec.budgets?.map(budgetOf) ?? DEFAULT_BUDGETS,
-    maxNodeProvisionMs: parseDuration(spec.maxNodeProvisionTime),
+    // A group that is older than the rule of the definition may say less.
+    maxNodeProvisionMs: Math.max(MINUTE_MS, parseDuration(spec.maxNodeProvisionTime)),
     providerSpec: Object.fromEntries(
       [...VPSIE_FIELDS, 'osImageID' as const].flatMap((field) =>
         spec[field] === undefined ? [] : [[field, String(spec[field])]],

@@ -43,6 +43,10 @@ describe('a NodeGroup of the first implementation', () => {
     });
   });
 
+  it('gives a machine a minute at least, where the group is older than that rule', () => {
+    expect(read({ ...VPSIE, maxNodeProvisionTime: '0s' }).group).toMatchObject({ maxNodeProvisionMs: 60_000 });
+  });
+
   it('keeps what its status says of earlier decisions', () => {
     const status = {
       desiredNodes: 4,
