@@ -4,6 +4,7 @@ import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
 import { markOf } from '../../domain/node-group/drain/marks.ts';
 import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
 import type { ClusterPlan } from '../../domain/node-group/model/plan.ts';
 import { upcomingMachines } from '../../domain/node-group/plan-claim.ts';
 import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
@@ -12,6 +13,8 @@ import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, Watche
 
 /** The longest window of a NodeGroup is an hour. */
 const SAMPLES_KEPT_MS = 3_660_000;
+/** For how long after its mark others wait for a drain. */
+const LINGERING_MS = 900_000;
 /** How many pods are named that no node would help. */
 const NAMED = 20;
 
@@ -62,10 +65,13 @@ export class PlanBook {
     return { plan, state };
   }
 
-  #state({ at, groups, claims, draining }: PlanRequest): ClusterState {
-    const leaving = new Set(draining);
+  #state({ at, groups, claims, draining, blocked }: PlanRequest): ClusterState {
+    const begun = new Set(draining);
     const nodes = this.#all('nodes');
     const machines = this.#all('machines');
+    const leaving = nodes.filter((node) => begun.has(node.uid) || markOf(node) !== null);
+    const paused = new Set(Object.keys(blocked).filter((group) => blocked[group]?.reason === 'Paused'));
+    const inPause = new Set(machines.filter(({ group }) => paused.has(group)).map(({ node }) => node));
     const existing = new Set(machines.map(({ name }) => name));
     const upcoming = upcomingMachines({ plan: '', claims }, existing, at).map(
       (machine): Machine => ({
@@ -94,7 +100,8 @@ export class PlanBook {
       namespaces: namespacesOf(this.#objects('namespaces')),
       groups,
       machines: [...machines, ...upcoming],
-      leaving: nodes.filter((node) => leaving.has(node.uid) || markOf(node) !== null).map(({ name }) => name),
+      leaving: leaving.map(({ name }) => name),
+      lingering: leaving.filter((node) => inPause.has(node.name) || isLingering(node, at)).map(({ name }) => name),
       instanceTypes: byName(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
       utilization: utilizationOf(this.#samples),
     };
@@ -110,6 +117,12 @@ export class PlanBook {
   #all<Part extends PlanPart>(part: Part): readonly WatchedParts[Part][] {
     return [...this.#objects(part).values()] as readonly WatchedParts[Part][];
   }
+}
+
+/** A drain without a mark has just begun. A mark that somebody else wrote may have any time. */
+function isLingering(node: Node, at: EpochMs): boolean {
+  const mark = markOf(node);
+  return mark !== null && Math.abs(at - mark.startedAt) >= LINGERING_MS;
 }
 
 function namespacesOf(objects: Objects): ClusterState['namespaces'] {

@@ -85,6 +85,8 @@ export interface ClusterState {
   readonly machines: readonly Machine[];
   /** The names of nodes that are being drained: they are there no longer for pods, the minimum, or a budget. */
   readonly leaving: readonly string[];
+  /** Those of `leaving` that others do not wait for: their drain takes long, stands still in a pause, or is nobody's. */
+  readonly lingering: readonly string[];
   /** The instance types of each group, by the group's name; none where the provider has not answered yet. */
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
   /** By the node's name, oldest first. */

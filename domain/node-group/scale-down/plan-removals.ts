@@ -111,17 +111,20 @@ export function planRemovals(
   };
 }
 
-/** Pods of nodes that leave will need places: they have them before anything else goes. Names a node that still has such pods. */
+/**
+ * Pods of nodes that leave will need places: they have them before anything else goes. Names a node that still has such pods, and does
+ * not linger.
+ */
 function placeLeaving(
   packing: Packing,
-  { leaving }: ClusterState,
+  { leaving, lingering }: ClusterState,
   byNode: ReturnType<typeof podsByNode>,
 ): string | null {
   let moving: string | null = null;
   const counts = new Map<PodClass, number>();
   for (const node of leaving.toSorted(byText)) {
     const { evicted } = podsOnNode(byNode.get(node) ?? []);
-    if (evicted.length > 0) moving ??= node;
+    if (evicted.length > 0 && !lingering.includes(node)) moving ??= node;
     for (const pod of evicted) {
       const of = packing.classOf(pod);
       counts.set(of, (counts.get(of) ?? 0) + 1);

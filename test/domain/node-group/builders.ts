@@ -62,6 +62,7 @@ export function stateOf(over: Partial<ClusterState> = {}): ClusterState {
     groups: [],
     machines: [],
     leaving: [],
+    lingering: [],
     instanceTypes: {},
     utilization: {},
     ...over,

@@ -26,6 +26,19 @@ function planOf(request: PlanRequest) {
   return book.plan(request);
 }
 
+const OWNER = { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' };
+const runningOn = (node: string) => ({
+  ...podOf(`on-${node}`, { cpu: '100m' }, { nodeName: node }),
+  owner: OWNER,
+  isReady: true,
+});
+
+const markedAt = (at: number) => ({
+  'autoscaler.vpsie.com/drain': JSON.stringify({
+    drain: 'node-drain/test/uid-a',
+    startedAt: new Date(at).toISOString(),
+  }),
+});
 const TYPES = [typeOf('small', 4, 16)];
 
 describe('a plan', () => {
@@ -59,5 +72,61 @@ describe('a plan', () => {
     expect(before).toMatchObject([{ reason: 'Overprovisioned' }]);
     const draining = before.map(({ uid }) => uid);
     expect(planOf(requestOf({ groups: [group], parts, draining })).removals).toEqual([]);
+  });
+
+  describe('while a node with pods is being drained', () => {
+    const group = groupOf('pool', { instanceTypes: TYPES, desiredNodes: 1 });
+    const names = ['a', 'b', 'c'];
+    const plannedWith = (startedAt: number, over: Partial<PlanRequest> = {}) => {
+      const annotations = markedAt(startedAt);
+      const parts = {
+        namespaces: [['/default', {}]] as const,
+        nodes: names.map(
+          (node) => [`/${node}`, { ...nodeOf(node), ...(node === 'a' ? { annotations } : {}) }] as const,
+        ),
+        pods: names.map((node) => [`default/on-${node}`, runningOn(node)] as const),
+        machines: names.map((node) => {
+          const machine = machineOf(`m-${node}`, 'pool', { node, phase: 'Ready', createdAt: NOW - 86_400_000 });
+          return [`kube-system/m-${node}`, machine] as const;
+        }),
+      };
+      const budgets = [{ nodes: '3', reasons: [], window: null }];
+      return planOf(requestOf({ groups: [{ ...group, budgets }], parts, ...over })).removals;
+    };
+    const MINUTE = 60_000;
+
+    it('the next one waits for a quarter of an hour, and not for ever', () => {
+      expect(plannedWith(NOW - 14 * MINUTE)).toEqual([]);
+      expect(plannedWith(NOW - 15 * MINUTE)).toMatchObject([{ reason: 'Overprovisioned' }]);
+    });
+
+    it('nobody waits for a drain that is said to begin later, or has no time', () => {
+      expect(plannedWith(NOW + 60 * MINUTE)).toHaveLength(1);
+      expect(plannedWith(0)).toHaveLength(1);
+    });
+
+    it('nobody waits for a group that is paused', () => {
+      const paused = { reason: 'Paused', detail: 'paused by jane', until: null } as const;
+      const book = new PlanBook();
+      const drained = { ...nodeOf('a'), annotations: markedAt(NOW - MINUTE) };
+      const other = groupOf('other', { instanceTypes: TYPES, desiredNodes: 1 });
+      const nodes = [drained, nodeOf('b'), nodeOf('c')].map((node) => [`/${node.name}`, node] as const);
+      const machines = [
+        ['a', 'pool'],
+        ['b', 'other'],
+        ['c', 'other'],
+      ].map(([node = '', pool = '']) => {
+        const machine = machineOf(`m-${node}`, pool, { node, phase: 'Ready', createdAt: NOW - 86_400_000 });
+        return [`kube-system/m-${node}`, machine] as const;
+      });
+      const pods = names.map((node) => [`default/on-${node}`, runningOn(node)] as const);
+      const request = requestOf({
+        groups: [group, other],
+        parts: { namespaces: [['/default', {}]], nodes, machines, pods },
+      });
+      book.update(request);
+      expect(book.plan(request).removals).toEqual([]);
+      expect(book.plan({ ...request, blocked: { pool: paused } }).removals).toHaveLength(1);
+    });
   });
 });

@@ -114,6 +114,19 @@ describe('nodes that nobody needs go', () => {
     expect(removals({ ...both, leaving: ['d'], pods: both.pods.filter(({ node }) => node !== 'd') })).toHaveLength(1);
   });
 
+  it('and beside one whose drain lingers, whose pods have their places first', () => {
+    const both = together(fleet({ nodes: { a: [1], b: [1] } }), fleet({ nodes: { c: [1], d: [1] }, name: 'api' }));
+    expect(removals({ ...both, leaving: ['d'], lingering: ['d'] })).toHaveLength(1);
+    // The group that gives it back counts it against its budget as before.
+    const budgets = [{ nodes: '1', reasons: [], window: null }];
+    const one = {
+      ...fleet({ nodes: { a: [1], b: [1], c: [1] }, group: { budgets } }),
+      leaving: ['b'],
+      lingering: ['b'],
+    };
+    expect(removals(one)).toEqual([]);
+  });
+
   it('in the order of their age', () => {
     const state = withMachine(fleet({ nodes: { a: [1], b: [1], c: [1] } }), 'b', { createdAt: NOW - 2 * HOUR });
     expect(removals(state)).toEqual(['b Underutilized']);

@@ -106,6 +106,7 @@ export class SimulatedCluster {
       groups: this.#groups,
       machines: this.#machines,
       leaving: [...this.#drains.keys()],
+      lingering: [],
       instanceTypes: this.#options.instanceTypes,
       utilization: Object.fromEntries(this.#utilization),
     });
