@@ -1,10 +1,12 @@
 /** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
 import type { FaultAction } from '../kernel/forge/http/faults.ts';
 import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { keepLogs } from './keep-logs.ts';
@@ -12,6 +14,7 @@ import { limitsOverTime, stepsDown } from './limits.ts';
 import { limitIn, notAtRest, quotaOf, workflowAccount } from './not-at-rest.ts';
 import { doubleWrites, pullRequestsOf } from './pull-request-journal.ts';
 import { type Random, seededRandom } from './random.ts';
+import { refusedRights } from './refused-rights.ts';
 import { NothingToDo, Tally } from './tally.ts';
 
 export interface ChaosOptions {
@@ -267,16 +270,14 @@ class Chaos {
         problems.push(`a ${process.name} ended with ${exit.code ?? exit.signal}:\n${await logTail(process.logFile)}`);
       }
     }
-    // An API server refuses everybody for a moment after its start, until it has read its roles.
-    const allowed = new Set<string>();
-    const refused = new Map<string, string>();
-    for (const { user, verb, objectRef, responseStatus, requestURI } of await controlPlane.auditEvents()) {
-      if (!user.username.startsWith('headroom-')) continue;
-      const right = `${user.username} ${verb} ${objectRef?.resource}`;
-      if (responseStatus?.code === 403) refused.set(right, requestURI);
-      else allowed.add(right);
-    }
-    for (const [right, uri] of refused) if (!allowed.has(right)) problems.push(`no role allows ${right} (${uri})`);
+    const authorization = accessOf(controlPlane.adminKubeconfig).makeApiClient(AuthorizationV1Api);
+    const allowsNow = async (user: string, resourceAttributes: V1ResourceAttributes) => {
+      const { status } = await authorization.createSubjectAccessReview({
+        body: { spec: { user, resourceAttributes } },
+      });
+      return status?.allowed === true;
+    };
+    problems.push(...(await refusedRights(await controlPlane.auditEvents(), allowsNow)));
     return problems;
   }
 
