@@ -1,6 +1,6 @@
 /** Amounts for people, with their unit. */
 import { listText } from './sentence.ts';
-import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
+import { formatQuantity, parseQuantity, type Quantity, quantityOrNull } from './quantity.ts';
 import { type ResourceList, resourceEntries } from './resource-list.ts';
 
 /** The unit in which a resource is counted. */
@@ -25,10 +25,11 @@ const COUNTED: Readonly<Record<string, readonly [one: string, many: string]>> = 
   resourcequotas: ['ResourceQuota', 'ResourceQuotas'],
 };
 
-/** `3.6 CPU`, `4Gi memory`, `1 pod`: an amount of a quota's resource, with its unit. */
+/** `3.6 CPU`, `4Gi memory`, `1 pod`: an amount of a quota's resource, with its unit. One that cannot be read stays as it is. */
 export function quantityText(resource: string, quantity: string): string {
   const unit = unitOf(resource);
-  const amount = amountText(unit, parseQuantity(quantity));
+  const read = quantityOrNull(quantity);
+  const amount = read === null ? quantity : amountText(unit, read);
   return `${amount} ${amount === '1' ? unit.one : unit.many}`;
 }
 

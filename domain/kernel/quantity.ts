@@ -146,17 +146,26 @@ export function parseQuantity(text: string): Quantity {
   return spelled ? { ...canonical, spelling: text } : canonical;
 }
 
-/** Whether Kubernetes would accept the text as a quantity. */
-export function isQuantity(text: string): boolean {
+/** The quantity of a text; null when it is none, or one like 1e1002, which Kubernetes accepts and nobody here reads. */
+export function quantityOrNull(text: string): Quantity | null {
   try {
-    parseQuantity(text);
-    return true;
+    return parseQuantity(text);
   } catch (error) {
     if (error instanceof QuantityError) {
-      return false;
+      return null;
     }
     throw error;
   }
+}
+
+/** Whether the text is a quantity that can be read. */
+export function isQuantity(text: string): boolean {
+  return quantityOrNull(text) !== null;
+}
+
+/** Whether two texts are the same amount; those that cannot be read are only when they are the same text. */
+export function isSameAmount(a: string, b: string): boolean {
+  return a === b || (quantityOrNull(a)?.nano ?? a) === (quantityOrNull(b)?.nano ?? b);
 }
 
 /** The quantity of so many whole units, such as a count of pods or of bytes. */

@@ -7,6 +7,7 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  isSameAmount,
   isZero,
   multiplyByRatio,
   parseQuantity,
@@ -94,13 +95,11 @@ export function exceededKeys(a: ResourceList, b: ResourceList): readonly string[
     .map(([key]) => key);
 }
 
-/** Whether the lists have the same keys, with equal values. */
+/** Whether the lists have the same keys, with equal values; a value that cannot be read equals its own text only. */
 export function equalLists(a: ResourceList, b: ResourceList): boolean {
   return (
     Object.keys(a).length === Object.keys(b).length &&
-    resourceEntries(a).every(
-      ([key, amount]) => Object.hasOwn(b, key) && compareQuantities(amount, quantityIn(b, key)) === 0,
-    )
+    Object.entries(a).every(([key, text]) => Object.hasOwn(b, key) && isSameAmount(text, b[key] ?? ''))
   );
 }
 

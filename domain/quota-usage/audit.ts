@@ -1,5 +1,5 @@
 /** Distinguishes a late status from a wrong one. */
-import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
+import { formatQuantity, quantityOrNull } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { CachedQuota, StaleValue } from './observation.ts';
@@ -45,8 +45,10 @@ interface AuditInput {
   readonly keepMs: number;
 }
 
+/** Equal texts for equal amounts; one that cannot be read stays as it is. */
 function comparable(text: string): string {
-  return formatQuantity({ nano: parseQuantity(text).nano, format: 'DecimalSI' });
+  const amount = quantityOrNull(text);
+  return amount === null ? text : formatQuantity({ nano: amount.nano, format: 'DecimalSI' });
 }
 
 /** The last counted amount was right until now: if it had changed in between, there would have been another count. */

@@ -2,7 +2,7 @@
  * What can be charged of an object that has an amount which cannot be read, such as a memory request of 1e1002: everything
  * but that amount. Kubernetes accepts exponents for which an exact number would take minutes and gigabytes.
  */
-import { parseQuantity, QuantityError } from '../kernel/quantity.ts';
+import { isQuantity } from '../kernel/quantity.ts';
 
 /** An amount that cannot be read, by the list that has it and the resource. */
 export interface UnreadableAmount {
@@ -26,15 +26,6 @@ interface ReadablePart<Counted extends WithAmounts> {
 
 const LISTS = ['requests', 'limits', 'overhead', 'allocatedResources'] as const;
 
-function isReadable(text: unknown): boolean {
-  try {
-    return typeof text !== 'string' || parseQuantity(text) !== undefined;
-  } catch (error) {
-    if (error instanceof QuantityError) return false;
-    throw error;
-  }
-}
-
 /** The object without its unreadable amounts, wherever its spec and status have lists of amounts. */
 export function readablePart<Counted extends WithAmounts>(object: Counted): ReadablePart<Counted> {
   const unreadable: UnreadableAmount[] = [];
@@ -43,8 +34,8 @@ export function readablePart<Counted extends WithAmounts>(object: Counted): Read
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const list = LISTS.find((name) => name === field);
     const entries = Object.entries(value).filter(([resource, text]) => {
-      if (list === undefined || isReadable(text)) return true;
-      unreadable.push({ list, resource, text: String(text) });
+      if (list === undefined || typeof text !== 'string' || isQuantity(text)) return true;
+      unreadable.push({ list, resource, text: text });
       return false;
     });
     return Object.fromEntries(entries.map(([name, inner]) => [name, readableIn(inner, name)]));

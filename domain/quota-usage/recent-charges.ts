@@ -2,7 +2,14 @@
  * Recent charges of admission. Admission charges a quota before it stores the object, and the watch reports the object
  * even later: until then a count without the object is no reason to revert the charge.
  */
-import { compareQuantities, addQuantities, parseQuantity, subtractQuantities } from '../kernel/quantity.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  type Quantity,
+  quantityOf,
+  quantityOrNull,
+  subtractQuantities,
+} from '../kernel/quantity.ts';
 import {
   addLists,
   maskList,
@@ -74,11 +81,13 @@ export function noteArrival(charges: RecentCharges, charge: ResourceList): Recen
   return left.filter(({ amounts }) => Object.keys(amounts).length > 0);
 }
 
-/** The increase of each amount; only positive ones. */
+/** The increase of each amount; only positive ones. From one that cannot be read, the whole amount is an increase. */
 function increase(before: ResourceList, now: ResourceList): ResourceList {
   return resourceList(
     Object.entries(now).flatMap(([resource, text]) => {
-      const difference = subtractQuantities(parseQuantity(text), quantityIn(before, resource));
+      const amount = quantityOrNull(text);
+      if (amount === null) return [];
+      const difference = subtractQuantities(amount, quantityOrNull(before[resource] ?? '0') ?? quantityOf(0n));
       return difference.nano > 0n ? [[resource, difference] as const] : [];
     }),
   );
@@ -118,12 +127,12 @@ export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: Ep
  * delayed, nor is a status that has not increased recently.
  */
 export function withUnsettledCharges(count: UsageCount, status: ResourceList, unsettled: ResourceList): UsageCount {
-  const used = Object.entries(count.used).map(([resource, text]) => {
-    const [counted, reported] = [parseQuantity(text), quantityIn(status, resource)];
-    if (compareQuantities(counted, reported) >= 0 || !Object.hasOwn(unsettled, resource))
-      return [resource, counted] as const;
+  const raised = Object.keys(unsettled).flatMap((resource): (readonly [string, Quantity])[] => {
+    const counted = quantityOrNull(count.used[resource] ?? '');
+    const reported = quantityOrNull(status[resource] ?? '0');
+    if (counted === null || reported === null || compareQuantities(counted, reported) >= 0) return [];
     const most = addQuantities(counted, quantityIn(unsettled, resource));
-    return [resource, compareQuantities(most, reported) < 0 ? most : reported] as const;
+    return [[resource, compareQuantities(most, reported) < 0 ? most : reported]];
   });
-  return { ...count, used: resourceList(used) };
+  return raised.length === 0 ? count : { ...count, used: { ...count.used, ...resourceList(raised) } };
 }

@@ -1,5 +1,5 @@
 /** The right status of a ResourceQuota, and whether it is urgent. */
-import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
+import { formatQuantity, quantityOrNull } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { UsageCount } from './calculate.ts';
 import type { Evaluator, MatchContext } from './evaluator.ts';
@@ -15,11 +15,14 @@ export interface DesiredStatus {
   readonly isWritten: boolean;
 }
 
-/** The list as Kubernetes prints it, keys sorted: an amount without arithmetic stays as it was written. */
+/**
+ * The list as Kubernetes prints it, keys sorted: an amount without arithmetic stays as it was written, and so does one
+ * that cannot be read (1e1002, which Kubernetes accepts).
+ */
 function asPrinted(entries: Iterable<readonly [string, string]>): ResourceList {
   const printed = [...entries].map(([resource, text]) => {
-    const amount = parseQuantity(text);
-    return [resource, amount.spelling ?? formatQuantity(amount)] as const;
+    const amount = quantityOrNull(text);
+    return [resource, amount === null ? text : (amount.spelling ?? formatQuantity(amount))] as const;
   });
   return Object.fromEntries(printed.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -36,8 +39,6 @@ function keysBeyond(present: ResourceList, wanted: ResourceList): readonly strin
  *
  * An absent part equals an empty one, because the API server omits empty maps. A quota without limits that can be
  * counted never shows `used`; Kubernetes' controller takes that for a difference and writes it again at every resync.
- *
- * @throws {QuantityError} when an amount is not a quantity, which the API server does not allow.
  */
 export function desiredStatus(quota: CachedQuota, count: UsageCount): DesiredStatus {
   const present = { hard: quota.status.hard ?? {}, used: quota.status.used ?? {} };

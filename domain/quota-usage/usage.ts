@@ -1,5 +1,5 @@
 /** What the pods and claims of a namespace are charged by a quota, counted from the objects themselves. */
-import { maskList, type ResourceList } from '../kernel/resource-list.ts';
+import type { ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { calculateUsage, type ObjectsOf } from './calculate.ts';
 import { type Claim, isClaimResource } from './volume-claim-charge.ts';
@@ -30,11 +30,11 @@ export function countedUsage(
   now: EpochMs,
 ): ResourceList {
   const { hard = {} } = quota;
-  const ofPodsOrClaims = Object.keys(hard).filter((name) => isPodCompute(name) || isClaimResource(name));
+  const ofPodsOrClaims = Object.entries(hard).filter(([name]) => isPodCompute(name) || isClaimResource(name));
   const objectsOf: ObjectsOf = ({ resource }) => ({
     objects: resource === podEvaluator.resource.resource ? objects.pods : objects.claims,
   });
   const context = { now, deviceClasses: new Map<string, null>(), podNamed: () => undefined };
-  const counting = { ...quota, hard: maskList(hard, ofPodsOrClaims) };
+  const counting = { ...quota, hard: Object.fromEntries(ofPodsOrClaims) };
   return calculateUsage(counting, [podEvaluator, volumeClaimEvaluator], objectsOf, context).used;
 }

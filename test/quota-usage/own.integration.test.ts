@@ -370,6 +370,17 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
     await untilUsed('odd', { pods: '1', 'requests.cpu': '100m', 'requests.memory': '0' });
   });
 
+  it('is counted although a limit of its own cannot be read, and although its status says what cannot', async () => {
+    await givenQuota('odd-quota', { pods: '5', 'requests.memory': '1e1002' });
+    const isTrue = {
+      hard: { pods: '5', 'requests.memory': '1e1002' },
+      used: { pods: '0', 'requests.memory': '0' },
+    };
+    await untilStatus('odd-quota', isTrue);
+    await patch(`${quotaAt('odd-quota')}/status`, { status: { used: { pods: '3', 'requests.memory': '1e1005' } } });
+    await untilStatus('odd-quota', isTrue);
+  });
+
   it('is counted when it was deleted and came back under its name while objects came and went', async () => {
     const namespace = 'reborn';
     await givenNamespace(namespace);

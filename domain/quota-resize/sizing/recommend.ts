@@ -5,6 +5,7 @@ import {
   ceilTo,
   compareQuantities,
   formatQuantity,
+  isQuantity,
   maxQuantity,
   multiplyByRatio,
   parseQuantity,
@@ -99,6 +100,12 @@ export function recommend(input: RecommendInput): readonly Raise[] {
   );
 }
 
+/** Without limits whose own amount, or what is used of them, cannot be read (1e1002, which Kubernetes accepts). */
+function readableLimits({ hard, used }: RecommendInput): ResourceList {
+  const isReadable = (resource: string, limit: string) => isQuantity(limit) && isQuantity(used[resource] ?? '0');
+  return Object.fromEntries(Object.entries(hard).filter(([resource, limit]) => isReadable(resource, limit)));
+}
+
 /**
  * The limits that have to be raised, by resource name.
  *
@@ -112,7 +119,7 @@ export function recommend(input: RecommendInput): readonly Raise[] {
  * multiple), and never above the maximum.
  */
 export function assess(input: RecommendInput): readonly Assessment[] {
-  return resourceEntries(input.hard).flatMap(([resource, hard]): readonly Assessment[] => {
+  return resourceEntries(readableLimits(input)).flatMap(([resource, hard]): readonly Assessment[] => {
     const { policy } = input;
     const used = quantityIn(input.used, resource);
     const demand = quantityIn(input.demand, resource);

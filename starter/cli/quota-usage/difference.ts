@@ -1,11 +1,6 @@
 /** Where the status of quotas says something else than is true. */
 import { setTimeout } from 'node:timers/promises';
-import {
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  subtractQuantities,
-} from '../../../domain/kernel/quantity.ts';
+import { formatQuantity, isSameAmount, quantityOrNull, subtractQuantities } from '../../../domain/kernel/quantity.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { Unmeasured } from '../../../domain/quota-usage/calculate.ts';
 
@@ -64,9 +59,8 @@ function compare(
   shown: string | undefined,
   counted: string | undefined,
 ): readonly Difference[] {
-  const amount = shown === undefined ? null : parseQuantity(shown);
-  const truth = counted === undefined ? null : parseQuantity(counted);
-  if (amount !== null && truth !== null && compareQuantities(amount, truth) === 0) return [];
+  if (shown !== undefined && counted !== undefined && isSameAmount(shown, counted)) return [];
+  const [amount, truth] = [quantityOrNull(shown ?? ''), quantityOrNull(counted ?? '')];
   const difference = amount === null || truth === null ? null : formatQuantity(subtractQuantities(amount, truth));
   return [{ field, resource, shown: shown ?? null, counted: counted ?? null, difference }];
 }

@@ -1,6 +1,6 @@
 /** How full the limits of a quota are. */
 import type { V1ResourceQuota } from '@kubernetes/client-node';
-import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
+import { isSameAmount, isZero, quantityOrNull } from '../../../domain/kernel/quantity.ts';
 
 /** One limit of a quota. Amounts are quantities as Kubernetes writes them. */
 export interface ResourceUsage {
@@ -8,7 +8,10 @@ export interface ResourceUsage {
   /** What the quota's status says; null while nothing was counted. */
   readonly used: string | null;
   readonly hard: string;
-  /** used ÷ hard in percent with two decimals, rounded down; null of a limit of 0, and while nothing was counted. */
+  /**
+   * used ÷ hard in percent with two decimals, rounded down; null of a limit of 0, of what cannot be read (1e1002), and
+   * while nothing was counted.
+   */
   readonly percent: number | null;
   /** The limit that admission uses if it is not `hard`, because the status has not followed the spec yet. */
   readonly enforced: string | null;
@@ -29,7 +32,7 @@ export function quotaUsage({ metadata, spec, status }: V1ResourceQuota): QuotaUs
   const resources = Object.entries(spec?.hard ?? {}).map(([resource, hard]): ResourceUsage => {
     const counted = used[resource] ?? null;
     const stale = enforced[resource];
-    const differs = stale !== undefined && parseQuantity(stale).nano !== parseQuantity(hard).nano;
+    const differs = stale !== undefined && !isSameAmount(stale, hard);
     return {
       resource,
       used: counted,
@@ -51,10 +54,10 @@ export function quotaUsage({ metadata, spec, status }: V1ResourceQuota): QuotaUs
   };
 }
 
-/** An amount of another in percent, two decimals, rounded down so that only what is full is 100; null of 0. */
+/** An amount of another in percent, two decimals, rounded down so that only what is full is 100; null of 0, and of what cannot be read. */
 export function percentOf(amount: string, whole: string): number | null {
-  const of = parseQuantity(whole).nano;
-  return of <= 0n ? null : Number((parseQuantity(amount).nano * 10_000n) / of) / 100;
+  const [part, of] = [quantityOrNull(amount), quantityOrNull(whole)];
+  return part === null || of === null || of.nano <= 0n ? null : Number((part.nano * 10_000n) / of.nano) / 100;
 }
 
 /** The fullest first; then by name. */
@@ -66,7 +69,8 @@ const UNCOUNTED = -2;
 const UNUSED_ZERO = -1;
 
 /** Percent; what is used of a limit of 0 is beyond every other, and a limit of 0 that nothing uses is no trouble. */
-export function fullness({ used, percent }: ResourceUsage): number {
-  if (used === null) return UNCOUNTED;
-  return percent ?? (isZero(parseQuantity(used)) ? UNUSED_ZERO : Number.POSITIVE_INFINITY);
+export function fullness({ used, hard, percent }: ResourceUsage): number {
+  const [part, of] = [quantityOrNull(used ?? ''), quantityOrNull(hard)];
+  if (part === null || of === null) return UNCOUNTED;
+  return percent ?? (isZero(part) ? UNUSED_ZERO : Number.POSITIVE_INFINITY);
 }

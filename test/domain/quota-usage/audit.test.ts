@@ -36,6 +36,19 @@ describe('a number of a status', () => {
     expect(memory.staleValues).toEqual([]);
   });
 
+  it('is untrue when it cannot be read, and hides no other', () => {
+    const hard = { memory: '1e1002', pods: '5' };
+    const memory = auditQuota(
+      emptyAudit,
+      { spec: { hard }, status: { hard, used: { memory: '3e1005', pods: '4' } } },
+      { counted: { memory: '1Gi', pods: '5' }, now: 7, keepMs: KEEP },
+    );
+    expect(memory.staleValues).toEqual([
+      { resource: 'memory', shown: '3e1005', counted: '1Gi', since: 7 },
+      { resource: 'pods', shown: '4', counted: '5', since: 7 },
+    ]);
+  });
+
   it('is untrue since the count went on without it', () => {
     const memory = auditOf([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
     expect(memory.staleValues).toEqual([{ resource: 'pods', shown: '5', counted: '7', since: 10 * MINUTE }]);

@@ -50,6 +50,14 @@ describe('the charges of a quota', () => {
     expect(noteArrival([], { pods: '1' })).toEqual([]);
   });
 
+  it('are known of every number but one that cannot be read', () => {
+    const odd = { memory: '1e1002', pods: '1' };
+    expect(unsettledAt(note([], { memory: '1Gi', pods: '0' }, odd, AT), AT)).toEqual({ pods: '1' });
+    expect(unsettledAt(note([], odd, { memory: '2Gi', pods: '1' }, AT), AT)).toEqual({ memory: '2Gi' });
+    const count = { used: { memory: '1Gi', pods: '0' }, unmeasured: [] };
+    expect(withUnsettledCharges(count, odd, { pods: '1' }).used).toEqual({ memory: '1Gi', pods: '1' });
+  });
+
   it('are none of a status that fell or stayed', () => {
     expect(note([], { pods: '3', services: '1' }, { pods: '2', services: '1' }, AT)).toEqual([]);
   });

@@ -66,6 +66,18 @@ describe('the status of a quota', () => {
     expect(desiredStatus(quota({ pods: '5' }, { used: { pods: '2' } }), count({ pods: '2' })).isWritten).toBe(false);
   });
 
+  it('has an amount that cannot be read as it is written, and every other number', () => {
+    const hard = { memory: '1e1002', pods: '5' };
+    const odd = quota(hard, { hard: { memory: '1e1002', pods: '4' }, used: { memory: '3e1005', pods: '1' } });
+    expect(desiredStatus(odd, count({ memory: '1Gi', pods: '2' }))).toMatchObject({
+      hard,
+      used: { memory: '1Gi', pods: '2' },
+    });
+    expect(desiredStatus(odd, count({ pods: '2' }, 'memory')).used).toEqual({ memory: '3e1005', pods: '2' });
+    const isTrue = quota(hard, { hard, used: { memory: '3e1005', pods: '2' } });
+    expect(desiredStatus(isTrue, count({ pods: '2' }, 'memory')).isWritten).toBe(true);
+  });
+
   it('repeats limits as Kubernetes prints them', () => {
     // The API server goes on printing 1.5T as it was written, and makes 1000m of cpu out of nothing.
     expect(
@@ -132,6 +144,11 @@ describe('a quota', () => {
     expect(urgent({ cpu: '4' })).toBe(true);
     expect(urgent({ cpu: '4' }, { hard: { cpu: '6' }, used: { cpu: '0' } })).toBe(true);
     expect(urgent({ cpu: '4' }, { hard: { cpu: '4', pods: '1' }, used: { cpu: '0', pods: '0' } })).toBe(true);
+  });
+
+  it('is urgent while a limit that cannot be read is written in another way', () => {
+    expect(urgent({ cpu: '1e1002' }, { hard: { cpu: '4' }, used: { cpu: '0' } })).toBe(true);
+    expect(urgent({ cpu: '1e1002' }, { hard: { cpu: '1e1002' }, used: { cpu: '0' } })).toBe(false);
   });
 
   it('is urgent while a limit that is counted has no number', () => {

@@ -24,6 +24,12 @@ const cpu = (hard: string, used: string, demand = '0', change: Partial<RaiseRule
 };
 
 describe('the limits a quota needs', () => {
+  it('are those that can be read, beside one that cannot', () => {
+    const hard = { 'requests.memory': '1e1002', pods: '10', services: '5' };
+    const used = { 'requests.memory': '1Gi', pods: '9', services: '1e1005' };
+    expect(recommend({ hard, used, demand: {}, policy }).map(({ resource }) => resource)).toEqual(['pods']);
+  });
+
   it('are a fifth more at exactly the threshold, and as they are one nano below it', () => {
     expect(cpu('10', '8')).toEqual({
       resource: 'requests.cpu',

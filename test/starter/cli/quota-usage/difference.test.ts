@@ -33,6 +33,13 @@ function clock(): { now(): number; sleep(ms: number): Promise<void> } {
 }
 
 describe('a difference of a status', () => {
+  it('is told without a number where one of both cannot be read', () => {
+    expect(differencesOf(observationWith('1e1002', '3'))).toEqual([
+      { field: 'used', resource: 'pods', shown: '1e1002', counted: '3', difference: null },
+    ]);
+    expect(differencesOf(observationWith('1e1002', '1e1002'))).toEqual([]);
+  });
+
   it('is by value, of each number that was counted', () => {
     const observation = {
       ...observationWith('3', '3'),

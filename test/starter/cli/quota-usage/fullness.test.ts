@@ -26,6 +26,17 @@ describe('how full a quota is', () => {
     expect(resources.at(-1)).toEqual({ resource: 'configmaps', used: null, hard: '5', percent: null, enforced: null });
   });
 
+  it('is not told of a limit or a number that cannot be read, and of all others', () => {
+    const hard = { memory: '1e1002', pods: '4', cpu: '1' };
+    const used = { memory: '1Gi', pods: '2', cpu: '1e1002' };
+    const { resources } = quotaUsage({ metadata, spec: { hard }, status: { hard: { ...hard, memory: '1' }, used } });
+    expect(resources.map(({ resource, percent, enforced }) => [resource, percent, enforced])).toEqual([
+      ['pods', 50, null],
+      ['cpu', null, null],
+      ['memory', null, '1'],
+    ]);
+  });
+
   it('says which limit admission goes by while the status has not followed the spec', () => {
     const { resources } = quotaUsage({
       metadata,
