@@ -3,7 +3,7 @@ import type { Access } from '../platform/kubernetes/access.ts';
 /** What the starter may do whatever it watches. */
 export const starterAccess: Access = {
   component: '',
-  about: 'The starter watches, and writes nothing to the cluster.',
+  about: 'The starter watches. What it may write is in the components that need it.',
   everywhere: [
     {
       why: 'Its UID tells this cluster from others.',
@@ -15,11 +15,11 @@ export const starterAccess: Access = {
   ],
   inSystemNamespace: [
     {
-      why: 'What is paused: whom a pause, or its end, wakes.',
+      why: 'What is paused: whom a pause, or its end, wakes, and what must not be written.',
       apiGroups: [''],
       resources: ['configmaps'],
       resourceNames: ['headroom-pause', 'headroom-pauses'],
-      verbs: ['list', 'watch'],
+      verbs: ['get', 'list', 'watch'],
     },
   ],
 };

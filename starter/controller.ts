@@ -21,6 +21,17 @@ export interface StarterContext {
   readonly requestMetrics: RequestMetrics;
   /** The pause that holds for a subject, as it is watched: whoever writes asks again. */
   readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;
+  readonly pauses: {
+    /**
+     * The pause that holds for a subject, to be asked before each write: a view that was not confirmed lately is read
+     * again.
+     *
+     * @throws the API server's error where it cannot be read: then nothing is written.
+     */
+    readonly before: (subject: PauseSubject) => Promise<PauseInForce | null>;
+    /** Called when something is paused, or a pause ends. */
+    readonly onChange: (listener: () => void) => void;
+  };
   /** Hosts activities that read the controller's caches. */
   readonly cacheHost: CacheHost;
 }

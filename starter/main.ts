@@ -1,6 +1,6 @@
 /**
  * The process that watches a cluster, counts from its caches, and starts and wakes workflows. It writes nothing to the
- * cluster.
+ * cluster but the status of quotas, where Headroom counts them itself.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -49,7 +49,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const cacheHost = new CacheHost(headroom);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
   const pauses = watchPauses(common);
-  const context = { ...common, pauseOf: pauses.pauseOf };
+  const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
   for (const [, { start }] of enabled) running.push(await start(context));
   running.push(pauses);
   await serveWebhooks(headroom, { kubeConfig, metrics, running });

@@ -1,4 +1,3 @@
-import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { rebase } from '../../domain/quota-usage/rebase.ts';
@@ -6,8 +5,9 @@ import { currentAttempt } from '../kernel/attempt.ts';
 import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
-import { orNull, statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
+import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { QuotaUsageActivities, UsageStatusOutcome, UsageStatusWrite } from './interface.ts';
+import { patchStatus } from './status-patch.ts';
 
 export interface QuotaUsageOptions {
   readonly kubernetes: Kubernetes;
@@ -15,9 +15,6 @@ export interface QuotaUsageOptions {
   readonly pauses?: PauseOptions['pauses'];
   readonly log: Pick<Logger, 'info'>;
 }
-
-/** The field manager of the status in the quota's managed fields. */
-const FIELD_MANAGER = 'headroom';
 
 export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsageActivities {
   const guard = createQuotaPauseGuard(options, 'quota-usage');
@@ -55,7 +52,8 @@ async function ensureUsageStatus(
   let { resourceVersion, used, without } = write;
   for (let rebases = 0; ; rebases += 1) {
     await guard(write.target);
-    const outcome = await patchStatus(kubernetes, { ...write, resourceVersion, used, without });
+    const quota = { namespace, name, uid: write.quotaUid, resourceVersion };
+    const outcome = await patchStatus(kubernetes, quota, { hard: write.hard, used, without });
     if (outcome !== 'conflict') {
       return outcome === 'gone'
         ? { kind: 'gone' }
@@ -79,35 +77,4 @@ async function ensureUsageStatus(
 
 function surplus(present: ResourceList | undefined, wanted: ResourceList): readonly string[] {
   return Object.keys(present ?? {}).filter((key) => !Object.hasOwn(wanted, key));
-}
-
-/**
- * A merge patch of the status alone, bound to a version: replacing the whole object would remove labels that were set
- * meanwhile, because a quota's status update may carry metadata.
- */
-async function patchStatus(
-  kubernetes: Kubernetes,
-  { target, quotaUid, resourceVersion, hard, used, without }: Omit<UsageStatusWrite, 'usedBefore' | 'countedAt'>,
-): Promise<{ readonly resourceVersion: string } | 'conflict' | 'gone'> {
-  const { namespace, quota: name } = target;
-  const body = {
-    metadata: { uid: quotaUid, resourceVersion },
-    status: { hard: { ...hard, ...nulls(without.hard) }, used: { ...used, ...nulls(without.used) } },
-  };
-  try {
-    const written = await kubernetes.core.patchNamespacedResourceQuotaStatus(
-      { name, namespace, body, fieldManager: FIELD_MANAGER },
-      setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
-    );
-    return { resourceVersion: written.metadata?.resourceVersion ?? resourceVersion };
-  } catch (error) {
-    if (statusCode(error) === 409) return 'conflict';
-    if (statusCode(error) === 404) return 'gone';
-    throw error;
-  }
-}
-
-/** In a merge patch, null takes a key away. */
-function nulls(keys: readonly string[]): Readonly<Record<string, null>> {
-  return Object.fromEntries(keys.map((key) => [key, null]));
 }

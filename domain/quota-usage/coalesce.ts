@@ -1,17 +1,5 @@
-/**
- * Coalesces the changes of a namespace into few recounts: at once while it is quiet, less and less often while it is
- * busy.
- */
+/** Coalesces the changes of a namespace into few recounts: the first at once, the others after a short gap. */
 import type { EpochMs } from '../kernel/time.ts';
-
-export interface CoalesceLimits {
-  /** Milliseconds: debounce of the first recount after a change. */
-  readonly debounceMs: number;
-  /** Milliseconds: debounce of a change that admission has probably charged already (a new object). */
-  readonly chargedDebounceMs: number;
-  /** Milliseconds: the longest interval between two recounts of a busy namespace. */
-  readonly maxGapMs: number;
-}
 
 /** The state of one namespace. JSON only. */
 export interface CoalesceState {
@@ -29,39 +17,31 @@ export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: 
 /** A change: `moved` may free or move usage, `charged` was probably charged by admission, `urgent` is not delayed. */
 export type ChangeKind = 'moved' | 'charged' | 'urgent';
 
-/** The interval after a recount of a quiet namespace: too short to be noticed, and the value that is doubled. */
-const SHORTEST_GAP_MS = 100;
+/** Milliseconds between two recounts: of a namespace in which little changes, and of one in which much does. */
+const GAP_MS = 100;
+const BUSY_GAP_MS = 250;
 /**
  * A namespace is busy with more than one change per so many milliseconds since its last recount. A controller that
  * changes a pod every second or two does not make it busy; a rolling update or a batch of jobs does.
  */
 const BUSY_MS_PER_CHANGE = 500;
-
-/** The settings may have changed since the interval was computed. */
-function gapOf(state: CoalesceState, limits: CoalesceLimits): number {
-  return Math.min(state.gapMs, limits.maxGapMs);
-}
-
-/** How long a change waits for others like it when nothing holds it back. */
-function debounceOf(kind: Exclude<ChangeKind, 'urgent'>, limits: CoalesceLimits): number {
-  return kind === 'charged' ? limits.chargedDebounceMs : limits.debounceMs;
-}
+/** A recount takes at most the tenth part of the time, so that a huge namespace does not hold up all others. */
+const SHARE = 10;
+/**
+ * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the object's.
+ * By then the status is true in nearly every case, and a count finds nothing to write.
+ */
+const CHARGED_DEBOUNCE_MS = 200;
 
 /**
- * Adds a change at `now`. The recount is due after the debounce and the interval since the last recount, and never
- * later than before: changes in between join the pending recount.
+ * Adds a change at `now`. The recount is due as soon as the interval since the last one is over, and never later than
+ * before: changes in between join the pending recount.
  */
-export function noteChange(
-  before: CoalesceState,
-  kind: ChangeKind,
-  now: EpochMs,
-  limits: CoalesceLimits,
-): CoalesceState {
-  const state = isForgettable(before, now, limits) ? idleState : before;
-  const gap = gapOf(state, limits);
+export function noteChange(before: CoalesceState, kind: ChangeKind, now: EpochMs): CoalesceState {
+  const state = isForgettable(before, now) ? idleState : before;
   // If the clock was set back, a namespace must not wait for longer than its interval.
-  const held = state.lastRecountAt === null ? 0 : Math.min(gap, state.lastRecountAt + gap - now);
-  const due = kind === 'urgent' ? now : now + Math.max(debounceOf(kind, limits), held);
+  const held = state.lastRecountAt === null ? 0 : Math.min(state.gapMs, state.lastRecountAt + state.gapMs - now);
+  const due = kind === 'urgent' ? now : now + Math.max(kind === 'charged' ? CHARGED_DEBOUNCE_MS : 0, held);
   return {
     ...state,
     dueAt: state.dueAt === null ? due : Math.min(state.dueAt, due),
@@ -69,27 +49,23 @@ export function noteChange(
   };
 }
 
-/**
- * Records a recount at `now`. The interval doubles while the namespace is busy and halves when it is not, so a recount
- * is delayed by about the time that the namespace has been busy, and by `maxGapMs` at most.
- */
-export function noteRecount(state: CoalesceState, now: EpochMs, limits: CoalesceLimits): CoalesceState {
+/** Records a recount at `now`. */
+export function noteRecount(state: CoalesceState, now: EpochMs): CoalesceState {
   const elapsed = state.lastRecountAt === null ? Number.POSITIVE_INFINITY : now - state.lastRecountAt;
   const isBusy = elapsed < state.changesSince * BUSY_MS_PER_CHANGE;
-  const gap = isBusy ? state.gapMs * 2 : Math.floor(state.gapMs / 2);
-  return {
-    dueAt: null,
-    gapMs: Math.min(limits.maxGapMs, Math.max(SHORTEST_GAP_MS, gap)),
-    lastRecountAt: now,
-    changesSince: 0,
-  };
+  return { dueAt: null, gapMs: isBusy ? BUSY_GAP_MS : GAP_MS, lastRecountAt: now, changesSince: 0 };
+}
+
+/** Records how many milliseconds the last recount took. */
+export function noteDuration(state: CoalesceState, tookMs: number): CoalesceState {
+  return { ...state, gapMs: Math.max(state.gapMs, SHARE * tookMs) };
 }
 
 /**
  * Whether the state equals an initial one, so that it can be dropped: no change is pending, and none came for a whole
  * interval after a recount was possible.
  */
-export function isForgettable(state: CoalesceState, now: EpochMs, limits: CoalesceLimits): boolean {
+export function isForgettable(state: CoalesceState, now: EpochMs): boolean {
   if (state.dueAt !== null) return false;
-  return state.lastRecountAt === null || now - state.lastRecountAt >= 2 * gapOf(state, limits);
+  return state.lastRecountAt === null || now - state.lastRecountAt >= 2 * state.gapMs;
 }

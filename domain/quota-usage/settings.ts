@@ -21,12 +21,6 @@ const usageSettings = {
     '1s',
   ),
   discovery: timing('usage-discovery', '30s', 'How often the resources of the cluster are discovered.', '100ms'),
-  maxGap: timing(
-    'usage-max-gap',
-    '5s',
-    'The longest time between two counts of a namespace in which much changes; one in which little changes is counted at once.',
-    '0',
-  ),
   auditAfter: timing('usage-audit-after', '60s', 'How long a status must be wrong before it is reported.', '100ms'),
   workers: {
     type: integerBetween(1, 1_000),

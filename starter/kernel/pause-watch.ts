@@ -1,6 +1,8 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { pauseConfigMapsOf, pausesIn } from '../../activities/kernel/pause.ts';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { PauseView } from '../../activities/kernel/pause-view.ts';
+import { pauseConfigMapsOf, pausesIn, readPause, readPauseConfigMaps } from '../../activities/kernel/pause.ts';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, PAUSES, type PauseTarget } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, scopeOfPauseKey } from '../../domain/kernel/stored-pause.ts';
@@ -21,7 +23,7 @@ const PAUSE_GAP_MS = 1_000;
 
 const NOTHING_PAUSED: PauseConfigMaps = { everything: null, pauses: null };
 
-export interface WatchedPauses extends RunningController, Pick<StarterContext, 'pauseOf'> {}
+export interface WatchedPauses extends RunningController, Pick<StarterContext, 'pauseOf' | 'pauses'> {}
 
 /** A running workflow with its target. */
 export interface RunningTarget {
@@ -34,11 +36,14 @@ export interface RunningTarget {
  * wrote it. A pause holds without that, but a workflow that waits would not show it, nor its end, before it next
  * observes. At the start, every workflow that is paused is signalled.
  */
-export function watchPauses(context: Omit<StarterContext, 'pauseOf'>): WatchedPauses {
+export function watchPauses(context: Omit<StarterContext, 'pauseOf' | 'pauses'>): WatchedPauses {
   const { headroom, kubeConfig, client } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
   let signalled = NOTHING_PAUSED;
+  const kubernetes = connectKubernetes(kubeConfig);
+  const view = new PauseView(async () => await readPauseConfigMaps({ kubernetes, systemNamespace }));
+  const listeners: (() => void)[] = [];
   const send = async ({ workflowId, cause }: PauseRequest): Promise<void> => {
     if (workflowId !== null) return await signalPauseChanged(client, workflowId);
     const now = present();
@@ -53,8 +58,11 @@ export function watchPauses(context: Omit<StarterContext, 'pauseOf'>): WatchedPa
     gapMs: PAUSE_GAP_MS,
   });
   const informerOf = (name: string): Informer<V1ConfigMap> => {
-    const changed = (): void =>
+    const changed = (): void => {
+      view.changed();
+      for (const listener of listeners) listener();
       queue.add({ coalescingKey: 'pauses', workflowId: null, starts: false, cause: `the ConfigMap ${name} changed` });
+    };
     return openInformer<V1ConfigMap>(
       kubeConfig,
       {
@@ -63,6 +71,7 @@ export function watchPauses(context: Omit<StarterContext, 'pauseOf'>): WatchedPa
         fieldSelector: `metadata.name=${name}`,
         onChange: changed,
         onDelete: changed,
+        onState: () => view.watched(everything.staleSeconds() === 0 && pauses.staleSeconds() === 0),
       },
       { log, signal },
     );
@@ -80,6 +89,10 @@ export function watchPauses(context: Omit<StarterContext, 'pauseOf'>): WatchedPa
   return {
     informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
     pauseOf: (subject) => pausesIn(present())(subject),
+    pauses: {
+      before: async (subject) => await readPause({ kubernetes, systemNamespace, pauses: view }, subject),
+      onChange: (listener) => listeners.push(listener),
+    },
   };
 }
 

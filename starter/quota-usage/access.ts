@@ -1,5 +1,6 @@
 import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
 import { COUNTABLE } from './countable.ts';
+import { OWNER_LEASE } from './owner-lease.ts';
 
 /** The kustomize component that lets what a cluster has of itself be counted, but Secrets. */
 export const READING_COMPONENT = 'quota-usage/reading';
@@ -14,6 +15,40 @@ const counted: readonly AccessRule[] = Object.entries(COUNTABLE).map(([group, re
 }));
 
 export const quotaUsageAccess: readonly Access[] = [
+  {
+    component: 'quota-usage/own',
+    everywhere: [
+      {
+        why: 'The only thing that Headroom writes about a quota besides Events: its status, never its spec.',
+        apiGroups: [''],
+        resources: ['resourcequotas/status'],
+        verbs: ['patch'],
+        changes: ['status'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'The Lease that names the starter which writes; the policy of writes holds this to that name.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['create', 'update'],
+        changes: ['spec'],
+        conditions: [
+          {
+            expression: `object.metadata.name == '${OWNER_LEASE}'`,
+            message: `writes no other Lease than ${OWNER_LEASE}`,
+          },
+        ],
+      },
+      {
+        why: 'Whether another starter holds it.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [OWNER_LEASE],
+        verbs: ['get'],
+      },
+    ],
+  },
   {
     component: READING_COMPONENT,
     about: `The starter counts what quotas limit from informer caches, so it may list and watch what Kubernetes itself has and quotas can count. It watches only what some quota's \`hard\` names. Of pods, services, claims and device classes it keeps the fields that count; of everything else it asks for metadata only.

@@ -24,10 +24,9 @@ export class AuditRegistry {
     this.#policy = policy;
   }
 
-  /** Adds a count and returns the stale values by it; none where Headroom writes the status itself. */
+  /** Adds a count and returns the stale values by it. */
   add(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
-    const { mode, auditAfterMs } = this.#policy;
-    if (mode !== 'audit') return [];
+    const { auditAfterMs } = this.#policy;
     const before = this.#quotas.get(keyOf(quota));
     const memory = auditQuota(before?.quota.uid === quota.uid ? before.memory : emptyAudit, quota, {
       counted: count.used,

@@ -193,7 +193,7 @@ class InformerUsageCache implements RunningUsageCache {
 
   #onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
     if (this.#specs.replace(previous, quota)) this.#monitors.reconsider();
-    this.#charges.onQuota(quota, previous);
+    if (quota === null || !this.#listener.isOwnWrite(quota)) this.#charges.onQuota(quota, previous);
     this.#notifier.notify();
     if (quota !== null) this.#listener.onQuota(quota, previous ?? undefined);
     else if (previous !== null) this.#listener.onQuotaGone(previous);

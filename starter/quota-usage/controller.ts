@@ -1,5 +1,7 @@
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { patchStatus } from '../../activities/quota-usage/status-patch.ts';
+import { cacheTaskQueue, quotaPauseSubject } from '../../domain/kernel/target.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -8,6 +10,10 @@ import { createUsageRequestSender, type QueuedUsageRequest } from './reconcile-r
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
+import { OWNER_LEASE, OwnerLease } from './owner-lease.ts';
+
+/** Milliseconds for which a status may be untrue in mode `own` until an episode tells it. */
+const UNTRUE_MS = 30_000;
 
 export const quotaUsageController: StarterController = {
   isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
@@ -21,11 +27,11 @@ export const quotaUsageController: StarterController = {
  * resizer.
  */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client, metrics, countedUsage } = context;
+  const { headroom, kubeConfig, client, metrics, countedUsage, pauses } = context;
   const { config, cluster, log, readiness, signal, onStop, stop } = headroom;
-  const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap } = config.quotaUsage;
+  const { mode, auditAfter, resync, replenishmentResync, discovery } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
-  const policy: UsagePolicy = { mode, auditAfterMs: auditAfter };
+  const policy: UsagePolicy = { mode, auditAfterMs: mode === 'own' ? UNTRUE_MS : auditAfter };
   // A resource that may not be watched only blocks its quotas, which report it; the process stays ready.
   readiness.watch('usage', () =>
     cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
@@ -37,19 +43,33 @@ function start(context: StarterContext): RunningController {
     gapMs: 0,
   });
 
+  const kubernetes = connectKubernetes(kubeConfig);
+  const owner = new OwnerLease({
+    kubernetes,
+    systemNamespace: config.kubernetes.systemNamespace,
+    identity: headroom.identity,
+    onAcquired: () => watch.writeAgain(),
+    log,
+  });
   const watch = createUsageWatch({
     cluster,
     policy,
     resyncMs: resync,
-    maxGapMs: maxGap,
     cache: () => cache,
     request: (request) => queue.add(request),
+    writing: {
+      isOwner: () => owner.isOwner,
+      pauseOf: async ({ namespace, name }) =>
+        await pauses.before(quotaPauseSubject('quota-usage', { cluster, namespace, quota: name })),
+      patch: async (quota, status) => await patchStatus(kubernetes, quota, status),
+    },
     onCounted: ({ namespace, name }) => countedUsage.counted(namespace, name),
     metrics: createUsageMetrics(metrics, {
       watched: () => cache.watched().length,
       wrong: () => watch.wrong(),
       unmeasured: () => watch.unmeasured(),
       waiting: () => watch.waiting(),
+      isOwner: () => owner.isOwner,
     }),
     log,
   });
@@ -62,6 +82,14 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
+  if (mode === 'own') {
+    pauses.onChange(() => watch.writeAgain());
+    // Only once it can count: an owner that cannot would keep the others from writing.
+    const owning = cache.ready(signal).then(async (isReady) => {
+      if (isReady) await owner.run(signal);
+    });
+    onStop(`Lease ${OWNER_LEASE}`, async () => await owning);
+  }
   onStop('usage caches', async () => {
     watch.stop();
     await cache.stop();

@@ -1,13 +1,14 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { priorities } from '../../domain/kernel/priority.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 import { desiredStatus, isUrgent } from '../../domain/quota-usage/status.ts';
 import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
-import { priorities } from '../../domain/kernel/priority.ts';
 import type { QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
+import type { WantedStatus, WriteProblem } from './status-writer.ts';
 
 /** Why an episode of a quota is started or woken. */
 export type RequestCause = Pick<QueuedUsageRequest, 'starts' | 'cause' | 'priority' | 'isGone'>;
@@ -19,6 +20,8 @@ export interface CountedQuotasOptions {
     'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses'
   >;
   readonly request: (quota: CachedQuota, cause: RequestCause) => void;
+  /** In mode `own`: writes a status that differs; returns false where another starter is the one that writes. */
+  readonly write: (wanted: WantedStatus) => boolean;
   /** Called with a moment at which a count has to be repeated, because no event will report the change. */
   readonly countAgainAt: (namespace: string, at: number) => void;
   /** Called with every count: the real usage of the quota. */
@@ -26,8 +29,10 @@ export interface CountedQuotasOptions {
   readonly metrics: Pick<UsageMetrics, 'lag'>;
 }
 
-/** Moments are rounded to seconds, so that constantly moving values do not set many alarms. */
-const ALARM_STEP_MS = 1_000;
+/** Milliseconds to which moments are rounded, so that constantly moving values do not set many alarms. */
+const ALARM_STEP_MS = { audit: 1_000, own: 10_000 } as const;
+/** Milliseconds after which a number that cannot be counted is told, in mode `own`. */
+const UNMEASURED_MS = 60_000;
 
 /** State of one quota between counts. */
 interface QuotaState {
@@ -35,8 +40,12 @@ interface QuotaState {
   used: ResourceList;
   /** How many of its resources could not be counted. */
   unmeasured: number;
-  /** Audit: the resources that an episode was started for; null while nothing is wrong. */
+  /** What an episode was started for; null while there is nothing to tell. */
   reported: string | null;
+  /** Since when a number cannot be counted; null while all can. */
+  unmeasuredSince: number | null;
+  /** Why its status is not written; null while it is. */
+  problem: WriteProblem['kind'] | null;
   /** The first change that the status does not reflect; null while the status is right. */
   staleSince: number | null;
 }
@@ -56,67 +65,103 @@ export class CountedQuotas {
   evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
     const key = quotaKey(quota);
     const before = this.#states.get(key);
-    const fresh: QuotaState = { quota, used: {}, unmeasured: 0, reported: null, staleSince: null };
-    const state = before?.quota.uid === quota.uid ? before : fresh;
+    const state = before?.quota.uid === quota.uid ? before : freshState(quota);
     this.#states.set(key, state);
     state.used = count.used;
     state.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
+    state.unmeasuredSince = state.unmeasured === 0 ? null : (state.unmeasuredSince ?? Date.now());
+    const { mode } = this.#options.policy;
+    const isInHand = mode === 'own' && this.#evaluateOwn(quota, state, count, { changedAt, isResync });
+    this.#tell(quota, state, count, { isResync, isInHand });
     this.#options.onCounted(quota, count.used);
-    if (this.#options.policy.mode === 'audit') this.#evaluateAudit(quota, state, count, isResync);
-    else this.#evaluateOwn(quota, state, count, { changedAt, isResync });
   }
 
+  /** Whether the quota is counted again by itself for as long as its status differs. */
   #evaluateOwn(
     quota: CachedQuota,
     state: QuotaState,
     count: UsageCount,
     { changedAt, isResync }: { readonly changedAt: number; readonly isResync: boolean },
-  ): void {
-    const { request, countAgainAt } = this.#options;
+  ): boolean {
+    const { write, countAgainAt } = this.#options;
     const cache = this.#options.cache();
     if (desiredStatus(quota, count).isWritten) {
       state.staleSince = null;
-      return;
+      state.problem = null;
+      return true;
     }
     state.staleSince ??= changedAt;
     const unsettled = cache.unsettledCharges(quota);
     if (unsettled.countAgainAt !== null) countAgainAt(quota.namespace, unsettled.countAgainAt);
-    if (desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
+    const status = desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts));
+    if (status.isWritten) return true;
     const isFirst = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
     const priority = isFirst ? priorities.urgent : isResync ? priorities.resync : priorities.routine;
-    request(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
+    return write({ quota, status, priority });
   }
 
-  #evaluateAudit(quota: CachedQuota, state: QuotaState, count: UsageCount, isResync: boolean): void {
+  /** The status that was wanted of a quota is written: measures how long that took. */
+  onWritten({ quota, status }: WantedStatus): void {
+    const { metrics, countAgainAt } = this.#options;
+    const state = this.#states.get(quotaKey(quota));
+    if (state === undefined || state.quota.uid !== quota.uid) return;
+    if (state.staleSince !== null) metrics.lag.observe((Date.now() - state.staleSince) / 1_000);
+    state.staleSince = null;
+    state.problem = null;
+    this.#audits.add({ ...quota, status }, { used: state.used, unmeasured: [] });
+    // An episode that told of it is told that it is over.
+    if (state.reported !== null) countAgainAt(quota.namespace, Date.now());
+  }
+
+  /** A status is not written, which a person has to know: an episode tells it. */
+  onProblem(quota: CachedQuota, { kind, message }: WriteProblem): void {
+    const state = this.#states.get(quotaKey(quota));
+    if (state === undefined || state.problem === kind) return;
+    state.problem = kind;
+    state.reported = kind;
+    this.#options.request(quota, { starts: true, cause: message, priority: priorities.routine });
+  }
+
+  /** The namespaces of quotas whose status is not true as far as it is known. */
+  untrueNamespaces(): ReadonlySet<string> {
+    const untrue = [...this.#states.values()].filter(({ staleSince }) => staleSince !== null);
+    return new Set(untrue.map(({ quota: { namespace } }) => namespace));
+  }
+
+  /** Has an episode tell what stays wrong, and that it is over. */
+  #tell(
+    quota: CachedQuota,
+    state: QuotaState,
+    count: UsageCount,
+    { isResync, isInHand }: { readonly isResync: boolean; readonly isInHand: boolean },
+  ): void {
     const { policy, request, countAgainAt } = this.#options;
     const now = Date.now();
     const staleValues = this.#audits.add(quota, count);
     const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
-    const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
+    const unmeasuredUntil = (policy.mode === 'own' ? (state.unmeasuredSince ?? Infinity) : Infinity) + UNMEASURED_MS;
+    const reported =
+      state.problem ??
+      (wrong.length > 0
+        ? wrong.map(({ resource }) => resource).join(' ')
+        : now >= unmeasuredUntil
+          ? 'unmeasured'
+          : null);
     // A running episode checks by itself periodically; it is woken when other resources are wrong, or none. Also at a
     // resync: the episode may have been terminated or the request lost, and nothing else would start it again.
     if (reported !== null && (reported !== state.reported || isResync)) {
       const priority = reported === state.reported ? priorities.resync : priorities.routine;
       state.reported = reported;
-      request(quota, { starts: true, cause: 'the status stays wrong', priority });
+      request(quota, { starts: true, cause: causeOf(reported), priority });
     } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
       state.reported = null;
       request(quota, { starts: false, cause: 'the status is true again', priority: priorities.routine });
     }
-    for (const { since } of staleValues) {
-      const at = since + policy.auditAfterMs;
-      if (at > now) countAgainAt(quota.namespace, Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS);
+    const step = ALARM_STEP_MS[policy.mode];
+    const wrongFrom = isInHand ? [] : staleValues.map(({ since }) => since + policy.auditAfterMs);
+    for (const at of [...wrongFrom, unmeasuredUntil]) {
+      if (at > now && Number.isFinite(at)) countAgainAt(quota.namespace, Math.ceil(at / step) * step);
     }
-  }
-
-  /** Called after a status was written: if it is the right one, measures how long that took. */
-  onStatus(quota: CachedQuota): void {
-    const { cache, metrics } = this.#options;
-    const state = this.#states.get(quotaKey(quota));
-    if (state === undefined || state.staleSince === null) return;
-    if (!desiredStatus(quota, cache().countNow(quota)).isWritten) return;
-    metrics.lag.observe((Date.now() - state.staleSince) / 1000);
-    state.staleSince = null;
   }
 
   forget(quota: CachedQuota): void {
@@ -148,6 +193,25 @@ export class CountedQuotas {
   /** The last count of a quota without what could not be counted; null before the first. */
   used(namespace: string, name: string): ResourceList | null {
     return this.#states.get(quotaKey({ namespace, name }))?.used ?? null;
+  }
+}
+
+function freshState(quota: CachedQuota): QuotaState {
+  const nothingKnown = { used: {}, unmeasured: 0, unmeasuredSince: null };
+  return { quota, ...nothingKnown, reported: null, problem: null, staleSince: null };
+}
+
+/** Why an episode is asked for, in words. */
+function causeOf(reported: string): string {
+  switch (reported) {
+    case 'paused':
+      return 'the status is not true, and nothing may be written';
+    case 'refused':
+      return 'the status cannot be written';
+    case 'unmeasured':
+      return 'a number cannot be counted';
+    default:
+      return 'the status stays wrong';
   }
 }
 

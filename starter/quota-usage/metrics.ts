@@ -7,6 +7,8 @@ export interface UsageMetrics {
   readonly recounts: Counter;
   readonly requests: Counter<'priority'>;
   readonly lag: Histogram;
+  /** Status writes of this starter, by what came of them: written, conflict, gone, failed. */
+  readonly writes: Counter<'outcome'>;
 }
 
 export interface UsageGauges {
@@ -18,6 +20,8 @@ export interface UsageGauges {
   readonly unmeasured: () => readonly WrongQuota[];
   /** Namespaces with a change that is not counted yet. */
   readonly waiting: () => number;
+  /** Whether this starter is the one that writes. */
+  readonly isOwner: () => boolean;
 }
 
 /** From a few milliseconds to the resync interval, to distinguish prompt from late updates. */
@@ -39,6 +43,7 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
   };
   gauge('headroom_usage_watched_resources', 'Resources that are watched because a quota counts them.', gauges.watched);
   gauge('headroom_usage_waiting_namespaces', 'Namespaces with a change that is not counted yet.', gauges.waiting);
+  gauge('headroom_usage_owner', 'Whether this starter writes the status of quotas.', () => Number(gauges.isOwner()));
   const perQuota = (name: string, help: string, read: () => readonly WrongQuota[]): void => {
     register.registerMetric(
       new Gauge({
@@ -77,8 +82,14 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
     }),
     requests: new Counter({
       name: 'headroom_usage_reconcile_requests_total',
-      help: 'Quotas whose status was found to be wrong, by the priority of their reconcile request.',
+      help: 'Requests to the episodes of quotas, by priority.',
       labelNames: ['priority'],
+      registers,
+    }),
+    writes: new Counter({
+      name: 'headroom_usage_status_writes_total',
+      help: 'Writes of a status by this starter, by what came of them: written, conflict, gone, failed.',
+      labelNames: ['outcome'],
       registers,
     }),
     lag: new Histogram({

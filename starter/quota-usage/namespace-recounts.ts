@@ -1,10 +1,10 @@
 import {
   type ChangeKind,
-  type CoalesceLimits,
   type CoalesceState,
   idleState,
   isForgettable,
   noteChange,
+  noteDuration,
   noteRecount,
 } from '../../domain/quota-usage/coalesce.ts';
 
@@ -20,14 +20,12 @@ interface PendingNamespace {
  * has the rule; this class has the timers.
  */
 export class NamespaceRecounts {
-  readonly #limits: CoalesceLimits;
   readonly #recount: (namespace: string, changedAt: number) => void;
   readonly #namespaces = new Map<string, PendingNamespace>();
   #stopped = false;
 
   /** @param recount counts the quotas of a namespace; `changedAt` is the moment of the oldest change that it is for. */
-  constructor(limits: CoalesceLimits, recount: (namespace: string, changedAt: number) => void) {
-    this.#limits = limits;
+  constructor(recount: (namespace: string, changedAt: number) => void) {
     this.#recount = recount;
   }
 
@@ -38,7 +36,7 @@ export class NamespaceRecounts {
     const pending = this.#namespaces.get(namespace) ?? { state: idleState, timer: null, changedAt: null };
     this.#namespaces.set(namespace, pending);
     const before = pending.state.dueAt;
-    pending.state = noteChange(pending.state, kind, now, this.#limits);
+    pending.state = noteChange(pending.state, kind, now);
     pending.changedAt ??= now;
     const { dueAt } = pending.state;
     if (dueAt === null || (pending.timer !== null && dueAt === before)) return;
@@ -62,8 +60,10 @@ export class NamespaceRecounts {
     const changedAt = pending.changedAt ?? now;
     pending.timer = null;
     pending.changedAt = null;
-    pending.state = noteRecount(pending.state, now, this.#limits);
+    const began = performance.now();
+    pending.state = noteRecount(pending.state, now);
     this.#recount(namespace, changedAt);
+    pending.state = noteDuration(pending.state, performance.now() - began);
     this.#forgetQuiet(now);
   }
 
@@ -71,7 +71,7 @@ export class NamespaceRecounts {
   #forgetQuiet(now: number): void {
     if (this.#namespaces.size < FORGET_FROM) return;
     for (const [name, { state, timer }] of this.#namespaces) {
-      if (timer === null && isForgettable(state, now, this.#limits)) this.#namespaces.delete(name);
+      if (timer === null && isForgettable(state, now)) this.#namespaces.delete(name);
     }
   }
 }

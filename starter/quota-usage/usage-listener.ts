@@ -4,6 +4,8 @@ import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 
 /** What the caches tell of; every call is a change that they already hold. */
 export interface UsageListener {
+  /** Whether this version of a quota is what this process has made of it. Asked before `onQuota`. */
+  readonly isOwnWrite: (quota: CachedQuota) => boolean;
   readonly onObject: (resource: GroupResource, object: CountedObject, previous: CountedObject | undefined) => void;
   readonly onObjectGone: (resource: GroupResource, object: CountedObject) => void;
   readonly onQuota: (quota: CachedQuota, previous: CachedQuota | undefined) => void;

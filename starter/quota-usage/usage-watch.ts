@@ -2,7 +2,7 @@ import { type GroupResource, groupResourceName } from '../../domain/kernel/group
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
-import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
+import type { ChangeKind } from '../../domain/quota-usage/coalesce.ts';
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
 import type { CachedQuota, ObservedVersions, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
@@ -16,19 +16,20 @@ import { priorities } from '../../domain/kernel/priority.ts';
 import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
+import { StatusWriter, type StatusWriterOptions } from './status-writer.ts';
 
 export interface UsageWatchOptions {
   readonly cluster: string;
   readonly policy: UsagePolicy;
   /** Milliseconds between two counts of every quota; 0 for none. */
   readonly resyncMs: number;
-  /** Milliseconds: the longest gap between two counts of a busy namespace. */
-  readonly maxGapMs: number;
   readonly cache: () => Pick<
     RunningUsageCache,
-    'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses' | 'chargeEnds'
+    'quota' | 'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses' | 'chargeEnds'
   >;
   readonly request: (request: QueuedUsageRequest) => void;
+  /** How a status is written, in mode `own`. */
+  readonly writing: Pick<StatusWriterOptions, 'isOwner' | 'pauseOf' | 'patch'>;
   /** Told of every count: what the quota really uses. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
   readonly metrics: UsageMetrics;
@@ -43,23 +44,16 @@ export interface UsageWatch extends UsageListener {
   /** Quotas that could not be counted in full the last time. */
   readonly unmeasured: () => readonly WrongQuota[];
   readonly waiting: () => number;
+  /** This starter is the one that writes from now on, or something may be written again: what is untrue is counted again. */
+  readonly writeAgain: () => void;
   /** The last count of a quota, as far as it could be counted; null before the first. */
   readonly countedUsed: (namespace: string, name: string) => ResourceList | null;
   readonly stop: () => void;
 }
 
-/** Milliseconds: what comes together (the pods of a ReplicaSet that is scaled down) is counted together. */
-const DEBOUNCE_MS = 20;
 /**
- * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the
- * object's. By then the status is true in nearly every case, and a count that finds it so costs nothing.
- */
-const CHARGED_DEBOUNCE_MS = 200;
-
-/**
- * Counts the quotas of a namespace when something in it changed, and enqueues a reconcile request for those whose
- * status is not what was counted. It decides nothing: the episode counts again, and a status that admission or an
- * earlier episode made true costs nothing.
+ * Counts the quotas of a namespace when something in it changed. In mode `own` the starter that owns the writes makes a
+ * status true that is not; an episode is started only for what a person has to know.
  */
 export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   return new RecountingUsageWatch(options);
@@ -73,24 +67,33 @@ class RecountingUsageWatch implements UsageWatch {
   /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
   readonly #alarms = new Alarms((namespace) => this.#recounts.note(namespace, 'moved'));
   readonly #recounts: NamespaceRecounts;
+  readonly #writer: StatusWriter;
   /** What makes the next count of a namespace one of a resync, which waits behind the others. */
   readonly #resynced = new Set<string>();
-  readonly #resync: NodeJS.Timeout | null;
+  #resync: NodeJS.Timeout | null = null;
+  /** Namespaces that the present round of the resync has still to count. */
+  #unvisited: string[] = [];
 
   constructor(options: UsageWatchOptions) {
     this.#options = options;
     this.#counted = new CountedQuotas({
       ...options,
       request: (quota, cause) => this.#enqueue(quota, cause),
+      write: (wanted) => this.#writer.add(wanted),
       countAgainAt: (namespace, at) => this.#alarms.set(namespace, at),
     });
-    const limits: CoalesceLimits = {
-      debounceMs: DEBOUNCE_MS,
-      chargedDebounceMs: CHARGED_DEBOUNCE_MS,
-      maxGapMs: Math.max(options.maxGapMs, DEBOUNCE_MS),
-    };
-    this.#recounts = new NamespaceRecounts(limits, (namespace, changedAt) => this.#count(namespace, changedAt));
-    this.#resync = options.resyncMs === 0 ? null : setInterval(() => this.#resyncAll(), options.resyncMs);
+    this.#writer = new StatusWriter({
+      ...options.writing,
+      cached: ({ namespace, name }) => options.cache().quota(namespace, name),
+      onWritten: (wanted) => this.#counted.onWritten(wanted),
+      onProblem: (quota, problem) => this.#counted.onProblem(quota, problem),
+      countAgain: (namespace, at) =>
+        at === null ? this.#recounts.note(namespace, 'urgent') : this.#alarms.set(namespace, at),
+      metrics: options.metrics,
+      log: options.log,
+    });
+    this.#recounts = new NamespaceRecounts((namespace, changedAt) => this.#count(namespace, changedAt));
+    if (options.resyncMs > 0) this.#resyncLater(1);
   }
 
   onObject(resource: GroupResource, object: CountedObject, previous: CountedObject | undefined): void {
@@ -115,13 +118,20 @@ class RecountingUsageWatch implements UsageWatch {
     if (previous !== undefined && isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status)) {
       return;
     }
-    // A status write: an episode's own equals the count and ends here, and somebody else's is looked at.
-    if (isSpecSame) this.#counted.onStatus(quota);
+    // What it has made itself is what was counted; what somebody else has written is looked at.
+    const isEcho = this.#writer.isEcho(quota);
+    this.#writer.onQuota(quota);
+    if (isEcho && isSpecSame) return;
     this.#noteChange(quota.namespace, isSpecSame ? 'charged' : 'urgent');
+  }
+
+  isOwnWrite(quota: CachedQuota): boolean {
+    return this.#writer.isEcho(quota);
   }
 
   onQuotaGone(quota: CachedQuota): void {
     this.#counted.forget(quota);
+    this.#writer.forget(quota);
     this.#noteChange(quota.namespace, 'moved');
     this.#enqueue(quota, { starts: false, cause: 'the quota is deleted', priority: priorities.routine, isGone: true });
     if (this.#options.cache().quotas(quota.namespace).length === 0) this.#seen.delete(quota.namespace);
@@ -151,8 +161,13 @@ class RecountingUsageWatch implements UsageWatch {
     return this.#counted.used(namespace, name);
   }
 
+  writeAgain(): void {
+    this.#writer.resume();
+    for (const namespace of this.#counted.untrueNamespaces()) this.#recounts.note(namespace, 'moved');
+  }
+
   stop(): void {
-    if (this.#resync !== null) clearInterval(this.#resync);
+    if (this.#resync !== null) clearTimeout(this.#resync);
     this.#alarms.stop();
     this.#recounts.stop();
   }
@@ -200,11 +215,19 @@ class RecountingUsageWatch implements UsageWatch {
     return namespace;
   }
 
-  #resyncAll(): void {
-    for (const namespace of this.#namespaces()) {
-      this.#resynced.add(namespace);
-      this.#recounts.note(namespace, 'charged');
-    }
+  /** The namespaces of a round are spread over its time. */
+  #resyncLater(inRound: number): void {
+    this.#resync = setTimeout(() => {
+      const isNewRound = this.#unvisited.length === 0;
+      if (isNewRound) this.#unvisited = [...this.#namespaces()];
+      const size = isNewRound ? Math.max(1, this.#unvisited.length) : inRound;
+      const next = this.#unvisited.pop();
+      if (next !== undefined) {
+        this.#resynced.add(next);
+        this.#recounts.note(next, 'charged');
+      }
+      this.#resyncLater(size);
+    }, this.#options.resyncMs / inRound);
   }
 
   #namespaces(): ReadonlySet<string> {

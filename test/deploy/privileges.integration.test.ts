@@ -132,15 +132,18 @@ describe('with every component but the counting of Secrets', () => {
     await forbidden(worker?.listNamespacedSecret({ namespace: 'kube-system' }));
   });
 
-  it('the starter writes the webhook configurations and one Secret of each controller that has webhooks', async () => {
+  it('the starter writes the status of quotas, the webhook configurations and one Secret of each controller that has webhooks', async () => {
     const configurations = ['mutating', 'validating'].flatMap((kind) =>
       ['lights-out', 'memcached', ...(kind === 'validating' ? ['node-group'] : [])].map(
         (name) => `admissionregistration.k8s.io/${kind}webhookconfigurations(headroom-${name}) patch`,
       ),
     );
-    expect(await writesOf(STARTER, 'team-a')).toEqual(configurations);
+    const status = 'resourcequotas/status patch';
+    expect(await writesOf(STARTER, 'team-a')).toEqual([...configurations, status]);
     const secrets = [TLS_SECRET, MEMCACHED_TLS_SECRET, NODE_GROUP_TLS_SECRET].map((name) => `secrets(${name}) update`);
-    expect(await writesOf(STARTER, SYSTEM)).toEqual([...configurations, ...secrets]);
+    // Of Leases only the one that names the owner of the writes (deploy/write-policy.yaml).
+    const leases = ['create', 'update'].map((verb) => `coordination.k8s.io/leases ${verb}`);
+    expect(await writesOf(STARTER, SYSTEM)).toEqual([...configurations, ...leases, status, ...secrets]);
   });
 
   it('nobody can mint or read a token, nor read a Secret but the one of the webhooks', async () => {
@@ -267,7 +270,14 @@ function startCounting() {
     kubeConfig: clientsOf(STARTER),
     discoveryMs: 500,
     replenishmentResyncMs: 3_600_000,
-    listener: { onObject: ignore, onObjectGone: ignore, onQuota: ignore, onQuotaGone: ignore, onFilled: ignore },
+    listener: {
+      isOwnWrite: () => false,
+      onObject: ignore,
+      onObjectGone: ignore,
+      onQuota: ignore,
+      onQuotaGone: ignore,
+      onFilled: ignore,
+    },
     staleValues: () => [],
     log: pino({}, { write: (text: string) => lines.push((JSON.parse(text) as { msg: string }).msg) }),
     signal: over.signal,

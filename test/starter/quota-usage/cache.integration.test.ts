@@ -48,7 +48,6 @@ beforeAll(async () => {
   await applyManifests(plane.adminKubeconfig, [
     new URL('../../../deploy/quota-usage/reading/rbac.yaml', import.meta.url),
     new URL('../../../deploy/quota-usage/secrets/rbac.yaml', import.meta.url),
-    new URL('../../../deploy/quota-usage/own/rbac.yaml', import.meta.url),
     new URL('../../quota-usage/custom-resources.yaml', import.meta.url),
   ]);
   for (const role of ['quota-usage-reading', 'quota-usage-secrets', 'custom-resources']) {
@@ -98,6 +97,7 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
     discoveryMs: 500,
     replenishmentResyncMs: 3_600_000,
     listener: {
+      isOwnWrite: () => false,
       onObject: (resource, object, previous) => {
         objects.set(`${groupResourceName(resource)} ${nameOf(object)}`, object);
         calls.push(`${previous === undefined ? 'new' : 'changed'} ${groupResourceName(resource)} ${nameOf(object)}`);
