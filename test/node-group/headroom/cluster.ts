@@ -374,6 +374,13 @@ export class NodeGroupCluster {
     );
   }
 
+  /** Successful evictions of the pods of a namespace: when each was asked for, RFC 3339. */
+  async evictions(namespace: string): Promise<readonly string[]> {
+    return (await this.writes())
+      .filter(({ objectRef }) => objectRef?.subresource === 'eviction' && objectRef.namespace === namespace)
+      .map(({ requestReceivedTimestamp }) => requestReceivedTimestamp);
+  }
+
   #workflow(group: string) {
     return this.plane.client.workflow.getHandle(nodeGroupId({ cluster: CLUSTER, group }));
   }

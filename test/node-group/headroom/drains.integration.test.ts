@@ -33,13 +33,6 @@ async function populated(group: string, pods: number, spec: Readonly<Record<stri
 
 const nameOf = ({ metadata }: V1Node): string => metadata?.name ?? '';
 
-/** Successful evictions of the pods of a namespace: when each was asked for, RFC 3339. */
-async function evictions(namespace: string): Promise<readonly string[]> {
-  return (await cluster.writes())
-    .filter(({ objectRef }) => objectRef?.subresource === 'eviction' && objectRef.namespace === namespace)
-    .map(({ requestReceivedTimestamp }) => requestReceivedTimestamp);
-}
-
 describe('a drain that a person asks for', () => {
   it('evicts the pods of the node, once each, and gives it back', async () => {
     const group = 'asked';
@@ -47,7 +40,7 @@ describe('a drain that a person asks for', () => {
     await cluster.command(group, 'drain', { node: nameOf(node) });
     await cluster.untilNodeGone(nameOf(node));
     await cluster.untilRunning(group, 2);
-    expect(await evictions(group)).toHaveLength(2);
+    expect(await cluster.evictions(group)).toHaveLength(2);
     const now = await cluster.untilReady(group, 1);
     expect(nameOf(now[0] ?? {})).not.toBe(nameOf(node));
     await cluster.untilSteady(group);
@@ -80,7 +73,7 @@ describe('a drain that a person asks for', () => {
     expect(draining).toEqual([]);
     expect(facts.find((fact) => fact.startsWith(nameOf(node)))).toContain(`${group}/none-may-go`);
     expect(await cluster.marked(group)).toEqual([]);
-    expect(await evictions(group)).toEqual([]);
+    expect(await cluster.evictions(group)).toEqual([]);
     expect(await cluster.running(group)).toBe(2);
   });
 
@@ -111,7 +104,7 @@ describe('a group that replaces before it drains', () => {
     await cluster.untilSteady(group);
     const machines = await cluster.machines(group);
     expect(await cluster.createdNodes(group)).toHaveLength(2);
-    const asked = await evictions(group);
+    const asked = await cluster.evictions(group);
     expect(asked).toHaveLength(3);
     const ready = replacement?.status?.conditions?.find(({ type }) => type === 'Ready');
     expect(ready?.status).toBe('True');
@@ -146,7 +139,7 @@ describe('a group that is deleted', () => {
     await cluster.deleteGroup(group);
     await cluster.untilEmpty(group);
     await eventually('the group is gone', async () => !(await cluster.groupNames()).includes(group));
-    expect(await evictions(group)).toHaveLength(8);
+    expect(await cluster.evictions(group)).toHaveLength(8);
     expect(await cluster.createdNodes(group)).toHaveLength(2);
     await eventually('its workflow has ended', async () => (await cluster.describe(group)).status.name === 'COMPLETED');
   });

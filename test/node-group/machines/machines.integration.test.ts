@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('a group that is scaled up', () => {
-  it('has its machines as ready nodes with its labels and taints, and says so', async () => {
+  it('has its machines as ready nodes with its labels and taints, startup taints taken off, and says so', async () => {
     const name = 'plain';
     const taint = { key: 'example.com/dedicated', value: 'plain', effect: 'NoSchedule' };
     const input = await cluster.createGroup(name, {
