@@ -26,7 +26,9 @@ export type Unkindness =
   /** Status 401, as after the end of a token. */
   | 'unauthorized'
   /** A limit of the account. */
-  | 'terminal';
+  | 'terminal'
+  /** Status 404, whatever there is. */
+  | 'not-found';
 
 /** What becomes of one request of another kind. */
 export interface Fault {
@@ -71,6 +73,8 @@ export function unkindAnswer(kind: Exclude<Unkindness, 'silence' | 'break'>): Ht
       return json(429, { error: true, message: 'Rate limit reached' });
     case 'unauthorized':
       return json(401, { error: true, message: 'Unauthorized' });
+    case 'not-found':
+      return json(404, { error: true, message: 'Not found' });
     case 'terminal':
       return json(200, { error: true, message: 'Your plan does not allow more nodes' });
   }

@@ -35,7 +35,7 @@ interface Call {
 }
 
 const DAY_MS = 86_400_000;
-const NOT_FOUND = json(404, { error: true, message: 'Not found' });
+const NOT_FOUND = unkindAnswer('not-found');
 
 export class VpsieServer {
   readonly account = new VpsieAccount();

@@ -237,6 +237,22 @@ describe('a machine', () => {
     },
   );
 
+  it('that VPSie lists is not gone because VPSie once says that it is not there', async () => {
+    const [request] = await world.record(['denied']);
+    if (request === undefined) throw new Error('there is no request');
+    const [providerId = null] = idsOf(await settled([request]));
+    world.server.fault({ method: 'DELETE', path: 'delete/slave', answer: 'not-found' });
+    const provider = world.connect(new Mortal());
+    const machine = { ...request, providerId };
+    expect(await provider.ensureDeleted(world.group(), machine)).toMatchObject({
+      kind: 'going',
+      detail: 'VPSie does not delete the machine: it says that it is not there (404), and lists it',
+    });
+    expect(world.server.machines).toEqual([providerId]);
+    expect(await provider.ensureDeleted(world.group(), machine)).toEqual({ kind: 'gone' });
+    expect(world.server.machines).toEqual([]);
+  });
+
   it.each(['number', 'name of a cloud controller'] as const)('is deleted also by its %s', async (form) => {
     const [request] = await world.record(['adopted']);
     if (request === undefined) throw new Error('there is no request');

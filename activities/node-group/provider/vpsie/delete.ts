@@ -1,5 +1,6 @@
 /** Deletes machines at VPSie, also those of which it is not known whether they were made. */
 import type { Deletion, MachineToDelete } from '../provider.ts';
+import type { Answer } from './answer.ts';
 import type { VpsieClient } from './client.ts';
 import { resolve, type VpsieContext } from './create.ts';
 import { clearIntent, fence, isFor, readTurn } from './intent.ts';
@@ -24,13 +25,19 @@ export async function ensureMachineDeleted(
   const found = isIdentifier(known) ? known : await identifierOf(client, cluster, known);
   if (found === null) return GONE;
   const answer = await deleteMachine(client, cluster, found);
-  if (answer.kind === 'gone') return GONE;
+  // A 404 alone is not believed: a machine that goes on costs money, and nobody would look for it.
   const isListed = (await listMachines(client, cluster)).some(({ identifier }) => identifier === found);
-  const isAnswered = answer.kind === 'done' || ('message' in answer && NOT_THERE.test(answer.message));
-  if (!isListed && isAnswered) return GONE;
-  const words =
-    'message' in answer ? `VPSie does not delete the machine: ${answer.message}` : 'VPSie deletes the machine';
+  const isNotThere = answer.kind === 'gone' || ('message' in answer && NOT_THERE.test(answer.message));
+  if (!isListed && (answer.kind === 'done' || isNotThere)) return GONE;
+  const words = wordsFor(answer);
   return { kind: 'going', detail: words, retryAfterMs: client.times.lookMs };
+}
+
+function wordsFor(answer: Answer): string {
+  if ('message' in answer) return `VPSie does not delete the machine: ${answer.message}`;
+  return answer.kind === 'gone'
+    ? 'VPSie does not delete the machine: it says that it is not there (404), and lists it'
+    : 'VPSie deletes the machine';
 }
 
 /** The first implementation also has numbers, and names as cloud controllers write them: `vpsie://<datacenter>/<cluster>/<id>`. */
