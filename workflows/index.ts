@@ -7,4 +7,5 @@ export { nodeDrain } from './node-group/drain.ts';
 export { nodeGroup } from './node-group/workflow.ts';
 export { orphanSearch } from './quota-resize/orphan-search.ts';
 export { quotaResize } from './quota-resize/workflow.ts';
+export { quotaUsageRollUp } from './quota-usage/roll-up.ts';
 export { quotaUsage } from './quota-usage/workflow.ts';

@@ -4,8 +4,6 @@ import { equalLists, maskList } from '../../domain/kernel/resource-list.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { fingerprint } from '../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsageObservation, UsagePolicy } from '../../domain/quota-usage/observation.ts';
-import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
-import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { UsageCache } from './usage-cache.ts';
@@ -18,17 +16,8 @@ export interface UsageCacheOptions {
   readonly policy: UsagePolicy;
 }
 
-/**
- * How long an attempt waits for a cache that is behind, in milliseconds; the next attempt may run on another starter.
- */
+/** How long an attempt waits for a cache that is being filled, in milliseconds. */
 const BEHIND_MS = 5_000;
-/** Delay before the next attempt, in milliseconds. */
-const BEHIND_RETRY_MS = 500;
-/**
- * After so many attempts, about two minutes, the present state is counted: a resourceVersion that no cache reaches may
- * be from before the cluster was restored from a backup.
- */
-const PATIENT_ATTEMPTS = 20;
 /** How long a count that differs from the status must persist before other controllers use it, in milliseconds. */
 const CONFIRM_AFTER_MS = 1_000;
 
@@ -63,25 +52,12 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     );
   }
 
-  async function observeUsage({ target, observed, not }: ObserveUsageInput): Promise<UsageObservation> {
+  async function observeUsage({ target }: ObserveUsageInput): Promise<UsageObservation> {
     requireCluster(target.cluster);
-    const { namespace, quota: name } = target;
-    const signal = limit();
-    const isPatient = currentAttempt() < PATIENT_ATTEMPTS;
-    const behind = isPatient ? await cache.observed(observed, signal) : [];
-    if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
-    // A conflict without a change of the quota, such as a webhook's, is retried with the same version.
-    if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
-    const quota = cache.quota(namespace, name);
+    const quota = cache.quota(target.namespace, target.quota);
     if (quota === null) return { quota, count: NOTHING, staleValues: [], policy, at: Date.now() };
-    const counted = await cache.count(quota, signal);
-    const staleValues = cache.staleValues(quota, counted);
-    // An audit compares with the present caches, and itself distinguishes a late status from a wrong one.
-    const count =
-      policy.mode === 'own'
-        ? withUnsettledCharges(counted, quota.status.used ?? {}, cache.unsettledCharges(quota).amounts)
-        : counted;
-    return { quota, count, staleValues, policy, at: Date.now() };
+    const count = await cache.count(quota, limit());
+    return { quota, count, staleValues: cache.staleValues(quota, count), policy, at: Date.now() };
   }
 
   /** The task queue contains the cluster's name, so another cluster here means a manual mistake. */

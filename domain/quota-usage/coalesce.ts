@@ -18,8 +18,8 @@ export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: 
 export type ChangeKind = 'moved' | 'charged' | 'urgent';
 
 /** Milliseconds between two recounts: of a namespace in which little changes, and of one in which much does. */
-const GAP_MS = 100;
-const BUSY_GAP_MS = 250;
+const GAP_MS = 75;
+const BUSY_GAP_MS = 150;
 /**
  * A namespace is busy with more than one change per so many milliseconds since its last recount. A controller that
  * changes a pod every second or two does not make it busy; a rolling update or a batch of jobs does.

@@ -4,55 +4,34 @@ import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { LIMITS } from './audit.ts';
 import type { StaleValue } from './observation.ts';
 import type { UsageObservation } from './observation.ts';
-import { desiredStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
 
 /** What a usage episode remembers between passes and through continue-as-new. */
 export interface UsageMemory {
   readonly version: 1;
-  /** Audit: what was last reported as wrong; null when the quota's Events report nothing wrong. */
+  /** What was last reported as wrong; null when the quota's Events report nothing wrong. */
   readonly reported: Reported | null;
+  /** In mode `own`: what the API server said when it refused a write, for people; null when it refused none. */
+  readonly refused: string | null;
 }
 
-export const freshMemory: UsageMemory = { version: 1, reported: null };
+export const freshMemory: UsageMemory = { version: 1, reported: null, refused: null };
 
 /** The memory of a run of any earlier release; missing fields get their initial values. */
 export function upgradeMemory(carried: UsageMemory | undefined): UsageMemory {
   return { ...freshMemory, ...carried, version: 1 };
 }
 
-/** Decides what to do about a quota's status. Pure; the time is part of the observation. */
+/** Decides what to tell about a quota's status. Pure; the time is part of the observation. */
 export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdict {
-  if (seen.quota === null) {
+  const { quota } = seen;
+  if (quota === null) {
     return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'The quota no longer exists.' };
   }
-  return seen.policy.mode === 'own' ? decideOwn(seen, seen.quota) : decideAudit(seen, seen.quota, memory);
-}
-
-function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['quota']>): UsageVerdict {
-  const status = desiredStatus(quota, seen.count);
-  if (!status.isWritten) {
-    const isSpec = !sameKeys(quota.spec.hard ?? {}, quota.status.hard ?? {});
-    return {
-      kind: 'write',
-      phase: 'Counting',
-      reason: isSpec ? 'SpecChanged' : 'UsageChanged',
-      detail: `Headroom writes the status: ${listed(status.used)}.`,
-      status,
-    };
+  if (memory.refused !== null && seen.staleValues.length > 0) {
+    const detail = `The status is not true, and cannot be written: ${memory.refused}`;
+    return { kind: 'await', phase: 'Blocked', reason: 'WriteFailed', detail };
   }
-  const { unmeasured } = seen.count;
-  if (unmeasured.length === 0) {
-    return { kind: 'end', phase: 'Ended', reason: 'UsageTrue', detail: `The status is right: ${listed(status.used)}.` };
-  }
-  return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
-}
-
-function decideAudit(
-  seen: UsageObservation,
-  quota: NonNullable<UsageObservation['quota']>,
-  memory: UsageMemory,
-): UsageVerdict {
   const { auditAfterMs } = seen.policy;
   // A report about an earlier quota of the same name does not apply.
   const reported = memory.reported?.quotaUid === quota.uid ? memory.reported : null;
@@ -73,8 +52,8 @@ function decideAudit(
     const detail = `${seen.staleValues.map((stale) => staleValueSentence(stale, seen.at)).join(' ')} Headroom reports this if it is still so at ${formatInstant(until)}.`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
-  // A reported error is not over while the resource cannot be counted.
-  if (reported !== null && seen.count.unmeasured.length > 0) {
+  // A reported error is not over while the resource cannot be counted; in mode `own` nobody else counts it either.
+  if ((reported !== null || seen.policy.mode === 'own') && seen.count.unmeasured.length > 0) {
     return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
   }
   const detail = `The status agrees with Headroom's count: ${listed(seen.count.used)}.`;
@@ -108,11 +87,6 @@ export function fingerprint(seen: UsageObservation): string {
     count.unmeasured.map(({ keys, reason }) => [keys, reason]),
     staleValues.map(({ resource, shown, counted }) => [resource, shown, counted]),
   ]);
-}
-
-function sameKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 /** At most so many resources are named in a sentence. */

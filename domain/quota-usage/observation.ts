@@ -5,9 +5,6 @@ import type { UsageCount } from './calculate.ts';
 import type { UsageMode } from './mode.ts';
 import type { CountingQuota } from './usage.ts';
 
-/** The resourceVersion that a cache has reached, by the resource's name (`pods`, `deployments.apps`). */
-export type ObservedVersions = Readonly<Record<string, string>>;
-
 /** The parts of a ResourceQuota that define what it counts, and its present status. */
 export interface CachedQuota {
   readonly namespace: string;
@@ -43,9 +40,9 @@ export interface UsagePolicy {
 export interface UsageObservation {
   /** Null when the quota does not exist or is being deleted. */
   readonly quota: CachedQuota | null;
-  /** The right status; in mode `own` including charges that are too recent to be counted. Empty without a quota. */
+  /** What was counted; empty without a quota. */
   readonly count: UsageCount;
-  /** In mode `audit`: the wrong values, and since when. */
+  /** The wrong values, and since when. */
   readonly staleValues: readonly StaleValue[];
   /** The policy of the starter that counted, even if the episode began under another mode. */
   readonly policy: UsagePolicy;

@@ -1,5 +1,4 @@
 import type { EpochMs } from '../kernel/time.ts';
-import type { DesiredStatus } from './status.ts';
 
 /** The phase of a usage episode; the value of the search attribute `HeadroomPhase`. */
 export type UsagePhase = 'Counting' | 'Blocked' | 'Late' | 'Wrong' | 'Paused' | 'Ended';
@@ -7,8 +6,6 @@ export type UsagePhase = 'Counting' | 'Blocked' | 'Late' | 'Wrong' | 'Paused' | 
 /** The reason of a verdict: one word that is the same in details, Events, logs and tests. */
 export type UsageReason =
   | 'UsageTrue'
-  | 'UsageChanged'
-  | 'SpecChanged'
   | 'QuotaGone'
   | 'Unmeasured'
   | 'StatusLate'
@@ -17,7 +14,7 @@ export type UsageReason =
   | 'GloballyPaused'
   | 'WriteFailed';
 
-/** Audit: what was reported as wrong on a quota. */
+/** What was reported as wrong on a quota. */
 export interface Reported {
   readonly quotaUid: string;
   /** The resources that are wrong, sorted. */
@@ -37,12 +34,11 @@ export type UsageVerdict = StatusFields &
   (
     | {
         readonly kind: 'end';
-        /** Audit: set when a reported status is right again; the message of the Event about that. */
+        /** Set when a reported status is right again; the message of the Event about that. */
         readonly event?: string;
       }
-    | { readonly kind: 'write'; readonly status: DesiredStatus }
     /** Nothing to do until the observed state changes, a reconcile request arrives, or the moment is reached. */
     | { readonly kind: 'await'; readonly until?: EpochMs }
-    /** Audit: report it by an Event on the quota, then wait until it changes. */
+    /** Report it by an Event on the quota, then wait until it changes. */
     | { readonly kind: 'report'; readonly reported: Reported; readonly message: string }
   );

@@ -1,13 +1,14 @@
 import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
+import { type ResourceList, subtractListsToZero, withoutZeros } from '../../domain/kernel/resource-list.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, chargeOf, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
 import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
 import { evaluatorFor } from '../../domain/quota-usage/evaluators.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
-import type { CachedQuota, ObservedVersions } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { Notifier } from './notifier.ts';
@@ -39,6 +40,8 @@ export interface RunningUsageCache extends UsageCache {
   readonly isReady: () => boolean;
   /** When pods of the namespace that are stuck in their deletion stop being charged, in epoch milliseconds. */
   readonly chargeEnds: (namespace: string) => readonly number[];
+  /** Charges of the quota that are so recent that the caches may not have their objects yet. */
+  readonly unsettledCharges: (quota: CachedQuota) => UnsettledCharges;
   /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** The evaluator of each known resource. */
@@ -51,7 +54,6 @@ export interface RunningUsageCache extends UsageCache {
   readonly stop: () => Promise<void>;
 }
 
-const QUOTAS = 'resourcequotas';
 /** Another watch of quotas, because quotas themselves may be counted, by their metadata. */
 const QUOTAS_WATCH = 'resourcequotas (usage)';
 const PODS = { group: '', resource: 'pods' };
@@ -64,6 +66,11 @@ const cachedQuota = cachedByObject(({ metadata, spec, status }: V1ResourceQuota)
 /** A quota that is being deleted counts nothing. */
 function living(quota: V1ResourceQuota | undefined): CachedQuota | null {
   return quota === undefined || quota.metadata?.deletionTimestamp !== undefined ? null : cachedQuota(quota);
+}
+
+/** What a charge has become more by. */
+function grownBy(before: ResourceList, now: ResourceList): ResourceList {
+  return withoutZeros(subtractListsToZero(now, before));
 }
 
 /**
@@ -93,7 +100,7 @@ class InformerUsageCache implements RunningUsageCache {
       ...setup,
       specs: () => this.#specs.all,
       onChange: (resource, object, previous) => {
-        if (previous === undefined) this.#onNewObject(resource, object);
+        this.#settle(resource, object, previous);
         listener.onObject(resource, object, previous);
       },
       onDelete: (resource, object) => listener.onObjectGone(resource, object),
@@ -120,23 +127,6 @@ class InformerUsageCache implements RunningUsageCache {
 
   quotas(namespace?: string): readonly CachedQuota[] {
     return this.#quotas.list(namespace).flatMap((quota) => living(quota) ?? []);
-  }
-
-  async observed(versions: ObservedVersions, until: AbortSignal): Promise<readonly string[]> {
-    const behind = await Promise.all(
-      Object.entries(versions).map(async ([name, version]) => {
-        const own = name === QUOTAS ? await this.#quotas.observed(version, until) : true;
-        return own && (await this.#monitors.observed(name, version, until)) ? [] : [name];
-      }),
-    );
-    return behind.flat();
-  }
-
-  async quotaMoved(namespace: string, name: string, resourceVersion: string, until: AbortSignal): Promise<boolean> {
-    const hasMoved = (): boolean =>
-      this.#quotas.isSynced() && this.quota(namespace, name)?.resourceVersion !== resourceVersion;
-    while (!hasMoved() && !until.aborted) await this.#notifier.notified(until);
-    return hasMoved();
   }
 
   async count(quota: CachedQuota, until: AbortSignal): Promise<UsageCount> {
@@ -199,13 +189,19 @@ class InformerUsageCache implements RunningUsageCache {
     else if (previous !== null) this.#listener.onQuotaGone(previous);
   }
 
-  /** Objects of the first list were charged at any time before, so they settle no recent charge. */
-  #onNewObject(resource: GroupResource, object: CountedObject): void {
+  /**
+   * An object that came or grew settles the charge for it. Objects of the first list were charged at any time before, so
+   * they settle no recent charge.
+   */
+  #settle(resource: GroupResource, object: CountedObject, previous: CountedObject | undefined): void {
     const { namespace } = object.metadata ?? {};
     if (namespace === undefined || !this.#monitors.isSynced(resource)) return;
     for (const quota of this.#quotas.list(namespace).map((cached) => cachedQuota(cached))) {
       if (!this.#charges.isCharged(quota)) continue;
-      this.#charges.onObject(quota, chargeOf(quota.spec, object, evaluatorFor(resource), this.#contextOf(namespace)));
+      const charged = (of: CountedObject) =>
+        chargeOf(quota.spec, of, evaluatorFor(resource), this.#contextOf(namespace));
+      const grown = previous === undefined ? charged(object) : grownBy(charged(previous), charged(object));
+      this.#charges.onObject(quota, grown);
     }
   }
 

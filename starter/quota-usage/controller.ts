@@ -1,6 +1,5 @@
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { patchStatus } from '../../activities/quota-usage/status-patch.ts';
 import { cacheTaskQueue, quotaPauseSubject } from '../../domain/kernel/target.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
@@ -11,6 +10,8 @@ import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
 import { OWNER_LEASE, OwnerLease } from './owner-lease.ts';
+import { startRollUp } from './roll-up.ts';
+import { patchStatus } from './status-patch.ts';
 
 /** Milliseconds for which a status may be untrue in mode `own` until an episode tells it. */
 const UNTRUE_MS = 30_000;
@@ -63,6 +64,7 @@ function start(context: StarterContext): RunningController {
         await pauses.before(quotaPauseSubject('quota-usage', { cluster, namespace, quota: name })),
       patch: async (quota, status) => await patchStatus(kubernetes, quota, status),
     },
+    onWritten: mode === 'own' ? startRollUp(context) : () => {},
     onCounted: ({ namespace, name }) => countedUsage.counted(namespace, name),
     metrics: createUsageMetrics(metrics, {
       watched: () => cache.watched().length,

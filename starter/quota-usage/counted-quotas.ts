@@ -11,7 +11,10 @@ import type { UsageMetrics } from './metrics.ts';
 import type { WantedStatus, WriteProblem } from './status-writer.ts';
 
 /** Why an episode of a quota is started or woken. */
-export type RequestCause = Pick<QueuedUsageRequest, 'starts' | 'cause' | 'priority' | 'isGone'>;
+export type RequestCause = Pick<
+  QueuedUsageRequest,
+  'starts' | 'cause' | 'isPaused' | 'refused' | 'priority' | 'isGone'
+>;
 
 export interface CountedQuotasOptions {
   readonly policy: UsagePolicy;
@@ -26,6 +29,8 @@ export interface CountedQuotasOptions {
   readonly countAgainAt: (namespace: string, at: number) => void;
   /** Called with every count: the real usage of the quota. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
+  /** Called with every write, and how many milliseconds after the first change that the status did not know. */
+  readonly onWritten: (write: { readonly namespace: string; readonly quota: string; readonly lagMs: number }) => void;
   readonly metrics: Pick<UsageMetrics, 'lag'>;
 }
 
@@ -102,10 +107,12 @@ export class CountedQuotas {
 
   /** The status that was wanted of a quota is written: measures how long that took. */
   onWritten({ quota, status }: WantedStatus): void {
-    const { metrics, countAgainAt } = this.#options;
+    const { metrics, countAgainAt, onWritten } = this.#options;
     const state = this.#states.get(quotaKey(quota));
     if (state === undefined || state.quota.uid !== quota.uid) return;
-    if (state.staleSince !== null) metrics.lag.observe((Date.now() - state.staleSince) / 1_000);
+    const lagMs = state.staleSince === null ? 0 : Math.max(0, Date.now() - state.staleSince);
+    metrics.lag.observe(lagMs / 1_000);
+    onWritten({ namespace: quota.namespace, quota: quota.name, lagMs });
     state.staleSince = null;
     state.problem = null;
     this.#audits.add({ ...quota, status }, { used: state.used, unmeasured: [] });
@@ -119,7 +126,8 @@ export class CountedQuotas {
     if (state === undefined || state.problem === kind) return;
     state.problem = kind;
     state.reported = kind;
-    this.#options.request(quota, { starts: true, cause: message, priority: priorities.routine });
+    const hint = kind === 'paused' ? { isPaused: true } : { refused: message };
+    this.#options.request(quota, { starts: true, cause: message, ...hint, priority: priorities.routine });
   }
 
   /** The namespaces of quotas whose status is not true as far as it is known. */
@@ -152,7 +160,7 @@ export class CountedQuotas {
     if (reported !== null && (reported !== state.reported || isResync)) {
       const priority = reported === state.reported ? priorities.resync : priorities.routine;
       state.reported = reported;
-      request(quota, { starts: true, cause: causeOf(reported), priority });
+      request(quota, { starts: true, cause: causeOf(reported), isPaused: reported === 'paused', priority });
     } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
       state.reported = null;
       request(quota, { starts: false, cause: 'the status is true again', priority: priorities.routine });

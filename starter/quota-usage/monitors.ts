@@ -181,17 +181,6 @@ export class Monitors {
     return this.#monitors.get(groupResourceName(resource))?.informer.get(name, namespace);
   }
 
-  /**
-   * Whether a resource's cache has reached this version: resolves once it has, or with false when the signal is aborted.
-   * A resource that is not watched, or whose objects are unknown, is not waited for.
-   */
-  async observed(name: string, version: string, signal: AbortSignal): Promise<boolean> {
-    const monitor = this.#monitors.get(name);
-    if (monitor === undefined) return true;
-    if (monitor.informer.isSynced() ? this.#isStale(monitor) : monitor.informer.trouble() !== null) return true;
-    return (await monitor.informer.observed(version, signal)) || this.#monitors.get(name) !== monitor;
-  }
-
   async stop(): Promise<void> {
     this.#options.signal.removeEventListener('abort', this.#stop);
     this.#stop();

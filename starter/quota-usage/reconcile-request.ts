@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
-import type { ObservedVersions, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import {
   commandDescriptions,
   FIRST_PHASE,
@@ -14,9 +14,10 @@ import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedUsageRequest extends QueuedRequest {
   readonly target: QuotaTarget;
-  /** The resourceVersions that this starter's caches had reached. */
-  readonly observed: ObservedVersions;
   readonly priority: number;
+  readonly isPaused?: boolean;
+  /** What the API server said when it refused a write. */
+  readonly refused?: string | undefined;
   /** Whether the quota is gone. */
   readonly isGone?: boolean;
 }
@@ -24,7 +25,7 @@ export interface QueuedUsageRequest extends QueuedRequest {
 /** A reconcile request for a quota's usage episode; one that does not start an episode only goes to a running one. */
 export function usageRequest(
   target: QuotaTarget,
-  request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'observed' | 'priority' | 'isGone'>,
+  request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'isPaused' | 'refused' | 'priority' | 'isGone'>,
 ): QueuedUsageRequest {
   return { ...request, coalescingKey: quotaUsageId(target), target };
 }
@@ -39,8 +40,13 @@ export function createUsageRequestSender(
   client: Client,
   policy: UsagePolicy,
 ): (request: QueuedUsageRequest) => Promise<void> {
-  return async ({ target, starts, cause, observed, priority, isGone = false }) => {
-    const request: UsageRequest = { cause, observed, priority, ...(isGone ? { isGone } : {}) };
+  return async ({ target, starts, cause, isPaused = false, refused, priority, isGone = false }) => {
+    const request: UsageRequest = {
+      cause,
+      ...(isPaused ? { isPaused } : {}),
+      ...(refused === undefined ? {} : { refused }),
+      ...(isGone ? { isGone } : {}),
+    };
     if (starts) {
       await client.workflow.signalWithStart<typeof quotaUsage, [UsageRequest]>('quotaUsage', {
         workflowId: quotaUsageId(target),
@@ -72,7 +78,7 @@ export function createUsageRequestSender(
 function instructions({ cluster, namespace, quota }: QuotaTarget, { mode }: UsagePolicy): string {
   const what =
     mode === 'own'
-      ? `Writes what the namespace ${namespace} in ${cluster} uses into the status of its ResourceQuota ${quota}: from a change to a true status.`
+      ? `Tells why the status of the ResourceQuota ${quota} of the namespace ${namespace} in ${cluster} is not what is used: what keeps Headroom from writing it, or from counting. It ends when the status is true.`
       : `Checks whether the status of the ResourceQuota ${quota} of the namespace ${namespace} in ${cluster} says what is used, and tells when it stays wrong.`;
   return [
     what,

@@ -1,7 +1,6 @@
 /** Writes the status of quotas where this starter owns them: each as it was counted, one write at a time for each quota. */
 import type { ApplicationFailure } from '@temporalio/common';
 import { kubernetesFailure } from '../../activities/kubernetes/failure.ts';
-import type { patchStatus } from '../../activities/quota-usage/status-patch.ts';
 import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
 import { isAtLeast } from '../../domain/kernel/resource-version.ts';
@@ -10,6 +9,7 @@ import type { DesiredStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
 import type { UsageMetrics } from './metrics.ts';
+import type { patchStatus } from './status-patch.ts';
 
 /** A status to write, as it was counted for this version of the quota. */
 export interface WantedStatus {

@@ -4,13 +4,12 @@ import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind } from '../../domain/quota-usage/coalesce.ts';
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
-import type { CachedQuota, ObservedVersions, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
-import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
+import type { CachedQuota, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
 import type { WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
-import { CountedQuotas, quotaKey, type RequestCause } from './counted-quotas.ts';
+import { CountedQuotas, type CountedQuotasOptions, quotaKey, type RequestCause } from './counted-quotas.ts';
 import type { UsageListener } from './usage-listener.ts';
 import { priorities } from '../../domain/kernel/priority.ts';
 import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
@@ -30,6 +29,8 @@ export interface UsageWatchOptions {
   readonly request: (request: QueuedUsageRequest) => void;
   /** How a status is written, in mode `own`. */
   readonly writing: Pick<StatusWriterOptions, 'isOwner' | 'pauseOf' | 'patch'>;
+  /** Told of every write of a status by this starter. */
+  readonly onWritten: CountedQuotasOptions['onWritten'];
   /** Told of every count: what the quota really uses. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
   readonly metrics: UsageMetrics;
@@ -62,8 +63,6 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
 class RecountingUsageWatch implements UsageWatch {
   readonly #options: UsageWatchOptions;
   readonly #counted: CountedQuotas;
-  /** How far the caches have come in what concerns a namespace. */
-  readonly #seen = new Map<string, ObservedVersions>();
   /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
   readonly #alarms = new Alarms((namespace) => this.#recounts.note(namespace, 'moved'));
   readonly #recounts: NamespaceRecounts;
@@ -134,7 +133,6 @@ class RecountingUsageWatch implements UsageWatch {
     this.#writer.forget(quota);
     this.#noteChange(quota.namespace, 'moved');
     this.#enqueue(quota, { starts: false, cause: 'the quota is deleted', priority: priorities.routine, isGone: true });
-    if (this.#options.cache().quotas(quota.namespace).length === 0) this.#seen.delete(quota.namespace);
   }
 
   onFilled(): void {
@@ -190,9 +188,8 @@ class RecountingUsageWatch implements UsageWatch {
   #enqueue(quota: CachedQuota, cause: RequestCause): void {
     const { cluster, metrics, request } = this.#options;
     const { namespace, name } = quota;
-    const observed = newestVersions(this.#seen.get(namespace) ?? {}, { resourcequotas: quota.resourceVersion });
     metrics.requests.inc({ priority: String(cause.priority) });
-    request(usageRequest({ cluster, namespace, quota: name }, { ...cause, observed }));
+    request(usageRequest({ cluster, namespace, quota: name }, cause));
   }
 
   #noteChange(namespace: string, kind: ChangeKind): void {
@@ -204,14 +201,10 @@ class RecountingUsageWatch implements UsageWatch {
   /** Returns the namespace of the object, if anybody counts what is in it. */
   #saw(resource: GroupResource, object: CountedObject): string | null {
     const { cache, metrics } = this.#options;
-    const { namespace, resourceVersion } = object.metadata ?? {};
+    const { namespace } = object.metadata ?? {};
     // A namespace without a quota is nobody's business here.
     if (namespace === undefined || cache().quotas(namespace).length === 0) return null;
-    const name = groupResourceName(resource);
-    metrics.changes.inc({ resource: name });
-    if (resourceVersion !== undefined) {
-      this.#seen.set(namespace, newestVersions(this.#seen.get(namespace) ?? {}, { [name]: resourceVersion }));
-    }
+    metrics.changes.inc({ resource: groupResourceName(resource) });
     return namespace;
   }
 

@@ -94,7 +94,6 @@ describe('with every component but the counting of Secrets', () => {
       'policy/poddisruptionbudgets create',
       'policy/poddisruptionbudgets delete',
       'policy/poddisruptionbudgets patch',
-      'resourcequotas/status patch',
       'services create',
       'services delete',
       'services patch',

@@ -170,7 +170,6 @@ describe('the worker', () => {
     ['adds its finalizer', SCHEDULE, { metadata: { finalizers: ['example.com/theirs', FINALIZER] } }],
     ['takes it off', SCHEDULE, { metadata: { finalizers: ['example.com/theirs'] } }],
     ['writes the status of a schedule', `${SCHEDULE}/status`, { status: { state: 'Down' } }],
-    ['writes the status of a quota', `${QUOTA}/status`, { status: { hard: { pods: '10' }, used: { pods: '1' } } }],
     ['keeps a pause', PAUSES, { data: { 'controller.lights-out': '{}' } }],
   ])('%s', async (_, path, body) => {
     expect(await patched(worker, path, body)).toMatchObject({ code: 200, message: '' });
@@ -236,12 +235,6 @@ describe('the worker', () => {
     ],
     ["somebody else's finalizer", SCHEDULE, { metadata: { finalizers: [] } }, 'metadata.finalizers'],
     ['the spec of a schedule', SCHEDULE, { spec: { namespaces: ['team-b'] } }, 'spec.namespaces'],
-    [
-      'annotations of a quota by its status',
-      `${QUOTA}/status`,
-      annotated('resizer.io/mode'),
-      'metadata.annotations.resizer.io/mode',
-    ],
     ['labels of the pauses', PAUSES, { metadata: { labels: { a: 'b' } } }, 'metadata.labels.a'],
   ])('cannot change %s', async (_, path, body, field) => {
     const answer = await patched(worker, path, body);
@@ -392,7 +385,24 @@ describe('the starter', () => {
     expect(message).toContain('headroom-starter may not change metadata.labels.a of ');
   });
 
-  it('creates nothing', async () => {
+  it('writes the status of a quota, and nothing else of it', async () => {
+    const status = { status: { hard: { pods: '10' }, used: { pods: '1' } } };
+    expect(await patched(starter, `${QUOTA}/status`, status)).toMatchObject({ code: 200, message: '' });
+    const { message } = await patched(starter, `${QUOTA}/status`, annotated('resizer.io/mode'));
+    expect(message).toContain('headroom-starter may not change metadata.annotations.resizer.io/mode of ');
+    const spec = await patched(starter, QUOTA, { spec: { hard: { pods: '99' } } });
+    expect(spec.message).toContain('headroom-starter may not update resourcequotas');
+  });
+
+  it('has the Lease of the owner, and no other', async () => {
+    expect(await starter.ask('POST', LEASES, leaseOf('quota-usage-owner'))).toMatchObject({ code: 201 });
+    const renewed = await patched(starter, `${LEASES}/quota-usage-owner`, { spec: { holderIdentity: 'other' } });
+    expect(renewed).toMatchObject({ code: 200, message: '' });
+    const { message } = await starter.ask('POST', LEASES, leaseOf('state-team-a-compute'));
+    expect(message).toContain('headroom-starter writes no other Lease than quota-usage-owner');
+  });
+
+  it('creates nothing else', async () => {
     expect((await podOf(starter)).message).toContain('headroom-starter may not create pods');
     const secret = { metadata: { name: 'a' } };
     const { message } = await starter.ask('POST', `/api/v1/namespaces/${SYSTEM}/secrets`, secret);

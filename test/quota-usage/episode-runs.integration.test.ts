@@ -24,12 +24,6 @@ import type { TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { testedWorkflows } from '../kernel/stack/programs.ts';
 
-const CLUSTER = 'priorities';
-/**
- * The queue has four partitions, each in the order of priorities, and every poll asks one of them by chance: what is first
- * in its own comes in the first half of so many but once in 100,000 times, and what is last there hardly ever.
- */
-const ORDINARY = 80;
 const policy = { mode: 'own', auditAfterMs: 60_000 } as const;
 
 let server: TemporalServer;
@@ -56,10 +50,7 @@ function emptyCache(asked: string[]): UsageCache {
       return null;
     },
     quotas: () => [],
-    observed: async () => [],
-    quotaMoved: async () => true,
     count: async () => ({ used: {}, unmeasured: [] }),
-    unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
     staleValues: () => [],
     deviceClasses: () => new Map(),
     watched: () => [],
@@ -114,13 +105,11 @@ describe('an episode that is paused', () => {
       const handle = client.workflow.getHandle(quotaUsageId(target));
       const { runId: first } = await handle.describe();
       for (let index = 0; index < 60; index += 1) {
-        await handle.signal(usageChanged, { cause: 'test', observed: { pods: String(index) } });
+        await handle.signal(usageChanged, { cause: 'test', refused: String(index) });
       }
       await eventually('a later run is paused as well', async () => {
         const current = await handle.query(status);
-        return (
-          current.phase === 'Paused' && current.observed['pods'] === '59' && (await handle.describe()).runId !== first
-        );
+        return current.phase === 'Paused' && (await handle.describe()).runId !== first;
       });
       expect(asked).toEqual([]);
       // Nothing is counted, so the answer does not say so.
@@ -154,7 +143,7 @@ describe('an episode that waits for its count', () => {
       activities: keptHere(ofNamespace),
     });
     const startAndPause = async (): Promise<void> => {
-      const request = { starts: true, cause: 'test', observed: {}, priority: priorities.routine };
+      const request = { starts: true, cause: 'test', priority: priorities.routine };
       await createUsageRequestSender(client, policy)(usageRequest(target, request));
       const handle = client.workflow.getHandle(quotaUsageId(target));
       await eventually('it counts', async () => (await handle.query(status)).phase === 'Counting');
@@ -168,67 +157,3 @@ describe('an episode that waits for its count', () => {
     await episodes.runUntil(pauses.runUntil(startAndPause));
   });
 });
-
-describe('a quota that lacks its numbers', () => {
-  it('is counted before those that wait since earlier and are only late', async () => {
-    const send = createUsageRequestSender(client, policy);
-    const request = (quota: string, priority: number) =>
-      usageRequest(
-        { cluster: CLUSTER, namespace: 'team-a', quota },
-        { starts: true, cause: 'test', observed: {}, priority },
-      );
-    const shared = { connection: native, namespace: server.namespace, shutdownGraceTime: 0 };
-    const episodes = await Worker.create({
-      ...shared,
-      taskQueue: taskQueue(CLUSTER),
-      workflowBundle: await testedWorkflows(),
-    });
-    await episodes.runUntil(async () => {
-      // Nobody polls the caches' queue yet, so that everything waits there.
-      const names = Array.from({ length: ORDINARY }, (_, index) => `ordinary-${index}`);
-      await Promise.all(names.map(async (name) => await send(request(name, priorities.routine))));
-      await untilAsking(names);
-      await send(request('resynced', priorities.resync));
-      await send(request('urgent', priorities.urgent));
-      await waitingCounts(ORDINARY + 2);
-      const asked: string[] = [];
-      const counts = await Worker.create({
-        ...shared,
-        taskQueue: cacheTaskQueue(CLUSTER),
-        activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster: CLUSTER, policy }),
-        maxConcurrentActivityTaskExecutions: 1,
-      });
-      // An attempt that was held up for long is made once more.
-      await counts.runUntil(
-        async () => await eventually('all are counted', () => new Set(asked).size === ORDINARY + 2),
-      );
-      expect(asked.indexOf('urgent')).toBeLessThan(ORDINARY / 2);
-      expect(asked.indexOf('resynced')).toBeGreaterThan(asked.indexOf('urgent'));
-    });
-  });
-});
-
-/** Until the episodes of these quotas have asked for their count. The queue's own numbers are some seconds old. */
-async function untilAsking(quotas: readonly string[]): Promise<void> {
-  await eventually('the counts are asked for', async () => {
-    const episodes = quotas.map((quota) =>
-      client.workflow.getHandle(quotaUsageId({ cluster: CLUSTER, namespace: 'team-a', quota })),
-    );
-    const described = await Promise.all(episodes.map(async (episode) => await episode.describe()));
-    return described.every(({ raw }) => (raw.pendingActivities ?? []).length > 0);
-  });
-}
-
-/** Until so many episodes wait for their count. */
-async function waitingCounts(count: number): Promise<void> {
-  await eventually(`${count} counts wait`, async () => {
-    const { stats } = await connection.workflowService.describeTaskQueue({
-      namespace: server.namespace,
-      taskQueue: { name: cacheTaskQueue(CLUSTER) },
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- TASK_QUEUE_TYPE_ACTIVITY; the enum's package is not ours
-      taskQueueType: 2,
-      reportStats: true,
-    });
-    return Number(stats?.approximateBacklogCount ?? 0) >= count;
-  });
-}

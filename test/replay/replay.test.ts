@@ -156,7 +156,7 @@ describe('the replay gate', () => {
       /"HeadroomPhase":.+ and is .+"HeadroomPhase":/,
     );
     expect(found[`${UNRELEASED}/lights-out/unreadable`]).toMatch(/timer \d+ of event \d+ was \d+ ms and is \d+ ms/);
-    expect(found[`${UNRELEASED}/quota-usage/written`]).toContain(
+    expect(found[`${UNRELEASED}/quota-usage/wrong`]).toContain(
       'the task queue of observeUsage was headroom-cache/test and is nobody',
     );
   });

@@ -2,12 +2,12 @@ import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities } from '../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../activities/quota-usage/kubernetes-activities.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
-import { quotaUsageAccess } from './access.ts';
 
 /** Its counts are not among them: starters host those, beside their caches. */
 export const quotaUsageController: WorkerController = {
-  workflowTypes: ['quotaUsage'],
-  access: quotaUsageAccess,
+  workflowTypes: ['quotaUsage', 'quotaUsageRollUp'],
+  // It tells in Events, which every worker may write.
+  access: [],
   isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
   createActivities,
 };

@@ -10,7 +10,7 @@ const heartbeatTimeout = '10 seconds';
  * Options for activities that count from the starters' caches. An attempt waits for a cache that is behind, and the
  * next attempt may run on another starter. There is no overall limit, because a starter comes back.
  */
-export function counting(cluster: string, priorityKey: number) {
+export function counting(cluster: string) {
   return proxyActivities<UsageCacheActivities>({
     taskQueue: cacheTaskQueue(cluster),
     // The activity reads memory and waits at most a few seconds for a watch.
@@ -18,20 +18,15 @@ export function counting(cluster: string, priorityKey: number) {
     heartbeatTimeout,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-    priority: { priorityKey },
   });
 }
 
-/** Options for activities that write: one read of the pause and one write, each with its own timeout. */
-export function ensuring(priorityKey: number) {
-  return controllerActivities<QuotaUsageActivities>('quota-usage', {
-    startToCloseTimeout: '2 minutes',
-    // A count that could not be written for so long is out of date; the episode counts again.
-    scheduleToCloseTimeout: '10 minutes',
-    heartbeatTimeout,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // Like Kubernetes' own quota controller: fast at first, and never given up.
-    retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
-    priority: { priorityKey },
-  });
-}
+/** One read of the pause and one write, each with its own timeout. */
+export const { ensureUsageEvent } = controllerActivities<QuotaUsageActivities>('quota-usage', {
+  startToCloseTimeout: '2 minutes',
+  // What could not be told for so long is out of date; the episode counts again.
+  scheduleToCloseTimeout: '10 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});

@@ -1,34 +1,15 @@
-import { sleep } from '@temporalio/workflow';
-import { priorities } from '../../domain/kernel/priority.ts';
 import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import { fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
-import type { ObservedVersions, UsageObservation } from '../../domain/quota-usage/observation.ts';
-import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
+import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
+import type { UsageObservation } from '../../domain/quota-usage/observation.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
-import { counting, ensuring } from './activities.ts';
+import { counting, ensureUsageEvent } from './activities.ts';
 import type { UsageRequest, UsageStatus } from './messages.ts';
 
-/** State that one run passes to the next through continue-as-new. */
-export interface EpisodeMemory extends UsageMemory {
-  /** The resourceVersions that the caches must have reached before the next count. */
-  readonly observed: ObservedVersions;
-  /** The most urgent priority of all requests so far; null before the first request. */
-  readonly priority: number | null;
-}
-
-/** Reads the state of the previous run; an earlier release called `observed` `reached`. */
-export function upgradeEpisode(
-  carried: (EpisodeMemory & { readonly reached?: ObservedVersions }) | undefined,
-): EpisodeMemory {
-  const { reached = {}, ...rest } = carried ?? {};
-  return { observed: reached, priority: null, ...rest, ...upgradeMemory(carried) };
-}
-
-export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
+export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, UsageMemory>;
 
 /** How often the caches are checked for a quota whose usage is wrong or cannot be measured, in milliseconds. */
 const CHECK_EVERY_MS = 30_000;
@@ -41,27 +22,21 @@ const CHECK_EVERY_MS = 30_000;
 const FAILED_REST_MS = 30_000;
 const LONGEST_FAILED_REST_MS = 600_000;
 
-/** Backoff in milliseconds after write conflicts in a row, the first and the longest. */
-const CONFLICT_REST_MS = 100;
-const LONGEST_CONFLICT_REST_MS = 5_000;
-
 /** What one run of a usage episode knows, and the steps that its workflow takes. */
 export class UsageEpisode {
   readonly #target: QuotaTarget;
   readonly #run: UsageRun;
+  readonly #counting: ReturnType<typeof counting>;
   #mode: UsageStatus['mode'] = null;
   /** Whether a request said that the quota was deleted and no pass has served the request yet. */
   #isGone = false;
-  /** Counters of this run. `staleVersion` is the resourceVersion of the quota at the last conflict. */
-  #attempts: { readonly failures: number; readonly conflicts: number; readonly staleVersion: string | null } = {
-    failures: 0,
-    conflicts: 0,
-    staleVersion: null,
-  };
+  /** Events of this run that could not be written. */
+  #failures = 0;
 
   constructor(target: QuotaTarget, run: UsageRun) {
     this.#target = target;
     this.#run = run;
+    this.#counting = counting(target.cluster);
   }
 
   /** The usage mode of the starter that made the last count; null before the first count. */
@@ -76,13 +51,9 @@ export class UsageEpisode {
   }
 
   /** Accepts a reconcile request. The deletion of the quota interrupts any wait. */
-  request({ observed, priority = priorities.routine, isGone = false }: UsageRequest): void {
-    const most = Math.min(this.#run.memory.priority ?? Number.POSITIVE_INFINITY, priority);
-    this.#run.remember({
-      ...this.#run.memory,
-      observed: newestVersions(this.#run.memory.observed, observed),
-      priority: most,
-    });
+  request({ refused, isPaused = false, isGone = false }: UsageRequest): void {
+    if (isPaused) this.#run.pauses.changed();
+    if (refused !== undefined) this.#run.remember({ ...this.#run.memory, refused });
     this.#isGone ||= isGone;
     this.#run.requests.add(isGone ? 'immediate' : 'deferrable');
   }
@@ -96,46 +67,13 @@ export class UsageEpisode {
   }
 
   async observe(): Promise<UsageObservation> {
-    const { staleVersion } = this.#attempts;
     this.#isGone = false;
-    this.#attempts = { ...this.#attempts, staleVersion: null };
-    const not = staleVersion === null ? {} : { not: staleVersion };
-    const seen = await this.#counting().observeUsage({
-      target: this.#target,
-      observed: this.#run.memory.observed,
-      ...not,
-    });
+    const seen = await this.#counting.observeUsage({ target: this.#target });
     this.#mode = seen.policy.mode;
     this.#isGone ||= seen.quota === null;
+    // What was refused is over once the status is true.
+    if (seen.staleValues.length === 0) this.#run.remember({ ...this.#run.memory, refused: null });
     return seen;
-  }
-
-  /** Whether the status was written; if not, the backoff is over. */
-  async write(
-    { quota, at: countedAt }: UsageObservation,
-    { status: { hard, used, without }, detail }: Extract<UsageVerdict, { kind: 'write' }>,
-  ): Promise<boolean> {
-    if (quota === null) return false;
-    const { uid: quotaUid, resourceVersion } = quota;
-    const usedBefore = quota.status.used ?? {};
-    const outcome = await this.#ensured(
-      async () =>
-        await this.#ensuring().ensureUsageStatus.executeWithOptions({ summary: brief(detail) }, [
-          { target: this.#target, quotaUid, resourceVersion, hard, used, usedBefore, countedAt, without },
-        ]),
-    );
-    if (outcome === null) return false;
-    if (outcome.kind === 'written') {
-      // The next count must not use a cache that is older than this write.
-      const observed = newestVersions(this.#run.memory.observed, { resourcequotas: outcome.resourceVersion });
-      this.#run.remember({ ...this.#run.memory, observed });
-      return true;
-    }
-    const { conflicts } = this.#attempts;
-    this.#attempts = { ...this.#attempts, staleVersion: resourceVersion, conflicts: conflicts + 1 };
-    // The first conflict is retried at once; from the second on, the episode backs off to let the other writer finish.
-    if (conflicts > 0) await sleep(Math.min(CONFLICT_REST_MS * 2 ** conflicts, LONGEST_CONFLICT_REST_MS));
-    return false;
   }
 
   /** Whether the Event for the end of the episode was written or none is needed; if not, the backoff is over. */
@@ -168,8 +106,8 @@ export class UsageEpisode {
     const since = fingerprint(seen);
     await this.#run.waitFor(
       async () =>
-        await this.#counting().observeUsageChange.executeWithOptions({ summary: brief(detail) }, [
-          { target: this.#target, observed: this.#run.memory.observed, since, everyMs: CHECK_EVERY_MS },
+        await this.#counting.observeUsageChange.executeWithOptions({ summary: brief(detail) }, [
+          { target: this.#target, since, everyMs: CHECK_EVERY_MS },
         ]),
     );
   }
@@ -177,7 +115,7 @@ export class UsageEpisode {
   async #emit(quotaUid: string, reason: 'UsageWrong' | 'UsageTrue', message: string, key: string): Promise<boolean> {
     const type = reason === 'UsageWrong' ? 'Warning' : 'Normal';
     const emitted = await this.#ensured(async () => {
-      await this.#ensuring().ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
+      await ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
         { target: this.#target, quotaUid, type, reason, message, key },
       ]);
       return true;
@@ -198,20 +136,11 @@ export class UsageEpisode {
       if (this.#run.pauses.foundIn(failed)) return null;
       const { message } = failed;
       this.#run.publish({ phase: 'Blocked', reason: 'WriteFailed', detail: message });
-      const { failures } = this.#attempts;
-      this.#attempts = { ...this.#attempts, failures: failures + 1 };
-      const rest = Math.min(FAILED_REST_MS * 2 ** failures, LONGEST_FAILED_REST_MS);
+      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
+      this.#failures += 1;
       const until = Date.now() + rest;
       await this.#run.wait({ until, deferUntil: Number.POSITIVE_INFINITY, summary: message });
       return null;
     }
-  }
-
-  #counting(): ReturnType<typeof counting> {
-    return counting(this.#target.cluster, this.#run.memory.priority ?? priorities.routine);
-  }
-
-  #ensuring(): ReturnType<typeof ensuring> {
-    return ensuring(this.#run.memory.priority ?? priorities.routine);
   }
 }

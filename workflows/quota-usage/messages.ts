@@ -2,7 +2,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Pause } from '../../domain/kernel/pause.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
-import type { ObservedVersions } from '../../domain/quota-usage/observation.ts';
+import type { RollUp, WrittenMinute } from '../../domain/quota-usage/roll-up.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
@@ -10,10 +10,10 @@ import { defineCommands } from '../kernel/commands.ts';
 export interface UsageRequest {
   /** What the watcher saw, for people who read the history. */
   readonly cause: string;
-  /** The resourceVersions that the watcher's caches had reached. */
-  readonly observed: ObservedVersions;
-  /** Temporal's priority key for the count and the write; a smaller number is served first. */
-  readonly priority?: number;
+  /** A pause keeps the status from being written: the run is to read what holds. */
+  readonly isPaused?: boolean;
+  /** What the API server said when it refused to have the status written, for people. */
+  readonly refused?: string;
   /** The quota was deleted, which ends every wait and backoff of the episode. */
   readonly isGone?: boolean;
 }
@@ -24,7 +24,7 @@ export interface UsageRequest {
  */
 export const FIRST_PHASE = 'Counting' satisfies UsagePhase;
 
-/** The quota, or something that it counts, changed. */
+/** There is something to tell of the quota, or it is over. */
 export const usageChanged = defineSignal<[UsageRequest]>('usageChanged');
 
 /** Input of a command; both fields may be missing, because people fill in a form. */
@@ -54,9 +54,17 @@ export interface UsageStatus {
   readonly detail: string;
   readonly since: string;
   readonly paused: Pause | null;
-  /** The resourceVersions that the caches must have reached before the next count. */
-  readonly observed: ObservedVersions;
   readonly lastCommand: string | null;
 }
 
 export const status = defineQuery<UsageStatus>('status');
+
+/** The phase of the roll-up, which the starter writes into the search attributes. */
+export type RollUpPhase = 'Writing';
+export const ROLL_UP_PHASE = 'Writing' satisfies RollUpPhase;
+
+/** To the roll-up: the owner has written statuses in these minutes. */
+export const usageWritten = defineSignal<[readonly WrittenMinute[]]>('usageWritten');
+
+/** What the roll-up knows. */
+export const rollUpStatus = defineQuery<RollUp>('status');

@@ -1,19 +1,18 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
-import { priorities } from '../../domain/kernel/priority.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { decide } from '../../domain/quota-usage/decide.ts';
+import { decide, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { type EpisodeMemory, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
+import { UsageEpisode, type UsageRun } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
 
 export interface QuotaUsageInput {
   readonly target: QuotaTarget;
   /** State of the previous run, through continue-as-new. */
-  readonly carried?: Carried<EpisodeMemory>;
+  readonly carried?: Carried<UsageMemory>;
   /** Overrides `HISTORY_EVENTS`; for tests. */
   readonly continueAfterEvents?: number;
 }
@@ -30,13 +29,13 @@ export interface QuotaUsageResult {
 const HISTORY_EVENTS = 2_000;
 
 /**
- * One episode of one ResourceQuota's status: from a change until the status is correct. A run writes the status at most
- * once; a request that arrives after the write is served by the next run.
+ * One episode of one ResourceQuota's status, which tells what a person has to know until the status is true: that it is
+ * wrong, or cannot be written or counted. It writes Events; in mode `own` the status is written by a starter.
  */
 export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const carried = upgradeCarried(input.carried);
-  const run: UsageRun = new ControllerRun<UsageRun['status'], EpisodeMemory>({
+  const run: UsageRun = new ControllerRun<UsageRun['status'], UsageMemory>({
     identity: {
       controller: 'quota-usage',
       target: targetName(target),
@@ -44,7 +43,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
       namespace: target.namespace,
     },
     carried,
-    memory: upgradeEpisode(carried?.memory),
+    memory: upgradeMemory(carried?.memory),
     startedAs: FIRST_PHASE,
     first: { phase: 'Counting', reason: 'FirstObservation', detail: 'Headroom counts what the namespace uses' },
     historyEvents: continueAfterEvents,
@@ -67,10 +66,6 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     switch (verdict.kind) {
       case 'end':
         return (await episode.reportTrue(seen, verdict)) ? await finish(verdict) : null;
-      case 'write':
-        if (!(await episode.write(seen, verdict))) return null;
-        // A resource that could not be counted keeps its old value for now; the next run counts it again.
-        return seen.count.unmeasured.length === 0 ? await finish(verdict) : await next();
       case 'report':
         await episode.reportWrong(verdict);
         return null;
@@ -90,16 +85,13 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
 
   async function next(): Promise<never> {
     await run.handlersFinished();
-    // An unserved request keeps its priority in the next run; otherwise the next run has ordinary priority.
-    const priority = run.requests.isPending ? run.memory.priority : priorities.routine;
-    run.remember({ ...run.memory, priority });
     return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
   }
 }
 
 function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisode): void {
   setHandler(usageChanged, (request) => episode.request(request), {
-    description: "the starter's request to reconcile: the quota, or something that it counts, changed",
+    description: "the starter's request to reconcile: there is something to tell of the quota, or it is over",
   });
   setHandler(
     status,
@@ -109,7 +101,6 @@ function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisod
       ...run.status,
       since: formatInstant(run.since),
       paused: run.pauses.inForce,
-      observed: run.memory.observed,
       lastCommand: run.lastCommand,
     }),
   );

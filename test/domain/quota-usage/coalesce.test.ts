@@ -10,7 +10,7 @@ import {
   noteRecount,
 } from '../../../domain/quota-usage/coalesce.ts';
 
-const [GAP_MS, BUSY_GAP_MS] = [100, 250];
+const [GAP_MS, BUSY_GAP_MS] = [75, 150];
 
 interface Change {
   readonly at: number;
@@ -99,7 +99,7 @@ describe('the recounts of a namespace', () => {
         for (const { waited, allowed } of walk.waits) {
           expect(waited).toBeGreaterThanOrEqual(0);
           expect(waited).toBeLessThanOrEqual(allowed);
-          expect(allowed).toBeLessThanOrEqual(BUSY_GAP_MS + late);
+          expect(allowed).toBeLessThanOrEqual(Math.max(debounceOf('charged'), BUSY_GAP_MS) + late);
         }
       }),
     );
@@ -132,7 +132,7 @@ describe('the recounts of a namespace', () => {
       { at: 0, kind: 'moved' },
       { at: 30, kind: 'moved' },
     ]);
-    expect(recounts).toEqual([0, 100]);
+    expect(recounts).toEqual([0, GAP_MS]);
   });
 
   it('are not held back for what is urgent, which takes along what waits', () => {
@@ -151,9 +151,9 @@ describe('the recounts of a namespace', () => {
 
 describe('a thousand changes of a namespace', () => {
   it.each([
-    { ms: 0, recounts: 2, wait: 100 },
-    { ms: 1_000, recounts: 6, wait: 250 },
-    { ms: 10_000, recounts: 42, wait: 250 },
+    { ms: 0, recounts: 2, wait: GAP_MS },
+    { ms: 1_000, recounts: 9, wait: BUSY_GAP_MS },
+    { ms: 10_000, recounts: 69, wait: BUSY_GAP_MS },
   ])('in $ms ms are $recounts recounts', ({ ms, recounts, wait }) => {
     const walk = play(spread(1_000, ms));
     expect(walk.recounts).toHaveLength(recounts);
@@ -161,7 +161,7 @@ describe('a thousand changes of a namespace', () => {
   });
 
   it('are as few when admission has charged them', () => {
-    expect(play(spread(1_000, 10_000, 'charged')).recounts).toHaveLength(41);
+    expect(play(spread(1_000, 10_000, 'charged')).recounts).toHaveLength(50);
   });
 });
 

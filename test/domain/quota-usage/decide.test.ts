@@ -35,40 +35,31 @@ describe('an episode that owns the status', () => {
     expect(decide(seen({ quota: null }), own, freshMemory)).toMatchObject({ kind: 'end', reason: 'QuotaGone' });
   });
 
-  it('writes what was counted', () => {
-    const verdict = decide(
-      seen({ count: { used: { pods: '3', 'requests.cpu': '1500m' }, unmeasured: [] } }),
-      own,
-      freshMemory,
-    );
-    expect(verdict).toMatchObject({
-      kind: 'write',
-      reason: 'UsageChanged',
-      status: { hard: { pods: '10', 'requests.cpu': '4' }, used: { pods: '3', 'requests.cpu': '1500m' } },
-    });
-  });
-
-  it('writes the limits of the spec, also where the usage is what it was', () => {
-    const changed = quota({ spec: { hard: { pods: '20', 'requests.cpu': '4' } } });
-    expect(decide(seen({ quota: changed }), own, freshMemory)).toMatchObject({
-      kind: 'write',
-      reason: 'SpecChanged',
-      status: { hard: { pods: '20', 'requests.cpu': '4' } },
-    });
-  });
-
-  it('keeps the number of what cannot be counted, writes the rest, and then waits', () => {
+  it('waits for what cannot be counted, and says why', () => {
     const unmeasured = [{ keys: ['requests.cpu'], reason: 'the cache of pods is not filled yet' }];
-    const partly = decide(seen({ count: { used: { pods: '3' }, unmeasured } }), own, freshMemory);
-    expect(partly).toMatchObject({ kind: 'write', status: { used: { pods: '3', 'requests.cpu': '1' } } });
     const rest = decide(seen({ count: { used: { pods: '2' }, unmeasured } }), own, freshMemory);
     expect(rest).toMatchObject({ kind: 'await', phase: 'Blocked', reason: 'Unmeasured' });
     expect(rest.detail).toContain('requests.cpu (the cache of pods is not filled yet)');
   });
+
+  it('says what the API server said, for as long as the status is not true', () => {
+    const memory = { ...freshMemory, refused: '403 not you' };
+    const verdict = decide(seen({ staleValues: [staleValue(NOW - 90_000)] }), own, memory);
+    expect(verdict).toMatchObject({ kind: 'await', phase: 'Blocked', reason: 'WriteFailed' });
+    expect(verdict.detail).toBe('The status is not true, and cannot be written: 403 not you');
+    expect(decide(seen(), own, memory)).toMatchObject({ kind: 'end' });
+  });
+
+  it('tells of a status that stays untrue, as an audit does', () => {
+    const late = decide(seen({ staleValues: [staleValue(NOW - 20_000)] }), own, freshMemory);
+    expect(late).toMatchObject({ kind: 'await', phase: 'Late', until: NOW + 40_000 });
+    const wrong = decide(seen({ staleValues: [staleValue(NOW - 60_000)] }), own, freshMemory);
+    expect(wrong).toMatchObject({ kind: 'report', phase: 'Wrong', reason: 'UsageWrong' });
+  });
 });
 
 describe('an episode that audits', () => {
-  it('never writes the status', () => {
+  it('goes by the stale values, and not by a single count', () => {
     const count = { used: { pods: '3', 'requests.cpu': '1' }, unmeasured: [] };
     expect(decide(seen({ count }), audit, freshMemory)).toMatchObject({ kind: 'end' });
   });

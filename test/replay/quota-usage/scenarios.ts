@@ -6,8 +6,7 @@ import {
   setHeaderOptions,
   type V1PolicyRule,
 } from '@kubernetes/client-node';
-import type { QuotaUsageActivities } from '../../../activities/quota-usage/interface.ts';
-import { quotaUsageId } from '../../../domain/quota-usage/target.ts';
+import { quotaUsageId, quotaUsageRollUpId } from '../../../domain/quota-usage/target.ts';
 import { commandSignals, commandUpdates, status, type UsageStatus } from '../../../workflows/quota-usage/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
@@ -15,10 +14,12 @@ import { accessOf } from '../../kernel/stack/access.ts';
 import { SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
 import { withAuditedQuotas, withCountedQuotas } from '../platforms.ts';
 import { type Recorded, type Scenario, type Stage, stage } from '../stages.ts';
-import { untilAsked, whileNothingIsDone } from '../workflows-only.ts';
 
 const QUOTA = 'compute';
+/** Milliseconds: what is told after a minute. */
+const LONG_MS = 180_000;
 const STARTER_ROLE = 'headroom-starter-quota-usage-reading';
+const OWNER_ROLE = 'headroom-starter-quota-usage-own';
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 class CountedNamespace {
@@ -68,42 +69,15 @@ class CountedNamespace {
     );
   }
 
-  async limit(hard: Readonly<Record<string, string>>): Promise<void> {
-    await this.core.patchNamespacedResourceQuota(
-      { name: QUOTA, namespace: this.namespace, body: { spec: { hard } } },
-      merge,
-    );
-  }
-
-  async statusHard(): Promise<Readonly<Record<string, string>>> {
-    const quota = await this.core.readNamespacedResourceQuota({ name: QUOTA, namespace: this.namespace });
-    return quota.status?.hard ?? {};
-  }
-
-  /** Something happens after the episode has asked for a write, and before it is made. */
-  async askedToWrite(happens: () => Promise<unknown>): Promise<Recorded> {
-    const { core, namespace, plane } = this;
-    await this.create({ 'count/configmaps': '10' });
-    // Every namespace has one of its own, which carries the API server's certificate.
-    await eventually('it is counted', async () => (await this.used('count/configmaps')) === '1');
-    await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'one-more' } } });
-    await eventually('it is counted', async () => (await this.used('count/configmaps')) === '2');
-    let recorded: Recorded | undefined;
-    await whileNothingIsDone(plane, async () => {
-      // Nobody but Headroom lowers what is used.
-      await core.deleteNamespacedConfigMap({ namespace, name: 'one-more' });
-      await untilAsked(plane.client, this.workflowId, 'ensureUsageStatus' satisfies keyof QuotaUsageActivities);
-      recorded = await this.recorded();
-      await happens();
-    });
-    return recorded ?? (await this.recorded());
-  }
-
   async untilPhase(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
-    await eventually(`it is ${phase}`, async () => {
-      const shown = await this.handle.query(status).catch(() => null);
-      return shown?.phase === phase && (reason === undefined || shown.reason === reason);
-    });
+    await eventually(
+      `it is ${phase}`,
+      async () => {
+        const shown = await this.handle.query(status).catch(() => null);
+        return shown?.phase === phase && (reason === undefined || shown.reason === reason);
+      },
+      LONG_MS,
+    );
   }
 
   /** The newest run, which may still go on. */
@@ -118,13 +92,18 @@ class CountedNamespace {
 
 /** Episodes in mode `own` that do not notice each other. */
 const together: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
-  written: async (plane, namespace) => {
+  'rolled-up': async (plane, namespace) => {
     const counted = new CountedNamespace(plane, namespace);
     await counted.create({ pods: '5', 'count/configmaps': '10' });
     await eventually('it is counted', async () => (await counted.used('pods')) === '0');
-    const recorded = await counted.recorded();
-    await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
-    return recorded;
+    const workflowId = quotaUsageRollUpId(CLUSTER);
+    const handle = plane.client.workflow.getHandle(workflowId);
+    const { runId } = await eventually(
+      'the minute is over',
+      async () => await handle.describe().catch(() => null),
+      LONG_MS,
+    );
+    return { workflowId, runId };
   },
 };
 
@@ -182,18 +161,16 @@ const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     return recorded;
   },
 
-  'changed-before-written': async (plane, namespace) => {
+  refused: async (plane, namespace) => {
     const counted = new CountedNamespace(plane, namespace);
-    const recorded = await counted.askedToWrite(async () => await counted.limit({ 'count/configmaps': '11' }));
-    await eventually('the new limit is written', async () => (await counted.statusHard())['count/configmaps'] === '11');
-    return recorded;
-  },
-
-  'gone-before-written': async (plane, namespace) => {
-    const counted = new CountedNamespace(plane, namespace);
-    const recorded = await counted.askedToWrite(
-      async () => await counted.core.deleteNamespacedResourceQuota({ name: QUOTA, namespace }),
-    );
+    await counted.create({ pods: '5', 'count/configmaps': '10' });
+    await eventually('it is counted', async () => (await counted.used('pods')) === '0');
+    const rights = await rbacOf(plane).readClusterRole({ name: OWNER_ROLE });
+    await rbacOf(plane).patchClusterRole({ name: OWNER_ROLE, body: { rules: [] } }, merge);
+    await counted.shown({ pods: '4' });
+    await counted.untilPhase('Blocked', 'WriteFailed');
+    const recorded = await counted.recorded();
+    await rbacOf(plane).patchClusterRole({ name: OWNER_ROLE, body: { rules: rights.rules ?? [] } }, merge);
     await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
     return recorded;
   },

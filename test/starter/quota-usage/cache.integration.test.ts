@@ -1,4 +1,6 @@
 import {
+  PatchStrategy,
+  setHeaderOptions,
   ApiextensionsV1Api,
   ApiregistrationV1Api,
   CoreV1Api,
@@ -236,41 +238,30 @@ describe('the caches of a starter', () => {
     expect(JSON.stringify(objects.get('pods basic/late'))).not.toContain('image');
   });
 
-  it('say that they have reached a version when the object of that version is counted', async () => {
-    await namespaceWith('observed', { pods: '100' });
-    const { cache, counts, countOf } = await startCache();
-    await counts('observed', { pods: '0' });
-    const patience = AbortSignal.timeout(60_000);
-    for (let pods = 1; pods <= 10; pods += 1) {
-      const version = await putPod('observed', `pod-${pods}`);
-      expect(await cache.observed({ pods: version }, patience)).toEqual([]);
-      expect((await countOf('observed'))?.used).toEqual({ pods: String(pods) });
-    }
-    const never = '9'.repeat(30);
-    const short = AbortSignal.timeout(50);
-    expect(await cache.observed({ pods: never, resourcequotas: never, 'cronjobs.batch': never }, short)).toEqual([
-      'pods',
-      'resourcequotas',
-    ]);
-  });
-
-  it('tell when a quota is another than the one that was known, and when it is gone', async () => {
-    await namespaceWith('moved', { pods: '10' });
-    const { cache } = await startCache();
-    const cached = cache.quota('moved', 'quota');
-    if (cached === null) throw new Error('the quota is not cached');
-    const until = AbortSignal.timeout(60_000);
-    expect(await cache.quotaMoved('moved', 'quota', cached.resourceVersion, AbortSignal.timeout(50))).toBe(false);
-    const changing = cache.quotaMoved('moved', 'quota', cached.resourceVersion, until);
-    const body = { metadata: { name: 'quota' }, spec: { hard: { pods: '11' } } };
-    const { metadata } = await core.replaceNamespacedResourceQuota({ namespace: 'moved', name: 'quota', body });
-    expect(await changing).toBe(true);
-    expect(cache.quota('moved', 'quota')?.spec).toEqual({ hard: { pods: '11' } });
-    const going = cache.quotaMoved('moved', 'quota', metadata?.resourceVersion ?? '', until);
-    await core.deleteNamespacedResourceQuota({ namespace: 'moved', name: 'quota' });
-    expect(await going).toBe(true);
-    expect(cache.quota('moved', 'quota')).toBeNull();
-    expect(await cache.quotaMoved('moved', 'quota', cached.resourceVersion, until)).toBe(true);
+  it('take an object that grows for what its charge was for, and what was freed shows at once', async () => {
+    await namespaceWith('grown', { services: '5', 'services.nodeports': '5' });
+    const { cache, counts } = await startCache();
+    const name = 'web';
+    const ports = [{ port: 80 }];
+    await core.createNamespacedService({ namespace: 'grown', body: { metadata: { name }, spec: { ports } } });
+    await counts('grown', { services: '1', 'services.nodeports': '0' });
+    const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+    const used = { services: '1', 'services.nodeports': '0' };
+    const say = async (nodePorts: string): Promise<void> => {
+      const body = { status: { used: { ...used, 'services.nodeports': nodePorts } } };
+      await core.patchNamespacedResourceQuotaStatus({ namespace: 'grown', name: 'quota', body }, merge);
+      await eventually(
+        'it is cached',
+        () => cache.quota('grown', 'quota')?.status.used?.['services.nodeports'] === nodePorts,
+      );
+    };
+    await say('0');
+    await say('1');
+    await core.patchNamespacedService({ namespace: 'grown', name, body: { spec: { type: 'NodePort' } } }, merge);
+    await counts('grown', { services: '1', 'services.nodeports': '1' });
+    const quota = cache.quota('grown', 'quota');
+    if (quota === null) throw new Error('the quota is not cached');
+    expect(cache.unsettledCharges(quota).amounts['services.nodeports']).toBeUndefined();
   });
 
   it('know no quota that is being deleted', async () => {
@@ -381,9 +372,6 @@ describe('the caches of a starter', () => {
       ]),
     });
     expect(cache.informers().get('pods')?.trouble()).toBeNull();
-    // What cannot be known is not waited for.
-    const signal = AbortSignal.timeout(60_000);
-    expect(await cache.observed({ secrets: '9'.repeat(30) }, signal)).toEqual([]);
     await allow('narrow-more', ['secrets', 'configmaps']);
     await bind(NARROW, 'narrow-more');
     // Every namespace has the certificate of the cluster as a ConfigMap.

@@ -1,8 +1,8 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { statusCode } from '../../activities/kubernetes/failure.ts';
+import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import type { DesiredStatus } from '../../domain/quota-usage/status.ts';
-import { statusCode } from '../kubernetes/failure.ts';
-import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
 /** The field manager of the status in the quota's managed fields. */
 const FIELD_MANAGER = 'headroom';
