@@ -27,7 +27,8 @@ try {
   const report = await runSideBySide({ seed, operations, faults: values.faults, second, log });
   log(
     `${report.quotas} quotas are equal after ${report.operations} operations and ${report.faults} faults, ` +
-      `${(report.settledMs / 1_000).toFixed(1)} s after the last; Headroom wrote ${report.statusWrites} statuses`,
+      `${(report.settledMs / 1_000).toFixed(1)} s after the last; Headroom wrote ${report.statusWrites} statuses; ` +
+      `the longest difference between was ${(report.longestWrong.ms / 1_000).toFixed(1)} s (${report.longestWrong.what})`,
   );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -13,6 +13,7 @@ import { apply } from './apply.ts';
 import { differences, inventoryDifferences, isUnchanged, readStatuses, type Statuses } from './compare.ts';
 import { type Fault, namespaceOf, type Operation } from './operation.ts';
 import { makeStream, type StreamOptions } from './stream.ts';
+import { type LongestWrong, watchWrong } from './wrong-watch.ts';
 
 export interface SideBySideOptions extends StreamOptions {
   /** What keeps the second cluster's statuses: the original again is the proof of the harness itself. */
@@ -31,6 +32,8 @@ export interface SideBySideReport {
   readonly settledMs: number;
   /** How often the controller of each cluster wrote a status; the original's own writes are not in the audit log. */
   readonly statusWrites: number;
+  /** The longest time for which a number was another one in both while operations went on. */
+  readonly longestWrong: LongestWrong;
 }
 
 /** Device classes may stand for extended resources: then pods and claims are charged under one name. */
@@ -51,14 +54,16 @@ export async function runSideBySide(options: SideBySideOptions): Promise<SideByS
   const run = await startRun(options);
   try {
     const started = Date.now();
-    await run.doAll(stream);
+    const wrong = run.watchWrong();
+    await run.doAll(stream).finally(() => void wrong.stop());
+    const longestWrong = await wrong.stop();
     options.log(`${stream.length} operations took ${((Date.now() - started) / 1_000).toFixed(1)} s`);
     const calm = Date.now();
     const quotas = await run.settle();
     const settledMs = Date.now() - calm - REST_MS;
     const statusWrites = await run.evidence();
     const faults = stream.filter(({ kind }) => kind === 'fault').length;
-    return { operations: stream.length - faults, faults, quotas, settledMs, statusWrites };
+    return { operations: stream.length - faults, faults, quotas, settledMs, statusWrites, longestWrong };
   } catch (cause) {
     const log = join(tmpdir(), `usage-side-by-side-${options.seed}.jsonl`);
     await writeFile(log, run.done.map((operation) => `${JSON.stringify(operation)}\n`).join(''));
@@ -106,7 +111,8 @@ class Run {
   readonly #sides: readonly [Side, Side];
   readonly #headroom: HeadroomPlane | null;
   readonly #log: (what: string) => void;
-  #starter: Promise<SupervisedProcess> | null = null;
+  /** The oldest first, which is the owner of the writes. */
+  #starters: Promise<SupervisedProcess>[] = [];
   #worker: Promise<SupervisedProcess> | null = null;
   #restart: Promise<unknown> = Promise.resolve();
 
@@ -119,8 +125,19 @@ class Run {
   async startHeadroom(): Promise<void> {
     if (this.#headroom === null) return;
     this.#worker = this.#headroom.startWorker();
-    this.#starter = this.#headroom.startStarter();
-    await Promise.all([this.#worker, this.#starter]);
+    this.#starters = [this.#headroom.startStarter()];
+    await Promise.all([this.#worker, ...this.#starters]);
+    // It has the Lease before the second one comes.
+    this.#starters.push(this.#headroom.startStarter());
+    await Promise.all(this.#starters);
+  }
+
+  watchWrong(): ReturnType<typeof watchWrong> {
+    const [first, second] = this.#sides;
+    return watchWrong(async () => {
+      const [ours, theirs] = await Promise.all([readStatuses(first.api), readStatuses(second.api)]);
+      return differences([first.name, ours], [second.name, theirs]);
+    });
   }
 
   async doAll(stream: readonly Operation[]): Promise<void> {
@@ -134,7 +151,7 @@ class Run {
       if (operation.kind === 'counted' || index % 500 === 499) this.#log(`${index}: ${operation.words}`);
       await this.#doOnBoth(index, operation);
     }
-    await Promise.all([this.#restart, this.#starter, this.#worker]);
+    await Promise.all([this.#restart, ...this.#starters, this.#worker]);
   }
 
   /** In the same order on both, each as fast as it can. */
@@ -166,14 +183,14 @@ class Run {
         this.#restart.catch(() => {});
         return;
       case 'starterKilled':
-        await (await this.#starter)?.kill();
+        await (await this.#starters.shift())?.kill();
         return;
       case 'workerKilled':
         await (await this.#worker)?.kill();
         return;
       case 'starterStarted':
-        if (headroom !== null) this.#starter = headroom.startStarter();
-        this.#starter?.catch(() => {});
+        if (headroom !== null) this.#starters.push(headroom.startStarter());
+        this.#starters.at(-1)?.catch(() => {});
         return;
       case 'workerStarted':
         if (headroom !== null) this.#worker = headroom.startWorker();
@@ -216,7 +233,7 @@ class Run {
   async evidence(): Promise<number> {
     const headroom = this.#headroom;
     if (headroom === null) return 0;
-    for (const process of [await this.#starter, await this.#worker]) {
+    for (const process of [...(await Promise.all(this.#starters)), await this.#worker]) {
       if (process?.exit() !== undefined)
         throw new Error(`the ${process.name} ended by itself:\n${await logTail(process.logFile)}`);
     }
@@ -235,7 +252,7 @@ class Run {
 
   async stop(): Promise<void> {
     for (const { api } of this.#sides) api.close();
-    await Promise.allSettled([this.#restart, this.#starter, this.#worker]);
+    await Promise.allSettled([this.#restart, ...this.#starters, this.#worker]);
     await Promise.all([
       this.#sides[0].plane.stop(),
       this.#headroom === null ? this.#sides[1].plane.stop() : this.#headroom.stop(),
