@@ -15,11 +15,11 @@ export const starterAccess: Access = {
   ],
   inSystemNamespace: [
     {
-      why: 'What is paused: whom a pause, or its end, wakes, and what must not be written.',
+      why: 'What is paused: whom a pause, or its end, wakes.',
       apiGroups: [''],
       resources: ['configmaps'],
       resourceNames: ['headroom-pause', 'headroom-pauses'],
-      verbs: ['get', 'list', 'watch'],
+      verbs: ['list', 'watch'],
     },
   ],
 };

@@ -47,6 +47,13 @@ export const quotaUsageAccess: readonly Access[] = [
         resourceNames: [OWNER_LEASE],
         verbs: ['get'],
       },
+      {
+        why: 'What is paused: read before a status is written, when the watch of it is behind.',
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['headroom-pause', 'headroom-pauses'],
+        verbs: ['get'],
+      },
     ],
   },
   {

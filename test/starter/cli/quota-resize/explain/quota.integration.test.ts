@@ -113,7 +113,9 @@ async function given(
 async function countedPods(namespace: string, pods: number): Promise<void> {
   await eventually(`Kubernetes counts ${pods} pods in ${namespace}`, async () => {
     const { status } = await cluster.admin.core.readNamespacedResourceQuota({ namespace, name: 'compute' });
-    return status?.used?.['pods'] === String(pods);
+    if (status?.used?.['pods'] === String(pods)) return true;
+    const { items } = await cluster.admin.core.listNamespacedPod({ namespace });
+    throw new Error(`the status is ${JSON.stringify(status)}, and there are ${items.length} pods`);
   });
 }
 
