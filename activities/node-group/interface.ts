@@ -39,6 +39,13 @@ export interface ScaleUpInput extends GroupInput {
   readonly drives?: boolean;
 }
 
+export interface ClaimRemovalsInput extends GroupInput {
+  /** The plan that says so, as it was observed. */
+  readonly fence: string;
+  /** The nodes that are to go, by their UIDs. */
+  readonly nodes: readonly string[];
+}
+
 export interface CreatedMachine {
   readonly name: string;
   readonly instanceType: string;
@@ -72,6 +79,11 @@ export interface NodeGroupActivities {
    * @throws NotYet, retried, while machines are on their way that it drives.
    */
   ensureScaledUp(input: ScaleUpInput): Promise<ScaledUp>;
+  /**
+   * Claims nodes of the plan before they are drained: from then on they count as leaving in every plan.
+   * @returns false where somebody acted on another plan: nothing was written, and nothing may be drained.
+   */
+  ensureRemovalsClaimed(input: ClaimRemovalsInput): Promise<boolean>;
   /**
    * One look at each machine of the group that is not settled: asks the provider for it, waits for its node, gives the node
    * its labels and taints, gives up what is overdue, deletes what is to be deleted. Each attempt is one look.

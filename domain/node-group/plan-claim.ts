@@ -12,7 +12,7 @@ export const PLAN_LEASE = 'node-group-plan';
 /** Its annotation with `PlanClaims`, as JSON. */
 export const PLAN_CLAIMS = `${GROUP}/plan-claims`;
 
-/** For so long the machines of a claim count as coming before their VPSieNodes exist, in milliseconds. */
+/** For so long a claim counts, in milliseconds: machines as coming before their VPSieNodes exist, nodes as leaving before their marks. */
 export const COUNTED_MS = 10 * MINUTE_MS;
 /** For so long whoever has claimed may create them: much shorter, so that none is created that does not count any more. */
 export const HELD_MS = 4 * MINUTE_MS;
@@ -25,9 +25,9 @@ export interface Fence {
   readonly plan: string;
 }
 
-/** What a group creates. */
+/** What a group creates, or drains. */
 export interface PlanClaim {
-  /** `<plan>/<group>`. */
+  /** `<plan>/<group>`; of nodes that go `<plan>/<group>/removals`. */
   readonly decision: string;
   readonly group: string;
   readonly at: EpochMs;
@@ -35,6 +35,8 @@ export interface PlanClaim {
   readonly machines: Readonly<Record<string, number>>;
   /** Numbers of machines that were given up, so that they count no longer. */
   readonly givenUp: readonly number[];
+  /** Nodes that are drained, by their UIDs; absent: none. */
+  readonly removals?: readonly string[];
 }
 
 export interface PlanClaims {
@@ -89,12 +91,22 @@ function isClaim(value: unknown): value is PlanClaim {
     typeof value['at'] === 'number' &&
     isRecord(value['machines']) &&
     Object.values(value['machines']).every((count) => Number.isInteger(count)) &&
-    Array.isArray(value['givenUp'])
+    Array.isArray(value['givenUp']) &&
+    isListOfText(value['removals'] ?? [])
   );
+}
+
+function isListOfText(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 export function decisionOf(fence: Fence, group: string): string {
   return `${fence.plan}/${group}`;
+}
+
+/** Another one than that of the machines: both may be claimed of one plan. */
+export function removalsOf(fence: Fence, group: string): string {
+  return `${decisionOf(fence, group)}/removals`;
 }
 
 /** Claims whose machines count. */
@@ -102,7 +114,12 @@ export function countedClaims({ claims }: PlanClaims, now: EpochMs): readonly Pl
   return claims.filter(({ at }) => now - at < COUNTED_MS);
 }
 
-/** Until when machines may be created for a claim. */
+/** Nodes that somebody has begun to drain, or is about to, by their UIDs. */
+export function claimedRemovals(claims: readonly PlanClaim[]): readonly string[] {
+  return claims.flatMap(({ removals = [] }) => removals);
+}
+
+/** Until when a claim may be acted on. */
 export function heldUntil({ at }: Pick<PlanClaim, 'at'>): EpochMs {
   return at + HELD_MS;
 }
@@ -145,6 +162,16 @@ export function withoutMachines(claims: PlanClaims, names: ReadonlySet<string>, 
     return more.length === 0 ? claim : { ...claim, givenUp: [...claim.givenUp, ...more] };
   });
   return isChanged ? { ...claims, claims: left } : null;
+}
+
+/** The Lease without a node that stays; null where nothing of it counts. */
+export function withoutRemoval(claims: PlanClaims, uid: string, now: EpochMs): PlanClaims | null {
+  const counted = countedClaims(claims, now);
+  if (!claimedRemovals(counted).includes(uid)) return null;
+  const left = counted.map((claim) =>
+    claim.removals === undefined ? claim : { ...claim, removals: claim.removals.filter((one) => one !== uid) },
+  );
+  return { ...claims, claims: left };
 }
 
 /** The machines of a claim in their order, those that were given up included: always the same ones. */

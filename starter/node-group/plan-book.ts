@@ -6,7 +6,7 @@ import type { ClusterState } from '../../domain/node-group/model/cluster-state.t
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../domain/node-group/model/node.ts';
 import type { ClusterPlan } from '../../domain/node-group/model/plan.ts';
-import { upcomingMachines } from '../../domain/node-group/plan-claim.ts';
+import { claimedRemovals, upcomingMachines } from '../../domain/node-group/plan-claim.ts';
 import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../domain/node-group/scale-down/memory.ts';
 import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, WatchedParts } from './plan-messages.ts';
@@ -66,7 +66,7 @@ export class PlanBook {
   }
 
   #state({ at, groups, claims, draining, blocked }: PlanRequest): ClusterState {
-    const begun = new Set(draining);
+    const begun = new Set([...draining, ...claimedRemovals(claims)]);
     const nodes = this.#all('nodes');
     const machines = this.#all('machines');
     const leaving = nodes.filter((node) => begun.has(node.uid) || markOf(node) !== null);

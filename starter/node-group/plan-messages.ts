@@ -50,7 +50,7 @@ export interface PlanRequest {
   readonly at: EpochMs;
   readonly groups: readonly NodeGroup[];
   readonly blocked: Readonly<Record<string, Blocked>>;
-  /** Machines that were claimed, and whose objects may not be seen yet. */
+  /** Machines and removals that were claimed, and may not be seen yet. */
   readonly claims: readonly PlanClaim[];
   readonly requested: readonly RequestedRemoval[];
   /** Nodes whose drain has begun, by their UIDs. */

@@ -4,7 +4,7 @@ import type { GroupInput } from '../../activities/node-group/interface.ts';
 import { decide, pausedVerdict } from '../../domain/node-group/decide/decide.ts';
 import { type NodeGroupMemory, restingNodes, withoutDrains } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/decide/observation.ts';
-import { newNodesText } from '../../domain/node-group/decide/sentences.ts';
+import { newNodesText, removalsText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
@@ -16,6 +16,7 @@ import {
   ensureGroupReleased,
   ensureGroupStatus,
   ensureInstanceTypes,
+  ensureRemovalsClaimed,
   ensureScaledUp,
   observing,
 } from './activities.ts';
@@ -85,6 +86,7 @@ export class NodeGroupPasses {
     const summary = brief(verdict.detail);
     const replaced = verdict.drains.filter(({ replacement }) => replacement !== null);
     const others = verdict.drains.filter(({ replacement }) => replacement === null);
+    if (others.length > 0 && !(await this.#claim(seen, group, others))) return await this.#observeAgain();
     await Promise.all(others.map(async (removal) => await this.#drain(group, removal, null)));
     if (replaced.length > 0 && !(await this.#replace(seen, group, replaced))) return await this.#observeAgain();
     switch (verdict.kind) {
@@ -145,6 +147,22 @@ export class NodeGroupPasses {
 
   async #write(act: () => Promise<void>): Promise<void> {
     await this.#tried('WriteFailed', act);
+  }
+
+  /** Claims the nodes, so that no other plan lets their pods count on nodes that go too. False: observe again. */
+  async #claim(seen: NodeGroupObservation, group: SeenGroup, drains: readonly Removal[]): Promise<boolean> {
+    const nodes = drains.map(({ uid }) => uid);
+    const input = { target: this.#target, uid: group.uid, fence: seen.fence, nodes };
+    const summary = brief(`to be drained: ${removalsText(drains)}`);
+    // Not to be interrupted: what was claimed and not drained would count as leaving all the same.
+    const isClaimed = await this.#tried(
+      'WriteFailed',
+      async () => await ensureRemovalsClaimed.executeWithOptions({ summary }, [input]),
+      async (attempt) => await attempt(),
+    );
+    if (isClaimed === true) return true;
+    this.#run.remember(withoutDrains(this.#run.memory, drains, this.#before));
+    return false;
   }
 
   /** Creates the machines that are to be ready before nodes are drained, and begins their drains. False: observe again. */
@@ -214,9 +232,13 @@ export class NodeGroupPasses {
     }
   }
 
-  async #tried<T>(reason: 'ReadFailed' | 'WriteFailed', attempt: () => Promise<T>): Promise<T | null> {
+  async #tried<T>(
+    reason: 'ReadFailed' | 'WriteFailed',
+    attempt: () => Promise<T>,
+    run = async (act: () => Promise<T>): Promise<T | null> => await this.#run.interruptible(act),
+  ): Promise<T | null> {
     try {
-      const answer = await this.#run.interruptible(attempt);
+      const answer = await run(attempt);
       this.#failures = 0;
       return answer;
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { awaitReplacement } from './await-replacement.ts';
 import type { Logger } from 'pino';
 import { createWriteGuard } from '../group/write-guard.ts';
+import { strikeRemoval } from '../machines/claim-plan.ts';
 import { type EvictOptions, ensureEvicted } from './ensure-evicted.ts';
 import { reportBlocked } from './report-blocked.ts';
 import type { DrainActivities } from './interface.ts';
@@ -37,6 +38,8 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
     ensureDrainUnmarked: withKubernetesFailures(async ({ target, blocked }) => {
       const isUnmarked = await ensureUnmarked(options, target, nodeDrainId(target));
       if (blocked !== undefined && isUnmarked) await reportBlocked(given, target, blocked);
+      // Last: an attempt after it finds no marks, and has nothing to report.
+      await strikeRemoval({ ...given, now: options.now, guard: async () => await options.guard(target) }, target);
     }),
   };
 }

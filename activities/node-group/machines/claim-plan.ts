@@ -9,8 +9,11 @@ import {
   type PlanClaim,
   withClaim,
   withoutMachines,
+  withoutRemoval,
+  type PlanClaims,
 } from '../../../domain/node-group/plan-claim.ts';
-import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import type { DrainTarget, NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import { annotateLease, createLease, readLease } from '../../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import type { MachineOptions } from './options.ts';
@@ -20,7 +23,7 @@ type ClaimOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now
 /**
  * Claims a part of a plan. Two that claim at once are put in order by the Lease's resourceVersion.
  *
- * @returns the claim as it is in the Lease; null where no machines may be created for it: nothing was written.
+ * @returns the claim as it is in the Lease; null where it may not be acted on: nothing was written.
  */
 export async function claimPlan(
   options: ClaimOptions,
@@ -55,11 +58,24 @@ export async function strikeMachines(
   names: ReadonlySet<string>,
 ): Promise<void> {
   if (names.size === 0) return;
+  await strike(options, target, (claims, now) => withoutMachines(claims, names, now));
+}
+
+/** A node whose drain was undone leaves no longer. */
+export async function strikeRemoval(options: ClaimOptions, { uid, ...target }: DrainTarget): Promise<void> {
+  await strike(options, target, (claims, now) => withoutRemoval(claims, uid, now));
+}
+
+async function strike(
+  options: ClaimOptions,
+  target: NodeGroupTarget,
+  change: (claims: PlanClaims, now: EpochMs) => PlanClaims | null,
+): Promise<void> {
   await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
     const lease = await readLease(options, PLAN_LEASE);
     if (lease === null) return;
     const annotations = annotationsOf(lease);
-    const claims = withoutMachines(parseClaims(annotations[PLAN_CLAIMS]), names, options.now());
+    const claims = change(parseClaims(annotations[PLAN_CLAIMS]), options.now());
     if (claims === null) return;
     await options.guard(target);
     await annotateLease(options, lease, { ...annotations, [PLAN_CLAIMS]: formatClaims(claims) });

@@ -8,6 +8,7 @@ import { ensureGroupStatus } from '../group/ensure-status.ts';
 import { ensureGroupReleased } from '../group/release.ts';
 import { createWriteGuard } from '../group/write-guard.ts';
 import type { NodeGroupActivities } from '../interface.ts';
+import { claimRemovals } from './claim-removals.ts';
 import { deleteMachine } from './delete-machine.ts';
 import { driveMachines } from './drive-machines.ts';
 import type { MachineOptions } from './options.ts';
@@ -30,6 +31,7 @@ export function createMachineActivities(given: MachineActivitiesOptions): NodeGr
   const options: MachineOptions = { ...given, now, guard: createWriteGuard({ ...given, now }) };
   return {
     ensureScaledUp: withKubernetesFailures(async (input) => await scaleUpAndDrive(options, input)),
+    ensureRemovalsClaimed: withKubernetesFailures(async (input) => await claimRemovals(options, input)),
     ensureMachinesSettled: withKubernetesFailures(async (input) => await driveMachines(options, input)),
     ensureMachineDeleted: withKubernetesFailures(async (input) => await deleteMachine(options, input)),
     ensureInstanceTypes: withKubernetesFailures(async (input) => await ensureInstanceTypes(options, input)),

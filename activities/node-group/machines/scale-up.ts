@@ -4,17 +4,9 @@ import { machineBody } from '../../../domain/node-group/api/machine.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
-import {
-  decisionOf,
-  HELD_MS,
-  heldUntil,
-  machinesOf,
-  parseFence,
-  type PlanClaim,
-} from '../../../domain/node-group/plan-claim.ts';
+import { decisionOf, HELD_MS, heldUntil, machinesOf, type PlanClaim } from '../../../domain/node-group/plan-claim.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
 import { despiteCancellation } from '../../kernel/cancellation.ts';
-import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { elapsed, notYet } from '../../kernel/not-yet.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
@@ -23,6 +15,7 @@ import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
 import { claimPlan, strikeMachines } from './claim-plan.ts';
+import { fenceOf } from './fence.ts';
 import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
 import type { MachineOptions } from './options.ts';
@@ -102,15 +95,6 @@ function creating(seen: SeenGroupObject | null): NodeGroup | null {
 
 function superseded(detail: string): ScaledUp {
   return { kind: 'superseded', detail };
-}
-
-function fenceOf({ fence }: ScaleUpInput) {
-  try {
-    return parseFence(fence);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw failure({ type: 'InvalidInput', message, nonRetryable: true });
-  }
 }
 
 function countsOf(newNodes: readonly NewNodes[]): Readonly<Record<string, number>> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  claimedRemovals,
   countedClaims,
   decisionOf,
   formatClaims,
@@ -7,11 +8,13 @@ import {
   machinesOf,
   parseClaims,
   parseFence,
+  removalsOf,
   type PlanClaim,
   type PlanClaims,
   upcomingMachines,
   withClaim,
   withoutMachines,
+  withoutRemoval,
 } from '../../../domain/node-group/plan-claim.ts';
 import { NOW } from './builders.ts';
 
@@ -107,5 +110,45 @@ describe('the machines of a claim', () => {
     expect(names(less ?? claims, [])).toEqual([first, third]);
     expect(withoutMachines(less ?? claims, new Set([second ?? '']), NOW)).toBeNull();
     expect(names(claims, [], NOW + 10 * MINUTE)).toEqual([]);
+  });
+});
+
+describe('a claim of nodes that go', () => {
+  const removals = ['uid-a', 'uid-b'];
+  const goes = claimOf('web', { decision: removalsOf(fence, 'web'), machines: {}, removals });
+  const other = { lease: '7', plan: 'p2' };
+
+  it('is refused when somebody has acted on another plan, be it for a removal', () => {
+    const present = lease('8', { plan: 'p1', claims: [goes] });
+    const late = { ...goes, decision: removalsOf(other, 'batch'), group: 'batch', removals: ['uid-c'] };
+    expect(withClaim(present, other, late)).toEqual(OVER);
+    expect(withClaim(present, other, claimOf('batch', { decision: decisionOf(other, 'batch') }))).toEqual(OVER);
+  });
+
+  it('stands beside what the same group creates of the same plan', () => {
+    const present = lease('8', { plan: 'p1', claims: [goes] });
+    expect(withClaim(present, fence, claimOf('web'))).toMatchObject({
+      kind: 'new',
+      claims: { claims: [goes, claimOf('web')] },
+    });
+    expect(withClaim(present, fence, goes)).toEqual({ kind: 'held', claim: goes });
+  });
+
+  it('makes no machine, and names the nodes for as long as it counts', () => {
+    expect(upcomingMachines({ plan: 'p1', claims: [goes] }, new Set(), NOW)).toEqual([]);
+    expect(claimedRemovals([goes, claimOf('web')])).toEqual(removals);
+    expect(claimedRemovals(countedClaims({ plan: 'p1', claims: [goes] }, NOW + 10 * MINUTE))).toEqual([]);
+  });
+
+  it('names a node no more whose drain was undone', () => {
+    const claims = { plan: 'p1', claims: [goes, claimOf('web')] };
+    const left = withoutRemoval(claims, 'uid-a', NOW);
+    expect(left).toEqual({ plan: 'p1', claims: [{ ...goes, removals: ['uid-b'] }, claimOf('web')] });
+    expect(withoutRemoval(left ?? claims, 'uid-a', NOW)).toBeNull();
+  });
+
+  it('is read as it was written, and no other text as one', () => {
+    expect(parseClaims(formatClaims({ plan: 'p1', claims: [goes] })).claims).toEqual([goes]);
+    expect(parseClaims(JSON.stringify({ plan: 'p1', claims: [{ ...goes, removals: [7] }] })).claims).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ import {
 } from '@kubernetes/client-node';
 import { DECISION, GROUP, MACHINE_PLURAL, NAMESPACE, PLURAL, VERSION } from '../../../domain/node-group/api/names.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
+import { claimedRemovals, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
 import { nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
 import { drainStatus, drainUpdates, type NodeDrainStatus } from '../../../workflows/node-group/drain-messages.ts';
 import {
@@ -379,6 +380,13 @@ export class NodeGroupCluster {
     return (await this.writes())
       .filter(({ objectRef }) => objectRef?.subresource === 'eviction' && objectRef.namespace === namespace)
       .map(({ requestReceivedTimestamp }) => requestReceivedTimestamp);
+  }
+
+  /** The UIDs of nodes that are claimed, because they go. */
+  async claimedRemovals(): Promise<readonly string[]> {
+    const where = { namespace: 'namespace-resizer-system', name: PLAN_LEASE };
+    const { metadata } = await this.coordination.readNamespacedLease(where);
+    return claimedRemovals(parseClaims(metadata?.annotations?.[PLAN_CLAIMS]).claims);
   }
 
   #workflow(group: string) {

@@ -77,7 +77,7 @@ describe('a drain that a person asks for', () => {
     expect(await cluster.running(group)).toBe(2);
   });
 
-  it('that a person stops is undone, and its node stays', async () => {
+  it('that a person stops is undone, and its node stays and counts as leaving no longer', async () => {
     const group = 'stopped';
     const node = await populated(group, 2);
     await cluster.protect(group, 'none-may-go');
@@ -86,10 +86,13 @@ describe('a drain that a person asks for', () => {
       'its evictions are refused',
       async () => (await cluster.drainStatus(node)).reason === 'EvictionsRefused',
     );
+    const claimed = await cluster.claimedRemovals();
     await cluster.stopDrain(node);
     const { facts } = await cluster.untilSteady(group);
     expect(facts.find((fact) => fact.startsWith(nameOf(node)))).toContain('stopped by alice');
     expect(await cluster.marked(group)).toEqual([]);
+    expect(claimed).toContain(node.metadata?.uid);
+    expect(await cluster.claimedRemovals()).not.toContain(node.metadata?.uid);
   });
 });
 

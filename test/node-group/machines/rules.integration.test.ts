@@ -6,7 +6,7 @@ import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
 import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
-import { parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
+import { claimedRemovals, parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
@@ -27,6 +27,10 @@ afterAll(async () => {
 async function upcoming(): Promise<readonly string[]> {
   const claims = parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]);
   return upcomingMachines(claims, new Set(), Date.now()).map(({ name }) => name);
+}
+
+async function claimedNodes(): Promise<readonly string[]> {
+  return claimedRemovals(parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]).claims);
 }
 
 describe('a plan', () => {
@@ -93,6 +97,37 @@ describe('a plan', () => {
     expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['created', 'superseded']);
     const machines = await Promise.all(names.map(async (name) => await cluster.machines(name)));
     expect(machines.flat()).toHaveLength(1);
+  });
+});
+
+describe('nodes that are to go', () => {
+  it('are claimed by one of two plans that were made of the same state, and by no plan before a machine was', async () => {
+    const names = ['goes-1', 'goes-2'];
+    const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
+    const fences = await Promise.all(names.map(async (name) => await cluster.fence(`plan-${name}`)));
+    const claim = async (at: number): Promise<boolean> => {
+      const input = inputs[at];
+      if (input === undefined) throw new Error('there is no such group');
+      const { target, uid } = input;
+      const nodes = [`uid-of-${target.group}`];
+      return await cluster.process().ensureRemovalsClaimed({ target, uid, fence: fences[at] ?? '', nodes });
+    };
+    const answers = await Promise.all([claim(0), claim(1)]);
+    expect(answers.filter(Boolean)).toEqual([true]);
+    const winner = answers.indexOf(true);
+    expect(await claimedNodes()).toEqual([`uid-of-${names[winner]}`]);
+    // An attempt that lost its answer, and one of a plan that is too old.
+    expect([await claim(0), await claim(1)]).toEqual(answers);
+    const [first] = inputs;
+    if (first === undefined) throw new Error('there is no group');
+    const newNodes = [nodesOf('goes-1', 1)];
+    const lost = fences[1 - winner] ?? '';
+    expect(await cluster.process().ensureScaledUp({ ...first, fence: lost, newNodes })).toMatchObject({
+      kind: 'superseded',
+    });
+    // The plan that goes through may create as well.
+    const won = { ...first, fence: fences[winner] ?? '', newNodes };
+    expect(await cluster.process().ensureScaledUp(won)).toMatchObject({ kind: 'created' });
   });
 });
 

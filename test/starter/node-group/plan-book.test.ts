@@ -41,6 +41,16 @@ const markedAt = (at: number) => ({
 });
 const TYPES = [typeOf('small', 4, 16)];
 
+/** A claim of a node that goes. */
+const claimOf = (uid: string) => ({
+  decision: 'p1/pool/removals',
+  group: 'pool',
+  at: NOW,
+  machines: {},
+  givenUp: [],
+  removals: [uid],
+});
+
 describe('a plan', () => {
   it('does not depend on how objects are called', () => {
     const name = 'constructor';
@@ -72,6 +82,7 @@ describe('a plan', () => {
     expect(before).toMatchObject([{ reason: 'Overprovisioned' }]);
     const draining = before.map(({ uid }) => uid);
     expect(planOf(requestOf({ groups: [group], parts, draining })).removals).toEqual([]);
+    expect(planOf(requestOf({ groups: [group], parts, claims: draining.map(claimOf) })).removals).toEqual([]);
   });
 
   describe('while a node with pods is being drained', () => {
@@ -103,6 +114,12 @@ describe('a plan', () => {
     it('nobody waits for a drain that is said to begin later, or has no time', () => {
       expect(plannedWith(NOW + 60 * MINUTE)).toHaveLength(1);
       expect(plannedWith(0)).toHaveLength(1);
+    });
+
+    it('others wait for one that was claimed, before it has a mark', () => {
+      const over = { claims: [claimOf('uid-b')] };
+      expect(plannedWith(NOW - 20 * MINUTE)).toHaveLength(1);
+      expect(plannedWith(NOW - 20 * MINUTE, over)).toEqual([]);
     });
 
     it('nobody waits for a group that is paused', () => {

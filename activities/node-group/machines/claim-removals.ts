@@ -1,0 +1,15 @@
+import { removalsOf } from '../../../domain/node-group/plan-claim.ts';
+import type { ClaimRemovalsInput } from '../interface.ts';
+import { claimPlan } from './claim-plan.ts';
+import { fenceOf } from './fence.ts';
+import type { MachineOptions } from './options.ts';
+
+/** See `NodeGroupActivities.ensureRemovalsClaimed`. */
+export async function claimRemovals(options: MachineOptions, input: ClaimRemovalsInput): Promise<boolean> {
+  const { target, nodes } = input;
+  const fence = fenceOf(input);
+  const decision = removalsOf(fence, target.group);
+  const claim = { decision, group: target.group, machines: {}, givenUp: [], removals: nodes };
+  const claimed = await claimPlan(options, target, fence, claim);
+  return claimed !== null && nodes.every((uid) => claimed.removals?.includes(uid));
+}
