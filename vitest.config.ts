@@ -36,6 +36,7 @@ export default defineConfig({
           // After the unit tests where both run: their number at once is another one.
           sequence: { groupOrder: 1 },
           globalSetup: ['test/kernel/stack/programs.ts'],
+          setupFiles: ['test/kernel/stack/log-folder-of-file.ts'],
           // A whole episode on real servers takes seconds; the first test of a file also starts its servers.
           testTimeout: 120_000,
           // The servers, one after the other, and then worker and starter: each has a limit of its own, which says more.

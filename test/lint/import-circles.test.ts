@@ -1,26 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { importGraph } from '../../tools/test-run/import-graph.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LAYERS = ['domain', 'activities', 'workflows', 'platform', 'worker', 'starter'];
-
-/** Every file of the product with the files that it imports, types included: a reader follows those as well. */
-async function importGraph(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const graph = new Map<string, readonly string[]>();
-  for (const layer of LAYERS) {
-    for (const entry of await readdir(join(ROOT, layer), { recursive: true })) {
-      if (!entry.endsWith('.ts')) continue;
-      const file = join(ROOT, layer, entry);
-      const text = await readFile(file, 'utf8');
-      const imported = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
-        relative(ROOT, join(dirname(file), path)),
-      );
-      graph.set(relative(ROOT, file), imported);
-    }
-  }
-  return graph;
-}
 
 /** Groups of files that import each other in a circle, by Tarjan's strongly connected components. */
 function circlesOf(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
@@ -48,7 +31,7 @@ function circlesOf(graph: ReadonlyMap<string, readonly string[]>): readonly (rea
 }
 
 it('no files of the product import each other in a circle, types included', async () => {
-  const graph = await importGraph();
+  const graph = await importGraph(ROOT, LAYERS);
   expect(graph.size).toBeGreaterThan(300);
   expect(circlesOf(graph)).toEqual([]);
 });

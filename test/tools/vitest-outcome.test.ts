@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { vitestOutcome } from '../../tools/test-run/vitest-outcome.ts';
+import { failureLines, passedTests, vitestOutcome } from '../../tools/test-run/vitest-outcome.ts';
 
 interface File {
   readonly status: 'passed' | 'failed';
@@ -9,9 +9,7 @@ interface File {
 }
 
 function report(files: readonly File[]): string {
-  const tests = files.flatMap((file) => file.tests);
   return JSON.stringify({
-    numPassedTests: tests.filter((failure) => failure === null).length,
     testResults: files.map((file, index) => ({
       name: `/somewhere/headroom/test/part/file-${index}.test.ts`,
       status: file.status,
@@ -25,13 +23,18 @@ function report(files: readonly File[]): string {
   });
 }
 
+function counted(text: string | undefined, exitCode: number | null) {
+  const outcome = vitestOutcome(text, exitCode);
+  return { passed: passedTests(outcome), failures: failureLines(outcome) };
+}
+
 describe('the count of a test run', () => {
   it('has the tests that passed, and each that failed with the first line of why', () => {
     const text = report([
       { status: 'passed', tests: [null] },
       { status: 'failed', tests: [null, 'Error: 1 is not 2\n    at line 3', null] },
     ]);
-    expect(vitestOutcome(text, 1)).toEqual({
+    expect(counted(text, 1)).toEqual({
       passed: 3,
       failures: ['test/part/file-1.test.ts > what it does 1: Error: 1 is not 2'],
     });
@@ -42,26 +45,28 @@ describe('the count of a test run', () => {
       { status: 'passed', tests: [null] },
       { status: 'failed', message: 'Cannot find module', tests: [] },
     ]);
-    expect(vitestOutcome(text, 1)).toEqual({ passed: 1, failures: ['test/part/file-1.test.ts: Cannot find module'] });
+    expect(counted(text, 1)).toEqual({ passed: 1, failures: ['test/part/file-1.test.ts: Cannot find module'] });
+  });
+
+  it('a file whose end failed after all its tests passed is a failure', () => {
+    const text = report([{ status: 'failed', message: 'a server did not stop', tests: [null] }]);
+    expect(counted(text, 1)).toEqual({ passed: 1, failures: ['test/part/file-0.test.ts: a server did not stop'] });
   });
 
   it('a run that ends badly is a failure, though all its tests passed', () => {
     const text = report([{ status: 'passed', tests: [null, null, null] }]);
-    expect(vitestOutcome(text, 1)).toEqual({ passed: 3, failures: ['vitest failed beside its tests, exit code 1'] });
-    expect(vitestOutcome(text, null)).toEqual({
-      passed: 3,
-      failures: ['vitest failed beside its tests, a signal ended it'],
-    });
+    expect(counted(text, 1)).toEqual({ passed: 3, failures: ['vitest failed beside its tests, exit code 1'] });
+    expect(counted(text, null)).toEqual({ passed: 3, failures: ['vitest failed beside its tests, a signal ended it'] });
   });
 
   it('a run that crashed before it wrote its report is a failure', () => {
     const none = { passed: 0, failures: ['vitest wrote no report, a signal ended it'] };
-    expect(vitestOutcome(undefined, null)).toEqual(none);
-    expect(vitestOutcome('{"numPassedTests": 3, "numF', null)).toEqual(none);
-    expect(vitestOutcome(undefined, 0)).toEqual({ passed: 0, failures: ['vitest wrote no report, exit code 0'] });
+    expect(counted(undefined, null)).toEqual(none);
+    expect(counted('{"testResults": [{"na', null)).toEqual(none);
+    expect(counted(undefined, 0)).toEqual({ passed: 0, failures: ['vitest wrote no report, exit code 0'] });
   });
 
   it('a run without failures has none', () => {
-    expect(vitestOutcome(report([{ status: 'passed', tests: [null] }]), 0)).toEqual({ passed: 1, failures: [] });
+    expect(counted(report([{ status: 'passed', tests: [null] }]), 0)).toEqual({ passed: 1, failures: [] });
   });
 });

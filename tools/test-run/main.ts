@@ -1,100 +1,140 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Outcome, vitestOutcome } from './vitest-outcome.ts';
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { CORE_SECONDS, coreFiles } from './core.ts';
+import { recordDurations } from './durations.ts';
+import { testedTree, writeGateEntry } from './gate-log.ts';
+import { filesToRepeat, flakyFiles, withRepetitions } from './repetition.ts';
+import { closeRunFolder, openRunFolder } from './run-folder.ts';
+import { passSignalsOn, run, signalExitCode } from './running-command.ts';
+import { failureLines, type Outcome, passedTests } from './vitest-outcome.ts';
+import { runVitest } from './vitest-run.ts';
 
 /**
- * `node tools/test-run/main.ts` runs the checks, the unit tests and the integration tests, all of them whatever fails, and
- * ends with a line for each failure and the line `N passed, N failed`. The checks together count as one test. To be run by npm, whose PATH has vitest.
+ * `node tools/test-run/main.ts [core|all] [--record]` runs the checks, the unit tests and the integration tests, of these the core
+ * or all, whatever fails. It ends with how long that took, a line for each failure and the line `N passed, N failed`; the checks
+ * together count as one test. A file of the core that failed is run once more, alone, when the others are through. To be run by npm,
+ * whose PATH has vitest.
  */
+const RINGS = ['core', 'all'] as const;
+type Ring = (typeof RINGS)[number];
 
-/** What a shell says of a program that the signal ended: 128 and its number. */
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-type Ending = keyof typeof EXIT_CODES;
-/** After it, whoever has not ended by itself is ended; the servers of tests end with the processes that started them. */
-const GRACE_MS = 10_000;
+const SHOWN_FILES = 10;
 
-let endedBy: Ending | undefined;
-let running: number | undefined;
+interface Options {
+  readonly ring: Ring;
+  /** Write the durations of this run into the checkout. */
+  readonly record: boolean;
+}
 
-/** Sends a signal to the running command and all that it started: it has a process group of its own. */
-function signalGroup(signal: NodeJS.Signals): void {
-  if (running === undefined) return;
-  try {
-    process.kill(-running, signal);
-  } catch {
-    // It has ended meanwhile.
+interface IntegrationRun {
+  readonly outcome: Outcome;
+  readonly flaky: readonly string[];
+  /** How long each file took the first time. */
+  readonly seconds: ReadonlyMap<string, number>;
+}
+
+function optionsOf(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { record: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const ring = RINGS.find((each) => each === (positionals[0] ?? 'core'));
+  if (ring === undefined || positionals.length > 1) {
+    throw new Error(
+      `expected core or all, got "${positionals.join(' ')}"; single files are run by: npm run integration -- FILE`,
+    );
   }
-}
-
-// One that is sent to this program alone would leave the tests running, and what they had done until then is still summed up.
-for (const signal of Object.keys(EXIT_CODES) as Ending[]) {
-  process.on(signal, () => {
-    if (endedBy !== undefined) return signalGroup('SIGKILL');
-    endedBy = signal;
-    signalGroup(signal);
-    setTimeout(() => signalGroup('SIGKILL'), GRACE_MS).unref();
-  });
-}
-
-/** Runs a command with this terminal's output; its exit code, or null when it could not run or a signal ended it. */
-function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number | null> {
-  return new Promise((resolve) => {
-    // Nobody reads from the terminal: a process group in the background would be stopped for it.
-    const stdio = ['ignore', 'inherit', 'inherit'] as const;
-    const child = spawn(command, args, { stdio: [...stdio], detached: true, env: { ...process.env, ...env } });
-    running = child.pid;
-    child.once('error', (error) => {
-      console.error(`${command} could not be started: ${error.message}`);
-      resolve(null);
-    });
-    child.once('close', (code) => {
-      // What it started and left behind, such as the worker of a vitest that was killed.
-      if (endedBy !== undefined) signalGroup('SIGKILL');
-      running = undefined;
-      resolve(code);
-    });
-  });
+  return { ring, record: values.record };
 }
 
 async function check(): Promise<Outcome> {
   const code = await run('npm', ['run', '--silent', 'check']);
   console.log(code === 0 ? 'checks passed' : 'checks failed');
-  return code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: ['npm run check'] };
+  const failures = code === 0 ? [] : [{ why: 'see above' }];
+  return { files: [{ file: 'npm run check', passed: code === 0 ? 1 : 0, failures }], failures: [] };
 }
 
-async function vitest(project: string, reports: string): Promise<Outcome> {
-  const report = join(reports, `${project}.json`);
-  const args = ['run', `--project=${project}`, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  // Dozens of tests start the command line, and most of its first second is compiling what it loads.
-  const code = await run('vitest', args, { NODE_COMPILE_CACHE: join(reports, 'compiled') });
-  const outcome = vitestOutcome(await readFile(report, 'utf8').catch(() => undefined), code);
-  console.log(`${project} tests: ${outcome.passed} passed, ${outcome.failures.length} failed`);
+async function unit(reports: string): Promise<Outcome> {
+  return (await runVitest({ name: 'unit', project: 'unit', reports })).outcome;
+}
+
+/** The integration tests of a ring, and then, each alone, the files of the core of which a test failed. */
+async function integration(ring: Ring, reports: string): Promise<IntegrationRun> {
+  const project = 'integration';
+  const files = ring === 'core' ? [...coreFiles] : [];
+  const { outcome: first, seconds } = await runVitest({ name: 'integration', project, files, reports });
+  const repeated = signalExitCode() === undefined ? filesToRepeat(first, coreFiles) : [];
+  for (const line of failureLines({ files: repeated, failures: [] })) console.log(`failed the first time: ${line}`);
+  const repetitions: Outcome[] = [];
+  for (const { file } of repeated) {
+    console.log(`once more, alone: ${file}`);
+    const name = `again-${repetitions.length + 1}`;
+    repetitions.push((await runVitest({ name, project, files: [file], reports })).outcome);
+  }
+  const outcome = withRepetitions(first, repetitions);
+  return { outcome, flaky: flakyFiles(repeated, outcome), seconds };
+}
+
+function report(name: string, outcome: Outcome): Outcome {
+  console.log(`${name} tests: ${passedTests(outcome)} passed, ${failureLines(outcome).length} failed`);
   return outcome;
 }
 
-async function main(): Promise<number> {
-  const reports = await mkdtemp(join(tmpdir(), 'headroom-test-run-'));
-  const steps: readonly (() => Promise<Outcome>)[] = [
-    check,
-    () => vitest('unit', reports),
-    () => vitest('integration', reports),
-  ];
-  const outcomes: Outcome[] = [];
-  for (const step of steps) {
-    if (endedBy === undefined) {
-      outcomes.push(await step());
-    }
-  }
-  // Again for as long as a process that is ending still writes what it has compiled.
-  await rm(reports, { recursive: true, force: true, maxRetries: 10 });
-  const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0);
-  const failures = outcomes.flatMap((outcome) => outcome.failures);
-  // Once more at the end, where somebody who has only the last lines finds them.
-  for (const failure of failures) console.log(`failed: ${failure}`);
-  console.log(`${passed} passed, ${failures.length} failed`);
-  return endedBy === undefined ? Math.min(failures.length, 1) : EXIT_CODES[endedBy];
+function printDurations(seconds: ReadonlyMap<string, number>): void {
+  const slowest = [...seconds].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN_FILES);
+  console.log(`the ${slowest.length} slowest files:`);
+  for (const [file, each] of slowest) console.log(`${each.toFixed(1).padStart(7)} s  ${file}`);
+  const core = [...seconds].filter(([file]) => coreFiles.has(file)).reduce((total, [, each]) => total + each, 0);
+  console.log(`the files of the core took ${Math.round(core)} s in all, of the ${CORE_SECONDS} s of their budget`);
 }
 
-process.exitCode = await main();
+/** `9 min 5 s`. */
+function durationText(seconds: number): string {
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+async function main(): Promise<number> {
+  const { ring, record } = optionsOf(process.argv.slice(2));
+  passSignalsOn();
+  // Make says when it began: what npm installs first is a part of the ten minutes.
+  const began = Number(process.env['HEADROOM_RUN_BEGAN'] ?? Date.now() / 1_000);
+  const [before, reports] = await Promise.all([testedTree(), openRunFolder()]);
+  const outcomes: Outcome[] = [await check()];
+  if (signalExitCode() === undefined) outcomes.push(report('unit', await unit(reports)));
+  let tested: IntegrationRun | undefined;
+  if (signalExitCode() === undefined) {
+    tested = await integration(ring, reports);
+    outcomes.push(report('integration', tested.outcome));
+    printDurations(tested.seconds);
+  }
+  const flaky = tested?.flaky ?? [];
+  const failures = outcomes.flatMap(failureLines);
+  const passed = outcomes.reduce((total, outcome) => total + passedTests(outcome), 0);
+  const logs = await closeRunFolder(reports, failures.length + flaky.length > 0);
+  const seconds = Math.round(Date.now() / 1_000 - began);
+  console.log(`the run took ${durationText(seconds)}`);
+  if (signalExitCode() === undefined) {
+    const after = await testedTree();
+    if (before !== undefined && after !== undefined) {
+      const clean = before.clean && after.clean && before.tree === after.tree;
+      const entry = { tree: before.tree, clean, ring, seconds, passed, failed: failures.length, flaky };
+      console.log(`noted in ${await writeGateEntry(entry)}`);
+    }
+    if (record && failures.length === 0 && tested !== undefined) recordDurations(tested.seconds, existsSync);
+  }
+  // Once more at the end, where somebody who has only the last lines finds them.
+  if (logs !== undefined) console.log(`logs: ${logs}`);
+  for (const file of flaky) console.log(`flaky: ${file}`);
+  for (const failure of failures) console.log(`failed: ${failure}`);
+  if (flaky.length > 0) console.log(`${flaky.length} flaky: a defect to find, although this run counts as passed`);
+  console.log(`${passed} passed, ${failures.length} failed`);
+  return signalExitCode() ?? Math.min(failures.length, 1);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}

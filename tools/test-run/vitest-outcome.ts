@@ -1,12 +1,29 @@
-/** How many tests of a run passed, and one line for each thing that failed. */
+/** What a run of vitest came to. */
 export interface Outcome {
-  readonly passed: number;
+  readonly files: readonly FileOutcome[];
+  /** A line for what failed and belongs to no file: a crash, or an error outside of any test. */
   readonly failures: readonly string[];
+}
+
+/** What a file of tests came to. */
+export interface FileOutcome {
+  /** From the root of the checkout: `test/part/file.test.ts`. */
+  readonly file: string;
+  readonly passed: number;
+  /** A line for each test that failed, or one for a file that could not be loaded or set up. */
+  readonly failures: readonly Failure[];
+}
+
+/** A failure of a file. */
+export interface Failure {
+  /** The full name of the test that failed; undefined where the file could not be loaded or set up. */
+  readonly test?: string;
+  /** The first line of why. */
+  readonly why: string;
 }
 
 /** The part of vitest's JSON report that is counted. */
 interface VitestReport {
-  readonly numPassedTests: number;
   readonly testResults: readonly VitestFile[];
 }
 
@@ -25,27 +42,48 @@ interface VitestFile {
 
 /**
  * Counts a run of vitest. Whatever made it fail is counted: a test, a file that could not be loaded or set up (one each), and
- * one for a run that ended badly although nothing in it failed, such as a crash or an error outside of any test.
+ * each error outside of any test, and one for a run that ended badly although nothing in it failed, such as a crash.
  *
  * @param report the text of the JSON report; undefined if vitest wrote none.
  * @param exitCode vitest's exit code; null if a signal ended it.
+ * @param unhandled the messages of errors outside of any test, which the report lacks.
  */
-export function vitestOutcome(report: string | undefined, exitCode: number | null): Outcome {
+export function vitestOutcome(
+  report: string | undefined,
+  exitCode: number | null,
+  unhandled: readonly string[] = [],
+): Outcome {
   const counted = report === undefined ? undefined : parse(report);
-  const passed = counted?.numPassedTests ?? 0;
-  const failures = (counted?.testResults ?? []).flatMap(failuresOf);
-  if (failures.length > 0) return { passed, failures };
-  if (counted === undefined) return { passed, failures: [`vitest wrote no report, ${endOf(exitCode)}`] };
-  return { passed, failures: exitCode === 0 ? [] : [`vitest failed beside its tests, ${endOf(exitCode)}`] };
+  if (counted === undefined) return { files: [], failures: [`vitest wrote no report, ${endOf(exitCode)}`] };
+  const files = counted.testResults.map(fileOutcome);
+  const isExplained = exitCode === 0 || unhandled.length > 0 || files.some(({ failures }) => failures.length > 0);
+  const failures = unhandled.map((message) => `outside of any test: ${firstLine(message)}`);
+  return { files, failures: isExplained ? failures : [`vitest failed beside its tests, ${endOf(exitCode)}`] };
 }
 
-function failuresOf({ name, status, message, assertionResults }: VitestFile): readonly string[] {
-  if (status !== 'failed') return [];
-  const file = name.replace(/^.*(?=\/test\/)\//, '');
-  const tests = assertionResults
+/** A line for each thing that failed, such as `test/part/file.test.ts > what it does: Error: 1 is not 2`. */
+export function failureLines({ files, failures }: Outcome): readonly string[] {
+  return [...files.flatMap((file) => file.failures.map((failure) => failureLine(file.file, failure))), ...failures];
+}
+
+function failureLine(file: string, { test, why }: Failure): string {
+  return test === undefined ? `${file}: ${why}` : `${file} > ${test}: ${why}`;
+}
+
+/** How many tests of a run passed. */
+export function passedTests({ files }: Outcome): number {
+  return files.reduce((total, { passed }) => total + passed, 0);
+}
+
+function fileOutcome({ name, status, message, assertionResults }: VitestFile): FileOutcome {
+  const failures = assertionResults
     .filter((test) => test.status === 'failed')
-    .map(({ fullName, failureMessages }) => `${file} > ${fullName}: ${firstLine(failureMessages[0])}`);
-  return tests.length > 0 ? tests : [`${file}: ${firstLine(message)}`];
+    .map(({ fullName, failureMessages }) => ({ test: fullName, why: firstLine(failureMessages[0]) }));
+  return {
+    file: name.replace(/^.*(?=\/test\/)\//, ''),
+    passed: assertionResults.filter((test) => test.status === 'passed').length,
+    failures: status === 'failed' && failures.length === 0 ? [{ why: firstLine(message) }] : failures,
+  };
 }
 
 function firstLine(text = ''): string {

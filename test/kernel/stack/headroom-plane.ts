@@ -11,6 +11,7 @@ import { borrowTemporal } from '../servers/shared-temporal.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
+import { logFolder } from './log-folder.ts';
 import { applyManifests, applyObjects, readManifests } from './manifests.ts';
 import { applyWritePolicy } from './write-policy.ts';
 import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
@@ -106,7 +107,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
       // Its own, also where two start at once: a log says when its process is ready.
-      const logFile = join(dir, `${name}-${launched}.log`);
+      const logFile = join(logFolder(dir), `${name}-${launched}.log`);
       launched += 1;
       return await launchProgram({
         name,

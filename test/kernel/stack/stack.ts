@@ -13,6 +13,7 @@ import type { ForgeOptions } from '../forge/options.ts';
 import { createGitOpsRepository } from './gitops-repository.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
+import { logFolder } from './log-folder.ts';
 import { applyManifests } from './manifests.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
 import { grantUsage } from './usage-access.ts';
@@ -170,7 +171,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       name: 'worker' | 'starter',
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
-      const logFile = join(dir, `${name}-${launched}.log`);
+      const logFile = join(logFolder(dir), `${name}-${launched}.log`);
       launched += 1;
       const started = await launchProgram({
         name,
