@@ -15,12 +15,12 @@ ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test test-all chaos fuzz long conformance mutants demo dev clean
+.PHONY: help install servers browser check unit integration test test-all chaos fuzz long bench conformance mutants demo dev clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-servers integration test test-all chaos long demo dev: BESIDE_INSTALL = $(FETCH_GO)
+servers integration test test-all chaos long bench demo dev: BESIDE_INSTALL = $(FETCH_GO)
 
 install: ## Install the npm packages, if the lock file has changed since the last time
 	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
@@ -70,12 +70,14 @@ chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7
 fuzz: install ## A hundred thousand inputs of each parser, some ten minutes (ARGS='--seed 7 --runs 1000 --only YAML')
 	@$(NPM_RUN) fuzz -- $(ARGS)
 
-long: install ## What make test does a short part of: episodes, operations side by side, random nights, pods beside kube-scheduler
+long: install ## In full what make test does a part of: deaths at every write, a hundred episodes, hours side by side, random nights
 	@$(NPM_RUN) servers >/dev/null
-	@$(NPM_RUN) episodes
+	@$(NPM_RUN) long
 	@$(NPM_RUN) usage:side-by-side -- --operations 2000 --faults
-	@$(NPM_RUN) lights-out:sequences -- --sequences 12
-	@$(NPM_RUN) nodes:agreement
+
+bench: install ## Latency, usage beside Kubernetes' own controller, memory at rest: half an hour on a machine of its own (ARGS='--parts floors,rest')
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) bench -- $(ARGS)
 
 conformance: install ## Run the conformance cases of DIR (test/cases)
 	@$(NPM_RUN) conformance -- $(DIR)
@@ -83,7 +85,7 @@ conformance: install ## Run the conformance cases of DIR (test/cases)
 mutants: install ## Mutants of the pure decisions, for hours (ARGS='--mutate domain/quota-resize/sizing/round.ts')
 	@nice $(NPM_RUN) mutants -- $(ARGS)
 
-demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales, ARGS=node-groups: nodes)
+demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales, ARGS=node-groups: nodes, ARGS=lights-out: a night)
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) demo -- $(ARGS)
 

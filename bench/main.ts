@@ -1,81 +1,102 @@
 /**
- * `npm run bench`: how long the pure parts take, as minimum, median and maximum over several rounds of one run, and how long
- * `headroom sources` and `headroom plan --all` take on large checkouts. Machines differ and are noisy: compare figures of one
- * run, never a figure with a limit.
+ * `npm run bench`: every part in a process of its own, one after the other, in one table with minimum, median and maximum: what a request, a
+ * watch and a workflow take on this machine (the floors), quota usage beside Kubernetes' own controller with one starter and
+ * with two, pull requests from the refusal on, and worker and starter at rest. It takes about half an hour on a machine that does nothing else, and ends with 1 where a
+ * figure is above its limit or a part fails. `--parts floors,rest` runs some of them.
  */
-import { formatQuantity, parseQuantity } from '../domain/kernel/quantity.ts';
-import { parseAdmissionMessage } from '../domain/quota-resize/demand/event-message.ts';
-import { editLocation } from '../domain/quota-resize/git/locate/location/edit-location.ts';
-import { locateQuota } from '../domain/quota-resize/git/locate/search/locate-quota.ts';
-import { decideOpenAt, NOW } from '../test/domain/quota-resize/model/observations.ts';
-import { benchCheckouts } from './checkouts.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type BenchRow, exceeded, rowsText } from './resize-load/rows.ts';
 
-const ROUNDS = 9;
-
-interface Bench {
-  readonly name: string;
-  /** How many of the named things one round does. */
-  readonly count: number;
-  readonly round: () => void;
+interface Part {
+  /** From this folder. */
+  readonly script: string;
+  readonly args: readonly string[];
+  /** Null for a part that prints text of its own, without limits. */
+  readonly rows: ((output: unknown) => readonly BenchRow[]) | null;
 }
 
-const texts = ['100m', '1.5Gi', '2', '12E', '307200Ki', '0.05Gi', '1e3', '53687091200m'];
-const message =
-  'Error creating: pods "web-595868f4c8-dsjh9" is forbidden: exceeded quota: compute, requested: limits.cpu=1,requests.cpu=500m, used: limits.cpu=4,requests.cpu=2, limited: limits.cpu=4,requests.cpu=2';
-const files = Array.from({ length: 1_500 }, (_, n): readonly [string, string] => [
-  `managed-resources/prod/team-${n}/quota.yaml`,
-  `# Team ${n}\napiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-${n}\nspec:\n  hard:\n    requests.cpu: "${n + 1}" # cores\n    requests.memory: 16Gi\n    pods: 20\n`,
-]);
-const tree = { paths: files.map(([path]) => path).toSorted(), texts: new Map(files) };
-
-const benches: readonly Bench[] = [
-  {
-    name: 'quantities read and printed',
-    count: 80_000,
-    round: () => {
-      for (let n = 0; n < 10_000; n += 1) for (const text of texts) formatQuantity(parseQuantity(text));
-    },
-  },
-  {
-    name: 'admission messages read',
-    count: 10_000,
-    round: () => {
-      for (let n = 0; n < 10_000; n += 1) parseAdmissionMessage(message);
-    },
-  },
-  {
-    name: 'decisions on an open pull request',
-    count: 10_000,
-    round: () => {
-      for (let n = 0; n < 10_000; n += 1) decideOpenAt(NOW);
-    },
-  },
-  {
-    name: 'quotas placed among 1,500 files and edited',
-    count: 3,
-    round: () => {
-      for (const namespace of ['team-0', 'team-749', 'team-1499']) {
-        const wanted = { namespace, name: 'compute', cluster: 'prod', resources: ['requests.cpu'] };
-        const path = `managed-resources/prod/${namespace}`;
-        const answer = locateQuota(tree, wanted, { from: 'template', path, learntFrom: 'the path template' });
-        if (answer.kind !== 'located') throw new Error(`${namespace}/compute is not placed`);
-        editLocation(tree, answer.location, { 'requests.cpu': '2000' });
-      }
-    },
-  },
-];
-
-for (const { name, count, round } of benches) {
-  round();
-  const perThing = Array.from({ length: ROUNDS }, () => {
-    const before = process.hrtime.bigint();
-    round();
-    return Number(process.hrtime.bigint() - before) / 1_000 / count;
-  }).toSorted((a, b) => a - b);
-  const [min, median, max] = [perThing[0], perThing[(ROUNDS - 1) / 2], perThing.at(-1)].map((us) =>
-    us?.toFixed(1).padStart(9),
-  );
-  process.stdout.write(`${name.padEnd(44)} ${min} ${median} ${max} µs each (min, median, max)\n`);
+/** The limits of a run of `usage-load`, as its own report has them. */
+interface UsageReport {
+  readonly limits: readonly {
+    readonly what: string;
+    readonly unit: string;
+    readonly measured: number;
+    readonly most: number;
+  }[];
 }
-process.stdout.write(`resident memory ${Math.round(process.memoryUsage().rss / 1024 / 1024)} MB\n`);
-await benchCheckouts();
+
+const asRows = (output: unknown): readonly BenchRow[] => output as readonly BenchRow[];
+const usageRows =
+  (starters: string) =>
+  (output: unknown): readonly BenchRow[] =>
+    (output as UsageReport).limits.map(({ what, unit, measured, most }) => ({
+      name: `usage, ${starters}: ${what}`,
+      unit,
+      values: [measured],
+      limit: most,
+    }));
+
+const PARTS: Readonly<Record<string, Part>> = {
+  floors: { script: 'floors/main.ts', args: [], rows: asRows },
+  usage: { script: 'usage-load/main.ts', args: ['--rates', '10,50'], rows: usageRows('one starter') },
+  'usage-2': {
+    script: 'usage-load/main.ts',
+    args: ['--rates', '10,50', '--starters', '2'],
+    rows: usageRows('two starters'),
+  },
+  resize: { script: 'resize-load/main.ts', args: [], rows: asRows },
+  rest: { script: 'rest/main.ts', args: [], rows: asRows },
+  'rest-2': { script: 'rest/main.ts', args: ['--quotas', '1500', '--starters', '2'], rows: asRows },
+  pure: { script: 'pure.ts', args: [], rows: null },
+};
+
+function readParts(): readonly string[] {
+  const { values } = parseArgs({ options: { parts: { type: 'string', default: Object.keys(PARTS).join(',') } } });
+  const parts = values.parts.split(',');
+  const unknown = parts.find((part) => PARTS[part] === undefined);
+  if (unknown === undefined) return parts;
+  throw new Error(`--parts ${unknown}: expected some of ${Object.keys(PARTS).join(',')}`);
+}
+
+/** The rows of a part; null where it failed, which its own output on standard error explains. */
+async function run(name: string): Promise<readonly BenchRow[] | null> {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`no part ${name}`);
+  console.error(`\n${name}`);
+  const script = fileURLToPath(new URL(part.script, import.meta.url));
+  const output = part.rows === null ? [] : ['--output', 'json'];
+  const child = spawn(process.execPath, [script, ...part.args, ...output], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [written, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (part.rows === null) {
+    process.stdout.write(written);
+    return code === 0 ? [] : null;
+  }
+  try {
+    return part.rows(JSON.parse(written));
+  } catch {
+    console.error(`${name} ended with ${String(code)} and without a report`);
+    return null;
+  }
+}
+
+try {
+  const rows: BenchRow[] = [];
+  const failed: string[] = [];
+  for (const name of readParts()) {
+    const measured = await run(name);
+    if (measured === null) failed.push(name);
+    else rows.push(...measured);
+  }
+  const above = exceeded(rows);
+  console.log(rowsText(rows));
+  for (const { name } of above) console.log(`ABOVE ITS LIMIT: ${name}`);
+  for (const name of failed) console.log(`FAILED: ${name}`);
+  if (above.length > 0 || failed.length > 0) process.exitCode = 1;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}

@@ -29,6 +29,8 @@ export interface StarterContext {
      * @throws the API server's error where it cannot be read: then nothing is written.
      */
     readonly before: (subject: PauseSubject) => Promise<PauseInForce | null>;
+    /** The pauses that hold for several subjects, as new as those of `before` for the given one. */
+    readonly around: (subject: PauseSubject) => Promise<(subject: PauseSubject) => PauseInForce | null>;
     /** Called when something is paused, or a pause ends. */
     readonly onChange: (listener: () => void) => void;
   };

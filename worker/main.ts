@@ -6,7 +6,9 @@ import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { release } from '../platform/process/release.ts';
+import { collectAfterStart, collectOften } from '../platform/process/memory.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
+import { shareWorkflowThread } from './workflow-thread/one-workflow-thread.ts';
 import { keepReported } from '../platform/temporal/worker-reports.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
 import type { Config } from './config.ts';
@@ -22,6 +24,7 @@ import {
 } from './workers.ts';
 import { workflowBundle } from './workflow-code.ts';
 
+collectOften();
 runProcess<ControllerConfig>('worker', controllerSettings, run);
 
 async function run(headroom: HeadroomProcess<Config>): Promise<void> {
@@ -38,6 +41,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
     onWrite: auditKubernetesWrites(log),
   });
 
+  shareWorkflowThread();
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
@@ -56,6 +60,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
   const workers = [...shared, ...ofCluster].map(({ name }) => name);
   log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
+  collectAfterStart();
   const schedule = clusterSchedule(config);
   const report = { cluster, scheduleId: schedule.id, worker: identity, release, settings: config.reported };
   void keepReported(client, report, { log, signal });

@@ -42,8 +42,6 @@ export interface Commit {
   readonly committedAt: EpochMs;
   /** The committer's account, where the forge knows one. */
   readonly committer: string | null;
-  /** The paths changed against the first parent (GitHub lists at most 300). */
-  readonly files: readonly string[];
 }
 
 /** The content of a file in a new commit. */
@@ -54,6 +52,14 @@ export interface FileChange {
   /** The blob of the present file; null for a new file. */
   readonly blobSha: string | null;
   readonly text: string;
+}
+
+/** A commit on top of a branch's tip. */
+export interface NewCommit {
+  readonly branch: string;
+  readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
+  readonly files: readonly FileChange[];
+  readonly message: string;
 }
 
 export type CommitOutcome =
@@ -139,10 +145,46 @@ export interface BranchRules {
   readonly isProtected: boolean;
 }
 
+/**
+ * A pull request with what decides about its merge: read at one moment as far as the forge can, and the rest when it is
+ * asked for.
+ */
+export interface PullRequestState {
+  readonly pull: PullRequest;
+  /** Of its head. */
+  checks(): Promise<Checks>;
+  /** Of its base branch. */
+  rules(): Promise<BranchRules>;
+  /** As `ForgePullRequests.approvals`. */
+  approvals(): Promise<readonly ForgeApproval[]>;
+  /** Null when it is not closed, or the forge does not say. */
+  closedBy(): Promise<string | null>;
+  /** The commit that its branch points to; null when there is no such branch. */
+  branchHead(): Promise<string | null>;
+  /** A file as the merge left it; null where it is not there, or nothing is merged. */
+  mergedFile(path: string): Promise<FileAtCommit | null>;
+}
+
+/** A file at a branch or a commit. Its text is null when it is too large, or no UTF-8. */
+export interface FileAtCommit {
+  readonly sha: string;
+  readonly text: string | null;
+}
+
 export type OpenOutcome =
   | { readonly kind: 'opened'; readonly pull: PullRequest }
   | { readonly kind: 'exists' }
   | { readonly kind: 'rejected'; readonly message: string };
+
+/** What becomes of a branch, a commit and a pull request that are asked for together. */
+export type OpenAtOnceOutcome =
+  | {
+      readonly kind: 'opened';
+      readonly pull: PullRequest;
+      readonly commit: { readonly sha: string; readonly at: EpochMs };
+    }
+  /** Some or all of it is not there, or not as it was asked for: it has to be looked for. With the forge's reasons. */
+  | { readonly kind: 'incomplete'; readonly message: string };
 
 /** The mode of an ordinary file in a tree. */
 export const PLAIN_FILE = '100644';
@@ -157,6 +199,14 @@ export interface Forge {
   readonly pullRequests: ForgePullRequests;
 }
 
+/** What is needed next of a base branch that is read. */
+export interface Alongside {
+  /** The beginning of the names of branches whose open pull requests `pullRequests.ownOpen` gives; empty: of none. */
+  readonly beginning: string;
+  /** A file or folder whose files are likely to be read. */
+  readonly path?: string | undefined;
+}
+
 /** The base branch and its files. */
 export interface ForgeFiles {
   /** The most bytes that are read. */
@@ -165,10 +215,9 @@ export interface ForgeFiles {
    * @param maxAgeMs how old a cached result may be; 0, the default, always asks (a conditional request, which costs no
    *   rate limit when nothing changed).
    * @param ref the branch; absent: the configured one, or the repository's default branch.
-   * @param alongside the beginning of the names of branches whose open pull requests are read with the same request, for
-   *   `pullRequests.ownOpen`.
+   * @param alongside what is read with the same request.
    */
-  base(maxAgeMs?: number, ref?: string, alongside?: string): Promise<BaseBranch | MissingBase>;
+  base(maxAgeMs?: number, ref?: string, alongside?: Alongside): Promise<BaseBranch | MissingBase>;
   /** Must be called when the base branches have moved (by a merge) or were deleted. */
   forgetBase(): void;
   /** All entries at and below a path of a tree, with full paths. */
@@ -182,8 +231,8 @@ export interface ForgeFiles {
    * @param ahead files that may be needed next: they fill up a request that is made anyway.
    */
   fileTexts(files: readonly BlobEntry[], ahead?: readonly BlobEntry[]): Promise<ReadonlyMap<string, string | null>>;
-  /** A file at a branch or commit; null when there is none. Its text is also null when it is too large. */
-  fileAt(path: string, ref: string): Promise<{ readonly sha: string; readonly text: string | null } | null>;
+  /** A file at a branch or commit; null when there is none. */
+  fileAt(path: string, ref: string): Promise<FileAtCommit | null>;
 }
 
 /** Branches and commits. */
@@ -201,12 +250,7 @@ export interface ForgeBranches {
   /**
    * Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit.
    */
-  commitFiles(input: {
-    readonly branch: string;
-    readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
-    readonly files: readonly FileChange[];
-    readonly message: string;
-  }): Promise<CommitOutcome>;
+  commitFiles(input: NewCommit): Promise<CommitOutcome>;
   /** Creates a commit with changed files on top of another commit, without a branch. */
   commitOnto(input: {
     readonly parent: string;
@@ -217,7 +261,15 @@ export interface ForgeBranches {
 }
 
 export interface ForgePullRequests {
+  /** Costs no rate limit where the forge has conditional requests and nothing changed. */
   get(number: number): Promise<PullRequest>;
+  /**
+   * @param ahead what is surely asked for: the approvals, and a file of the merge.
+   */
+  state(
+    number: number,
+    ahead?: { readonly approvals?: boolean; readonly mergedFile?: string },
+  ): Promise<PullRequestState>;
   /**
    * The number of the pull request of a branch of this repository, preferring an open one; null when there never was
    * one.
@@ -240,6 +292,18 @@ export interface ForgePullRequests {
     readonly title: string;
     readonly body: string;
   }): Promise<OpenOutcome>;
+  /**
+   * Whether `openAtOnce` can make these changes, and a base branch was read a moment ago with the branches of this
+   * beginning, among which the branch was not.
+   */
+  opensAtOnce(files: readonly FileChange[], branch: string, beginning: string): boolean;
+  /**
+   * Makes a branch at `parent` with one commit, and opens its pull request, all with one request. The forge may do a part
+   * of it; what it did is not undone.
+   */
+  openAtOnce(
+    input: NewCommit & { readonly base: string; readonly title: string; readonly body: string },
+  ): Promise<OpenAtOnceOutcome>;
   edit(number: number, change: { title?: string; body?: string; state?: 'closed' }): Promise<void>;
   addLabels(number: number, labels: readonly string[]): Promise<void>;
   /**

@@ -10,6 +10,8 @@ export interface PermitAsk {
   readonly cluster: string;
   /** The kind of write: "open pull request". */
   readonly write: string;
+  /** How many permits it takes: a request that makes several things takes one for each. Absent: one. */
+  readonly permits?: number;
 }
 
 /** The write budget that all workers and clusters with the same credential share. */

@@ -22,8 +22,13 @@ export function requestCancellation(method: string): AbortSignal | undefined {
 
 /** Whether people or the workflow cancelled the running activity, so that it must begin nothing new. */
 export function isInterrupted(): boolean {
+  return interruption()();
+}
+
+/** The same of the activity that runs now, to be asked also where it is not known any more. */
+export function interruption(): () => boolean {
   const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
-  return cancelled?.aborted === true && !isShutdown(cancelled);
+  return () => cancelled?.aborted === true && !isShutdown(cancelled);
 }
 
 /** Runs what has to be put in order although the activity is cancelled: its requests are not aborted. */

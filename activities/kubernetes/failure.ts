@@ -12,8 +12,6 @@ import { failure } from '../kernel/failure.ts';
  * denies everything for a moment, until it has read its roles.
  */
 const FORBIDDEN_RETRY_MS = 10_000;
-/** A person has to create a missing system namespace too. */
-const NOT_FOUND_RETRY_MS = 60_000;
 
 /** The HTTP status of an error of the API server; undefined for every other error. */
 export function statusCode(error: unknown): number | undefined {
@@ -58,7 +56,8 @@ export function withKubernetesFailures<A extends unknown[], R>(
  * Retry-After);
  * - 401: `KubernetesUnavailable` too, because an expired token is replaced without our help;
  * - 403: `KubernetesForbidden`, retried every ten seconds, so that a corrected role takes effect;
- * - a conflict (409) or a missing system namespace (404): retried;
+ * - a conflict (409), or an object that was deleted between the read and the write (404): retried soon, as the next attempt
+ * reads what is there now;
  * - any other rejection by the server: `InvalidInput`, not retried.
  *
  * An error that is not a response of the API server is returned unchanged.
@@ -84,7 +83,7 @@ export function kubernetesFailure(error: unknown): unknown {
     return unavailable(message, error, retryAfter(error));
   }
   if (code === 404) {
-    return unavailable(`not found: ${answer}`, error, NOT_FOUND_RETRY_MS);
+    return unavailable(`not found: ${answer}`, error);
   }
   if (code === 409 || code === 410) {
     return unavailable(`the object changed meanwhile (${code}): ${answer}`, error);
@@ -108,7 +107,7 @@ function statusOf(error: unknown): KubernetesStatus {
 }
 
 /** Retry-After in milliseconds; the API server sends whole seconds. */
-function retryAfter(error: ApiException<unknown>): number | undefined {
+export function retryAfter(error: ApiException<unknown>): number | undefined {
   const seconds = Number(error.headers['retry-after']);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
 }

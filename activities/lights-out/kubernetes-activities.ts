@@ -3,15 +3,17 @@ import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { GROUP, KIND, VERSION } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
-import { createPauseGuard, type PauseOptions } from '../kernel/pause.ts';
+import { createPauseGuard, type PauseOptions, readPausesFor } from '../kernel/pause.ts';
 import { ensureObjectEvent } from '../kernel/object-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
+import { ensureApproved } from './approve.ts';
 import { ensureFinalizer } from './finalizer.ts';
 import type { LightsOutActivities, ScheduleEvent } from './interface.ts';
-import { observeSchedule } from './observe-schedule.ts';
+import { listView, type ObserveOptions, observeSchedule } from './observe-schedule.ts';
+import { listCalendars } from './read-cluster.ts';
 import { awaitScaled } from './readiness.ts';
-import { ensureScaled } from './scale.ts';
+import { ensureScaled, memoryOf } from './scale.ts';
 import { ensureScheduleStatus } from './schedule-status.ts';
 
 export interface LightsOutOptions {
@@ -37,6 +39,13 @@ export function createLightsOutActivities(given: LightsOutOptions): LightsOutAct
   const options = { ...given, now: given.now ?? Date.now };
   const { kubernetes, now } = options;
   const guard = createPauseGuard(options);
+  const observing: ObserveOptions = {
+    ...options,
+    view: async ({ target }) => await listView(kubernetes, target.schedule),
+    calendars: async () => await listCalendars(kubernetes, options.systemNamespace),
+    pausesFor: async (subject) => await readPausesFor(options, subject),
+    memory: async (schedule, scheduleUid) => await memoryOf(options, schedule, scheduleUid).all(),
+  };
 
   function ensuring<I extends { readonly target: ScheduleTarget }, R>(
     write: (input: I) => Promise<R>,
@@ -49,8 +58,9 @@ export function createLightsOutActivities(given: LightsOutOptions): LightsOutAct
   }
 
   return {
-    observeSchedule: withKubernetesFailures((observeInput) => observeSchedule(options, observeInput)),
+    observeSchedule: withKubernetesFailures((observeInput) => observeSchedule(observing, observeInput)),
     ensureScaled: ensuring((batch) => ensureScaled(options, batch)),
+    ensureApproved: ensuring((input) => ensureApproved(options, input)),
     awaitScaled: withKubernetesFailures((wait) => awaitScaled(kubernetes, wait)),
     ensureFinalizer: ensuring((input) => ensureFinalizer(kubernetes, input)),
     ensureScheduleStatus: withKubernetesFailures((write) => ensureScheduleStatus(kubernetes, write, now)),

@@ -1,7 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { MetricCounter } from '@temporalio/common';
 import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
 
 /** Histogram buckets for the duration of a scaling run: those that dashboards of the first implementation use. */
 const SCALING_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600];
@@ -37,15 +36,6 @@ export function scalingMetrics(schedule: string): ScalingMetrics {
     error: ({ kind, namespace }) => errors?.add(1, { schedule, namespace, workload_type: kind }),
     processed: (direction, result) => processed?.add(1, { schedule, direction: directionName(direction), result }),
   };
-}
-
-/** When a schedule was last observed. */
-export function reconcileMetric(schedule: string, at: EpochMs): void {
-  // The worker's endpoint appends no unit to the name of a gauge, so the name contains it.
-  asyncLocalStorage
-    .getStore()
-    ?.metricMeter.createGauge('lightsout_last_reconcile_timestamp_seconds', 'float')
-    .set(at / 1000, { schedule });
 }
 
 function counter(name: string, description: string): MetricCounter | undefined {

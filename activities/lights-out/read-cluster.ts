@@ -1,11 +1,12 @@
 import type { V1ListMeta } from '@kubernetes/client-node';
-import { z } from 'zod';
-import { GROUP, PLURAL, VERSION, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
-import { hasReplicas } from '../../domain/lights-out/workload/kinds.ts';
-import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
+import { type Calendars, readCalendar } from '../../domain/lights-out/schedule/calendar.ts';
+import { CALENDAR, GROUP, PLURAL, VERSION, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
+import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
+import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
-import { orNull, statusCode } from '../kubernetes/failure.ts';
+import { orNull } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
+import { customPage } from './custom-page.ts';
 import {
   horizontalScalerOf,
   kedaScalerOf,
@@ -35,6 +36,15 @@ export async function readScheduleObject({ custom }: Kubernetes, name: string): 
   return await orNull<unknown>(custom.getClusterCustomObject({ ...SCHEDULES, name }));
 }
 
+/** The calendars of Headroom's namespace. */
+export async function listCalendars({ core }: Kubernetes, systemNamespace: string): Promise<Calendars> {
+  const range = { namespace: systemNamespace, labelSelector: CALENDAR };
+  const found = await listAll(async (page) => await core.listNamespacedConfigMap({ ...range, ...page }));
+  return new Map(
+    found.map(({ metadata, data = {} }) => [metadata?.name ?? '', readCalendar(metadata?.name ?? '', data)]),
+  );
+}
+
 export async function listNamespaces({ core }: Kubernetes): Promise<readonly ScopedNamespace[]> {
   return await listKept(async (range) => {
     const { metadata, items } = await core.listNamespace(range);
@@ -61,36 +71,45 @@ export async function listWorkloads(
   return { workloads: withAutoscalers(found, scalers), missing: missingTargets(found, scalers) };
 }
 
-/** One workload with its autoscalers, read now; null when it is gone. */
-export async function readWorkload(
+/**
+ * The workload of an item with the autoscalers that the item names, read now. One that is gone is only there for its
+ * autoscalers: without a UID and without replicas. Null when nothing of the item is left.
+ */
+export async function readItem(
   kubernetes: Kubernetes,
-  { kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
+  { workload, autoscalers = [] }: Pick<PlanItem, 'workload' | 'autoscalers'>,
 ): Promise<Workload | null> {
-  const found = await orNull(WORKLOAD_API[kind].read(kubernetes, { namespace, name }));
-  if (found === null) return null;
-  if (!hasReplicas(kind)) return { ...found, autoscalers: [] };
-  const scalers = await listScalers(kubernetes, namespace);
+  const { kind, namespace, name } = workload;
   const key = targetKey(kind, namespace, name);
-  return { ...found, autoscalers: scalers.filter(({ target }) => target === key).map(({ autoscaler }) => autoscaler) };
+  const [found, ...scalers] = await Promise.all([
+    orNull(WORKLOAD_API[kind].read(kubernetes, { namespace, name })),
+    ...autoscalers.map(async (scaler) => await readScaler(kubernetes, scaler, namespace)),
+  ]);
+  const own = scalers.filter((scaler) => scaler?.target === key).filter((scaler) => scaler !== null);
+  const [read = null] = found === null ? missingTargets([], own) : withAutoscalers([found], own);
+  return read;
 }
 
-/** The autoscalers of one namespace, or of all. */
-async function listScalers({ autoscaling, custom }: Kubernetes, namespace?: string): Promise<readonly Scaler[]> {
+async function readScaler(
+  { autoscaling, custom }: Kubernetes,
+  { kind, name }: Pick<Autoscaler, 'kind' | 'name'>,
+  namespace: string,
+): Promise<Scaler | null> {
+  if (kind === 'ScaledObject') {
+    const object = await orNull<unknown>(custom.getNamespacedCustomObject({ ...SCALED_OBJECTS, namespace, name }));
+    return object === null ? null : kedaScalerOf(object);
+  }
+  const object = await orNull(autoscaling.readNamespacedHorizontalPodAutoscaler({ namespace, name }));
+  return object === null ? null : horizontalScalerOf(object);
+}
+
+async function listScalers({ autoscaling, custom }: Kubernetes): Promise<readonly Scaler[]> {
   const [horizontal, keda] = await Promise.all([
     listKept(async (range) => {
-      const { metadata, items } =
-        namespace === undefined
-          ? await autoscaling.listHorizontalPodAutoscalerForAllNamespaces(range)
-          : await autoscaling.listNamespacedHorizontalPodAutoscaler({ namespace, ...range });
+      const { metadata, items } = await autoscaling.listHorizontalPodAutoscalerForAllNamespaces(range);
       return pageOf(metadata, items.map(horizontalScalerOf));
     }),
-    listCustom(
-      (range) =>
-        namespace === undefined
-          ? custom.listClusterCustomObject({ ...SCALED_OBJECTS, ...range })
-          : custom.listNamespacedCustomObject({ ...SCALED_OBJECTS, namespace, ...range }),
-      kedaScalerOf,
-    ),
+    listCustom((range) => custom.listClusterCustomObject({ ...SCALED_OBJECTS, ...range }), kedaScalerOf),
   ]);
   return [...horizontal, ...keda].filter((scaler) => scaler !== null);
 }
@@ -112,27 +131,13 @@ async function listKept<T>(
   return (await listAll<Page<T>>(page)).map(({ kept }) => kept);
 }
 
-/** A raw list response, where the typed client has no type. */
-const rawList = z.object({
-  metadata: z.object({ continue: z.string().optional() }).optional(),
-  items: z.array(z.unknown()),
-});
-
 /** All objects of a custom resource; none when the resource is not defined. */
 async function listCustom<T>(
   page: (range: ListRange) => Promise<unknown>,
   convert: (object: unknown) => T,
 ): Promise<readonly T[]> {
-  try {
-    return await listKept(async (range) => {
-      const { metadata, items } = rawList.parse(await page(range));
-      return pageOf(
-        metadata?.continue === undefined ? undefined : { _continue: metadata.continue },
-        items.map(convert),
-      );
-    });
-  } catch (error) {
-    if (statusCode(error) === 404) return [];
-    throw error;
-  }
+  return await listKept(async (range) => {
+    const { metadata, items } = await customPage(page(range), convert);
+    return pageOf(metadata, items);
+  });
 }

@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { overridesOf } from '../../domain/lights-out/workload/annotations.ts';
 import { annotationWrittenAt } from '../../domain/lights-out/workload/field-owner.ts';
-import { FINALIZER, SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import { FINALIZER, SLEEP_UNTIL, TAKES_OVER, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import type { SeenSchedule } from '../../domain/lights-out/decide/observation.ts';
+import { NAMED_NAMESPACES } from '../../domain/lights-out/decide/status.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
+import { type Calendars, calendarDays, NO_CALENDARS, timingWith } from '../../domain/lights-out/schedule/calendar.ts';
+import { type OwnTimesReader, ownTimesReader } from '../../domain/lights-out/schedule/own-times.ts';
 import { type Period, periodAt } from '../../domain/lights-out/schedule/period.ts';
 import type { OtherSchedule } from '../../domain/lights-out/workload/evaluation.ts';
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
@@ -18,8 +21,12 @@ export interface ScheduleNow {
   readonly seen: SeenSchedule;
   /** The period by crons and exceptions; null when the schedule is invalid. */
   readonly period: Period | null;
+  /** Reads annotations with times of their own; null when the schedule is invalid. */
+  readonly ownTimes: OwnTimesReader | null;
   /** Invalid annotations, which are ignored; the schedule itself stays valid. */
   readonly annotationProblems: readonly string[];
+  /** The namespaces in scope at the last observation, as its status has them; null when it has none, or only some. */
+  readonly namespaces: readonly string[] | null;
   /** Overrides of its annotations wake-until and sleep-until that are over. */
   readonly pastOverrides: readonly Override[];
 }
@@ -45,12 +52,19 @@ export function scheduleMetadata(object: unknown): Metadata {
   return objectMetadata.parse(object).metadata;
 }
 
-export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
+/** @param calendars those of the cluster. */
+export function scheduleNow(
+  object: unknown,
+  now: EpochMs,
+  calendars: Calendars,
+  { spec, problems, status: written } = readSchedule(object),
+): ScheduleNow {
   const metadata = scheduleMetadata(object);
-  const { spec, problems, status: written } = readSchedule(object);
   // The observation is stored in the history, and the plan contains the present namespaces.
-  const { namespaces: _named, ...status } = written;
-  const period = spec === null ? null : periodAt(spec, now);
+  const { namespaces = null, ...status } = written;
+  const shared = spec === null ? null : calendarDays(spec, calendars);
+  const timing = spec === null ? null : timingWith(spec, shared);
+  const period = timing === null ? null : periodAt(timing, now);
   const { overrides, problems: annotationProblems } = annotated(metadata, period, now);
   return {
     seen: {
@@ -64,11 +78,26 @@ export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
       problems,
       overrides: overrides.filter(({ until }) => until > now),
       status,
+      ...(shared === null ? {} : { calendars: { digest: shared.digest, problems: shared.problems } }),
     },
     period,
+    ownTimes: spec === null || timing === null ? null : ownTimesReader(timing, spec.ownTimes),
     annotationProblems,
+    namespaces: namespaces !== null && namespaces.length < NAMED_NAMESPACES ? namespaces : null,
     pastOverrides: overrides.filter(({ until }) => until <= now),
   };
+}
+
+/** The schedule with its calendars, which are only read where it names some; null when it is gone. */
+export async function scheduleWith(
+  object: unknown,
+  now: EpochMs,
+  calendars: () => Promise<Calendars>,
+): Promise<ScheduleNow | null> {
+  if (object === null) return null;
+  const read = readSchedule(object);
+  const isNamingAny = (read.spec?.calendars ?? []).length > 0;
+  return scheduleNow(object, now, isNamingAny ? await calendars() : NO_CALENDARS, read);
 }
 
 /**
@@ -76,7 +105,7 @@ export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
  * invalid.
  */
 export function otherSchedule(object: unknown): OtherSchedule {
-  const { name, creationTimestamp, deletionTimestamp } = scheduleMetadata(object);
+  const { name, creationTimestamp, deletionTimestamp, annotations } = scheduleMetadata(object);
   const { spec, status } = readSchedule(object);
   const isAllowed = spec !== null && (!spec.requireApproval || status.approved !== undefined);
   return {
@@ -84,6 +113,7 @@ export function otherSchedule(object: unknown): OtherSchedule {
     createdAt: Date.parse(creationTimestamp),
     spec: spec ?? NO_SPEC,
     isIdle: !isAllowed || spec.suspend || spec.dryRun || deletionTimestamp !== undefined,
+    ...(annotations[TAKES_OVER] === undefined ? {} : { takesOver: annotations[TAKES_OVER] }),
   };
 }
 

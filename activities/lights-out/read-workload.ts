@@ -8,6 +8,8 @@ import type {
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { z } from 'zod';
+import { podRequests } from '../../domain/kernel/pod-requests.ts';
+import { isRecord } from '../../domain/kernel/record.ts';
 import {
   annotationWrittenAt,
   createdBy,
@@ -17,8 +19,10 @@ import {
 } from '../../domain/lights-out/workload/field-owner.ts';
 import {
   GROUP,
+  KEDA_PAUSED,
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
+  OWN_TIMES,
   SLEEP_UNTIL,
   type WorkloadType,
   workloadTypes,
@@ -31,6 +35,17 @@ import type {
   SetBy,
   Workload,
 } from '../../domain/lights-out/workload/workload.ts';
+
+/** A workload with pods and their counts. */
+export interface ReplicatedObject {
+  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+  };
+}
 
 /** An autoscaler, and the workload that it scales. */
 export interface Scaler {
@@ -84,11 +99,19 @@ function targetOf(kind: WorkloadType, namespace: string, name: string): Pick<Sca
 }
 
 export function deploymentOf({ metadata, spec, status }: V1Deployment): LoneWorkload {
-  return { ...base('Deployment', metadata, status?.observedGeneration), ...replicasOf(spec, status) };
+  return {
+    ...base('Deployment', metadata, status?.observedGeneration),
+    ...replicasOf(spec, status),
+    ...requestsOf(spec),
+  };
 }
 
 export function statefulSetOf({ metadata, spec, status }: V1StatefulSet): LoneWorkload {
-  return { ...base('StatefulSet', metadata, status?.observedGeneration), ...replicasOf(spec, status) };
+  return {
+    ...base('StatefulSet', metadata, status?.observedGeneration),
+    ...replicasOf(spec, status),
+    ...requestsOf(spec),
+  };
 }
 
 export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {
@@ -101,11 +124,64 @@ export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {
   };
 }
 
+/** What is read of the objects of Argo and KEDA, which their definitions hold to these types. */
+interface CustomWorkload extends KubernetesObject {
+  readonly spec?: { readonly replicas?: number; readonly template?: unknown };
+  readonly status?: {
+    readonly observedGeneration?: unknown;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+  };
+}
+
+export function rolloutOf(object: unknown): LoneWorkload {
+  const { metadata, spec, status } = withDates(object as CustomWorkload);
+  return {
+    ...base('Rollout', metadata, generationOf(status?.observedGeneration)),
+    ...replicasOf(spec, status),
+    ...requestsOf(spec),
+  };
+}
+
+export function scaledJobOf(object: unknown): LoneWorkload {
+  const { metadata } = withDates(object as CustomWorkload);
+  const paused = metadata?.annotations?.[KEDA_PAUSED];
+  return {
+    ...base('ScaledJob', metadata),
+    replicas: null,
+    isSuspended: paused !== undefined && paused !== 'false',
+    ready: 0,
+    present: 0,
+  };
+}
+
+/** A Rollout by the counts of its pods. */
+export function replicatedOf(object: unknown): ReplicatedObject {
+  const { metadata, spec, status } = object as CustomWorkload;
+  const observedGeneration = generationOf(status?.observedGeneration);
+  return { ...(metadata && { metadata }), ...(spec && { spec }), status: { ...status, observedGeneration } };
+}
+
+/** Argo writes it as text. */
+function generationOf(observed: unknown): number {
+  return Number(observed) || 0;
+}
+
+/** The readers expect the client's Dates; what is read as plain JSON has text. */
+export function withDates<T extends KubernetesObject>(object: T): T {
+  const { metadata } = object;
+  if (metadata?.creationTimestamp === undefined) return object;
+  const creationTimestamp = new Date(metadata.creationTimestamp);
+  return { ...object, metadata: Object.assign({}, metadata, { creationTimestamp }) };
+}
+
 /** How an object of each kind is read, as the API server sends it. */
 export const WORKLOAD_READERS: Readonly<Record<WorkloadType, (object: KubernetesObject) => LoneWorkload>> = {
   Deployment: deploymentOf,
   StatefulSet: statefulSetOf,
   CronJob: (object) => cronJobOf(object as V1CronJob),
+  Rollout: rolloutOf,
+  ScaledJob: scaledJobOf,
 };
 
 function replicasOf(
@@ -118,6 +194,15 @@ function replicasOf(
     ready: status?.readyReplicas ?? 0,
     present: status?.replicas ?? 0,
   };
+}
+
+/** By the template: what the pods of one that sleeps would request. */
+function requestsOf(spec: { readonly template?: unknown } | undefined): Pick<Workload, 'requests'> {
+  const template = spec?.template;
+  const pod = isRecord(template) ? template['spec'] : undefined;
+  const { cpu, memory } = isRecord(pod) ? podRequests(pod) : {};
+  const requests = { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
+  return Object.keys(requests).length === 0 ? {} : { requests };
 }
 
 /** Managed fields are evaluated here and not kept: they are most of an object's size. */
@@ -138,14 +223,27 @@ function base(
     annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
     changed: observedGeneration < generation ? changed : withLatest(changed, statusWrittenAt(managedFields)),
     createdBy: createdBy(managedFields),
-    ...sleepingSince(metadata),
+    ...annotatedSince(metadata),
+    ...controllerOf(metadata),
   };
 }
 
-/** When a person put it to sleep by annotation, if known. */
-function sleepingSince({ annotations, managedFields }: V1ObjectMeta): Pick<Workload, 'sleepingSince'> {
-  const at = annotations?.[SLEEP_UNTIL] === undefined ? null : annotationWrittenAt(managedFields, SLEEP_UNTIL);
-  return at === null ? {} : { sleepingSince: at };
+function controllerOf({ ownerReferences = [] }: V1ObjectMeta): Pick<Workload, 'controller'> {
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  if (owner === undefined) return {};
+  const { apiVersion, kind, name } = owner;
+  return { controller: { group: apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '', kind, name } };
+}
+
+/** When people wrote the annotations that put it to sleep or give it times of its own, if known. */
+function annotatedSince({ annotations, managedFields }: V1ObjectMeta): Pick<Workload, 'sleepingSince' | 'timesSince'> {
+  const writtenAt = (key: string): number | null =>
+    annotations?.[key] === undefined ? null : annotationWrittenAt(managedFields, key);
+  const [asleep, times] = [writtenAt(SLEEP_UNTIL), writtenAt(OWN_TIMES)];
+  return {
+    ...(asleep === null ? {} : { sleepingSince: asleep }),
+    ...(times === null ? {} : { timesSince: times }),
+  };
 }
 
 /** For a change without a time: the latest time it can have, which is when its controller wrote the status. */
@@ -159,7 +257,8 @@ export function namespaceOf({ metadata, status }: V1Namespace): ScopedNamespace 
     labels: metadata?.labels ?? {},
     annotations: ownAnnotations(metadata?.annotations, `${GROUP}/`),
     isDeleting: metadata?.deletionTimestamp !== undefined || status?.phase === 'Terminating',
-    ...sleepingSince(metadata ?? {}),
+    ...(metadata?.creationTimestamp === undefined ? {} : { createdAt: metadata.creationTimestamp.getTime() }),
+    ...annotatedSince(metadata ?? {}),
   };
 }
 

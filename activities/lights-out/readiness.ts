@@ -1,14 +1,17 @@
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
+import { unpackItem } from '../../domain/lights-out/decide/packed.ts';
 import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
+import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
 import type { ReadinessWait } from './interface.ts';
-import { type ReplicatedObject, WORKLOAD_API } from './workload-api.ts';
+import type { ReplicatedObject } from './read-workload.ts';
+import { WORKLOAD_API } from './workload-api.ts';
 
-type Awaited = ReadinessWait['items'][number];
+type Awaited = Pick<PlanItem, 'workload' | 'to'>;
 
 /** Pods start within seconds or take minutes: polled after 2 s at first, and every 15 s after five minutes. */
 const PACE: PollPace = { first: 2_000, last: 15_000, ramp: 5 * 60_000 };
@@ -19,7 +22,8 @@ const FEW = 5;
 const NAMED = 5;
 
 /** @throws NotYet, retried, until every workload allows the next priority to begin. */
-export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: ReadinessWait): Promise<void> {
+export async function awaitScaled(kubernetes: Kubernetes, { direction, workloads }: ReadinessWait): Promise<void> {
+  const items = workloads.map(unpackItem);
   const groups = [...Map.groupBy(items, ({ workload }) => `${workload.kind} ${workload.namespace}`).values()];
   const found = await inParallel(AT_ONCE, groups, async (group) => await readGroup(kubernetes, group));
   const missing = found.flat().flatMap(([item, object]) => {
@@ -33,10 +37,7 @@ export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: 
   throw notYet(`${missing.length} of ${items.length} workloads are not ${what} yet: ${names}`, PACE);
 }
 
-/**
- * The items of one kind and namespace with their objects, undefined for a workload that is gone or was created again;
- * none for a kind without pods.
- */
+/** The items of one kind and namespace with their objects, undefined for one that is gone; none for a kind without pods. */
 async function readGroup(
   kubernetes: Kubernetes,
   items: readonly Awaited[],
@@ -50,10 +51,10 @@ async function readGroup(
           orNull(pods.read(kubernetes, { namespace, name })),
         )
       : await pods.list(kubernetes, first.workload.namespace);
-  const byUid = new Map(
-    objects.filter((present) => present !== null).map((present) => [present.metadata?.uid, present]),
+  const byName = new Map(
+    objects.filter((present) => present !== null).map((present) => [present.metadata?.name, present]),
   );
-  return items.map((item) => [item, byUid.get(item.workload.uid)] as const);
+  return items.map((item) => [item, byName.get(item.workload.name)] as const);
 }
 
 /**

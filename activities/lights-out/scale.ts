@@ -1,12 +1,22 @@
 import { pauseSentence } from '../../domain/kernel/pause.ts';
+import { isAtLeast } from '../../domain/kernel/resource-version.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
+import { isSameVersion, scheduleVersion } from '../../domain/lights-out/decide/schedule-version.ts';
+import { unpackItems } from '../../domain/lights-out/decide/packed.ts';
+import { IdleCount } from '../../domain/lights-out/decide/savings.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
+import { OBJECT_RESOURCES } from '../../domain/lights-out/workload/kinds.ts';
+import { recalled, rememberedOf } from '../../domain/lights-out/workload/remembered.ts';
 import { isScaledDown, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
-import type { Evaluation, EvaluationContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
+import type {
+  Evaluation,
+  EvaluationContext,
+  ObjectChange,
+  PlanItem,
+} from '../../domain/lights-out/workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
-import { isInterrupted } from '../kernel/cancellation.ts';
 import { type PauseOptions, readPause } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';
@@ -14,9 +24,11 @@ import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
 import { itemFailure } from './item-failure.ts';
 import { type ScalingMetrics, scalingMetrics } from './metrics.ts';
 import { type ContextSettings, othersThan, evaluationContext } from './evaluation-context.ts';
-import { listNamespaces, listSchedules, readScheduleObject, readWorkload } from './read-cluster.ts';
-import { scheduleNow, type ScheduleNow } from './read-schedule-object.ts';
-import { writeObject } from './write-object.ts';
+import { listCalendars, listNamespaces, listSchedules, readItem, readScheduleObject } from './read-cluster.ts';
+import { type ScheduleNow, scheduleWith } from './read-schedule-object.ts';
+import { ScalingMemory } from './scaling-memory.ts';
+import { WriteBudget } from './write-budget.ts';
+import { SetBack, skipMissedRuns, writeObject } from './write-object.ts';
 
 export interface ScaleOptions extends ContextSettings {
   readonly kubernetes: Kubernetes;
@@ -25,23 +37,48 @@ export interface ScaleOptions extends ContextSettings {
   readonly now: () => EpochMs;
 }
 
-/** Workloads written in parallel: enough for hundreds a minute behind slow webhooks without a burst. */
+/** Workloads of a batch in hand at a time, so that slow webhooks hold up few others. */
 const AT_ONCE = 10;
+/** One for all schedules. */
+const budget = new WriteBudget();
+/** The item is as planned. */
+const PLANNED = 'planned';
 /** How often a workload is evaluated again after a conflict. */
 const ROUNDS = 5;
 
 /**
- * Writes the items of a plan. A failed item is an outcome; only when the whole API server is unavailable does the batch
- * fail and is retried. The retry finds the items that were already written.
+ * Writes the items of a plan, each as it is to be by an evaluation at the moment of its write. A failed item is an
+ * outcome; only when the whole API server is unavailable does the batch fail and is retried. The retry finds the items
+ * that were already written.
  */
 export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise<BatchOutcome> {
   const metrics = scalingMetrics(batch.target.schedule);
-  const surroundings = createSurroundings(options, batch);
-  const outcomes = await inParallel(AT_ONCE, batch.items, async (item) => {
-    // Items that were not started are left to the next pass, which observes what was done.
-    if (isInterrupted()) return null;
+  const memory = memoryOf(options, batch.target.schedule, batch.scheduleUid);
+  const changed = { isSchedule: false };
+  const surroundings = createSurroundings(options, batch, memory, changed);
+  const items = unpackItems(batch.items);
+  const versions = new WrittenVersions();
+  // Before the batch: what is put to sleep by it is remembered again.
+  await memory.forget(batch.outdated ?? []);
+  const awake: string[] = [];
+  const idle = new IdleCount();
+  const outcomes = await inParallel(AT_ONCE, items, async (item) => {
     try {
-      return await ensureItem(options, { item, schedule: batch.target.schedule, metrics, surroundings });
+      const done = await budget.run(
+        async () =>
+          await ensureItem(options, {
+            item,
+            schedule: batch.target.schedule,
+            metrics,
+            surroundings,
+            versions,
+            memory,
+            awake,
+            idle,
+          }),
+      );
+      // Items that were not started are left to the next pass.
+      return done === null ? outcome(item, 'unstarted') : done === PLANNED ? null : done;
     } catch (error) {
       const detail = itemFailure(error);
       if (detail === null) throw error;
@@ -50,10 +87,16 @@ export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise
     }
   });
   for (const [index, result] of outcomes.entries()) {
-    if (result === null) continue;
-    metrics.processed(batch.items[index]?.direction ?? 'Up', result.kind === 'done' ? 'success' : result.kind);
+    if (result?.kind === 'unstarted') continue;
+    metrics.processed(items[index]?.direction ?? 'Up', result?.kind ?? 'success');
   }
-  return { outcomes: outcomes.filter((result) => result !== null) };
+  await memory.forget(awake);
+  return {
+    versions: versions.newest,
+    outcomes: outcomes.filter((result) => result !== null),
+    ...(idle.isEmpty ? {} : { idle: idle.byNamespace }),
+    ...(changed.isSchedule ? { isScheduleChanged: true } : {}),
+  };
 }
 
 interface ItemInput {
@@ -61,68 +104,105 @@ interface ItemInput {
   readonly schedule: string;
   readonly metrics: ScalingMetrics;
   readonly surroundings: Surroundings;
+  readonly versions: WrittenVersions;
+  readonly memory: ScalingMemory;
+  /** Gets the UID of each workload that was woken. */
+  readonly awake: string[];
+  readonly idle: IdleCount;
+}
+
+/** The memory of a schedule in the cluster. */
+export function memoryOf(
+  { kubernetes, systemNamespace }: Pick<ScaleOptions, 'kubernetes' | 'systemNamespace'>,
+  schedule: string,
+  scheduleUid: string,
+): ScalingMemory {
+  return new ScalingMemory(kubernetes, { schedule, scheduleUid, systemNamespace });
+}
+
+/** The newest version that a batch wrote of each resource. */
+class WrittenVersions {
+  readonly newest: Record<string, string> = {};
+
+  add(kind: ObjectChange['kind'], version: string): void {
+    const resource = OBJECT_RESOURCES[kind];
+    if (version !== '' && isAtLeast(version, this.newest[resource] ?? '0')) this.newest[resource] = version;
+  }
 }
 
 async function ensureItem(
   options: ScaleOptions,
-  { item, schedule, metrics, surroundings }: ItemInput,
-): Promise<ItemOutcome> {
+  { item, schedule, metrics, surroundings, versions, memory, awake, idle }: ItemInput,
+): Promise<ItemOutcome | typeof PLANNED> {
   const { kubernetes } = options;
   const { namespace } = item.workload;
-  let next = item;
   for (let round = 0; ; round += 1) {
     // Checked before every write: a batch may take ten minutes, and conflicts may take several rounds.
     const pause = await readPause(options, { controller: 'lights-out', namespace, name: schedule });
     if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
-    if (await write(kubernetes, next)) {
+    const found = await readItem(kubernetes, item);
+    if (found === null) return outcome(item, 'skipped', 'gone');
+    const surrounding = await surroundings(savedStateOf(found).managedBy);
+    if (typeof surrounding === 'string') return outcome(item, 'skipped', surrounding);
+    const workload = recalled(found, surrounding.context);
+    const evaluated = beforePause(workload, item, surrounding.context.schedule);
+    const evaluation = evaluate(evaluated, surrounding.namespaces.get(namespace) ?? null, surrounding.context);
+    if (evaluation.kind === 'keep') return kept(item, workload, evaluation);
+    if (evaluation.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(evaluation.item));
+    // What is gone cannot be put to sleep, only let go.
+    if (workload.uid === '' && item.direction === 'Down') return outcome(item, 'skipped', 'gone');
+    const entry = rememberedOf(workload.uid, evaluation);
+    if (entry !== null) await memory.remember([entry]);
+    if (await write(options, evaluation, versions)) {
+      if (item.direction === 'Up') awake.push(workload.uid);
+      idle.add(workload, (evaluation.item.from ?? 0) - (evaluation.item.to ?? 0));
       metrics.operation(item.workload, item.direction);
-      return outcome(item, 'done');
+      return PLANNED;
     }
     if (round === ROUNDS) {
       metrics.error(item.workload);
       return outcome(item, 'failed', `others wrote it at the same time, ${ROUNDS} times in a row`);
     }
-    const workload = await readWorkload(kubernetes, item.workload);
-    if (workload === null || workload.uid !== item.workload.uid) {
-      const isMissing = item.workload.uid === '';
-      return outcome(item, 'skipped', isMissing ? 'its autoscalers, or what they scale, changed meanwhile' : 'gone');
-    }
-    const surrounding = await surroundings(savedStateOf(workload).managedBy);
-    if (typeof surrounding === 'string') return outcome(item, 'skipped', surrounding);
-    const evaluated = beforePause(workload, item, next.from, surrounding.context.schedule);
-    const evaluation = evaluate(evaluated, surrounding.namespaces.get(workload.namespace) ?? null, surrounding.context);
-    if (evaluation.kind === 'keep') return kept(item, workload, evaluation);
-    if (evaluation.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(evaluation.item));
-    next = evaluation.item;
   }
 }
 
 /**
  * A workload as it was before its ScaledObject was paused for this item. KEDA removes the replicas at once, maybe
- * before the annotations are written, so the earlier number is the one to restore.
+ * before the annotations are written, so the planned number is the one to restore.
  */
-function beforePause(workload: Workload, { direction, writes }: PlanItem, from: number | null, schedule: string) {
+function beforePause(workload: Workload, { direction, from, to }: PlanItem, schedule: string): Workload {
   const { kind, replicas, autoscalers } = workload;
-  if (direction !== 'Down' || from === null || replicas === null || replicas >= from) return workload;
-  if (isScaledDown(savedStateOf(workload), kind) || !writes.some((other) => other.kind === kind)) return workload;
+  if (direction !== 'Down' || from === null || replicas === null || replicas >= from || from === to) return workload;
+  if (isScaledDown(savedStateOf(workload), kind)) return workload;
   const isPaused = autoscalers.some(
-    ({ uid, annotations }) =>
-      writes.some((other) => other.kind === 'ScaledObject' && other.uid === uid) &&
+    ({ kind: scaler, annotations }) =>
+      scaler === 'ScaledObject' &&
       annotations[MANAGED_BY] === schedule &&
       annotations[KEDA_PAUSED_REPLICAS] !== undefined,
   );
   return isPaused ? { ...workload, replicas: from, changed: null } : workload;
 }
 
-/** False when something changed since the observation or is gone, so that the item has to be evaluated again. */
-async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Promise<boolean> {
+/** False when something changed since it was read or is gone, so that the item has to be evaluated again. */
+async function write(
+  { kubernetes, now }: Pick<ScaleOptions, 'kubernetes' | 'now'>,
+  { item, writes, skipsMissedRuns }: Extract<Evaluation, { kind: 'change' }>,
+  versions: WrittenVersions,
+): Promise<boolean> {
+  const { workload, direction } = item;
   // In sequence: an autoscaler that is not held yet would scale its workload up again.
   for (const change of writes) {
     try {
-      await writeObject(kubernetes, workload.namespace, change);
+      const { namespace } = workload;
+      const isCounted = skipsMissedRuns === true && change.kind === 'CronJob';
+      const next = isCounted ? await skipMissedRuns(kubernetes, namespace, change, now()) : change;
+      versions.add(next.kind, await writeObject(kubernetes, namespace, next));
     } catch (error) {
       const code = statusCode(error);
       if (code === 409 || code === 404) return false;
+      // It sleeps, and the memory has what it was; the next observation says that its marks are gone.
+      if (direction === 'Down' && error instanceof SetBack && error.isOfMarks && change.kind === workload.kind)
+        continue;
       throw error;
     }
   }
@@ -134,12 +214,11 @@ function kept(
   item: PlanItem,
   workload: Workload,
   { reason, detail }: Extract<Evaluation, { kind: 'keep' }>,
-): ItemOutcome {
+): ItemOutcome | typeof PLANNED {
   const isHeld = isScaledDown(savedStateOf(workload), workload.kind);
   const isDown = reason === 'AsDesired' ? isHeld : reason === 'AtRest' || reason === 'SuspendedByUser';
   const isAsWanted = item.direction === 'Down' ? isDown : reason === 'AsDesired' && !isHeld;
-  if (isAsWanted) return outcome(item, 'done');
-  return outcome(item, 'skipped', detail ?? reason);
+  return isAsWanted ? PLANNED : outcome(item, 'skipped', detail ?? reason);
 }
 
 function otherwise({ direction, reason }: PlanItem): string {
@@ -163,24 +242,33 @@ type Surroundings = (owner: string | null) => Promise<
  * Reads the schedule, the others and the namespaces once, when the first workload needs them. They are read again for a
  * workload annotated by an unknown schedule: it may have been created since and must not be treated as gone.
  */
-function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batch: Batch): Surroundings {
+function createSurroundings(
+  { kubernetes, systemNamespace, now, ...settings }: ScaleOptions,
+  batch: Batch,
+  memory: ScalingMemory,
+  changed: { isSchedule: boolean },
+): Surroundings {
   const { target, scheduleUid, observeInput } = batch;
   const { protectedNamespaces, gitopsManagers } = settings;
 
   async function read() {
-    const [object, schedules, namespaces] = await Promise.all([
+    const [object, schedules, namespaces, kept] = await Promise.all([
       readScheduleObject(kubernetes, target.schedule),
       listSchedules(kubernetes),
       listNamespaces(kubernetes),
+      memory.all(),
     ]);
     const at = now();
-    const own = object === null ? null : scheduleNow(object, at);
+    const own = await scheduleWith(object, at, async () => await listCalendars(kubernetes, systemNamespace));
+    if (batch.schedule !== undefined && !isSameVersion(batch.schedule, scheduleVersion(own?.seen ?? null)))
+      changed.isSchedule = true;
     if (own !== null && own.seen.uid !== scheduleUid) return 'the schedule was deleted and created again meanwhile';
     if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule became invalid meanwhile';
     if (own !== null && !own.seen.isDeleting && isIdle(own))
       return 'the schedule became suspended or a dry run meanwhile';
     const others = othersThan(target.schedule, schedules);
-    const context = evaluationContext(observeInput, own, others, { now: at, protectedNamespaces, gitopsManagers });
+    const settled = { now: at, protectedNamespaces, gitopsManagers, kept };
+    const context = evaluationContext(observeInput, own, others, settled);
     return { context, namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])) };
   }
 

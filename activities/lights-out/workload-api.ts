@@ -3,7 +3,18 @@ import type { V1ListMeta } from '@kubernetes/client-node';
 import type { WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { listAll } from '../kubernetes/list.ts';
-import { cronJobOf, deploymentOf, type LoneWorkload, statefulSetOf } from './read-workload.ts';
+import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { customPage } from './custom-page.ts';
+import {
+  cronJobOf,
+  deploymentOf,
+  type LoneWorkload,
+  type ReplicatedObject,
+  replicatedOf,
+  rolloutOf,
+  scaledJobOf,
+  statefulSetOf,
+} from './read-workload.ts';
 
 /** Which part of a list is asked for. */
 export interface ListRange {
@@ -15,17 +26,6 @@ export interface ListRange {
 interface ObjectLocation {
   readonly namespace: string;
   readonly name: string;
-}
-
-/** A workload with pods and their counts. */
-export interface ReplicatedObject {
-  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
-  readonly spec?: { readonly replicas?: number };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly replicas?: number;
-    readonly readyReplicas?: number;
-  };
 }
 
 interface WorkloadApi {
@@ -42,6 +42,18 @@ interface WorkloadApi {
     readonly list: (kubernetes: Kubernetes, namespace: string) => Promise<readonly ReplicatedObject[]>;
   } | null;
 }
+
+function customResource(kind: WorkloadType): {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+} {
+  const { group, version, resource } = WORKLOAD_KINDS[kind].resource;
+  return { group, version, plural: resource };
+}
+
+export const ROLLOUTS = customResource('Rollout');
+export const SCALED_JOBS = customResource('ScaledJob');
 
 export const WORKLOAD_API: Readonly<Record<WorkloadType, WorkloadApi>> = {
   Deployment: {
@@ -74,6 +86,29 @@ export const WORKLOAD_API: Readonly<Record<WorkloadType, WorkloadApi>> = {
       const { metadata, items } = await batch.listCronJobForAllNamespaces(range);
       return { metadata, items: items.map(cronJobOf) };
     },
+    pods: null,
+  },
+  Rollout: {
+    read: async ({ custom }, location) =>
+      rolloutOf(await custom.getNamespacedCustomObject({ ...ROLLOUTS, ...location })),
+    page: async ({ custom }, range) =>
+      await customPage(custom.listClusterCustomObject({ ...ROLLOUTS, ...range }), rolloutOf),
+    pods: {
+      read: async ({ custom }, location) =>
+        replicatedOf(await custom.getNamespacedCustomObject({ ...ROLLOUTS, ...location })),
+      list: async ({ custom }, namespace) =>
+        await listAll(async (range) => {
+          const page = custom.listNamespacedCustomObject({ ...ROLLOUTS, namespace, ...range });
+          const { metadata = {}, items } = await customPage(page, replicatedOf);
+          return { metadata, items };
+        }),
+    },
+  },
+  ScaledJob: {
+    read: async ({ custom }, location) =>
+      scaledJobOf(await custom.getNamespacedCustomObject({ ...SCALED_JOBS, ...location })),
+    page: async ({ custom }, range) =>
+      await customPage(custom.listClusterCustomObject({ ...SCALED_JOBS, ...range }), scaledJobOf),
     pods: null,
   },
 };

@@ -93,14 +93,32 @@ export interface QuotaCandidates {
   readonly current?: ResourceList;
 }
 
+/** What people are told that a quota needs. */
+export interface Recommendation {
+  readonly quotaUid: string;
+  readonly changes: readonly LimitChange[];
+  readonly evidence: readonly string[];
+  /**
+   * How the policy changed the requirement, and where the quota's status differs from the count: after the values in
+   * the Event, and a field of the log line.
+   */
+  readonly notes?: readonly string[];
+  readonly mode: ResizePolicy['mode'];
+  readonly at: EpochMs;
+}
+
 /**
  * The activities of the quota resizer. `observe…` only reads; `await…` polls by failing with a retryable `NotYet` and
  * returns when something has changed; `ensure…` writes, is idempotent, and looks for a write that timed out before it
  * tries again. Every `ensure…` checks the pauses first and fails with `GloballyPaused` or `Paused`.
  */
 export interface QuotaResizeActivities {
-  /** The quota, its namespace, the policy in force, what was denied and is still missing, and the Lease. */
-  observeQuota(input: { target: QuotaTarget }): Promise<QuotaObservation>;
+  /**
+   * The quota, its namespace, the policy in force, what was denied and is still missing, and the Lease.
+   *
+   * @param input.afterMs to wait before, in milliseconds: Temporal's server has no timers shorter than a second.
+   */
+  observeQuota(input: { target: QuotaTarget; afterMs?: number }): Promise<QuotaObservation>;
 
   /** Locates the quota in Git and proves that the edit is possible, before anything is written. */
   observeSource(input: {
@@ -115,38 +133,36 @@ export interface QuotaResizeActivities {
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
 
-  /** Returns when the forge shows a pull request that differs from `lastSeen`. */
+  /** Returns when the forge shows a pull request that differs from `lastSeen`: what was seen, or null where it has to be read. */
   awaitPullRequestChange(input: {
     target: QuotaTarget;
     decision: Decision;
     lastSeen: PullRequestObservation;
     /** Since when nothing has changed: polling slows down from then on, independent of wake-ups of the workflow. */
     quietSince: EpochMs;
-  }): Promise<void>;
+    /** When `lastSeen` was read; absent: long ago. */
+    seenAt?: EpochMs;
+  }): Promise<PullRequestObservation | null>;
 
   /** Returns when the cluster's spec.hard is at least `limits`, or the quota is gone or replaced. */
   awaitSync(input: { target: QuotaTarget; quotaUid: string; limits: ResourceList }): Promise<void>;
 
   /** Writes a JSON log line, the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
-  ensureRecommendation(input: {
-    target: QuotaTarget;
-    quotaUid: string;
-    changes: readonly LimitChange[];
-    evidence: readonly string[];
-    /**
-     * How the policy changed the requirement, and where the quota's status differs from the count: after the values in
-     * the Event, and a field of the log line.
-     */
-    notes?: readonly string[];
-    mode: ResizePolicy['mode'];
-    at: EpochMs;
-  }): Promise<void>;
+  ensureRecommendation(input: Recommendation & { readonly target: QuotaTarget }): Promise<void>;
 
   /** Writes an Event for people on the quota. */
   ensureQuotaEvent(input: ResizeEvent): Promise<void>;
 
-  /** Locks the quota, and stores the decision, before the first write to the forge. */
-  ensureLeaseAcquired(input: { target: QuotaTarget; decision: Decision }): Promise<LeaseOutcome>;
+  /**
+   * Locks the quota, and stores the decision, before the first write to the forge.
+   *
+   * @param input.recommendation is written beside it, as by `ensureRecommendation`.
+   */
+  ensureLeaseAcquired(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    recommendation?: Recommendation;
+  }): Promise<LeaseOutcome>;
 
   /**
    * Unlocks the Leases of batched quotas that the decision's pull request does not raise, as if they had never been

@@ -5,6 +5,7 @@ import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts'
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { currentWorkflow } from '../kernel/audit.ts';
+import { waitBefore } from '../kernel/wait-before.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
@@ -70,6 +71,8 @@ export function createQuotaResizeKubernetesActivities(
   const ensureRecommendation = recommendationWriter({ ...options, leases });
   const observing = { ...options, timings: resizeTimings(options.timings), leases };
 
+  const observe = withKubernetesFailures((target: QuotaTarget) => observeQuota(observing, target));
+
   function ensuring<I extends { readonly target: QuotaTarget }, R>(
     write: (input: I) => Promise<R>,
   ): (input: I) => Promise<R> {
@@ -80,12 +83,18 @@ export function createQuotaResizeKubernetesActivities(
   }
 
   return {
-    observeQuota: withKubernetesFailures(({ target }) => observeQuota(observing, target)),
+    observeQuota: async ({ target, afterMs }) => {
+      await waitBefore(afterMs);
+      return await observe(target);
+    },
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
     ensureRecommendation: ensuring(ensureRecommendation),
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
-    ensureLeaseAcquired: ensuring(async ({ target, decision }) => {
-      const outcome = await leases.acquire(target, decision);
+    ensureLeaseAcquired: ensuring(async ({ target, decision, recommendation }) => {
+      const [outcome] = await Promise.all([
+        leases.acquire(target, decision),
+        recommendation && ensureRecommendation({ target, ...recommendation }),
+      ]);
       if (outcome.kind === 'acquired') auditDecision(options.log, target, decision);
       return outcome;
     }),

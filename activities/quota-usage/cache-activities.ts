@@ -6,6 +6,7 @@ import { fingerprint } from '../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsageObservation, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
+import { waitBefore } from '../kernel/wait-before.ts';
 import type { UsageCache } from './usage-cache.ts';
 import type { CountedQuota, UsageCacheActivities, ObserveUsageInput } from './interface.ts';
 
@@ -31,8 +32,9 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
       const isWrong = seen.staleValues.length > 0;
       throw notYet(isWrong ? 'the status is as wrong as before' : 'what could not be counted cannot be yet', everyMs);
     },
-    observeNamespaceUsage: async ({ cluster: asked, namespace }) => {
+    observeNamespaceUsage: async ({ cluster: asked, namespace, afterMs }) => {
       requireCluster(asked);
+      await waitBefore(afterMs);
       const counted = await countAll(namespace);
       if (counted.every(isNamed)) return counted;
       // A cache may be slightly ahead of the status or behind it; numbers that others act on must be stable.

@@ -24,10 +24,15 @@ export interface UsageCacheActivities {
   observeUsageChange(
     observeInput: ObserveUsageInput & { readonly since: string; readonly everyMs: number },
   ): Promise<UsageObservation>;
-  /** All quotas of a namespace with their counted usage, from the caches as they are. */
+  /**
+   * All quotas of a namespace with their counted usage, from the caches as they are.
+   *
+   * @param input.afterMs to wait before, in milliseconds.
+   */
   observeNamespaceUsage(input: {
     readonly cluster: string;
     readonly namespace: string;
+    readonly afterMs?: number;
   }): Promise<readonly CountedQuota[]>;
 }
 

@@ -4,7 +4,11 @@ import { type ActionCount, actionsOf, type BilledEvent, scaledActions } from '..
 import { readEvent } from '../usage-load/temporal-runs.ts';
 import { stepsOf, type TimedEvent } from '../usage-load/temporal-steps.ts';
 
-type HistoryEvent = BilledEvent & TimedEvent;
+type HistoryEvent = BilledEvent &
+  TimedEvent & {
+    /** Bytes of the state that the run before handed over, as Temporal stores it; of the start of a workflow. */
+    readonly carried?: number;
+  };
 
 /** The events of each run of a workflow, the oldest run first. */
 export type Histories = readonly (readonly HistoryEvent[])[];
@@ -27,9 +31,16 @@ export async function historiesOf(client: Client, workflowId: string): Promise<H
   const histories: HistoryEvent[][] = [];
   for (const { runId } of runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())) {
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    histories.push((events ?? []).map(readEvent));
+    histories.push((events ?? []).map((event) => ({ ...readEvent(event), ...carriedIn(event) })));
   }
   return histories;
+}
+
+function carriedIn({
+  workflowExecutionStartedEventAttributes: start,
+}: Parameters<typeof readEvent>[0]): Pick<HistoryEvent, 'carried'> {
+  if (!start?.continuedExecutionRunId) return {};
+  return { carried: (start.input?.payloads ?? []).reduce((sum, { data }) => sum + (data?.length ?? 0), 0) };
 }
 
 /** What was done between two moments (milliseconds since 1970). */

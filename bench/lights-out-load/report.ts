@@ -38,7 +38,7 @@ function phaseLines({
   const each = (value: number | undefined | null): string => (value == null ? '-' : `${value.toFixed(2)} s`);
   return [
     title,
-    `  from the edit: first workload ${each(seconds[0])}, half of them ${each(spans?.p50)}, last ${each(spans?.max)}, status ${each(statusAfter)}`,
+    `  from the first edit: first workload ${each(seconds[0])}, half of them ${each(spans?.p50)}, last ${each(spans?.max)}, status ${each(statusAfter)}`,
     `  writes of workloads: ${changes} that took effect of ${toWrite} to be written (${(changes / toWrite).toFixed(2)} each)${missing}; without effect: ${listed(asked.refused)}`,
     `  other requests of the worker: ${asked.reads} reads, ${asked.lists} lists, ${asked.statusWrites.length} status writes, ${asked.events} Events, ${asked.scheduleWrites} of the schedule`,
     `  Temporal: ${temporalText(temporal)}`,
@@ -65,15 +65,17 @@ function idleLines({ workloads, cycle, actionsPerPass, perDay, perQuietDay }: Id
 }
 
 /** The report for people, a paragraph for each part of the run. */
-export function reportText({ options, toWrite, phases, runs, idle, isExact }: LoadReport): string {
-  const { workloads, namespaces, seed } = options;
+export function reportText({ options, toWrite, phases, runs, carriedBytes, idle, isExact }: LoadReport): string {
+  const { schedules, workloads, namespaces, seed } = options;
   return [
     [
-      `${workloads} workloads in ${namespaces} namespaces, seed ${seed}; ${toWrite} of them are awake, the others are at 0 or suspended`,
+      `${workloads} workloads in ${namespaces} namespaces, ${schedules === 1 ? 'one schedule' : `${schedules} schedules`}, seed ${seed}; ${toWrite} of them are awake, the others are at 0 or suspended`,
       'kube-controller-manager runs without the controllers of workloads: there are no pods, only what a schedule writes',
     ],
     ...phases.map(phaseLines),
-    [`the history of the schedule has ${runs} ${runs === 1 ? 'run' : 'runs'}`],
+    [
+      `the workflows had ${runs} ${runs === 1 ? 'run' : 'runs'}; the most that one carried into its next run: ${(carriedBytes / 1024).toFixed(1)} KiB`,
+    ],
     ...(idle === null ? [] : [idleLines(idle)]),
     [
       isExact

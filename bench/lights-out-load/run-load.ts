@@ -8,10 +8,11 @@ import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from '../../test/ligh
 import { type Asked, askedBy, editedAt } from '../../test/lights-out/load/asked.ts';
 import {
   fillCluster,
-  LOAD_LABEL,
   type LoadOptions,
   namesToWrite,
   planPopulation,
+  shareLabels,
+  shareOfNamespace,
 } from '../../test/lights-out/load/population.ts';
 import {
   changesOfSpec,
@@ -31,6 +32,8 @@ export interface RunOptions extends LoadOptions {
   readonly delay: number;
   /** Whether the cost of a schedule that has nothing to do is measured too; it takes four minutes. */
   readonly idle: boolean;
+  /** Whether there are phases in batches, in which a process is killed. */
+  readonly faults: boolean;
   readonly log: (what: string) => void;
 }
 
@@ -39,7 +42,7 @@ export interface PhaseReport {
   readonly toWrite: number;
   /** How often a spec was changed, as the API server itself counts; a write is one such change. */
   readonly changes: number;
-  /** Seconds from the edit of the schedule to the write of each workload, in order. */
+  /** Seconds from the first edit of a schedule to the write of each workload, in order. */
   readonly seconds: readonly number[];
   /** Seconds from the edit to the status that says that nothing is left. */
   readonly statusAfter: number | null;
@@ -51,11 +54,13 @@ export interface PhaseReport {
 }
 
 export interface LoadReport {
-  readonly options: LoadOptions & Pick<RunOptions, 'batchSize' | 'delay'>;
+  readonly options: Required<LoadOptions> & Pick<RunOptions, 'batchSize' | 'delay'>;
   readonly toWrite: number;
   readonly phases: readonly PhaseReport[];
-  /** Of the whole history of the schedule: runs, events. */
+  /** Of all schedules, in their whole histories. */
   readonly runs: number;
+  /** Of the greatest state that a workflow carried from one run into the next, as Temporal stores it. */
+  readonly carriedBytes: number;
   readonly idle: IdleCost | null;
   readonly isExact: boolean;
 }
@@ -69,7 +74,6 @@ interface MadePhase {
   readonly after: Snapshot;
 }
 
-const SCHEDULE = 'load';
 const WORKER = 'headroom-worker';
 
 /** Pods that nobody runs are of no use here, and thousands of them would be in the way of what is measured. */
@@ -100,26 +104,31 @@ class Run {
    * How often the API server was restarted: each start is a new process, and its use of the machine is counted anew.
    */
   #restarts = 0;
+  readonly #schedules: readonly string[];
   #worker: SupervisedProcess | undefined;
   #starter: SupervisedProcess | undefined;
 
   constructor(plane: HeadroomPlane, options: RunOptions) {
     this.#plane = plane;
     this.#options = options;
+    this.#schedules = Array.from({ length: options.schedules ?? 1 }, (_, index) => nameOf(index));
     this.#cluster = new LightsOutCluster(plane);
     this.#admin.loadFromFile(plane.plane.adminKubeconfig);
   }
 
   async report(): Promise<LoadReport> {
     const { log, batchSize, delay } = this.#options;
+    const schedules = this.#schedules.length;
     const population = planPopulation(this.#options);
     const toWrite = namesToWrite(population);
     log(`filling the cluster: ${population.length} workloads, ${toWrite.size} of them awake`);
-    await fillCluster(this.#admin, population);
+    await fillCluster(this.#admin, population, this.#schedules.length);
     const original = await takeSnapshot(this.#admin);
     [this.#worker, this.#starter] = await Promise.all([this.#plane.startWorker(), this.#plane.startStarter()]);
-    await this.#cluster.schedule(SCHEDULE, { ...UP, namespaceSelector: { matchLabels: LOAD_LABEL } });
-    await settlesIn(this.#cluster, SCHEDULE, 'Up');
+    await this.#each(async (name, index) => {
+      await this.#cluster.schedule(name, { ...UP, namespaceSelector: { matchLabels: shareLabels(index) } });
+    });
+    await this.#each(async (name) => await settlesIn(this.#cluster, name, 'Up'));
 
     const meter = new SpanMeter(
       () => this.#pids(),
@@ -129,18 +138,7 @@ class Run {
     try {
       await this.#phase(meter, 'down, without limit', 'Down', {});
       await this.#phase(meter, 'up, without limit', 'Up', {});
-      const rateLimit = { batchSize, delayBetweenBatches: `${delay}s` };
-      const limits = { downscaleRateLimit: rateLimit, upscaleRateLimit: rateLimit };
-      const middle = middleOfBatch(toWrite.size, batchSize);
-      const batches = `batches of ${batchSize} every ${delay} s`;
-      await this.#throughGate(gate);
-      await this.#phase(meter, `down, ${batches}, worker killed at write ${middle}`, 'Down', limits, async () => {
-        await this.#killWorker(gate, middle);
-      });
-      await this.#throughGate(gate);
-      await this.#phase(meter, `up, ${batches}, API server killed at write ${middle}`, 'Up', limits, async () => {
-        await this.#killApiServer(gate, middle);
-      });
+      if (this.#options.faults) await this.#faults(meter, gate, toWrite.size);
     } finally {
       meter.stop();
       // The worker is stopped before the gate, since all its requests go through it.
@@ -150,14 +148,17 @@ class Run {
     const idle = this.#options.idle ? await this.#idle() : null;
 
     log('reading the audit log and the histories');
-    const [events, histories] = await Promise.all([
-      this.#plane.plane.auditEvents(),
-      historiesOf(this.#plane.client, lightsOutId({ cluster: CLUSTER, schedule: SCHEDULE })),
-    ]);
+    const events = await this.#plane.plane.auditEvents();
+    const histories = (
+      await this.#each(
+        async (schedule) => await historiesOf(this.#plane.client, lightsOutId({ cluster: CLUSTER, schedule })),
+      )
+    ).flat();
     const phases = this.#made.map((made): PhaseReport => {
       const span = { from: made.span.from.getTime(), to: made.span.to.getTime() };
       const asked = askedBy(WORKER, events, span);
-      const edited = editedAt(events, SCHEDULE, span) ?? span.from;
+      const edits = this.#schedules.flatMap((schedule) => editedAt(events, schedule, span) ?? []);
+      const edited = Math.min(...edits, span.to);
       const seconds = [...asked.written.values()].flat().map((at) => (at - edited) / 1000);
       const status = asked.statusWrites.at(-1);
       return {
@@ -169,21 +170,42 @@ class Run {
         asked,
         temporal: shareOf(histories, span),
         machine: made.span.machine,
-        problems: problemsOf(made, original, asked, toWrite),
+        problems: problemsOf(made, original, asked, toWrite, schedules),
       };
     });
     const { workloads, namespaces, seed } = this.#options;
     return {
-      options: { workloads, namespaces, seed, batchSize, delay },
+      options: { schedules, workloads, namespaces, seed, batchSize, delay },
       toWrite: toWrite.size,
       phases,
       runs: histories.length,
+      carriedBytes: Math.max(0, ...histories.flat().map(({ carried = 0 }) => carried)),
       idle,
       isExact: phases.every(({ problems }) => problems.length === 0),
     };
   }
 
-  /** Changes the schedule, lets `meanwhile` go wrong what is to go wrong, and waits until all is done. */
+  async #each<T>(work: (schedule: string, index: number) => Promise<T>): Promise<readonly T[]> {
+    return await Promise.all(this.#schedules.map(work));
+  }
+
+  async #faults(meter: SpanMeter, gate: KubernetesGate, writes: number): Promise<void> {
+    const { batchSize, delay } = this.#options;
+    const rateLimit = { batchSize, delayBetweenBatches: `${delay}s` };
+    const limits = { downscaleRateLimit: rateLimit, upscaleRateLimit: rateLimit };
+    const middle = middleOfBatch(writes, batchSize);
+    const batches = `batches of ${batchSize} every ${delay} s`;
+    await this.#throughGate(gate);
+    await this.#phase(meter, `down, ${batches}, worker killed at write ${middle}`, 'Down', limits, async () => {
+      await this.#killWorker(gate, middle);
+    });
+    await this.#throughGate(gate);
+    await this.#phase(meter, `up, ${batches}, API server killed at write ${middle}`, 'Up', limits, async () => {
+      await this.#killApiServer(gate, middle);
+    });
+  }
+
+  /** Changes the schedules, lets `meanwhile` go wrong what is to go wrong, and waits until all is done. */
   async #phase(
     meter: SpanMeter,
     title: string,
@@ -196,8 +218,8 @@ class Run {
     const [, span] = await meter.during(async () => {
       const trouble = meanwhile();
       const spec = { ...(state === 'Up' ? UP : DOWN), ...limits };
-      await Promise.all([this.#cluster.patchSchedule(SCHEDULE, { spec }), trouble]);
-      await settlesIn(this.#cluster, SCHEDULE, state);
+      await Promise.all([this.#each(async (name) => await this.#cluster.patchSchedule(name, { spec })), trouble]);
+      await this.#each(async (name) => await settlesIn(this.#cluster, name, state));
       await untilLateRequestsCame();
     });
     this.#made.push({ title, state, span, before, after: await takeSnapshot(this.#admin) });
@@ -255,6 +277,10 @@ class Run {
   }
 }
 
+function nameOf(schedule: number): string {
+  return `load-${schedule}`;
+}
+
 /** The number of a write in the middle of the load and in the middle of its batch, counted from 1. */
 export function middleOfBatch(writes: number, batchSize: number): number {
   const batch = Math.floor(writes / 2 / batchSize);
@@ -266,10 +292,12 @@ function problemsOf(
   original: Snapshot,
   { written }: Asked,
   toWrite: ReadonlySet<string>,
+  schedules: number,
 ): readonly string[] {
+  const scheduleOf = (name: string): string => nameOf(shareOfNamespace(/ (.*)\//.exec(name)?.[1] ?? '', schedules));
   const changes = changesOfSpec(before, after);
   return [
-    ...(state === 'Up' ? differences(original, after) : notAsleep(original, after, toWrite, SCHEDULE)),
+    ...(state === 'Up' ? differences(original, after) : notAsleep(original, after, toWrite, scheduleOf)),
     // The audit log ends with the API server: a write of its last moment may be missing in it, and is not in the object.
     ...[...changes].flatMap(([name, count]) => {
       const expected = toWrite.has(name) ? 1 : 0;

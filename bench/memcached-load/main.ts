@@ -5,17 +5,12 @@
  * specified got an episode, or a pass over it wrote anything.
  */
 import { parseArgs } from 'node:util';
+import { log, reportFormat, runProgram } from '../program.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { reportText } from './report.ts';
 import { type RunOptions, runLoad } from './run-load.ts';
 
-const started = performance.now();
-/** On standard error, so that the report alone is on standard output. */
-const log = (what: string): void => {
-  console.error(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
-};
-
-function readOptions(): RunOptions & { readonly output: string } {
+function readOptions(): RunOptions & { readonly output: 'table' | 'json' } {
   const { values } = parseArgs({
     options: {
       instances: { type: 'string', default: '500' },
@@ -24,23 +19,18 @@ function readOptions(): RunOptions & { readonly output: string } {
       output: { type: 'string', default: 'table' },
     },
   });
-  if (!['table', 'json'].includes(values.output)) throw new Error(`--output ${values.output}: expected table or json`);
   return {
     instances: wholeNumber('instances', values.instances, 1),
     changes: wholeNumber('changes', values.changes, 1),
     idleSeconds: wholeNumber('idle-seconds', values['idle-seconds'], 1),
-    output: values.output,
+    output: reportFormat(values.output),
     log,
   };
 }
 
-try {
+await runProgram(async () => {
   const options = readOptions();
   const report = await runLoad(options);
   console.log(options.output === 'json' ? JSON.stringify(report, null, 2) : reportText(report));
-  if (report.again.writes > 0 || report.again.woken > 0) process.exitCode = 1;
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
-process.exit();
+  return report.again.writes === 0 && report.again.woken === 0;
+});

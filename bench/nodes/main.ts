@@ -5,18 +5,13 @@
  * Karpenter's.
  */
 import { parseArgs } from 'node:util';
+import { log, reportFormat, runProgram } from '../program.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { isCheapEnough, reportText } from './report.ts';
 import { type RunOptions, runNodes } from './run.ts';
 import { SHAPES } from './workload.ts';
 
-const started = performance.now();
-/** On standard error, so that the report alone is on standard output. */
-const log = (what: string): void => {
-  console.error(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${what}`);
-};
-
-function readOptions(): RunOptions & { readonly output: string } {
+function readOptions(): RunOptions & { readonly output: 'table' | 'json' } {
   const { values } = parseArgs({
     options: {
       pods: { type: 'string', default: '500' },
@@ -25,25 +20,20 @@ function readOptions(): RunOptions & { readonly output: string } {
       output: { type: 'string', default: 'table' },
     },
   });
-  if (!['table', 'json'].includes(values.output)) throw new Error(`--output ${values.output}: expected table or json`);
   const shape = SHAPES.find((known) => known === values.shape);
   if (shape === undefined) throw new Error(`--shape ${values.shape}: expected ${SHAPES.join(' or ')}`);
   return {
     pods: wholeNumber('pods', values.pods, 1),
     shape,
     seed: wholeNumber('seed', values.seed, 0),
-    output: values.output,
+    output: reportFormat(values.output),
     log,
   };
 }
 
-try {
+await runProgram(async () => {
   const options = readOptions();
   const report = await runNodes(options);
   console.log(options.output === 'json' ? JSON.stringify(report, null, 2) : reportText(report));
-  if (!isCheapEnough(report)) process.exitCode = 1;
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
-process.exit();
+  return isCheapEnough(report);
+});

@@ -1,5 +1,6 @@
 import type { ApiCalls } from './api-calls.ts';
 import type { BurstResult } from './burst.ts';
+import { type Limit, median } from './limits.ts';
 import type { Distribution } from './percentiles.ts';
 import type { LoadOptions, OperationKind } from './plan.ts';
 import type { Lags, Making } from './run-phase.ts';
@@ -142,6 +143,37 @@ function burstLines({ sides, headroom, machine }: BurstReport): string[] {
   ];
 }
 
+/** The lags of each rate over its rounds; nothing where there was one round. */
+function roundLines(phases: readonly PhaseReport[]): string[] {
+  const rates = [...new Set(phases.map(({ rate }) => rate))];
+  return rates.flatMap((rate) => {
+    const rounds = phases.filter((phase) => phase.rate === rate);
+    if (rounds.length === 1) return [];
+    const columns = ['min', 'median', 'max'].map((title) => title.padStart(8)).join(' ');
+    return [
+      `${rate} changes a second, ${rounds.length} rounds: lag of what lowers usage, ms`.padEnd(66) + columns,
+      ...Object.keys(rounds[0]?.sides ?? {}).flatMap((side) =>
+        (['p50', 'p90', 'p99', 'max'] as const).map((part) => {
+          const values = rounds.map(({ sides }) => sides[side]?.lags.controllers?.[part] ?? 0);
+          const three = [Math.min(...values), median(values), Math.max(...values)];
+          return `  ${side} ${part}`.padEnd(66) + three.map(ms).join(' ');
+        }),
+      ),
+    ];
+  });
+}
+
+/** Each limit with what was measured; empty where there are none. */
+export function limitsText(limits: readonly Limit[]): string {
+  return limits
+    .map(({ what, unit, measured, most, isHeld }) => {
+      const amount = (value: number): string =>
+        [Number(value.toFixed(2)), unit].filter((part) => part !== '').join(' ');
+      return `${isHeld ? 'held ' : 'ABOVE'} ${what}: ${amount(measured)}, at most ${amount(most)}`;
+    })
+    .join('\n');
+}
+
 /** The report for people, a paragraph for each part of the run. */
 export function reportText({ options, processors, fill, phases, burst, untrue }: LoadReport): string {
   const paragraphs = [
@@ -150,6 +182,7 @@ export function reportText({ options, processors, fill, phases, burst, untrue }:
       ...(fill.headroom === null ? [] : headroomLines(fill.headroom, 0)),
     ],
     ...phases.map(phaseLines),
+    ...[roundLines(phases)].filter((lines) => lines.length > 0),
     ...(burst === null ? [] : [burstLines(burst)]),
     Object.entries(untrue).map(([name, quotas]) =>
       quotas.length === 0

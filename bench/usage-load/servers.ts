@@ -29,8 +29,12 @@ const originalResync = { controllerManagerFlags: ['--resource-quota-sync-period=
 /** The harness's own range has 254 addresses, and every namespace gets services. */
 const apiServerFlags = ['--service-cluster-ip-range=10.0.0.0/16'];
 
-/** A cluster with Kubernetes' own controller, and one with Headroom in its place: one worker and one starter. */
-export async function startAgainstHeadroom(): Promise<LoadServers> {
+/**
+ * A cluster with Kubernetes' own controller, and one with Headroom in its place.
+ *
+ * @param isDoubled whether a second starter stands by, as in a deployment that survives the loss of one.
+ */
+export async function startAgainstHeadroom(isDoubled: boolean): Promise<LoadServers> {
   const [original, headroom] = await Promise.all([
     startOriginalPlane({ ...originalResync, apiServerFlags }),
     startUsagePlane({ apiServerFlags, ownServers: true }),
@@ -44,6 +48,8 @@ export async function startAgainstHeadroom(): Promise<LoadServers> {
       headroom.startWorker(),
       headroom.startStarter({ METRICS_ADDRESS: metrics }),
     ]);
+    // The first one has the Lease by now.
+    const second = isDoubled ? await headroom.startStarter() : null;
     return {
       clusters: { original: original.adminKubeconfig, headroom: headroom.plane.adminKubeconfig },
       pids: () => ({
@@ -52,6 +58,7 @@ export async function startAgainstHeadroom(): Promise<LoadServers> {
         'headroom temporal': headroom.temporal.pid(),
         'headroom worker': worker.pid,
         'headroom starter': starter.pid,
+        ...(second === null ? {} : { 'headroom second starter': second.pid }),
       }),
       headroom: {
         client: headroom.client,

@@ -31,6 +31,8 @@ export interface Ask {
   readonly cluster: string;
   /** The kind of write: "open pull request". */
   readonly write: string;
+  /** How many permits it takes: one request may make several things. Absent: one. */
+  readonly permits?: number;
 }
 
 /** Questions that arrive together, from one process or several. */
@@ -93,7 +95,9 @@ export function isQuestions(raw: unknown): raw is Questions {
 function isAsk(raw: unknown): raw is Ask {
   const ask = fieldsOf(raw);
   const isText = ['id', 'call', 'target', 'cluster', 'write'].every((field) => typeof ask[field] === 'string');
-  return isText && writePriorities.some((priority) => priority === ask['priority']);
+  const { permits = 1 } = ask;
+  const isCount = typeof permits === 'number' && Number.isInteger(permits) && permits > 0;
+  return isText && isCount && writePriorities.some((priority) => priority === ask['priority']);
 }
 
 /** Whether a payload says for how long GitHub limits requests. */

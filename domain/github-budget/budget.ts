@@ -98,7 +98,7 @@ export function grantPermits(
   }
 
   const callOf = new Map(asks.filter(({ call }) => !granted.has(call)).map(({ id, call }) => [id, call]));
-  const turnOf = turns(state, now, state.queue.length);
+  const turnOf = turnsOfQueue(state, now);
   const grants = [...state.grants];
   const queue: Waiting[] = [];
   const waits = new Map<string, { readonly position: number; readonly waitMs: number }>();
@@ -108,7 +108,7 @@ export function grantPermits(
     if (call === undefined) {
       queue.push(entry);
     } else if (held === null && turn <= now) {
-      grants.push({ at: now, call });
+      for (let permit = 0; permit < permitsOf(entry, limits); permit += 1) grants.push({ at: now, call });
       granted.add(call);
     } else {
       const waitMs = state.paused === null ? Math.min(turn - now, LONGEST_WAIT_MS) : PAUSED_WAIT_MS;
@@ -131,9 +131,10 @@ export function grantPermits(
  * counts in every window, so the number of permits does not change. Null when there is none.
  */
 function givenAgain(state: BudgetState, { call }: Ask, now: EpochMs): BudgetState | null {
-  const given = state.grants.find((grant) => grant.call === call && now - grant.at <= state.limits.validMs);
-  if (given === undefined) return null;
-  return { ...state, grants: [...state.grants.filter((grant) => grant !== given), { at: now, call }] };
+  const given = state.grants.filter((grant) => grant.call === call && now - grant.at <= state.limits.validMs);
+  if (given.length === 0) return null;
+  const others = state.grants.filter((grant) => !given.includes(grant));
+  return { ...state, grants: [...others, ...given.map(() => ({ at: now, call }))] };
 }
 
 /**
@@ -193,6 +194,23 @@ export function turns({ grants, limits, limited }: BudgetState, now: EpochMs, co
   return found;
 }
 
+/** When each writer of the queue has all of its permits. */
+function turnsOfQueue(state: BudgetState, now: EpochMs): readonly EpochMs[] {
+  const counts = state.queue.map((entry) => permitsOf(entry, state.limits));
+  const all = turns(
+    state,
+    now,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+  let last = -1;
+  return counts.map((count) => all[(last += count)] ?? now);
+}
+
+/** A write that needs more permits than a window has would never get them. */
+function permitsOf({ permits = 1 }: Pick<Ask, 'permits'>, { windows }: BudgetLimits): number {
+  return Math.min(permits, ...windows.map(({ most }) => most));
+}
+
 /** How many permits count in each window now. */
 export function used(state: BudgetState, now: EpochMs): readonly number[] {
   return state.limits.windows.map(
@@ -210,7 +228,11 @@ function reasonToHold({ paused, limited }: BudgetState): string | null {
  * The state with the question in the queue: by priority, then by arrival. A known writer keeps its arrival, even if it
  * became more urgent. The queue may then be one entry too long.
  */
-function enqueued(state: BudgetState, { id, priority, target, cluster, write }: Ask, now: EpochMs): BudgetState {
+function enqueued(
+  state: BudgetState,
+  { id, priority, target, cluster, write, permits }: Ask,
+  now: EpochMs,
+): BudgetState {
   const existing = state.queue.find((other) => other.id === id);
   const entry: Waiting = {
     id,
@@ -218,6 +240,7 @@ function enqueued(state: BudgetState, { id, priority, target, cluster, write }: 
     target,
     cluster,
     write,
+    ...(permits === undefined ? {} : { permits }),
     since: existing?.since ?? now,
     arrival: existing?.arrival ?? state.arrivals,
     askBy: existing?.askBy ?? now,

@@ -40,9 +40,13 @@ export function isLessPercent(a: Percent, b: Percent): boolean {
   return left.numerator * right.denominator < right.numerator * left.denominator;
 }
 
-/** The part in percent of the whole, rounded down to a tenth: "80", "12.5"; null of a whole that is 0. */
-export function percentOf(part: Quantity, whole: Quantity): Percent | null {
+/**
+ * The part in percent of the whole, rounded down to so many decimals, so that only what is full is 100: "80", "12.5"; null of a
+ * whole that is 0.
+ */
+export function percentOf(part: Quantity, whole: Quantity, decimals = 1): Percent | null {
   if (whole.nano <= 0n) return null;
-  const tenths = (part.nano * 1000n) / whole.nano;
-  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
+  const digits = `${(part.nano * 10n ** BigInt(2 + decimals)) / whole.nano}`.padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
 }

@@ -108,6 +108,12 @@ function keepsSpelling(scale: Scale, whole: string, fraction: string): boolean {
   return (scale.exponent - fraction.length) % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
 }
 
+/** The texts that were read last: a cluster has few different ones, and each is read again with every change of usage. */
+const read = new Map<string, Quantity>();
+/** So many are kept, and none that is longer than those that controllers write: who writes one may make up any text. */
+const MAX_KEPT = 200;
+const MAX_KEPT_LENGTH = 24;
+
 /**
  * Reads a quantity as Kubernetes does: an amount finer than a nano is rounded away from zero to one, a binary amount is
  * capped at ±(2⁶³−1), and a binary amount below one becomes decimal.
@@ -115,6 +121,16 @@ function keepsSpelling(scale: Scale, whole: string, fraction: string): boolean {
  * @throws {QuantityError} with Kubernetes' own message when the text is not a quantity.
  */
 export function parseQuantity(text: string): Quantity {
+  const kept = read.get(text);
+  if (kept !== undefined) return kept;
+  const quantity = newQuantity(text);
+  if (text.length > MAX_KEPT_LENGTH) return quantity;
+  if (read.size >= MAX_KEPT) read.clear();
+  read.set(text, quantity);
+  return quantity;
+}
+
+function newQuantity(text: string): Quantity {
   const match = text === '' ? null : SCANNER.exec(text);
   if (match === null) {
     throw new QuantityError(FORMAT_MESSAGE);

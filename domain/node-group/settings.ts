@@ -10,7 +10,7 @@ import {
 } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
 
-/** The first implementation's. */
+/** The VPSie autoscaler's. */
 export const DEFAULT_VPSIE_SECRET = 'vpsie-secret';
 
 const groupSettings = {

@@ -1,4 +1,4 @@
-/** Coalesces the changes of a namespace into few recounts: the first at once, the others after a short gap. */
+/** Coalesces the changes of a namespace into few recounts: at once while little changes, after a gap while much does. */
 import type { EpochMs } from '../kernel/time.ts';
 
 /** The state of one namespace. JSON only. */
@@ -8,23 +8,23 @@ export interface CoalesceState {
   /** Milliseconds: the minimum interval between the last recount and the next. */
   readonly gapMs: number;
   readonly lastRecountAt: EpochMs | null;
-  /** Changes since the last recount. */
-  readonly changesSince: number;
+  /** How many recounts may follow the last one without a gap; a fraction grows to a whole one with time. */
+  readonly credit: number;
 }
-
-export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: null, changesSince: 0 };
 
 /** A change: `moved` may free or move usage, `charged` was probably charged by admission, `urgent` is not delayed. */
 export type ChangeKind = 'moved' | 'charged' | 'urgent';
 
-/** Milliseconds between two recounts: of a namespace in which little changes, and of one in which much does. */
-const GAP_MS = 75;
-const BUSY_GAP_MS = 150;
+/** Milliseconds between two recounts of a namespace whose credit is used up: at first, doubled each time, and at most. */
+const FIRST_GAP_MS = 20;
+const GAP_MS = 150;
 /**
- * A namespace is busy with more than one change per so many milliseconds since its last recount. A controller that
- * changes a pod every second or two does not make it busy; a rolling update or a batch of jobs does.
+ * So many recounts of a namespace follow each other without a gap, and one more for each span of time since. A controller
+ * that changes a pod every second or two never waits, and neither does somebody who ends a few pods at once; a rolling update
+ * and a batch of jobs are counted at the pace of the gap.
  */
-const BUSY_MS_PER_CHANGE = 500;
+const CREDIT = 4;
+const MS_PER_CREDIT = 500;
 /** A recount takes at most the tenth part of the time, so that a huge namespace does not hold up all others. */
 const SHARE = 10;
 /**
@@ -32,6 +32,8 @@ const SHARE = 10;
  * By then the status is true in nearly every case, and a count finds nothing to write.
  */
 const CHARGED_DEBOUNCE_MS = 200;
+
+export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: null, credit: CREDIT };
 
 /**
  * Adds a change at `now`. The recount is due as soon as the interval since the last one is over, and never later than
@@ -45,15 +47,20 @@ export function noteChange(before: CoalesceState, kind: ChangeKind, now: EpochMs
   return {
     ...state,
     dueAt: state.dueAt === null ? due : Math.min(state.dueAt, due),
-    changesSince: state.changesSince + 1,
   };
 }
 
 /** Records a recount at `now`. */
 export function noteRecount(state: CoalesceState, now: EpochMs): CoalesceState {
-  const elapsed = state.lastRecountAt === null ? Number.POSITIVE_INFINITY : now - state.lastRecountAt;
-  const isBusy = elapsed < state.changesSince * BUSY_MS_PER_CHANGE;
-  return { dueAt: null, gapMs: isBusy ? BUSY_GAP_MS : GAP_MS, lastRecountAt: now, changesSince: 0 };
+  const credit = Math.max(0, creditAt(state, now) - 1);
+  const gapMs = credit >= 1 ? 0 : Math.min(GAP_MS, Math.max(FIRST_GAP_MS, 2 * state.gapMs));
+  return { dueAt: null, gapMs, lastRecountAt: now, credit };
+}
+
+/** The credit at a moment; none is lost where the clock was set back. */
+function creditAt({ lastRecountAt, credit }: CoalesceState, now: EpochMs): number {
+  const elapsed = lastRecountAt === null ? 0 : Math.max(0, now - lastRecountAt);
+  return Math.min(CREDIT, credit + elapsed / MS_PER_CREDIT);
 }
 
 /** Records how many milliseconds the last recount took. */
@@ -61,11 +68,9 @@ export function noteDuration(state: CoalesceState, tookMs: number): CoalesceStat
   return { ...state, gapMs: Math.max(state.gapMs, SHARE * tookMs) };
 }
 
-/**
- * Whether the state equals an initial one, so that it can be dropped: no change is pending, and none came for a whole
- * interval after a recount was possible.
- */
+/** Whether the state equals an initial one, so that it can be dropped: no change is pending, and no recount has to wait. */
 export function isForgettable(state: CoalesceState, now: EpochMs): boolean {
   if (state.dueAt !== null) return false;
-  return state.lastRecountAt === null || now - state.lastRecountAt >= 2 * state.gapMs;
+  if (state.lastRecountAt === null) return true;
+  return now - state.lastRecountAt >= state.gapMs && creditAt(state, now) === CREDIT;
 }

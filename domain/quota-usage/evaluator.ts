@@ -13,8 +13,9 @@ export interface UsageContext {
   readonly deviceClasses: ReadonlyMap<string, string | null>;
   /**
    * Whether the cluster also counts devices of claims as extended resources: the API server's feature gate
-   * DRAExtendedResource. Absent when unknown: then a device class with an extended resource proves it, because without
-   * the gate the API server drops that field.
+   * DRAExtendedResource. Absent when unknown, because no API says it: then it is taken to be on. A device class with an
+   * extended resource proves that, as without the gate the API server drops the field; a limit on the implicit name of a
+   * class (`requests.deviceclass.resource.kubernetes.io/CLASS`) is of no use without it.
    */
   readonly extendedClaims?: boolean | undefined;
   /** A pod of the object's own namespace. */

@@ -1,6 +1,7 @@
 /**
  * Recent charges of admission. Admission charges a quota before it stores the object, and the watch reports the object
- * even later: until then a count without the object is no reason to revert the charge.
+ * even later: until then a count without the object is no reason to revert the charge. Quotas and objects come by
+ * different watches, so that an object may also be reported before its charge.
  */
 import {
   addQuantities,
@@ -19,6 +20,7 @@ import {
   subtractListsToZero,
   withoutZeros,
 } from '../kernel/resource-list.ts';
+import { isAtLeast } from '../kernel/resource-version.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { WatchConnection } from '../kernel/watch-connection.ts';
 import type { UsageCount } from './calculate.ts';
@@ -40,45 +42,109 @@ interface Charge {
   readonly amounts: ResourceList;
 }
 
-/** The oldest first. */
-export type RecentCharges = readonly Charge[];
+/** An object that was reported before the charge for it. */
+interface EarlyArrival {
+  readonly at: EpochMs;
+  /** The resourceVersion of the object. Its charge has a smaller one, because admission comes before the store. */
+  readonly version: string;
+  /** The part of its charge that has settled nothing yet; none is zero. */
+  readonly charge: ResourceList;
+}
+
+/** The charges of a quota that no object has settled, and the objects that have settled none; the oldest first. */
+export interface RecentCharges {
+  readonly charges: readonly Charge[];
+  readonly early: readonly EarlyArrival[];
+}
+
+export const noCharges: RecentCharges = { charges: [], early: [] };
 
 /**
  * Adds a status at a moment. Increases by any writer count: what another starter has counted and written may not be in
- * these caches yet either.
+ * these caches yet either. Objects that were stored after this version and are already here settle the increase.
  *
  * @param before the earlier usage in the status; null for a quota that was unknown, whose status may have increased
  *   just now.
+ * @param version the quota's resourceVersion with this status.
  * @param keepMs how long charges are remembered.
  */
 export function noteStatus(
-  charges: RecentCharges,
+  recent: RecentCharges,
   before: ResourceList | null,
   now: ResourceList,
-  { at, keepMs }: { readonly at: EpochMs; readonly keepMs: number },
+  { at, version, keepMs }: { readonly at: EpochMs; readonly version: string; readonly keepMs: number },
 ): RecentCharges {
-  const remaining = charges.filter((charge) => at - charge.at < keepMs);
-  const amounts = increase(before ?? {}, now);
-  if (Object.keys(amounts).length === 0) return remaining;
+  const { early } = noteVersion(recent, version);
+  const remaining = recent.charges.filter((charge) => at - charge.at < keepMs);
+  const [amounts, left] = settle(increase(before ?? {}, now), early);
+  if (Object.keys(amounts).length === 0) return { charges: remaining, early: left };
   const end = Math.ceil(at / SPAN_MS) * SPAN_MS;
   const last = remaining.at(-1);
-  return last?.at === end
-    ? [...remaining.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
-    : [...remaining, { at: end, amounts }];
+  const charges =
+    last?.at === end
+      ? [...remaining.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
+      : [...remaining, { at: end, amounts }];
+  return { charges, early: left };
+}
+
+/**
+ * Records that the quota has been reported up to a version: the charge of an object that is not newer has been reported
+ * too, if there was one. Where versions cannot be compared, no object is taken for an early one.
+ */
+export function noteVersion({ charges, early }: RecentCharges, version: string): RecentCharges {
+  return { charges, early: early.filter((arrival) => !isAtLeast(version, arrival.version)) };
 }
 
 /**
  * Removes a new object's charge from the oldest charges, so that under constant load only charges in progress remain.
- * An object that arrives before its charge is reported removes nothing.
+ * What is left of it settles a charge that is reported later, if that was made before the object was stored.
+ *
+ * @param reportedUpTo the resourceVersion of the quota as it was reported last.
  */
-export function noteArrival(charges: RecentCharges, charge: ResourceList): RecentCharges {
+export function noteArrival(
+  { charges, early }: RecentCharges,
+  charge: ResourceList,
+  { at, version, reportedUpTo }: { readonly at: EpochMs; readonly version: string; readonly reportedUpTo: string },
+): RecentCharges {
   let rest = charge;
-  const left = charges.map(({ at, amounts }) => {
-    const unsettled = subtractListsToZero(amounts, maskList(rest, Object.keys(amounts)));
-    rest = subtractListsToZero(rest, maskList(amounts, Object.keys(rest)));
-    return { at, amounts: withoutZeros(unsettled) };
+  const left = charges.map((unsettled) => {
+    const settled = split(unsettled.amounts, rest);
+    rest = settled.rest;
+    return { at: unsettled.at, amounts: settled.amounts };
   });
-  return left.filter(({ amounts }) => Object.keys(amounts).length > 0);
+  const unreported = early.filter((arrival) => at - arrival.at < CHARGE_GRACE_MS);
+  return {
+    charges: left.filter(({ amounts }) => Object.keys(amounts).length > 0),
+    early:
+      Object.keys(rest).length === 0 || isAtLeast(reportedUpTo, version)
+        ? unreported
+        : [...unreported, { at, version, charge: rest }],
+  };
+}
+
+/** Takes early arrivals off an increase. Returns what is left of it, and of them. */
+function settle(
+  increased: ResourceList,
+  early: readonly EarlyArrival[],
+): readonly [amounts: ResourceList, early: readonly EarlyArrival[]] {
+  let amounts = increased;
+  const left = early.map((arrival) => {
+    const settled = split(amounts, arrival.charge);
+    amounts = settled.amounts;
+    return { ...arrival, charge: settled.rest };
+  });
+  return [amounts, left.filter(({ charge }) => Object.keys(charge).length > 0)];
+}
+
+/** What is left of amounts after a charge has settled them, and what is left of the charge; none is zero. */
+function split(
+  amounts: ResourceList,
+  charge: ResourceList,
+): { readonly amounts: ResourceList; readonly rest: ResourceList } {
+  return {
+    amounts: withoutZeros(subtractListsToZero(amounts, maskList(charge, Object.keys(amounts)))),
+    rest: withoutZeros(subtractListsToZero(charge, maskList(amounts, Object.keys(charge)))),
+  };
 }
 
 /** The increase of each amount; only positive ones. From one that cannot be read, the whole amount is an increase. */
@@ -112,7 +178,7 @@ export interface UnsettledCharges {
 }
 
 /** The charges after a moment. */
-export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: EpochMs): UnsettledCharges {
+export function unsettledCharges({ charges }: RecentCharges, since: EpochMs, now: EpochMs): UnsettledCharges {
   const unsettled = charges.filter(({ at }) => at > since);
   const [oldest] = unsettled;
   if (oldest === undefined) return { amounts: {}, countAgainAt: null };

@@ -62,11 +62,6 @@ const MOST_DEVICES = 32;
 /** The scheduler annotates the claims that it creates for a pod's extended resources with it. */
 const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim';
 
-/** Whether the cluster charges claims as extended resources too, as far as known. */
-function countsAsExtended({ extendedClaims, deviceClasses }: MatchContext): boolean {
-  return extendedClaims ?? [...deviceClasses.values()].some((resource) => resource !== null);
-}
-
 /** Whether claims may be charged under this name, depending on what device classes there are. */
 export function mayStandForDevices(name: string, { extendedClaims }: MatchContext): boolean {
   return extendedClaims !== false && isExtendedQuotaName(name);
@@ -77,7 +72,7 @@ export function isDeviceResource(name: string, context: MatchContext): boolean {
   if (name === CLAIM_COUNT || name.endsWith(CLASS_SUFFIX)) {
     return true;
   }
-  if (!isExtendedQuotaName(name) || !countsAsExtended(context)) {
+  if (!mayStandForDevices(name, context)) {
     return false;
   }
   const resource = name.slice('requests.'.length);
@@ -169,7 +164,7 @@ export function deviceCharge(claim: ResourceClaim, context: UsageContext): Resou
   const devices = devicesByClass(claim);
   const byClass = [...devices].map(([name, count]) => [name + CLASS_SUFFIX, quantityOf(BigInt(count))] as const);
   const charge = resourceList([[CLAIM_COUNT, quantityOf(1n)], ...byClass]);
-  if (!countsAsExtended(context)) {
+  if (context.extendedClaims === false) {
     return charge;
   }
   const owner = ownerOf(claim, context.podNamed);

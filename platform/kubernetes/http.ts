@@ -45,12 +45,18 @@ export async function sendRequest(context: RequestContext): Promise<ResponseCont
 
 /** While a connection is being opened, undici ignores the signal; the request is not sent after an abort either. */
 async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  let fail = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {
-    const fail = (): void => reject(signal.reason);
+    fail = () => reject(signal.reason);
     if (signal.aborted) fail();
     else signal.addEventListener('abort', fail, { once: true });
   });
-  return await Promise.race([answer, aborted]);
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    // A time limit lives on until it is over, and with it whatever listens: for half a minute that was every answer.
+    signal.removeEventListener('abort', fail);
+  }
 }
 
 /** The generated clients send JSON, which is text by then. */

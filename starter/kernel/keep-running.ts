@@ -46,7 +46,6 @@ const SOON_MS = 1_000;
 export async function keepRunning(options: KeepRunningOptions): Promise<void> {
   const { subjects, seen: seenNow, existing, onMissing, onGone, everyMs, log, signal } = options;
   let isFailing = false;
-  let isFirst = true;
   let pauseMs = Math.min(SOON_MS, everyMs);
   for (;;) {
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
@@ -57,13 +56,11 @@ export async function keepRunning(options: KeepRunningOptions): Promise<void> {
       const running = await runningNames(options);
       if (isFailing) log.info(`Temporal lists again which ${subjects} have a workflow`);
       isFailing = false;
-      // At start every listed object gets a reconcile request anyway.
-      const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
+      const missing = seen.filter(({ name }) => !running.has(name));
       for (const object of missing) onMissing(object);
       // Read after the query, so that objects created meanwhile are included.
       const there = existing();
       if (there === null) continue;
-      isFirst = false;
       pauseMs = everyMs;
       for (const name of running) {
         if (!there.has(name)) onGone(name);
@@ -74,7 +71,6 @@ export async function keepRunning(options: KeepRunningOptions): Promise<void> {
         log.warn({ reason }, `Temporal does not list which ${subjects} have a workflow: ${reason}`);
       }
       isFailing = true;
-      isFirst = false;
       // Deletions that nobody watched wait for the first answer; the backoff grows, because Temporal may be unavailable
       // for long.
       pauseMs = Math.min(pauseMs * 2, everyMs);

@@ -2,7 +2,13 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { PauseView } from '../../activities/kernel/pause-view.ts';
-import { pauseConfigMapsOf, pausesIn, readPause, readPauseConfigMaps } from '../../activities/kernel/pause.ts';
+import {
+  pauseConfigMapsOf,
+  pausesIn,
+  readPause,
+  readPauseConfigMaps,
+  readPausesFor,
+} from '../../activities/kernel/pause.ts';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, PAUSES, type PauseTarget } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, scopeOfPauseKey } from '../../domain/kernel/stored-pause.ts';
@@ -91,6 +97,7 @@ export function watchPauses(context: Omit<StarterContext, 'pauseOf' | 'pauses'>)
     pauseOf: (subject) => pausesIn(present())(subject),
     pauses: {
       before: async (subject) => await readPause({ kubernetes, systemNamespace, pauses: view }, subject),
+      around: async (subject) => await readPausesFor({ kubernetes, systemNamespace, pauses: view }, subject),
       onChange: (listener) => listeners.push(listener),
     },
   };

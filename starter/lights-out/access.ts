@@ -8,10 +8,10 @@ export const lightsOutAccess: readonly Access[] = [
     component: 'lights-out',
     everywhere: [
       {
-        why: 'Each schedule has a workflow, which gets a reconcile request when the schedule changes; and the webhook warns of two that overlap.',
+        why: 'Each schedule has a workflow, which gets a reconcile request when the schedule changes; and the webhook warns of two that overlap. get: one that is observed, as a watch could be behind.',
         apiGroups: [GROUP],
         resources: [PLURAL],
-        verbs: ['list', 'watch'],
+        verbs: ['get', 'list', 'watch'],
       },
       ...workloadResources().map(({ group, resources }) => ({
         why: 'What is created or scaled up while its schedule is down. Namespaces are in deploy/rbac.yaml.',
@@ -29,6 +29,21 @@ export const lightsOutAccess: readonly Access[] = [
         why: "KEDA's are watched where KEDA is installed.",
         apiGroups: ['keda.sh'],
         resources: ['scaledobjects'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'What is paused: an observation withholds it from the plan.',
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['headroom-pause', 'headroom-pauses'],
+        verbs: ['get'],
+      },
+      {
+        why: 'What each workload was before it was put to sleep, in case its marks are lost, and the calendars, which are also watched: no right is for some labels only.',
+        apiGroups: [''],
+        resources: ['configmaps'],
         verbs: ['list', 'watch'],
       },
     ],

@@ -1,7 +1,13 @@
 /** When a change is a reason to wake a schedule's workflow. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import {
+  EXCLUDE_UNTIL,
+  OWN_REPLICAS,
+  OWN_TIMES,
+  SLEEP_UNTIL,
+  WAKE_UNTIL,
+} from '../../domain/lights-out/schedule/names.ts';
 import type { Evaluation } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from './schedule-registry.ts';
@@ -21,7 +27,9 @@ export function attention(before: () => Evaluation | null, after: Evaluation | n
     if (after?.reason === 'AsDesired') return null;
   }
   const [noteBefore, note] = [noteOf(was), noteOf(after)];
-  return noteBefore === note ? null : (note ?? 'its note no longer holds');
+  if (noteBefore !== note) return note ?? 'its note no longer holds';
+  // What is at rest may have come into the scope: from then on a person's change is one against the schedule.
+  return was?.kind === 'keep' && after !== null && was.reason !== after.reason ? `it is ${after.reason} by now` : null;
 }
 
 /**
@@ -39,7 +47,7 @@ export function scalerAttention(before: Evaluation | null, after: Evaluation | n
  */
 function isRest(before: Evaluation | null, after: Extract<Evaluation, { kind: 'change' }>): boolean {
   if (before?.kind !== 'change') return false;
-  const [were, are] = [before.item.writes, after.item.writes];
+  const [were, are] = [before.writes, after.writes];
   return are.length < were.length && are.every((write) => were.some((earlier) => isDeepStrictEqual(earlier, write)));
 }
 
@@ -56,11 +64,13 @@ function noteOf(evaluation: Evaluation | null): string | null {
 }
 
 /**
- * Whether people changed an override. That is a reason even without a write now, because there will be one when the
+ * Whether people changed an override, an exclusion, or times or a count of their own. That is a reason even without a write now, because there will be one when the
  * override ends.
  */
 export function isOtherWish(before: Annotated | undefined, after: Annotated): boolean {
-  return [WAKE_UNTIL, SLEEP_UNTIL].some((key) => before?.annotations[key] !== after.annotations[key]);
+  return [WAKE_UNTIL, SLEEP_UNTIL, EXCLUDE_UNTIL, OWN_TIMES, OWN_REPLICAS].some(
+    (key) => before?.annotations[key] !== after.annotations[key],
+  );
 }
 
 type Annotated = Pick<Workload | ScopedNamespace, 'annotations'>;
@@ -70,10 +80,22 @@ export function isOtherWorkload(before: Workload, after: Workload): boolean {
   return wishesOf(before) !== wishesOf(after);
 }
 
-function wishesOf({ uid, isDeleting, labels, annotations, replicas, isSuspended, changed }: Workload): string {
+function wishesOf(workload: Workload): string {
+  const { uid, isDeleting, labels, annotations, replicas, isSuspended, changed, controller } = workload;
   // For a change without a time, the latest possible time moves with every status update.
   const { manager, at, isOnlyIt } = changed ?? {};
-  return JSON.stringify([uid, isDeleting, labels, annotations, replicas, isSuspended, manager, at, isOnlyIt]);
+  return JSON.stringify([
+    uid,
+    isDeleting,
+    labels,
+    annotations,
+    replicas,
+    isSuspended,
+    manager,
+    at,
+    isOnlyIt,
+    controller,
+  ]);
 }
 
 /** Whether more than the status of the autoscaler changed: its metrics change every few seconds. */
@@ -85,6 +107,15 @@ export function isOtherScaler(before: Scaler | undefined, after: Scaler | undefi
 
 export function isOtherNamespace(before: ScopedNamespace, after: ScopedNamespace): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
+}
+
+/**
+ * Whether its workflow may not have observed the schedule as it is: its object says so, or the workflow shows what it
+ * would do, which nothing here can compare.
+ */
+export function isUnobserved({ generation, isDeleting, spec, status }: WatchedSchedule): boolean {
+  const isShown = spec !== null && (spec.dryRun || (spec.requireApproval && status.approved === undefined));
+  return isDeleting || isShown || status.observedGeneration !== generation;
 }
 
 /** What changed in the schedule, in words; null for its status, its finalizers and foreign annotations. */

@@ -1,3 +1,6 @@
+import { memoryOf } from '../../activities/lights-out/scale.ts';
+import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
@@ -11,7 +14,8 @@ import {
   startRequest,
 } from './reconcile-request.ts';
 import { registerScheduleMetrics } from './metrics.ts';
-import { watchSchedules } from './watch.ts';
+import { createCachedObservation } from './observation.ts';
+import { type ScheduleWatch, type ScheduleWatchOptions, watchSchedules } from './watch.ts';
 import { lightsOutAccess } from './access.ts';
 
 export const lightsOutController: StarterController = {
@@ -20,6 +24,8 @@ export const lightsOutController: StarterController = {
   start,
 };
 
+/** An observation waits for a cache that is behind for a moment, and is computed in milliseconds. */
+const WORKERS = 20;
 /** Two changes of a schedule in this span are one reconcile request, in milliseconds. */
 const SCHEDULE_GAP_MS = 1_000;
 
@@ -31,18 +37,24 @@ function start(context: StarterContext): RunningController {
   const { headroom, kubeConfig, client, metrics } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const queue = startWorkQueue<QueuedScheduleRequest>(context, 'lights-out reconcile requests', {
-    send: createScheduleRequestSender(client),
+    send: createScheduleRequestSender(client, log),
     kindOf: ({ about }) => about,
     gapMs: SCHEDULE_GAP_MS,
   });
 
+  const { systemNamespace } = config.kubernetes;
+  const kubernetes = connectKubernetes(kubeConfig);
+  const memory: ScheduleWatchOptions['memory'] = async (schedule, scheduleUid) =>
+    await memoryOf({ kubernetes, systemNamespace }, schedule, scheduleUid).all();
   const watch = watchSchedules({
     kubeConfig,
     cluster,
+    systemNamespace,
     protectedNamespaces: protectedNamespaces(config),
     gitopsManagers: config.lightsOut.gitopsManagers,
     resyncMs: config.starter.resyncInterval,
     request: (request) => queue.add(request),
+    memory,
     log,
     signal,
   });
@@ -64,10 +76,39 @@ function start(context: StarterContext): RunningController {
   });
   onStop('lights-out workflows', async () => await kept);
   registerScheduleMetrics(metrics, watch.registry);
+  hostObservations(context, { watch, kubernetes, memory }).catch((error: unknown) => {
+    if (!signal.aborted) headroom.stop('the host of the observations of schedules failed', error);
+  });
   return {
     informers: watch.informers,
     admission: scheduleAdmission(config, () =>
       watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
     ),
   };
+}
+
+/** Answers the observations of the workflows from the caches. */
+async function hostObservations(
+  { headroom, pauses, cacheHost }: StarterContext,
+  {
+    watch,
+    kubernetes,
+    memory,
+  }: Pick<ScheduleWatchOptions, 'memory'> & { readonly watch: ScheduleWatch; readonly kubernetes: Kubernetes },
+): Promise<void> {
+  const { config, cluster } = headroom;
+  const { gitopsManagers, retryMin, retryMax, contestedMin, contestedMax } = config.lightsOut;
+  const activities = createCachedObservation({
+    cluster,
+    watch,
+    kubernetes,
+    memory,
+    pausesFor: pauses.around,
+    protectedNamespaces: protectedNamespaces(config),
+    gitopsManagers,
+    timings: { retryMin, retryMax, contestedMin, contestedMax },
+    now: Date.now,
+  });
+  const taskQueue = activityTaskQueue(cacheTaskQueue(cluster), 'lights-out');
+  await cacheHost.run({ taskQueue, activities, workers: WORKERS }, 'observations of schedules');
 }

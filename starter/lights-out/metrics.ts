@@ -48,22 +48,7 @@ export function registerScheduleMetrics(
       return ready === 'True' || ready === 'False' ? [[{ schedule: name }, ready === 'True' ? 1 : 0]] : [];
     },
   );
-  register.registerMetric(
-    new Counter({
-      name: 'lightsout_saved_replica_hours_total',
-      help: 'Replica-hours that were not run because of a schedule.',
-      labelNames: ['schedule'],
-      registers: [],
-      // The sum is the workflow's, and is in the status; a counter takes it as what it grew by from nothing.
-      collect() {
-        this.reset();
-        for (const { name, status } of scheduleRegistry.all) {
-          const hours = Number(status.savedReplicaHours ?? Number.NaN);
-          if (hours >= 0) this.inc({ schedule: name }, hours);
-        }
-      },
-    }),
-  );
+  registerSavings(register, scheduleRegistry);
 
   function gauge<Label extends string>(
     name: string,
@@ -84,6 +69,57 @@ export function registerScheduleMetrics(
       }),
     );
   }
+}
+
+/** The sums are the workflow's, and are in the status; a counter takes them as what they grew by from nothing. */
+function registerSavings(register: Registry, scheduleRegistry: Pick<ScheduleRegistry, 'all'>): void {
+  counter(
+    'lightsout_saved_replica_hours_total',
+    'Replica-hours that were not run because of a schedule.',
+    ['schedule'],
+    ({ name, status }) => [[{ schedule: name }, Number(status.savedReplicaHours ?? Number.NaN)]],
+  );
+  counter(
+    'lightsout_saved_cpu_core_hours_total',
+    'CPU core-hours that pods would have requested that were not run because of a schedule.',
+    ['schedule', 'namespace'],
+    byNamespace('cpuCoreHours'),
+  );
+  counter(
+    'lightsout_saved_memory_gibibyte_hours_total',
+    'Memory in GiB-hours that pods would have requested that were not run because of a schedule.',
+    ['schedule', 'namespace'],
+    byNamespace('memoryGiBHours'),
+  );
+
+  function counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    samplesOf: (schedule: WatchedSchedule) => readonly Sample<Label>[],
+  ): void {
+    register.registerMetric(
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [labels, value] of scheduleRegistry.all.flatMap(samplesOf))
+            if (value >= 0) this.inc(labels, value);
+        },
+      }),
+    );
+  }
+}
+
+function byNamespace(hours: 'cpuCoreHours' | 'memoryGiBHours') {
+  return ({ name, status }: WatchedSchedule): readonly Sample<'schedule' | 'namespace'>[] =>
+    (status.savings?.namespaces ?? []).map(({ namespace, [hours]: saved }) => [
+      { schedule: name, namespace },
+      Number(saved),
+    ]);
 }
 
 type Sample<Label extends string> = readonly [labels: Record<Label, string>, value: number];

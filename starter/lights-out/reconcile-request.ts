@@ -1,5 +1,5 @@
 import { priorities } from '../../domain/kernel/priority.ts';
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { lightsOutId, type ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import {
@@ -9,13 +9,14 @@ import {
   workloadsChanged,
 } from '../../workflows/lights-out/messages.ts';
 import type { lightsOut } from '../../workflows/lights-out/workflow.ts';
+import type { Log } from '../../platform/log/log.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 /**
  * The subject of the request: the schedule itself changed, or something in its scope did. `start`: only make sure that
- * the workflow runs.
+ * the workflow runs. `orphan`: the schedule does not exist, and a workload says that it put it to sleep.
  */
-type ScheduleRequestKind = 'schedule' | 'workloads' | 'start';
+type ScheduleRequestKind = 'schedule' | 'workloads' | 'start' | 'orphan';
 
 export interface QueuedScheduleRequest extends QueuedRequest {
   readonly target: ScheduleTarget;
@@ -50,6 +51,15 @@ export function workloadsRequest(
   return { coalescingKey, target, about: 'workloads', starts: true, cause, resourceVersion, gapMs };
 }
 
+/**
+ * A request to wake what a schedule left asleep that does not exist any more. It is sent only where the schedule had a
+ * workflow: anybody may write a name into an annotation.
+ */
+export function orphanRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
+  const coalescingKey = `${lightsOutId(target)} (orphan)`;
+  return { coalescingKey, target, about: 'orphan', starts: true, cause, resourceVersion };
+}
+
 /** A request that makes sure that a schedule's workflow runs; a running workflow does not notice it. */
 export function startRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
   const coalescingKey = `${lightsOutId(target)} (start)`;
@@ -62,7 +72,10 @@ export function startRequest(target: ScheduleTarget, cause: string, resourceVers
  *
  * @throws the client's error when Temporal cannot be reached.
  */
-export function createScheduleRequestSender(client: Client): (request: QueuedScheduleRequest) => Promise<void> {
+export function createScheduleRequestSender(
+  client: Client,
+  log: Log,
+): (request: QueuedScheduleRequest) => Promise<void> {
   return async ({ target, about, cause, resourceVersion }) => {
     const begin = {
       workflowId: lightsOutId(target),
@@ -79,12 +92,27 @@ export function createScheduleRequestSender(client: Client): (request: QueuedSch
       });
       return;
     }
+    if (about === 'orphan' && !(await hadWorkflow(client, begin.workflowId))) {
+      log.warn({ schedule: target.schedule, cause }, 'nothing is woken for a schedule that never had a workflow');
+      return;
+    }
     await client.workflow.signalWithStart<typeof lightsOut, [ScheduleRequest]>('lightsOut', {
       ...begin,
-      signal: about === 'schedule' ? scheduleChanged : workloadsChanged,
+      signal: about === 'workloads' ? workloadsChanged : scheduleChanged,
       signalArgs: [{ cause, resourceVersion }],
     });
   };
+}
+
+/** Whether a workflow with this id runs or ran, as far back as Temporal keeps histories. */
+async function hadWorkflow(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */

@@ -3,6 +3,7 @@ import type { ObserveScheduleInput } from '../../activities/lights-out/interface
 import { evaluationContext } from '../../activities/lights-out/evaluation-context.ts';
 import { type ScheduleNow, scheduleNow } from '../../activities/lights-out/read-schedule-object.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { Calendars } from '../../domain/lights-out/schedule/calendar.ts';
 import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
 import type { Period } from '../../domain/lights-out/schedule/period.ts';
@@ -46,6 +47,8 @@ export interface ScheduleRegistryOptions {
   readonly cluster: string;
   /** Returns all known schedules; called when one of them has changed. */
   readonly schedules: () => readonly WatchedSchedule[];
+  /** All known calendars. */
+  readonly calendars: () => Calendars;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
 }
@@ -61,10 +64,7 @@ export class ScheduleRegistry {
   } | null = null;
   #evaluators: { readonly evaluators: readonly Evaluator[]; readonly from: EpochMs; readonly to: EpochMs } | null =
     null;
-  readonly #now = new WeakMap<
-    WatchedSchedule,
-    { readonly read: ScheduleNow; readonly from: EpochMs; readonly to: EpochMs }
-  >();
+  #now = new WeakMap<WatchedSchedule, { readonly read: ScheduleNow; readonly from: EpochMs; readonly to: EpochMs }>();
 
   constructor(options: ScheduleRegistryOptions) {
     this.#options = options;
@@ -78,6 +78,26 @@ export class ScheduleRegistry {
   changed(): void {
     this.#cached = null;
     this.#evaluators = null;
+  }
+
+  /** Must be called whenever a calendar is added, changed or deleted. */
+  calendarsChanged(): void {
+    this.#now = new WeakMap();
+    this.#evaluators = null;
+  }
+
+  /** The schedules whose workflows last observed other calendars than these, as their status has it. */
+  withOtherCalendars(now: EpochMs): readonly WatchedSchedule[] {
+    return this.all.filter((schedule) => {
+      if (schedule.spec === null || schedule.isDeleting) return false;
+      const observed = schedule.status.calendarsDigest;
+      return this.#at(schedule, now).seen.calendars?.digest !== observed;
+    });
+  }
+
+  /** The schedules besides one, as possible owners of workloads. */
+  othersThan(schedule: string): readonly OtherSchedule[] {
+    return this.#read().others.filter(({ name }) => name !== schedule);
   }
 
   /** All schedules that change workloads, with their context at this moment. */
@@ -168,7 +188,7 @@ export class ScheduleRegistry {
   #at(schedule: WatchedSchedule, now: EpochMs): ScheduleNow {
     const cached = this.#now.get(schedule);
     if (cached !== undefined && now >= cached.from && now < cached.to) return cached.read;
-    const read = scheduleNow(schedule.object, now);
+    const read = scheduleNow(schedule.object, now, this.#options.calendars());
     const { next, nextUpscale, nextDownscale } = read.period ?? {};
     const ends = read.seen.overrides.map(({ until }) => until);
     const moments = [next?.at, nextUpscale, nextDownscale, ...ends].filter((at) => typeof at === 'number');

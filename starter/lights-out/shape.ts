@@ -1,13 +1,15 @@
 /** Reduces cached objects to what an evaluation needs, so that ten thousand workloads take little memory. */
-import type { KubernetesObject, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { KubernetesObject, V1ConfigMap, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import {
   horizontalScalerOf,
   kedaScalerOf,
   namespaceOf,
   type Scaler,
+  withDates,
   WORKLOAD_READERS,
 } from '../../activities/lights-out/read-workload.ts';
 import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
+import { type Calendar, readCalendar } from '../../domain/lights-out/schedule/calendar.ts';
 import { GROUP, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
 import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
@@ -35,6 +37,12 @@ export function shapeScaler(kind: Autoscaler['kind']): (object: KubernetesObject
 
 export function shapeNamespace(object: KubernetesObject): Shaped<ScopedNamespace> {
   return shaped(object, namespaceOf(withDates(object)));
+}
+
+/** Caches what a calendar says. */
+export function shapeCalendar(object: KubernetesObject): Shaped<Calendar> {
+  const { data = {} }: V1ConfigMap = object;
+  return shaped(object, readCalendar(object.metadata?.name ?? '', data));
 }
 
 /** A schedule is cached completely: there are few, and the managed fields tell who wrote its annotations. */
@@ -67,15 +75,5 @@ function shaped<T>({ metadata }: KubernetesObject, read: T | undefined): Shaped<
   return {
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion },
     ...(read === undefined ? {} : { read }),
-  };
-}
-
-/** Lists and watches return times as text, but the readers of objects expect the client's Dates. */
-function withDates(object: KubernetesObject): KubernetesObject {
-  const metadata: V1ObjectMeta = object.metadata ?? {};
-  if (metadata.creationTimestamp === undefined) return object;
-  return {
-    ...object,
-    metadata: Object.assign({}, metadata, { creationTimestamp: new Date(metadata.creationTimestamp) }),
   };
 }

@@ -1,6 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { GROUP, PLURAL, VERSION, type WorkloadType, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
+import type { ClusterView } from '../../activities/lights-out/observe-schedule.ts';
+import { missingTargets, type Scaler } from '../../activities/lights-out/read-workload.ts';
+import type { KeptMemory } from '../../activities/lights-out/scaling-memory.ts';
+import type { Calendar, Calendars } from '../../domain/lights-out/schedule/calendar.ts';
+import {
+  CALENDAR,
+  GROUP,
+  PLURAL,
+  VERSION,
+  type WorkloadType,
+  workloadTypes,
+} from '../../domain/lights-out/schedule/names.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import {
   type Autoscaler,
@@ -10,19 +21,21 @@ import {
 } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { listPath } from '../kernel/api-get.ts';
-import { type Informer, openInformer } from '../kernel/informer.ts';
+import { type Informer, type InformerOptions, openInformer } from '../kernel/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
-import { isOtherNamespace, isOtherScaler, isOtherWorkload, scheduleNews } from './attention.ts';
-import { type QueuedScheduleRequest, scheduleRequest, workloadsRequest } from './reconcile-request.ts';
+import { isOtherNamespace, isOtherScaler, isOtherWorkload, isUnobserved, scheduleNews } from './attention.ts';
+import { orphanRequest, type QueuedScheduleRequest, scheduleRequest, workloadsRequest } from './reconcile-request.ts';
 import { selectsOtherwise, ScheduleRegistry, type WatchedSchedule } from './schedule-registry.ts';
 import { Scalers } from './scalers.ts';
-import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
+import { type Shaped, shapeCalendar, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
 import { Resync } from './resync.ts';
 import { WorkloadChanges } from './workload-changes.ts';
 
 export interface ScheduleWatchOptions {
   readonly kubeConfig: KubeConfig;
   readonly cluster: string;
+  /** Where the calendars are. */
+  readonly systemNamespace: string;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
   /** Every workload is evaluated again after so many milliseconds, in case a reconcile request was lost. */
@@ -30,6 +43,8 @@ export interface ScheduleWatchOptions {
   /** How often to check whether the cluster serves autoscalers, in milliseconds; default: a minute. */
   readonly servedMs?: number;
   readonly request: (request: QueuedScheduleRequest) => void;
+  /** The memory of a schedule, read now. */
+  readonly memory: (schedule: string, scheduleUid: string) => Promise<KeptMemory>;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -40,6 +55,12 @@ export interface ScheduleWatch {
   readonly registry: ScheduleRegistry;
   /** The names of the existing schedules; null while they are unknown, because the watch is broken or not started. */
   existing(): ReadonlySet<string> | null;
+  /** The calendars that the caches hold. */
+  calendars(): Calendars;
+  /** What the caches hold, for an observation of this schedule. */
+  view(schedule: string): ClusterView;
+  /** Why the caches may lack something, in words; null while all of them are connected. */
+  trouble(): string | null;
   /** Whether the evaluations are done that a filled cache, a changed selection or the resync requested. */
   isEvaluated(): boolean;
   stop(): Promise<void>;
@@ -47,6 +68,8 @@ export interface ScheduleWatch {
 
 /** Another informer watches namespaces for other annotations. */
 const NAMESPACES = 'namespaces (lights-out)';
+/** ConfigMaps are watched for other reasons, too. */
+const CALENDARS = 'configmaps (calendars)';
 /** KEDA is installed rarely, and its objects come later. */
 const SERVED_MS = 60_000;
 
@@ -56,22 +79,20 @@ const SERVED_MS = 60_000;
  * again. It runs until stopped, and notices a CRD or a permission that is added later.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
-  const { cluster, request } = options;
+  const { enqueueSchedule, enqueueWorkloads, enqueueOrphan } = requestsOf(options);
   const isKnown = (): boolean => schedules.isSynced() && schedules.staleSeconds() === 0;
   const namespaceOf = (name: string): ScopedNamespace | undefined => namespaces.get(name)?.read;
   const workloadsIn = (namespace?: string): readonly Workload[] =>
     [...workloads.values()].flatMap((informer) => informer.list(namespace).flatMap(({ read }) => read ?? []));
-  const enqueueSchedule = (schedule: string, cause: string, resourceVersion: string): void =>
-    request(scheduleRequest({ cluster, schedule }, cause, resourceVersion));
-  const enqueueWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
-    request(workloadsRequest({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
-
+  const calendarsNow = (): Calendars => calendarsIn(calendars);
   const registry = new ScheduleRegistry({
     ...options,
     schedules: () => schedules.list().flatMap(({ read }) => read ?? []),
+    calendars: calendarsNow,
   });
   const scalers = new Scalers();
   const resync = new Resync({
+    ...options,
     evaluators: () => registry.evaluators(Date.now()),
     workloads: () =>
       workloadsIn().flatMap((workload) => {
@@ -80,14 +101,10 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
       }),
     // While the watch of schedules is broken, an unknown schedule may exist.
     orphanedBy: ({ workload, namespace }) => (isKnown() ? registry.orphanedBy(workload, namespace) : null),
+    // A change of a calendar while no starter was there.
+    onBegin: () => enqueueOtherCalendars(wiring, 'it has observed other calendars'),
     onWork: enqueueWorkloads,
-    onOrphan: (schedule, workload) =>
-      enqueueSchedule(
-        schedule,
-        `the schedule is gone, and ${workloadName(workload)} has its annotation`,
-        workload.resourceVersion,
-      ),
-    log: options.log,
+    onOrphan: enqueueOrphan,
   });
   const changes = new WorkloadChanges({
     registry,
@@ -100,16 +117,22 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const wiring: Wiring = { options, registry, scalers, resync, changes, enqueueSchedule, listed: new Set() };
 
   const schedules = openSchedules(wiring);
+  const calendars = openCalendars(wiring);
   const namespaces = openNamespaces(wiring);
   const workloads = new Map(workloadTypes.map((kind) => [kind, openWorkloads(wiring, kind)] as const));
+  const scalerInformers = [
+    openScalers(wiring, 'HorizontalPodAutoscaler'),
+    openScalers(wiring, 'ScaledObject'),
+  ] as const;
   const informers = {
     [PLURAL]: schedules,
+    [CALENDARS]: calendars,
     [NAMESPACES]: namespaces,
     ...Object.fromEntries(
       [...workloads].map(([kind, informer]) => [WORKLOAD_KINDS[kind].resource.resource, informer] as const),
     ),
-    horizontalpodautoscalers: openScalers(wiring, 'HorizontalPodAutoscaler'),
-    scaledobjects: openScalers(wiring, 'ScaledObject'),
+    horizontalpodautoscalers: scalerInformers[0],
+    scaledobjects: scalerInformers[1],
   };
 
   const resyncTimer = setInterval(() => resync.request({ except: null }), options.resyncMs);
@@ -119,12 +142,65 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     isEvaluated: () => resync.isDone,
     // A schedule that cannot be parsed still exists.
     existing: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
+    calendars: calendarsNow,
+    view: (schedule) => ({
+      others: registry.othersThan(schedule),
+      namespaces: namespaces.list().flatMap(({ read }) => read ?? []),
+      workloads: workloadsIn().map((workload) => scalers.with(workload)),
+      missing: missingIn(scalerInformers, ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)),
+    }),
+    trouble: () => troubleOf(informers),
     stop: async () => {
       clearInterval(resyncTimer);
       await resync.stop();
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
     },
   };
+}
+
+function requestsOf({ cluster, request }: ScheduleWatchOptions) {
+  return {
+    enqueueSchedule: (schedule: string, cause: string, resourceVersion: string): void =>
+      request(scheduleRequest({ cluster, schedule }, cause, resourceVersion)),
+    enqueueWorkloads: ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
+      request(
+        workloadsRequest({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }),
+      ),
+    enqueueOrphan: (schedule: string, workload: Workload): void => {
+      const cause = `the schedule is gone, and ${workloadName(workload)} has its annotation`;
+      request(orphanRequest({ cluster, schedule }, cause, workload.resourceVersion));
+    },
+  };
+}
+
+/** Once the calendars are known. */
+function enqueueOtherCalendars({ registry, listed, enqueueSchedule }: Wiring, cause: string): void {
+  if (!listed.has(CALENDARS)) return;
+  for (const { name, resourceVersion } of registry.withOtherCalendars(Date.now())) {
+    enqueueSchedule(name, cause, resourceVersion);
+  }
+}
+
+function calendarsIn(informer: Informer<Shaped<Calendar>>): Calendars {
+  const all = informer.list();
+  return new Map(all.flatMap(({ metadata, read }) => (read === undefined ? [] : [[metadata?.name ?? '', read]])));
+}
+
+/** The targets of annotated autoscalers that are not there. */
+function missingIn(
+  scalers: readonly Informer<Shaped<Scaler>>[],
+  target: (of: Scaler['of']) => unknown,
+): readonly Workload[] {
+  const all = scalers.flatMap((informer) => informer.list().flatMap(({ read }) => read ?? []));
+  return missingTargets(
+    [],
+    all.filter(({ of }) => target(of) === undefined),
+  );
+}
+
+function troubleOf(informers: ScheduleWatch['informers']): string | null {
+  const found = Object.entries(informers).find(([, informer]) => !informer.isSynced() || informer.staleSeconds() > 0);
+  return found === undefined ? null : `the watch of ${found[0]} is not connected`;
 }
 
 /** What the informers share. */
@@ -158,16 +234,47 @@ function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
         registry.changed();
         if (schedule === undefined) return;
         const news = scheduleNews(last?.read, schedule);
-        if (news !== null) enqueueSchedule(schedule.name, news, schedule.resourceVersion);
-        if (selectsOtherwise(last?.read, schedule)) resync.request({ except: schedule.name });
+        // While the cache is being filled, whoever has nothing to do is not woken: the evaluation that follows wakes the
+        // others, and who has no workflow gets one.
+        const isFirst = last === undefined && !wiring.listed.has(PLURAL);
+        if (news !== null && (!isFirst || isUnobserved(schedule)))
+          enqueueSchedule(schedule.name, news, schedule.resourceVersion);
+        // What one that was there selects no more, another may have to take over, also one that was asked a moment ago.
+        if (!selectsOtherwise(last?.read, schedule)) return;
+        if (last?.read === undefined) resync.request({ except: schedule.name });
+        else resync.request({ except: null, before: last.read.seenByOthers });
       },
       onDelete: ({ read: schedule }) => {
         registry.changed();
         if (schedule === undefined) return;
         enqueueSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
-        resync.request({ except: schedule.name });
+        resync.request({ except: null, before: schedule.seenByOthers });
       },
       onState: () => evaluateOnceFilled(wiring, PLURAL, informer),
+    },
+    options,
+  );
+  return informer;
+}
+
+function openCalendars(wiring: Wiring): Informer<Shaped<Calendar>> {
+  const { options, registry } = wiring;
+  const changed = ({ metadata }: Shaped<Calendar>): void => {
+    registry.calendarsChanged();
+    enqueueOtherCalendars(wiring, `the calendar ${metadata?.name ?? ''} changed`);
+  };
+  const informer = openInformer<Shaped<Calendar>>(
+    options.kubeConfig,
+    {
+      name: CALENDARS,
+      path: listPath({ group: '', version: 'v1', resource: 'configmaps' }, options.systemNamespace),
+      labelSelector: CALENDAR,
+      shape: shapeCalendar,
+      onChange: (calendar, last) => {
+        if (!isDeepStrictEqual(last?.read, calendar.read)) changed(calendar);
+      },
+      onDelete: changed,
+      onState: () => evaluateOnceFilled(wiring, CALENDARS, informer),
     },
     options,
   );
@@ -196,22 +303,23 @@ function openNamespaces(wiring: Wiring): Informer<Shaped<ScopedNamespace>> {
 
 function openWorkloads(wiring: Wiring, kind: WorkloadType): Informer<Shaped<Workload>> {
   const { options, listed, changes } = wiring;
-  const { resource: served } = WORKLOAD_KINDS[kind];
-  const informer = openInformer<Shaped<Workload>>(
-    options.kubeConfig,
-    {
-      name: served.resource,
-      path: listPath(served),
-      shape: shapeWorkload(kind),
-      onChange: ({ read: workload }, last) => {
-        if (workload === undefined || (last?.read !== undefined && !isOtherWorkload(last.read, workload))) return;
-        if (listed.has(served.resource)) changes.workloadChanged(last?.read, workload);
-      },
-      onDelete: (_, last) => changes.workloadChanged(last?.read, undefined),
-      onState: () => evaluateOnceFilled(wiring, served.resource, informer),
+  const { resource: served, isOptional } = WORKLOAD_KINDS[kind];
+  const watched: Omit<InformerOptions<Shaped<Workload>>, 'name' | 'path'> = {
+    shape: shapeWorkload(kind),
+    onChange: ({ read: workload }, last) => {
+      if (workload === undefined || (last?.read !== undefined && !isOtherWorkload(last.read, workload))) return;
+      if (listed.has(served.resource)) changes.workloadChanged(last?.read, workload);
     },
-    options,
-  );
+    onDelete: (_, last) => changes.workloadChanged(last?.read, undefined),
+    onState: () => evaluateOnceFilled(wiring, served.resource, informer),
+  };
+  const informer = isOptional
+    ? openWhereServed(
+        options.kubeConfig,
+        { ...watched, ...served },
+        { everyMs: options.servedMs ?? SERVED_MS, log: options.log, signal: options.signal },
+      )
+    : openInformer(options.kubeConfig, { ...watched, name: served.resource, path: listPath(served) }, options);
   return informer;
 }
 

@@ -1,4 +1,4 @@
-import { FORMER_LEASE, GROUP, MACHINE_PLURAL, PLURAL } from '../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, GROUP, MACHINE_PLURAL, PLURAL } from '../../domain/node-group/api/names.ts';
 import { PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
 import { webhookAccess } from '../admission/webhook-access.ts';
@@ -72,10 +72,10 @@ export const nodeGroupAccess: readonly Access[] = [
     ],
     inKubeSystem: [
       {
-        why: 'Whether the first implementation still runs: no plan is acted on then.',
+        why: 'Whether the VPSie autoscaler still runs: no plan is acted on then.',
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        resourceNames: [FORMER_LEASE],
+        resourceNames: [AUTOSCALER_LEASE],
         verbs: ['get'],
       },
     ],

@@ -15,7 +15,7 @@ export interface PlanMetrics {
 
 /**
  * The metrics of groups, read from the caches at each scrape, so that the series of a deleted group go with it, and
- * `vpsie_autoscaler_scale_down_blocked_total` as the first implementation has it.
+ * `vpsie_autoscaler_scale_down_blocked_total` as the VPSie autoscaler has it.
  */
 export function registerGroupMetrics(
   register: Registry,
@@ -44,7 +44,7 @@ export function registerGroupMetrics(
   register.registerMetric(
     new Gauge({
       name: 'headroom_pods_without_help',
-      help: 'Pending pods that no new node would help.',
+      help: 'Pending pods that get no new node: none would help, or none is to be had.',
       registers: [],
       collect() {
         this.set(unhelped());

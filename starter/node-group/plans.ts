@@ -5,7 +5,7 @@ import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/no
 import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
 import { type GroupView, observationOf } from '../../domain/node-group/decide/observe.ts';
-import { type WakeReason, wakeReason } from '../../domain/node-group/decide/wake.ts';
+import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
@@ -20,6 +20,7 @@ import type { Log } from '../../platform/log/log.ts';
 import type { PlanPart } from './plan-messages.ts';
 import { Planner, type PlanContext, type Planned } from './planner.ts';
 import type { NodeGroupCaches } from './caches.ts';
+import { WakeBook } from './wake-book.ts';
 
 export interface PlansOptions {
   readonly cluster: string;
@@ -70,8 +71,7 @@ export class Plans implements NodeGroupCacheActivities {
   readonly #planner: Planner;
   /** What people and earlier drains want of each group's nodes, as its workflow said last. */
   readonly #wishes = new Map<string, Wishes>();
-  /** What each group's workflow was woken for last. */
-  readonly #wokenFor = new Map<string, WakeReason>();
+  readonly #wakes = new WakeBook();
   #heldBy: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #changedSince: number | null = null;
@@ -107,9 +107,7 @@ export class Plans implements NodeGroupCacheActivities {
 
   /** Wakes every group again that has something to do, in case a request was lost. */
   resync(): void {
-    for (const [group, { isToAct }] of this.#wokenFor) {
-      if (isToAct) this.#wokenFor.delete(group);
-    }
+    this.#wakes.resync();
     this.soon();
   }
 
@@ -131,7 +129,7 @@ export class Plans implements NodeGroupCacheActivities {
     });
   }
 
-  /** Pending pods that no new node would help, by the last plan. */
+  /** Pending pods that get no new node, by the last plan. */
   get unhelped(): number {
     return this.#last?.plan.unhelped.total ?? 0;
   }
@@ -153,9 +151,7 @@ export class Plans implements NodeGroupCacheActivities {
     const made = await this.#current();
     const view = this.#viewOf(target.group, made);
     const seen = observationOf(view);
-    // It goes to rest: the same reason as before wakes it again.
-    const reason = wakeReason(view, seen);
-    if (reason.cause === null && this.#wokenFor.has(target.group)) this.#wokenFor.set(target.group, reason);
+    this.#wakes.told(target.group, wakeReason(view, seen));
     return seen;
   }
 
@@ -237,11 +233,7 @@ export class Plans implements NodeGroupCacheActivities {
     const { name, resourceVersion } = read;
     const view = this.#viewOf(name, made);
     const seen = observationOf(view);
-    const reason = wakeReason(view, seen);
-    const before = this.#wokenFor.get(name);
-    if (before?.key === reason.key) return;
-    this.#wokenFor.set(name, reason);
-    const cause = reason.cause ?? (before?.isShown === true ? 'what it showed is over' : null);
+    const cause = this.#wakes.planned(name, wakeReason(view, seen));
     if (cause !== null) this.#options.wake(name, cause, resourceVersion);
   }
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { isRecord } from '../../domain/kernel/record.ts';
-import type { Amounts } from '../../domain/node-group/model/resources.ts';
-import { amountsOf } from '../../domain/node-group/scheduling/amounts.ts';
+import type { Amounts } from '../../domain/kernel/amounts.ts';
+import { amountsOf } from '../../domain/kernel/amounts.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type ApiGet, createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
 import type { UsageSample } from './plan-messages.ts';

@@ -183,7 +183,7 @@ class InformerUsageCache implements RunningUsageCache {
 
   #onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
     if (this.#specs.replace(previous, quota)) this.#monitors.reconsider();
-    if (quota === null || !this.#listener.isOwnWrite(quota)) this.#charges.onQuota(quota, previous);
+    this.#charges.onQuota(quota, previous, quota !== null && this.#listener.isOwnWrite(quota));
     this.#notifier.notify();
     if (quota !== null) this.#listener.onQuota(quota, previous ?? undefined);
     else if (previous !== null) this.#listener.onQuotaGone(previous);
@@ -194,14 +194,13 @@ class InformerUsageCache implements RunningUsageCache {
    * they settle no recent charge.
    */
   #settle(resource: GroupResource, object: CountedObject, previous: CountedObject | undefined): void {
-    const { namespace } = object.metadata ?? {};
+    const { namespace, resourceVersion = '' } = object.metadata ?? {};
     if (namespace === undefined || !this.#monitors.isSynced(resource)) return;
-    for (const quota of this.#quotas.list(namespace).map((cached) => cachedQuota(cached))) {
-      if (!this.#charges.isCharged(quota)) continue;
+    for (const quota of this.quotas(namespace)) {
       const charged = (of: CountedObject) =>
         chargeOf(quota.spec, of, evaluatorFor(resource), this.#contextOf(namespace));
       const grown = previous === undefined ? charged(object) : grownBy(charged(previous), charged(object));
-      this.#charges.onObject(quota, grown);
+      this.#charges.onObject(quota, grown, resourceVersion);
     }
   }
 

@@ -10,9 +10,23 @@ import {
 
 interface PendingNamespace {
   state: CoalesceState;
-  timer: NodeJS.Timeout | null;
+  timer: Timer | null;
   /** When the first change that no recount has included happened. */
   changedAt: number | null;
+}
+
+interface Timer {
+  readonly clear: () => void;
+}
+
+/** Calls back after so many milliseconds; without any, when the events that have arrived together are processed. */
+function startTimer(callback: () => void, ms: number): Timer {
+  if (ms > 0) {
+    const timeout = setTimeout(callback, ms);
+    return { clear: () => clearTimeout(timeout) };
+  }
+  const immediate = setImmediate(callback);
+  return { clear: () => clearImmediate(immediate) };
 }
 
 /**
@@ -40,8 +54,8 @@ export class NamespaceRecounts {
     pending.changedAt ??= now;
     const { dueAt } = pending.state;
     if (dueAt === null || (pending.timer !== null && dueAt === before)) return;
-    if (pending.timer !== null) clearTimeout(pending.timer);
-    pending.timer = setTimeout(() => this.#due(namespace, pending), Math.max(0, dueAt - now));
+    pending.timer?.clear();
+    pending.timer = startTimer(() => this.#due(namespace, pending), dueAt - now);
   }
 
   /** Namespaces with a change that is not counted yet. */
@@ -51,7 +65,7 @@ export class NamespaceRecounts {
 
   stop(): void {
     this.#stopped = true;
-    for (const { timer } of this.#namespaces.values()) if (timer !== null) clearTimeout(timer);
+    for (const { timer } of this.#namespaces.values()) timer?.clear();
     this.#namespaces.clear();
   }
 

@@ -1,10 +1,12 @@
-import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { maskList, type ResourceList, withoutZeros } from '../../domain/kernel/resource-list.ts';
 import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
   CHARGE_GRACE_MS,
+  noCharges,
   noteArrival,
   noteStatus,
+  noteVersion,
   type RecentCharges,
   type UnsettledCharges,
   unsettledCharges,
@@ -23,31 +25,39 @@ export class QuotaCharges {
     this.#keepMs = staleAfterMs + 2 * CHARGE_GRACE_MS;
   }
 
-  /** Replaces a quota; null: it did not exist, or is gone. */
-  onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
+  /**
+   * Replaces a quota; null: it did not exist, or is gone.
+   *
+   * @param isOwn whether this process has written it: then nothing was charged by that.
+   */
+  onQuota(quota: CachedQuota | null, previous: CachedQuota | null, isOwn: boolean): void {
     if (previous !== null && previous.uid !== quota?.uid) this.#charges.delete(previous.uid);
     if (quota === null) return;
-    const before = previous?.uid === quota.uid ? (previous.status.used ?? {}) : null;
-    const times = { at: Date.now(), keepMs: this.#keepMs };
-    this.#charges.set(
-      quota.uid,
-      noteStatus(this.#charges.get(quota.uid) ?? [], before, quota.status.used ?? {}, times),
-    );
+    const { uid, resourceVersion: version } = quota;
+    const recent = this.#charges.get(uid) ?? noCharges;
+    const before = previous?.uid === uid ? (previous.status.used ?? {}) : null;
+    const times = { at: Date.now(), version, keepMs: this.#keepMs };
+    const next = isOwn ? noteVersion(recent, version) : noteStatus(recent, before, quota.status.used ?? {}, times);
+    this.#replace(uid, next);
   }
 
-  /** Whether a new object may settle a charge of the quota. */
-  isCharged({ uid }: CachedQuota): boolean {
-    return (this.#charges.get(uid)?.length ?? 0) > 0;
-  }
-
-  /** A new object with this charge arrived. */
-  onObject({ uid }: CachedQuota, charge: ResourceList): void {
-    this.#charges.set(uid, noteArrival(this.#charges.get(uid) ?? [], charge));
+  /** A new object with this charge, or one that has grown by it, was reported at its version. */
+  onObject({ uid, spec, resourceVersion }: CachedQuota, charge: ResourceList, version: string): void {
+    const limited = withoutZeros(maskList(charge, Object.keys(spec.hard ?? {})));
+    if (Object.keys(limited).length === 0) return;
+    const arrival = { at: Date.now(), version, reportedUpTo: resourceVersion };
+    this.#replace(uid, noteArrival(this.#charges.get(uid) ?? noCharges, limited, arrival));
   }
 
   /** @param connections the watches of what the quota counts. */
   unsettled({ uid }: CachedQuota, connections: readonly WatchConnection[]): UnsettledCharges {
     const now = Date.now();
-    return unsettledCharges(this.#charges.get(uid) ?? [], unsettledSince(connections, now), now);
+    return unsettledCharges(this.#charges.get(uid) ?? noCharges, unsettledSince(connections, now), now);
+  }
+
+  /** A quota without any costs nothing. */
+  #replace(uid: string, recent: RecentCharges): void {
+    if (recent.charges.length === 0 && recent.early.length === 0) this.#charges.delete(uid);
+    else this.#charges.set(uid, recent);
   }
 }

@@ -45,6 +45,9 @@ export interface StatusWriterOptions {
 const IN_FLIGHT = 10;
 /** Milliseconds after a failed write, doubled each time. Nothing is given up. */
 const FIRST_RETRY_MS = 200;
+/** Of an API server that fails or does not answer: it may be back at any moment, and statuses are wrong until then. */
+const LONGEST_OUTAGE_RETRY_MS = 5_000;
+/** Where a person has to act, or during a pause. */
 const LONGEST_RETRY_MS = 30_000;
 /** Milliseconds: where a conflict comes from something that changes no quota, such as a webhook. */
 const CONFLICT_RETRY_MS = 1_000;
@@ -216,10 +219,11 @@ export class StatusWriter {
     if (writes.failures === 0)
       log.warn({ namespace, quota: name, reason }, 'the status of a quota could not be written');
     writes.failures += 1;
-    countAgain(namespace, this.#rest(writes, Math.min(FIRST_RETRY_MS * 2 ** writes.failures, LONGEST_RETRY_MS)));
     const failed = kubernetesFailure(error) as Partial<ApplicationFailure>;
     // A person has to grant a right, or to look at what the API server does not take.
     const isRefused = code === 403 ? writes.failures >= TOLD_FROM : failed.nonRetryable === true;
+    const longest = isRefused ? LONGEST_RETRY_MS : LONGEST_OUTAGE_RETRY_MS;
+    countAgain(namespace, this.#rest(writes, Math.min(FIRST_RETRY_MS * 2 ** writes.failures, longest)));
     if (isRefused) onProblem(quota, { kind: 'refused', message: reason });
   }
 

@@ -12,6 +12,7 @@ import type { RunningUsageCache } from './cache.ts';
 import { CountedQuotas, type CountedQuotasOptions, quotaKey, type RequestCause } from './counted-quotas.ts';
 import type { UsageListener } from './usage-listener.ts';
 import { priorities } from '../../domain/kernel/priority.ts';
+import { isUrgent } from '../../domain/quota-usage/status.ts';
 import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
@@ -114,14 +115,15 @@ class RecountingUsageWatch implements UsageWatch {
 
   onQuota(quota: CachedQuota, previous: CachedQuota | undefined): void {
     const isSpecSame = previous !== undefined && JSON.stringify(previous.spec) === JSON.stringify(quota.spec);
-    if (previous !== undefined && isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status)) {
-      return;
-    }
-    // What it has made itself is what was counted; what somebody else has written is looked at.
+    const isSame = isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status);
     const isEcho = this.#writer.isEcho(quota);
+    // Labels alone are in the way of a write too.
     this.#writer.onQuota(quota);
-    if (isEcho && isSpecSame) return;
-    this.#noteChange(quota.namespace, isSpecSame ? 'charged' : 'urgent');
+    // What it has made itself is what was counted; what somebody else has written is looked at.
+    if (isSame || (isEcho && isSpecSame)) return;
+    const cache = this.#options.cache();
+    const isUrgentNow = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
+    this.#noteChange(quota.namespace, isSpecSame && !isUrgentNow ? 'charged' : 'urgent');
   }
 
   isOwnWrite(quota: CachedQuota): boolean {

@@ -141,9 +141,9 @@ describe('a snapshot of the load', () => {
   it('is asleep where it is down and says what it was, and nothing else changed', () => {
     const awake = new Set(['Deployment a/web']);
     const asleep = seen({ spec: { replicas: 0 }, annotations: { ...web.annotations, ...savedState } });
-    expect(notAsleep(before, asleep, awake, 'night')).toEqual([]);
-    expect(notAsleep(before, asleep, awake, 'other')).toHaveLength(1);
-    expect(notAsleep(before, seen({ spec: { replicas: 0 } }), awake, 'night')).toHaveLength(1);
-    expect(notAsleep(before, asleep, new Set(), 'night')).toHaveLength(2);
+    expect(notAsleep(before, asleep, awake, () => 'night')).toEqual([]);
+    expect(notAsleep(before, asleep, awake, () => 'other')).toHaveLength(1);
+    expect(notAsleep(before, seen({ spec: { replicas: 0 } }), awake, () => 'night')).toHaveLength(1);
+    expect(notAsleep(before, asleep, new Set(), () => 'night')).toHaveLength(2);
   });
 });

@@ -1,12 +1,10 @@
 /** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
 import type { FaultAction } from '../kernel/forge/http/faults.ts';
 import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
-import { accessOf } from '../kernel/stack/access.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { keepLogs } from './keep-logs.ts';
@@ -14,7 +12,7 @@ import { limitsOverTime, stepsDown } from './limits.ts';
 import { limitIn, notAtRest, quotaOf, workflowAccount } from './not-at-rest.ts';
 import { doubleWrites, pullRequestsOf } from './pull-request-journal.ts';
 import { type Random, seededRandom } from './random.ts';
-import { refusedRights } from './refused-rights.ts';
+import { refusedRights, rolesOf } from '../activities/refused-rights.ts';
 import { NothingToDo, Tally } from './tally.ts';
 
 export interface ChaosOptions {
@@ -270,14 +268,7 @@ class Chaos {
         problems.push(`a ${process.name} ended with ${exit.code ?? exit.signal}:\n${await logTail(process.logFile)}`);
       }
     }
-    const authorization = accessOf(controlPlane.adminKubeconfig).makeApiClient(AuthorizationV1Api);
-    const allowsNow = async (user: string, resourceAttributes: V1ResourceAttributes) => {
-      const { status } = await authorization.createSubjectAccessReview({
-        body: { spec: { user, resourceAttributes } },
-      });
-      return status?.allowed === true;
-    };
-    problems.push(...(await refusedRights(await controlPlane.auditEvents(), allowsNow)));
+    problems.push(...(await refusedRights(await controlPlane.auditEvents(), rolesOf(controlPlane.adminKubeconfig))));
     return problems;
   }
 
@@ -415,6 +406,7 @@ const ENDPOINTS = [
   { method: 'GET', path: '/pulls*' },
   { method: 'GET', path: '/pulls/*' },
   { method: 'GET', path: '/compare/*' },
+  { method: 'POST', path: '/graphql' },
   { method: 'POST', path: '/git/refs' },
   { method: 'PATCH', path: '/git/refs/**' },
   { method: 'DELETE', path: '/git/refs/**' },

@@ -1,5 +1,6 @@
 /** What became of every pull request, from the forge's log and from what people did. */
 import type { WriteExchange } from '../kernel/forge/http/write-log.ts';
+import { openedBy, stepsOf } from '../kernel/forge/opening.ts';
 
 interface JournalledPullRequest {
   readonly number: number;
@@ -26,14 +27,14 @@ export function pullRequestsOf(
     if (!effect || number === undefined || !(closes || (method === 'PUT' && merge !== undefined))) continue;
     if (!ended.has(Number(number))) ended.set(Number(number), at);
   }
-  return writes
-    .filter(({ method, path, effect }) => method === 'POST' && effect && path.endsWith('/pulls'))
-    .map(({ responseBody, branch = '', decision = '', at }) => {
-      const { number } = responseBody as { number: number };
-      const endedAt = ended.get(number);
-      const namespace = branch.split('/')[2] ?? '';
-      return { number, namespace, decision, openedAt: at, ...(endedAt === undefined ? {} : { endedAt }) };
-    });
+  return writes.flatMap((write) => {
+    const number = openedBy(write);
+    if (number === undefined) return [];
+    const { branch = '', decision = '', at } = write;
+    const endedAt = ended.get(number);
+    const namespace = branch.split('/')[2] ?? '';
+    return { number, namespace, decision, openedAt: at, ...(endedAt === undefined ? {} : { endedAt }) };
+  });
 }
 
 /** Every way in which the writes were not "one pull request, one commit and one merge for a decision, one open at a time". */
@@ -53,8 +54,8 @@ export function doubleWrites(
     last.set(pull.namespace, pull);
   }
   const steps = [
-    { what: 'pull requests', is: ({ method, path }: WriteExchange) => method === 'POST' && path.endsWith('/pulls') },
-    { what: 'commits', is: ({ method, path }: WriteExchange) => method === 'PUT' && path.includes('/contents/') },
+    { what: 'pull requests', is: (write: WriteExchange) => openedBy(write) !== undefined },
+    { what: 'commits', is: (write: WriteExchange) => stepsOf(write).includes('PUT contents') },
     { what: 'merges', is: ({ method, path }: WriteExchange) => method === 'PUT' && path.endsWith('/merge') },
   ];
   for (const { what, is } of steps) {

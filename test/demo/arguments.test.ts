@@ -13,7 +13,7 @@ function run(program: string, ...args: string[]): { status: number | null; stder
 it('the demo says in a sentence which argument it does not know, and ends with 2', () => {
   expect(run('main.ts', '--exti')).toEqual({
     status: 2,
-    stderr: 'unknown argument --exti: there is memcached, node-groups, --exit\n',
+    stderr: 'unknown argument --exti: there is memcached, node-groups, lights-out, --exit\n',
   });
 });
 

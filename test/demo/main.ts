@@ -1,12 +1,12 @@
 /**
- * `make demo`: a story on real servers, told as it happens. The main job, with `memcached` a cache that scales, or with `node-groups`
- * nodes that come and go. `--exit` ends it with 0 (it went as it should) or 1.
+ * `make demo`: a story on real servers, told as it happens. The main job, with `memcached` a cache that scales, with `node-groups`
+ * nodes that come and go, or with `lights-out` one night of a schedule. `--exit` ends it with 0 (it went as it should) or 1.
  */
 import { INTERRUPTED, interruptSignal, untilAborted } from './interrupt.ts';
 import { readSwitches } from './servers.ts';
 import type { RunningStory, Story } from './story.ts';
 
-const args = readSwitches(['memcached', 'node-groups', '--exit']);
+const args = readSwitches(['memcached', 'node-groups', 'lights-out', '--exit']);
 const started = Date.now();
 const interrupt = interruptSignal();
 let running: RunningStory | undefined;
@@ -37,6 +37,7 @@ process.exit();
 async function chosen(): Promise<Story> {
   if (args.memcached) return (await import('./memcached.ts')).memcachedStory;
   if (args['node-groups']) return (await import('./node-groups.ts')).nodeGroupsStory;
+  if (args['lights-out']) return (await import('./lights-out.ts')).lightsOutStory;
   return (await import('./quota-resize.ts')).quotaResizeStory;
 }
 

@@ -10,11 +10,13 @@ import { MemcachedCluster, startMemcachedPlane } from '../memcached/cluster.ts';
 import { onThisMachine } from '../memcached/kubelet/addresses.ts';
 import { type Kubelet, startKubelet } from '../memcached/kubelet/kubelet.ts';
 import { TextClient } from '../memcached/text-client.ts';
-import { INTERRUPTED, pause, untilAborted } from './interrupt.ts';
+import { pause } from './interrupt.ts';
+import { addressesOf, startPrograms, stoppedOnFailure, unlessInterrupted } from './plane-story.ts';
 import type { Story, Teller } from './story.ts';
 
 /** The Memcached and its namespace. */
 const NAME = 'sessions';
+const WORKFLOW_ID = memcachedId({ cluster: CLUSTER, namespace: NAME, name: NAME });
 const KEYS = 60;
 /** Thousandths of a core that all clients together use up: for two pods of 100m each little, for five enough. */
 const CALM = 100;
@@ -45,11 +47,12 @@ interface Parts {
 export const memcachedStory: Story = {
   opening: 'Starting Kubernetes with its autoscaler, Temporal, and Headroom',
   start: async (teller) => {
-    const interrupted = untilAborted(teller.interrupt).then(() => 'interrupted' as const);
-    const parts = await Promise.race([startParts(teller), interrupted]);
-    if (parts === 'interrupted') process.exit(INTERRUPTED);
+    const parts = await unlessInterrupted(teller, async () => await startParts(teller));
     return {
-      tell: async () => ({ succeeded: await new Tale(parts, teller).tell(), addresses: addresses(parts.plane) }),
+      tell: async () => {
+        const succeeded = await new Tale(parts, teller).tell();
+        return { succeeded, addresses: addressesOf(parts.plane, WORKFLOW_ID) };
+      },
       stop: async () => {
         await parts.kubelet.stop();
         await parts.metrics.stop();
@@ -59,33 +62,17 @@ export const memcachedStory: Story = {
   },
 };
 
-async function startParts({ log }: Teller): Promise<Parts> {
+async function startParts(teller: Teller): Promise<Parts> {
   const plane = await startMemcachedPlane({ ownServers: true, controllerManagerFlags: quickAutoscaler });
-  try {
-    log('Kubernetes and Temporal are up');
+  return await stoppedOnFailure(plane, async () => {
+    teller.log('Kubernetes and Temporal are up');
     const { adminKubeconfig } = plane.plane;
     const metrics = await startMetricsApi(adminKubeconfig);
     metrics.setLoad(NAME, CALM);
-    log('metrics are served');
-    await Promise.all([plane.startWorker(), plane.startStarter()]);
-    log('worker and starter are up');
+    teller.log('metrics are served');
+    await startPrograms(plane, teller);
     return { plane, metrics, kubelet: await startKubelet(adminKubeconfig, NAME) };
-  } catch (error) {
-    await plane.stop();
-    throw error;
-  }
-}
-
-/** Where to look, for people: one address a line. */
-function addresses({ temporal, plane }: HeadroomPlane): string {
-  const workflow = encodeURIComponent(memcachedId({ cluster: CLUSTER, namespace: NAME, name: NAME }));
-  return [
-    ['Temporal UI', `${temporal.uiUrl}/namespaces/${temporal.namespace}/workflows/${workflow}`],
-    ['Temporal', `TEMPORAL_ADDRESS=${temporal.address} CLUSTER_NAME=${CLUSTER}`],
-    ['Kubernetes', `KUBECONFIG=${plane.adminKubeconfig}`],
-  ]
-    .map(([what, where]) => `${what?.padEnd(14)} ${where}`)
-    .join('\n');
+  });
 }
 
 interface Server {

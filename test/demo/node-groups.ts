@@ -2,12 +2,12 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { sentence } from '../../domain/kernel/sentence.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
-import { logTail } from '../kernel/servers/supervised-process.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, startNodeGroupPlane } from '../node-group/headroom/cluster.ts';
-import { INTERRUPTED, pause, untilAborted } from './interrupt.ts';
+import { pause } from './interrupt.ts';
 import { NodeBill } from './node-bill.ts';
-import type { Story, Teller } from './story.ts';
+import { planeStory } from './plane-story.ts';
+import type { Teller } from './story.ts';
 
 const GROUP = 'shop';
 const NAMESPACE = 'web';
@@ -34,53 +34,13 @@ const deployment: V1Deployment = {
 };
 
 /** It succeeds when three nodes came for 40 pods, in one request, and all of them went after the pods. */
-export const nodeGroupsStory: Story = {
+export const nodeGroupsStory = planeStory({
   opening: 'Starting Kubernetes with its scheduler and kwok, Temporal, and Headroom',
-  start: async (teller) => {
-    const interrupted = untilAborted(teller.interrupt).then(() => 'interrupted' as const);
-    const plane = await Promise.race([startParts(teller), interrupted]);
-    if (plane === 'interrupted') process.exit(INTERRUPTED);
-    return {
-      tell: async () => {
-        const succeeded = await new Tale(plane, teller).tell();
-        if (!succeeded && !teller.interrupt.aborted) await showLogs(plane);
-        return { succeeded, addresses: addresses(plane) };
-      },
-      stop: async () => await plane.stop(),
-    };
-  },
-};
-
-async function startParts({ log }: Teller): Promise<HeadroomPlane> {
-  const plane = await startNodeGroupPlane({ ownServers: true });
-  try {
-    log('Kubernetes, without a single node, and Temporal are up');
-    await Promise.all([plane.startWorker(), plane.startStarter()]);
-    log('worker and starter are up');
-    return plane;
-  } catch (error) {
-    await plane.stop();
-    throw error;
-  }
-}
-
-async function showLogs({ processes }: HeadroomPlane): Promise<void> {
-  for (const { name, logFile } of processes) {
-    console.error(`\nThe last lines of the ${name}:\n${await logTail(logFile)}`);
-  }
-}
-
-/** Where to look, for people: one address a line. */
-function addresses({ temporal, plane }: HeadroomPlane): string {
-  const workflow = encodeURIComponent(nodeGroupId({ cluster: CLUSTER, group: GROUP }));
-  return [
-    ['Temporal UI', `${temporal.uiUrl}/namespaces/${temporal.namespace}/workflows/${workflow}`],
-    ['Temporal', `TEMPORAL_ADDRESS=${temporal.address} CLUSTER_NAME=${CLUSTER}`],
-    ['Kubernetes', `KUBECONFIG=${plane.adminKubeconfig}`],
-  ]
-    .map(([what, where]) => `${what?.padEnd(14)} ${where}`)
-    .join('\n');
-}
+  startPlane: async () => await startNodeGroupPlane({ ownServers: true }),
+  serversAreUp: 'Kubernetes, without a single node, and Temporal are up',
+  workflowId: nodeGroupId({ cluster: CLUSTER, group: GROUP }),
+  tell: async (plane, teller) => await new Tale(plane, teller).tell(),
+});
 
 /** What there is at one moment. */
 interface Counts {

@@ -10,6 +10,7 @@ import { createDeployment, hardOf, podCount } from '../kernel/stack/workloads.ts
 import { pause } from './interrupt.ts';
 import { addresses, startDemoServers, target } from './servers.ts';
 import type { Story, Teller } from './story.ts';
+import { openedBy } from '../kernel/forge/opening.ts';
 
 const REPLICAS = 6;
 /** Four times what the story takes on a slow machine. */
@@ -78,9 +79,7 @@ async function story(
   }
   if (interrupt.aborted) return { succeeded: false, pullRequestUrl };
 
-  const pulls = forge.writes.filter(
-    ({ method, path, status }) => method === 'POST' && path.endsWith('/pulls') && status === 201,
-  );
+  const pulls = forge.writes.filter((write) => openedBy(write) !== undefined);
   const hard = await hardOf(core, target.namespace, target.quota);
   const count = pulls.length === 1 ? 'one pull request' : `${pulls.length} pull requests`;
   console.log();

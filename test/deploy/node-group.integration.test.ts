@@ -17,7 +17,7 @@ const GROUPS = '/apis/autoscaler.vpsie.com/v1alpha1/namespaces/kube-system/nodeg
 const MACHINES = '/apis/autoscaler.vpsie.com/v1alpha1/namespaces/kube-system/vpsienodes';
 const NODE = '/api/v1/nodes/n1';
 
-/** As the first implementation's examples have it. */
+/** As the VPSie autoscaler's examples have it. */
 const VPSIE = {
   minNodes: 1,
   maxNodes: 10,
@@ -68,7 +68,7 @@ afterAll(async () => {
 });
 
 describe('the definition of NodeGroups', () => {
-  it('takes a group of the first implementation, and fills in the defaults', async () => {
+  it('takes a group of the VPSie autoscaler, and fills in the defaults', async () => {
     expect((await admin.ask('GET', `${GROUPS}/web`)).object).toMatchObject({
       spec: { provider: 'vpsie', expander: 'least-waste', maxNodeProvisionTime: '15m' },
     });
@@ -123,7 +123,6 @@ describe('the worker', () => {
     for (const [path, patch] of [
       [`${MACHINES}/web-1`, { spec: { vpsieInstanceID: 7 } }],
       [`${MACHINES}/web-1/status`, { status: { phase: 'Provisioning' } }],
-      [`${MACHINES}/web-1`, { metadata: { finalizers: null } }],
       [`${GROUPS}/web/status`, { status: { desiredNodes: 3 } }],
       [`${GROUPS}/web`, { metadata: { finalizers: ['nodegroup.autoscaler.vpsie.com/finalizer'] } }],
       [`${GROUPS}/web`, { metadata: { finalizers: null } }],
@@ -131,6 +130,9 @@ describe('the worker', () => {
       expect(await patched(path, patch)).toMatchObject({ code: 200, message: '' });
     }
     expect(await worker.ask('DELETE', `${MACHINES}/web-1`)).toMatchObject({ code: 200 });
+    // It goes with its finalizers.
+    const free = { metadata: { finalizers: null } };
+    expect(await patched(`${MACHINES}/web-1`, free)).toMatchObject({ code: 200, message: '' });
   });
 
   it('evicts a pod, which it cannot delete', async () => {

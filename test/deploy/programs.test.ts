@@ -39,8 +39,10 @@ it.each(['worker', 'starter', 'headroom'])('the %s needs nothing but its folder'
 it.each(['worker', 'starter'])('a line of the %s is traced to the source that it is from', async (name) => {
   const lines = (await readFile(join(folder, `${name}.js`), 'utf8')).split('\n');
   const payload = JSON.parse(await readFile(join(folder, `${name}.js.map`), 'utf8')) as SourceMapPayload;
-  const line = lines.findIndex((text) => text.startsWith(`runProcess("${name}"`));
-  const entry = new SourceMap(payload).findEntry(line, 0);
+  // The programs ship without line breaks between statements.
+  const call = new RegExp(`runProcess\\(["'\`]${name}["'\`]`);
+  const line = lines.findIndex((text) => call.test(text));
+  const entry = new SourceMap(payload).findEntry(line, lines[line]?.search(call) ?? 0);
   const source = await readFile(join(ROOT, name, 'main.ts'), 'utf8');
   const written = source.split('\n').findIndex((text) => /^runProcess\b/.test(text));
   expect(written).toBeGreaterThan(0);

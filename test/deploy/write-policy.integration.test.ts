@@ -7,6 +7,7 @@ import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
 import { applyWritePolicy } from '../kernel/stack/write-policy.ts';
+import { CustomWorkloads } from '../lights-out/custom-workloads.ts';
 import { type Api, type ApiAnswer, openApi } from '../quota-usage/side-by-side/api.ts';
 
 const SYSTEM = 'namespace-resizer-system';
@@ -32,6 +33,10 @@ beforeAll(async () => {
     await eventually(`${path} is served`, async () => (await admin.ask('GET', path)).code === 200);
   }
   for (const [path, body] of objects) await made(path, body);
+  const custom = new CustomWorkloads(plane.adminKubeconfig);
+  await custom.define();
+  await custom.create('Rollout', 'team-a', 'site', { replicas: 3 });
+  await custom.create('ScaledJob', 'team-a', 'mails', {});
   await eventually(
     'whoever has every right may write',
     async () => (await patched(worker, DEPLOYMENT, {})).code === 200,
@@ -52,6 +57,8 @@ const STATEFUL_SET = `${APPS}/statefulsets/db`;
 const CRON_JOB = '/apis/batch/v1/namespaces/team-a/cronjobs/report';
 const AUTOSCALER = '/apis/autoscaling/v2/namespaces/team-a/horizontalpodautoscalers/web';
 const SCALED = '/apis/keda.sh/v1alpha1/namespaces/team-a/scaledobjects';
+const ROLLOUT = '/apis/argoproj.io/v1alpha1/namespaces/team-a/rollouts/site';
+const SCALED_JOB = '/apis/keda.sh/v1alpha1/namespaces/team-a/scaledjobs/mails';
 const SCHEDULE = `/apis/${GROUP}/v1alpha1/lightsoutschedules/nights`;
 const QUOTA = '/api/v1/namespaces/team-a/resourcequotas/compute';
 const PAUSES = `/api/v1/namespaces/${SYSTEM}/configmaps/headroom-pauses`;
@@ -138,6 +145,21 @@ describe('the worker', () => {
     ['scales a Deployment and notes what it had', DEPLOYMENT, { metadata: asleep, spec: { replicas: 0 } }],
     ['wakes it', DEPLOYMENT, { metadata: nulls(asleep), spec: { replicas: 3 } }],
     ['scales a StatefulSet', STATEFUL_SET, { metadata: asleep, spec: { replicas: 0 } }],
+    ['scales a Rollout', ROLLOUT, { metadata: asleep, spec: { replicas: 0 } }],
+    [
+      'pauses a ScaledJob',
+      SCALED_JOB,
+      {
+        metadata: {
+          annotations: {
+            ...owned.annotations,
+            [`${GROUP}/original-suspend`]: 'lightsout',
+            'autoscaling.keda.sh/paused': 'true',
+          },
+          labels: ownedLabels,
+        },
+      },
+    ],
     [
       'suspends a CronJob',
       CRON_JOB,
@@ -211,6 +233,8 @@ describe('the worker', () => {
       },
       'spec.jobTemplate',
     ],
+    ['the template of a Rollout', ROLLOUT, { spec: { template: { spec: { nodeName: 'n' } } } }, 'spec.template'],
+    ['the template of a ScaledJob', SCALED_JOB, { spec: { template: { a: 'b' } } }, 'spec.template'],
     ['an annotation of somebody else', DEPLOYMENT, annotated('example.com/a'), 'metadata.annotations.example.com/a'],
     ['a label of somebody else', DEPLOYMENT, { metadata: { labels: { team: null } } }, 'metadata.labels.team'],
     [

@@ -77,10 +77,14 @@ describe('the section of node groups in the runbook', () => {
     const existing = [
       ...gauges.map((what) => `vpsie_autoscaler_nodegroup_${what}_nodes`),
       'headroom_pods_without_help',
+      'vpsie_autoscaler_scale_down_blocked_total',
+      ...[...metricSources.matchAll(/BLOCKED_DRAINS = '(\w+)'/g)].map(([, name = '']) => `${name}_total`),
       ...new Set([...counted, ...timed]),
     ];
     expect(metrics.toSorted()).toEqual(existing.toSorted());
-    const used = [...section.matchAll(/((?:vpsie_autoscaler|headroom_pods)_\w+?)(?:_bucket)?\b(?=[[)} {])/g)];
+    const used = [
+      ...section.matchAll(/((?:vpsie_autoscaler|headroom_(?:pods|drains))_\w+?)(?:_bucket)?\b(?=[[)} {])/g),
+    ];
     expect(metrics).toEqual(expect.arrayContaining(used.map(([, name = '']) => name)));
   });
 
@@ -100,7 +104,7 @@ describe('the section of node groups in the runbook', () => {
 });
 
 describe('the page of node groups', () => {
-  it('has each reason why no node would help, why a node goes and why it stays', () => {
+  it('has each reason why a pod gets no node, why a node goes and why it stays', () => {
     const plan = 'domain/node-group/model/plan.ts';
     const unhelped = sectionOf(page, '## Pods that make no node');
     expect(firstCells(unhelped).toSorted()).toEqual(unionMembers(plan, 'UnhelpedReason').toSorted());

@@ -3,6 +3,7 @@ import type { WriteExchange } from '../kernel/forge/http/write-log.ts';
 import type { Stack } from '../kernel/stack/stack.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { targetOf } from './pressed-namespaces.ts';
+import { stepsOf } from '../kernel/forge/opening.ts';
 
 /** Branch, commit, pull request, merge, and the branch again: whatever happens on the way, each of them once. */
 export const ONE_OF_EACH: readonly string[] = ['POST git', 'PUT contents', 'POST pulls', 'PUT pulls', 'DELETE git'];
@@ -35,11 +36,6 @@ export async function hasRepeated({ client }: Pick<Stack, 'client'>, namespace: 
   return (events ?? []).some((event) => (event.activityTaskStartedEventAttributes?.attempt ?? 1) > 1);
 }
 
-/** A write in two words: its method, and what of the repository it is about. */
-function kindOf({ method, path }: WriteExchange): string {
-  return `${method} ${path.replace(/^\/repos\/acme\/gitops\//, '').replace(/\/.*/, '')}`;
-}
-
 /**
  * Writes that had an effect, by their kinds and in their order. A worker that starves for ten seconds counts as lost, and
  * a permit that came too late is asked for again: then the next attempt finds a branch without a commit, and moves it to
@@ -53,7 +49,7 @@ export async function kindsOf(
   writes: readonly WriteExchange[],
   workflowId: string,
 ): Promise<readonly string[]> {
-  const kinds = writes.filter(({ effect }) => effect).map(kindOf);
+  const kinds = writes.filter(({ effect }) => effect).flatMap(stepsOf);
   const commit = kinds.indexOf('PUT contents');
   const isMove = (kind: string, index: number): boolean => kind === MOVED && index > 0 && index < commit;
   const moves = kinds.filter(isMove).length;

@@ -10,10 +10,13 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { ONE_OF_EACH, writtenFor } from './decision-writes.ts';
 import { namespaceFiles, press, quickTimings, statusOf, targetOf, untilResized } from './pressed-namespaces.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 const RECORDED = 'undisturbed';
 /** So many at once share the faults of all endpoints: each waits longer and longer between its own retries. */
 const TROUBLED = ['trouble-1', 'trouble-2', 'trouble-3', 'trouble-4', 'trouble-5', 'trouble-6'];
+/** The same with GraphQL, whose requests are fewer. */
+const QUERIED = ['queried-1', 'queried-2', 'queried-3'];
 /** Two at once: the other one asks GitHub as well while the one is limited. */
 const SECONDARY = ['secondary', 'beside-secondary'];
 const PRIMARY = ['primary', 'beside-primary'];
@@ -26,12 +29,12 @@ const RESIZED_MS = 180_000;
 let stack: Stack;
 let worker: SupervisedProcess;
 let tokenFile: string;
-/** `POST /repos/{owner}/{repo}/pulls` and all others that an episode uses. */
+/** `POST /repos/{owner}/{repo}/pulls` and all others that an episode uses which asks by REST alone, as repetitions do. */
 let endpoints: readonly string[];
 
 beforeAll(async () => {
   stack = await startStack({
-    files: namespaceFiles([RECORDED, ...TROUBLED, 'outage', 'slow', ...LIMITED, 'token', 'paused']),
+    files: namespaceFiles([RECORDED, ...TROUBLED, ...QUERIED, 'outage', 'slow', ...LIMITED, 'token', 'paused']),
     forge: { tokens: { 'rotated-token': 'headroom-bot' } },
     // Without it the default branch is asked for, once by a process, which then knows it.
     env: { ...quickTimings, GITHUB_BASE_BRANCH: 'main' },
@@ -39,11 +42,14 @@ beforeAll(async () => {
   });
   tokenFile = join(stack.dir, 'github-token');
   await writeFile(tokenFile, stack.env.worker['GITHUB_TOKEN'] ?? '');
-  worker = await nextWorker();
+  worker = await nextWorker({ GITHUB_GRAPHQL: 'off' });
   await press(stack, RECORDED);
   await resized(RECORDED);
   // A branch is moved only where an attempt was repeated, which happens here once in a while and in the other episodes not.
-  endpoints = [...stack.forge.endpoints].filter((endpoint) => !endpoint.startsWith('PATCH'));
+  // The account is asked for once by a process, which then knows it.
+  endpoints = [...stack.forge.endpoints].filter(
+    (endpoint) => !endpoint.startsWith('PATCH') && endpoint !== 'GET /user',
+  );
   // The servers, and a whole episode.
 }, RESIZED_MS + 180_000);
 
@@ -61,14 +67,16 @@ async function resized(namespace: string): Promise<void> {
 
 /** Makes requests to an endpoint go wrong. */
 function failing(endpoint: string, action: FaultAction, which: Partial<Pick<FaultRule, 'nth' | 'times'>> = {}): Fault {
-  const [method = '', template = ''] = endpoint.split(' ');
+  const [method = '', template = '', field] = endpoint.split(' ');
   const path = template
     .replaceAll(/[.]/g, '\\.')
     // Commits are asked for by their hash. With a slash theirs would be the path of their checks, too, and of two faults for
     // one request only the first takes place.
     .replace(/(?<!\/commits\/)\{(?:path|ref|basehead)\}$/, '.+')
     .replaceAll(/\{\w+\}/g, '[^/]+');
-  return stack.forge.fail({ method, path: new RegExp(`^${path}$`), ...which, action });
+  // Of GraphQL's fields the first one with its arguments.
+  const body = field === undefined ? {} : { body: `${field}(` };
+  return stack.forge.fail({ method, path: new RegExp(`^${path}$`), ...body, ...which, action });
 }
 
 /** The activities that an episode waits for, as the Temporal UI shows them. */
@@ -145,8 +153,25 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
     expect(faults.filter(({ fault }) => fault.hits !== 1).map(({ endpoint }) => endpoint)).toEqual([]);
   });
 
+  it('at its queries and the one request that opens, by the same, doubles nothing', async () => {
+    await worker.stop();
+    worker = await nextWorker();
+    const faults = ['POST /graphql repository', 'POST /graphql createRef'].flatMap((endpoint) => [
+      failing(endpoint, { kind: 'status', status: 502 }, { nth: 1 }),
+      failing(endpoint, { kind: 'answer-lost' }, { nth: 2 }),
+    ]);
+    await Promise.all(QUERIED.map(async (namespace) => await press(stack, namespace)));
+    for (const namespace of QUERIED) {
+      await resized(namespace);
+      expect(await writtenFor(stack, namespace)).toEqual(ONE_OF_EACH);
+    }
+    expect(faults.map(({ hits }) => hits)).toEqual([1, 1, 1, 1]);
+  });
+
   it('by an outage is waited for, and the episode says so', async () => {
-    const faults = endpoints.map((endpoint) => failing(endpoint, { kind: 'status', status: 503 }, { times: 'always' }));
+    const faults = [...endpoints, 'POST /graphql'].map((endpoint) =>
+      failing(endpoint, { kind: 'status', status: 503 }, { times: 'always' }),
+    );
     await press(stack, 'outage');
     await saysWhatItWaitsFor('outage', /GitHub answered 503 to POST \/graphql: Server Error/);
     for (const fault of faults) fault.remove();
@@ -155,7 +180,7 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
   });
 
   it('by its secondary limit is left alone for as long as it asked', async () => {
-    const limit = failing('PUT /repos/{owner}/{repo}/contents/{path}', {
+    const limit = failing('POST /graphql createRef', {
       kind: 'secondary-rate-limit',
       retryAfterSeconds: 3,
     });
@@ -173,9 +198,9 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
 
   it('that breaks the request of an activity which a pause has asked to end, ends no episode', async () => {
     const episode = stack.client.workflow.getHandle(quotaResizeId(targetOf('paused')));
-    const hold = stack.forge.hold({ method: 'PUT', path: '/contents/**', when: 'before' });
+    const hold = stack.forge.hold({ ...openingOf('paused'), when: 'before' });
     await press(stack, 'paused');
-    await untilHeld(hold, 'the commit is held', RESIZED_MS);
+    await untilHeld(hold, 'the opening is held', RESIZED_MS);
     await episode.signal(commandSignals.pause, { by: 'carol' });
     // An attempt hears of it with its next heartbeat, in three seconds at most; this one fails before.
     await eventually('the activity is asked to end', async () => {
@@ -206,9 +231,9 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
     await worker.stop();
     // For this one only: a machine that is busy may take as long for any answer.
     worker = await nextWorker({ HEADROOM_REQUEST_TIMEOUT: '2s' });
-    failing('POST /repos/{owner}/{repo}/pulls', { kind: 'slow', ms: 3_000 });
+    failing('POST /graphql createRef', { kind: 'slow', ms: 3_000 });
     await press(stack, 'slow');
-    await saysWhatItWaitsFor('slow', /no answer from GitHub to POST \/repos\/acme\/gitops\/pulls/);
+    await saysWhatItWaitsFor('slow', /no answer from GitHub to POST \/graphql/);
     await resized('slow');
     expect(await writtenFor(stack, 'slow')).toEqual(ONE_OF_EACH);
   });

@@ -20,6 +20,7 @@ import {
   targetOf,
 } from './pressed-namespaces.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 /** Of no form that anything knows for a credential: only its value tells it. */
 const TOKEN = 'recognisable value of this very test'.replaceAll(' ', '-');
@@ -97,7 +98,7 @@ beforeAll(async () => {
     env: { ...quickTimings, LOG_LEVEL: 'trace' },
   });
   for (const [namespace, action] of Object.entries(failures)) {
-    stack.forge.fail({ method: 'POST', path: '/git/refs', body: `/${namespace}/`, action });
+    stack.forge.fail({ ...openingOf(namespace), action });
   }
 });
 afterAll(async () => await stack?.stop());

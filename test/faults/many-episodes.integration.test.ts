@@ -8,9 +8,9 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { hasRepeated, ONE_OF_EACH, writtenFor } from './decision-writes.ts';
 import { namespaceFiles, pathOf, press, QUOTA, quickTimings } from './pressed-namespaces.ts';
+import { amount } from '../kernel/long.ts';
 
-/** A few in the suite; `npm run episodes` makes it a hundred. */
-const COUNT = Number(process.env['HEADROOM_TEST_EPISODES'] ?? 12);
+const COUNT = amount({ short: 8, long: 100 });
 const namespaces = Array.from({ length: COUNT }, (_, index) => `team-${String(index).padStart(3, '0')}`);
 /**
  * A hundred take as long as the machine needs for them. That none of them advances for so long is no lack of speed: nothing

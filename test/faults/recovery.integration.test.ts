@@ -9,6 +9,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { ONE_OF_EACH, writtenFor } from './decision-writes.ts';
 import { namespaceFiles, press, quickTimings, targetOf, untilResized } from './pressed-namespaces.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 const namespaces = [
   'starter-alive',
@@ -135,7 +136,7 @@ describe('a starter', { timeout }, () => {
 
 describe('a worker', { timeout }, () => {
   it('that gets SIGTERM ends the write that it is at, stops with 0, and the next one goes on', async () => {
-    const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops', when: 'after' });
+    const hold = stack.forge.hold({ ...openingOf('worker-stops'), when: 'after' });
     await press(stack, 'worker-stops');
     await standsAt(hold, 'worker-stops');
     worker.signal('SIGTERM');
@@ -147,7 +148,7 @@ describe('a worker', { timeout }, () => {
   });
 
   it('that gets SIGTERM while GitHub does not answer stops with 0 within its grace, and the next one goes on', async () => {
-    const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops-unanswered', when: 'after' });
+    const hold = stack.forge.hold({ ...openingOf('worker-stops-unanswered'), when: 'after' });
     await press(stack, 'worker-stops-unanswered');
     await standsAt(hold, 'worker-stops-unanswered');
     worker.signal('SIGTERM');

@@ -4,6 +4,7 @@ import type { Forge } from '../kernel/forge/forge.ts';
 import type { RequestPattern } from '../kernel/forge/http/request-pattern.ts';
 import type { KubernetesGate } from '../kernel/servers/kubernetes-gate.ts';
 import { pathOf } from './pressed-namespaces.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 /** One write that took effect. */
 export interface JournalledWrite {
@@ -77,7 +78,7 @@ export function sameWriteOf(
   return {
     method: write.method,
     path: new RegExp(`^${path}$`),
-    ...(write.body.includes(recorded) ? { body: namespace } : {}),
+    ...(write.path === '/graphql' ? openingOf(namespace) : write.body.includes(recorded) ? { body: namespace } : {}),
     nth: earlier.length + 1,
   };
 }

@@ -9,6 +9,8 @@ import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
 // A test ends worker and starter and starts them again, between two nights.
 vi.setConfig({ testTimeout: 240_000 });
 
+const NO_HOURS = { replicaHours: '', cpuCoreHours: '', memoryGiBHours: '' };
+
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
 let worker: SupervisedProcess;
@@ -66,6 +68,43 @@ describe('Headroom that was away', () => {
   });
 });
 
+describe('starters that are away', () => {
+  const rest = { namespaces: ['between'], downscaleRateLimit: { batchSize: 1, delayBetweenBatches: '5s' } };
+  const replicas = async () =>
+    await Promise.all(['api', 'mail', 'web'].map((deployment) => cluster.replicas('between', deployment)));
+  beforeAll(async () => {
+    await cluster.namespace('between');
+    for (const deployment of ['api', 'mail', 'web']) await cluster.deployment('between', deployment, 2);
+  });
+
+  it.each([
+    ['suspended', { suspend: true }, 'Suspended'],
+    ['made a dry run', { dryRun: true }, 'DryRun'],
+  ] as const)('do not keep a schedule that is %s from stopping before the next batch', async (what, spec, phase) => {
+    const name = what.replaceAll(' ', '-');
+    await cluster.schedule(name, { ...DOWN, ...rest });
+    await eventually('the first sleeps', async () => (await replicas()).includes(0));
+    await starter.stop();
+    await cluster.patchSchedule(name, { spec });
+    await cluster.reaches(name, phase);
+    expect((await replicas()).filter((count) => count === 2)).toHaveLength(2);
+    starter = await plane.startStarter();
+    await cluster.deleteSchedule(name);
+    await eventually('all are awake', async () => (await replicas()).join() === '2,2,2');
+    await eventually('it is gone', async () => await cluster.scheduleIsGone(name));
+  });
+
+  it('do not keep a deletion waiting for more than a batch', async () => {
+    await cluster.schedule('deleted-between', { ...DOWN, ...rest });
+    await eventually('the first sleeps', async () => (await replicas()).includes(0));
+    await starter.stop();
+    await cluster.deleteSchedule('deleted-between');
+    await eventually('it is gone', async () => await cluster.scheduleIsGone('deleted-between'));
+    expect(await replicas()).toEqual([2, 2, 2]);
+    starter = await plane.startStarter();
+  });
+});
+
 describe('a schedule that was made again under its name', () => {
   it('needs an approval of its own, whatever the one before was allowed', async () => {
     const name = 'again';
@@ -113,7 +152,15 @@ describe('a workflow that was terminated', () => {
           selector: { matchLabels: { app: 'x' } },
           template: {
             metadata: { labels: { app: 'x' } },
-            spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] },
+            spec: {
+              containers: [
+                {
+                  name: 'main',
+                  image: 'registry.example/app:1',
+                  resources: { requests: { cpu: '100m' }, limits: { memory: '256Mi' } },
+                },
+              ],
+            },
           },
         },
       },
@@ -154,6 +201,12 @@ describe('a workflow that was terminated', () => {
     expect(status?.approved).toEqual(before.approved);
     expect(status?.lastDownscaleTime).toBe(before.lastDownscaleTime);
     expect(status?.stateSince).toBe(before.stateSince);
+    // By the template of its pods, and since before the workflow was ended.
+    expect(status?.savings?.since).toBe(before.savings?.since ?? status?.savings?.since);
+    const [{ replicaHours, cpuCoreHours, memoryGiBHours } = NO_HOURS] = status?.savings?.namespaces ?? [];
+    expect(Number(replicaHours)).toBeGreaterThanOrEqual(saved);
+    expect(Number(cpuCoreHours) / Number(replicaHours)).toBeCloseTo(0.1, 1);
+    expect(Number(memoryGiBHours) / Number(replicaHours)).toBeCloseTo(0.25, 1);
     await cluster.patchSchedule(name, { spec: { ...UP, requireApproval: false } });
     await eventually('it is as it was', async () => (await cluster.replicas(name, 'web')) === 100_000);
   });

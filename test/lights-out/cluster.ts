@@ -11,6 +11,7 @@ import {
   setHeaderOptions,
   type V1CronJob,
   type V1Deployment,
+  type V1OwnerReference,
   type V1StatefulSet,
   type V2HorizontalPodAutoscaler,
   type V1NamedRuleWithOperations,
@@ -181,7 +182,12 @@ export class LightsOutCluster {
     {
       fieldManager = 'kubectl-create',
       ...metadata
-    }: { fieldManager?: string; labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+    }: {
+      fieldManager?: string;
+      labels?: Record<string, string>;
+      annotations?: Record<string, string>;
+      ownerReferences?: V1OwnerReference[];
+    } = {},
   ): Promise<void> {
     await this.apps.createNamespacedDeployment({
       namespace,
@@ -272,17 +278,32 @@ export class LightsOutCluster {
     await this.batch.patchNamespacedCronJob({ namespace, name, body: { spec: { suspend } }, fieldManager }, merge);
   }
 
-  async schedule(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+  async schedule(
+    name: string,
+    spec: Readonly<Record<string, unknown>>,
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     await this.custom.createClusterCustomObject({
       group: GROUP,
       version: VERSION,
       plural: PLURAL,
-      body: { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata: { name }, spec },
+      body: {
+        apiVersion: `${GROUP}/${VERSION}`,
+        kind: KIND,
+        metadata: { name, annotations },
+        // Nobody makes pods ready here, and CronJobs would wait for that; where an order is tested, a test does it.
+        spec: 'priorities' in spec ? spec : { readinessTimeout: '0', ...spec },
+      },
     });
   }
 
   async patchSchedule(name: string, body: Readonly<Record<string, unknown>>): Promise<void> {
     await this.custom.patchClusterCustomObject({ group: GROUP, version: VERSION, plural: PLURAL, name, body }, merge);
+  }
+
+  async patchScheduleStatus(name: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+    const request = { group: GROUP, version: VERSION, plural: PLURAL, name, body };
+    await this.custom.patchClusterCustomObjectStatus(request, merge);
   }
 
   async deleteSchedule(name: string): Promise<void> {
@@ -495,6 +516,23 @@ export class LightsOutCluster {
       attempt: async () => {
         const body = { metadata: { annotations: { probe: 'x' } } };
         await this.apps.patchNamespacedDeployment({ namespace, name, body, dryRun: 'All' }, merge);
+      },
+    });
+  }
+
+  /** Nobody can change the finalizers of the schedule until this is undone. */
+  async keepFinalizers(schedule: string): Promise<() => Promise<void>> {
+    return await this.#deny({
+      policy: `finalizers-${schedule}`,
+      rule: { apiGroups: [GROUP], apiVersions: [VERSION], resources: [PLURAL], operations: ['UPDATE'] },
+      expression: `object.metadata.name != '${schedule}' || (has(object.metadata.finalizers) ? object.metadata.finalizers : []) == (has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : [])`,
+      message: 'finalizers are not for everybody',
+      attempt: async () => {
+        const { finalizers = [] } = (await this.readSchedule(schedule)).metadata;
+        // What is being deleted gets no new ones, whatever policies say.
+        const body = { metadata: { finalizers: finalizers.length === 0 ? ['example.com/probe'] : [] } };
+        const request = { group: GROUP, version: VERSION, plural: PLURAL, name: schedule, body, dryRun: 'All' };
+        await this.custom.patchClusterCustomObject(request, merge);
       },
     });
   }

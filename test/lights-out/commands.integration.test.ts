@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf } from '../../activities/kernel/pause.ts';
 import { PAUSES } from '../../domain/kernel/pause.ts';
 import { storePause } from '../../domain/kernel/stored-pause.ts';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import { EXCLUDE_UNTIL, SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../workflows/lights-out/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
@@ -162,6 +162,39 @@ describe.concurrent('a schedule that is woken', () => {
     expect(await cluster.writtenAt('by-workload', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
   });
 
+  it('is left alone by an annotation until the moment that it names, or until somebody can read it', async () => {
+    const name = 'excluded';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.deployment(name, 'bad', 2, { annotations: { [EXCLUDE_UNTIL]: 'after the release' } });
+    await cluster.schedule(name, { ...DOWN, namespaces: [name] });
+    await untilAsleep(name);
+    await cluster.eventMatching(
+      name,
+      /^BadAnnotation: Deployment excluded\/bad: the annotation \S+ is "after the release", and nothing is put to sleep/,
+    );
+    expect(await cluster.replicas(name, 'bad')).toBe(2);
+    const says = async (until: string): Promise<void> =>
+      await cluster.patchDeployment(name, 'web', { metadata: { annotations: { [EXCLUDE_UNTIL]: until } } });
+    await says(later());
+    await untilAwake(name);
+    const leftAlone = async () => (await cluster.readSchedule(name)).status?.scope?.leftAlone;
+    await eventually(
+      'the status counts it',
+      async () => (await leftAlone())?.some(({ reason }) => reason === 'Excluded') === true,
+    );
+    // It goes before commands.
+    await cluster.command(name, 'sleep', { for: '1h' });
+    expect(await cluster.replicas(name, 'web')).toBe(3);
+    await cluster.command(name, 'cancel');
+    const until = soon();
+    await says(until);
+    await untilAsleep(name);
+    expect(await cluster.writtenAt(name, 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
+    await cluster.patchDeployment(name, 'bad', { metadata: { annotations: { [EXCLUDE_UNTIL]: null } } });
+    await eventually('it sleeps once the annotation is gone', async () => (await cluster.replicas(name, 'bad')) === 0);
+  });
+
   it('is asleep by day for as long as somebody said so', async () => {
     await given('nap', UP);
     await cluster.command('nap', 'sleep', { for: '1h' });
@@ -207,6 +240,60 @@ describe.concurrent('a schedule that asks for an approval', () => {
   });
 });
 
+describe.concurrent('an approval', () => {
+  it('is of the workloads that were there: what joins stays up and is named until it is approved as well', async () => {
+    const name = 'joined';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
+    await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
+    const scopeOf = async () => (await cluster.readSchedule(name)).status?.scope;
+    const approvalOf = async () => (await cluster.readSchedule(name)).status?.approved;
+    const first = await eventually('the digest is there', scopeOf);
+    await expect(cluster.command(name, 'approve', { digest: 'ffffffffffffffff' })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('look at them again') },
+    });
+    await cluster.command(name, 'approve', { digest: first.digest });
+    await untilAsleep(name);
+    await cluster.eventMatching(name, /^Approved: 1 workload is approved by alice, with the digest [0-9a-f]{16}\.$/);
+    const approved = await eventually('the status has it', approvalOf);
+    expect(approved).toMatchObject({ by: 'alice', digest: first.digest, workloads: 1 });
+    // By a machine: what a person creates in the night is left up anyway.
+    await cluster.deployment(name, 'api', 2, { fieldManager: 'argocd-controller' });
+    await cluster.eventMatching(
+      name,
+      /^ApprovalNeeded: 1 workload has joined since the approval and stays up: Deployment joined\/api\./,
+    );
+    expect(await cluster.replicas(name, 'api')).toBe(2);
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    expect((await scopeOf())?.leftAlone).toContainEqual({ reason: 'NotApproved', workloads: 1 });
+    expect(await cluster.ready(name)).toMatch(
+      /1 workload that joined since the approval stays up until it is approved/,
+    );
+    expect(await cluster.command(name, 'approve')).toBe('approved by alice');
+    await eventually('it sleeps as well', async () => (await cluster.replicas(name, 'api')) === 0);
+    await eventually('the status has both', async () => (await approvalOf())?.workloads === 2);
+    await cluster.patchSchedule(name, { spec: UP });
+    await eventually('all are up', async () => (await cluster.replicas(name, 'api')) === 2);
+    await untilAwake(name);
+  });
+
+  it('that an earlier release was given is of whatever the schedule selects', async () => {
+    const name = 'earlier';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.schedule(name, { ...UP, namespaces: [name], requireApproval: true });
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    await cluster.handle(name).terminate();
+    const body = { status: { approved: { by: 'jane', at: '2026-11-01T10:00:00Z' } } };
+    await cluster.patchScheduleStatus(name, body);
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await untilAsleep(name);
+    await cluster.deployment(name, 'api', 2, { fieldManager: 'argocd-controller' });
+    await eventually('what joins sleeps as well', async () => (await cluster.replicas(name, 'api')) === 0);
+  });
+});
+
 describe.concurrent('an exception by date', () => {
   it('puts to sleep on a holiday, whatever the crons say, and its end wakes', async () => {
     const name = 'holiday';
@@ -246,6 +333,22 @@ describe.concurrent('a dry run', () => {
     expect((await cluster.readSchedule(name)).metadata.finalizers).toBeUndefined();
     await cluster.patchSchedule(name, { spec: { dryRun: false } });
     await untilAsleep(name);
+  });
+
+  it('that begins in the night says what it leaves asleep, and is not ready', async () => {
+    const name = 'dry-by-night';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.asleep(name, { namespaces: [name] });
+    await cluster.patchSchedule(name, { spec: { dryRun: true } });
+    await cluster.reaches(name, 'DryRun', 'DryRun');
+    expect(await cluster.ready(name)).toMatch(
+      /^False DryRun: This dry run would change nothing\. 1 workload that it put to sleep stays asleep until dryRun is taken away\./,
+    );
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    await cluster.patchSchedule(name, { spec: { ...UP, dryRun: false } });
+    await untilAwake(name);
+    await eventually('it is ready', async () => ((await cluster.ready(name)) ?? '').startsWith('True '));
   });
 });
 

@@ -12,6 +12,7 @@ import { askedBy } from './load/asked.ts';
 import { fillCluster, LOAD_LABEL, namesToWrite, planPopulation } from './load/population.ts';
 import { changesOfSpec, differences, notAsleep, type Snapshot, takeSnapshot } from './load/snapshot.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { longOnly } from '../kernel/long.ts';
 
 const WORKER = 'headroom-worker';
 const SCHEDULE = 'load';
@@ -110,7 +111,7 @@ describe('a load that is scaled down and up in batches', { timeout: 300_000 }, (
       hold.abandon();
       worker = await nextWorker();
     });
-    expect(notAsleep(original, turned.after, toWrite, SCHEDULE)).toEqual([]);
+    expect(notAsleep(original, turned.after, toWrite, () => SCHEDULE)).toEqual([]);
     expectOneWriteEach(turned);
   });
 
@@ -125,26 +126,30 @@ describe('a load that is scaled down and up in batches', { timeout: 300_000 }, (
     expectOneWriteEach(turned);
   });
 
-  it('goes down, once, when the starter was away as the schedule changed and is killed again with the worker', async () => {
-    await starter.kill();
-    const turned = await turn('Down', async () => {
-      await eventually('the schedule is changed', async () => {
-        const { spec } = await cluster.readSchedule(SCHEDULE);
-        return spec.downscale === DOWN.downscale;
+  it(
+    'goes down, once, when the starter was away as the schedule changed and is killed again with the worker',
+    longOnly,
+    async () => {
+      await starter.kill();
+      const turned = await turn('Down', async () => {
+        await eventually('the schedule is changed', async () => {
+          const { spec } = await cluster.readSchedule(SCHEDULE);
+          return spec.downscale === DOWN.downscale;
+        });
+        // The worker begins as soon as the starter is there.
+        const hold = approvalRequirement.hold({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
+        starter = await plane.startStarter();
+        await observed(hold);
+        await Promise.all([starter.kill(), worker.kill()]);
+        hold.abandon();
+        [starter, worker] = await Promise.all([plane.startStarter(), nextWorker()]);
       });
-      // The worker begins as soon as the starter is there.
-      const hold = approvalRequirement.hold({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
-      starter = await plane.startStarter();
-      await observed(hold);
-      await Promise.all([starter.kill(), worker.kill()]);
-      hold.abandon();
-      [starter, worker] = await Promise.all([plane.startStarter(), nextWorker()]);
-    });
-    expect(notAsleep(original, turned.after, toWrite, SCHEDULE)).toEqual([]);
-    expectOneWriteEach(turned);
-  });
+      expect(notAsleep(original, turned.after, toWrite, () => SCHEDULE)).toEqual([]);
+      expectOneWriteEach(turned);
+    },
+  );
 
-  it('restores nothing twice: what a person does after an unanswered restore stays', async () => {
+  it('restores nothing twice: what a person does after an unanswered restore stays', longOnly, async () => {
     const [first] = population.filter(({ kind, replicas }) => kind === 'Deployment' && (replicas ?? 0) > 0);
     const { namespace = '', name = '' } = first ?? {};
     const turned = await turn('Up', async () => {
@@ -175,19 +180,21 @@ describe('a priority that is waited for', { timeout: 240_000 }, () => {
     return wait?.activityId ?? undefined;
   };
 
-  it('is waited for all the same when the starter is restarted and everything is looked at anew', async () => {
+  it('is waited for all the same when the starter is restarted, which wakes nobody, and when everything is looked at anew', async () => {
     const name = 'ordered';
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 1);
     await cluster.statefulSet(name, 'db', 1, { role: 'database' });
     const priorities = [{ priority: 10, selector: { matchLabels: { role: 'database' } } }];
-    await cluster.schedule(name, { ...DOWN, namespaces: [name], priorities });
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], priorities, readinessTimeout: '10m' });
     await cluster.reaches(name, 'Down', 'AsScheduled');
     await cluster.patchSchedule(name, { spec: UP });
     const first = await eventually('the database is waited for', async () => await waitOf(name));
 
     await starter.kill();
     starter = await plane.startStarter();
+    expect(await waitOf(name)).toBe(first);
+    await cluster.command(name, 'reconcileNow');
     await eventually('the database is waited for again', async () => {
       const wait = await waitOf(name);
       return wait !== undefined && wait !== first;

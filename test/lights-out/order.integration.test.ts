@@ -1,17 +1,22 @@
 /** In which order and how far workloads and their autoscalers go down and up, on a real control plane. */
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/schedule/names.ts';
+import { KEDA_PAUSED, KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/schedule/names.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { NO_AUTOSCALER } from '../kernel/servers/control-plane.ts';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { CustomWorkloads } from './custom-workloads.ts';
 import { DOWN, LightsOutCluster, savedStateOf, merge, startLightsOutPlane, UP } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
+let custom: CustomWorkloads;
+let starter: SupervisedProcess;
 beforeAll(async () => {
   // Autoscalers may then be given a minimum of 0.
   const flags = ['--feature-gates=HPAScaleToZero=true'];
@@ -20,8 +25,9 @@ beforeAll(async () => {
     controllerManagerFlags: [...flags, NO_AUTOSCALER],
   });
   cluster = new LightsOutCluster(plane);
-  await cluster.defineScaledObjects();
-  await Promise.all([plane.startWorker(), plane.startStarter()]);
+  custom = new CustomWorkloads(plane.plane.adminKubeconfig);
+  await Promise.all([cluster.defineScaledObjects(), custom.define()]);
+  [, starter] = await Promise.all([plane.startWorker(), plane.startStarter()]);
 });
 afterAll(async () => {
   await plane?.stop();
@@ -172,7 +178,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
 
 describe.concurrent("KEDA's ScaledObject", () => {
   it('is paused before its workload sleeps and resumed after that is awake; one that a person paused stays so', async () => {
-    const name = 'keda';
+    const name = 'keda-held';
     await cluster.namespace(name);
     for (const deployment of ['web', 'held']) await cluster.deployment(name, deployment, 3);
     await cluster.scaledObject(name, 'web');
@@ -197,6 +203,63 @@ describe.concurrent("KEDA's ScaledObject", () => {
       'scaledobjects web',
     ]);
     expect(writes).not.toContain('scaledobjects held');
+  });
+});
+
+describe.concurrent("Argo's Rollouts and KEDA's ScaledJobs", () => {
+  it('sleep like Deployments and CronJobs, and the ScaledJobs start again when the Rollouts are ready', async () => {
+    const name = 'custom';
+    await cluster.namespace(name);
+    await custom.create('Rollout', name, 'site', { replicas: 3 });
+    await custom.create('Rollout', name, 'rest', { replicas: 0 });
+    await custom.create('ScaledJob', name, 'mails', {});
+    await custom.create('ScaledJob', name, 'urgent', {});
+    const paused = async (job: string) =>
+      (await custom.read('ScaledJob', name, job)).metadata.annotations?.[KEDA_PAUSED];
+    const replicas = async () => (await custom.read('Rollout', name, 'site')).spec.replicas;
+    await cluster.asleep(name, { namespaces: [name], readinessTimeout: '1h' });
+    expect([await replicas(), await paused('mails'), await paused('urgent')]).toEqual([0, 'true', 'true']);
+    const { metadata } = await custom.read('Rollout', name, 'site');
+    expect(savedStateOf(metadata.annotations)).toMatchObject({ 'original-replicas': '3', 'managed-by': name });
+    const workloadStats = { rolloutsManaged: 2, rolloutsScaled: 1, scaledjobsManaged: 2, scaledjobsPaused: 2 };
+    await eventually('the status counts them', async () => {
+      const { status } = await cluster.readSchedule(name);
+      return isDeepStrictEqual({ ...status?.workloadStats, ...workloadStats }, status?.workloadStats);
+    });
+
+    await custom.patch('ScaledJob', name, 'urgent', { metadata: { annotations: { [KEDA_PAUSED]: null } } });
+    await eventually('what a person resumes in the night is left, and that is said', async () =>
+      (await cluster.details(name)).includes(`ScaledJob ${name}/urgent`),
+    );
+    expect(await paused('urgent')).toBeUndefined();
+
+    await cluster.patchSchedule(name, { spec: UP });
+    await eventually('the Rollout is waited for', async () =>
+      /^Headroom waits for the .* of priority 0 to be ready/.test((await cluster.status(name)).detail),
+    );
+    expect([await replicas(), await paused('mails')]).toEqual([3, 'true']);
+    await custom.makeReady(name, 'site');
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    const site = await custom.read('Rollout', name, 'site');
+    expect(savedStateOf(site.metadata.annotations)).toEqual({});
+    expect(await paused('mails')).toBeUndefined();
+    const writes = await written(name);
+    expect(writes.at(-1)).toBe('scaledjobs mails');
+    expect(writes.filter((write) => write.startsWith('rollouts'))).toEqual(['rollouts site', 'rollouts site']);
+  });
+
+  it('run again after they slept, unless somebody paused them', async () => {
+    const name = 'scaled-jobs';
+    await cluster.namespace(name);
+    await custom.create('ScaledJob', name, 'mails', { annotations: { [KEDA_PAUSED]: 'false' } });
+    await custom.create('ScaledJob', name, 'held', { annotations: { [KEDA_PAUSED]: 'true' } });
+    await cluster.asleep(name, { namespaces: [name] });
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    const [mails, held] = [await custom.read('ScaledJob', name, 'mails'), await custom.read('ScaledJob', name, 'held')];
+    expect([mails.metadata.annotations, mails.metadata.labels]).toEqual([undefined, undefined]);
+    expect(held.metadata.annotations).toEqual({ [KEDA_PAUSED]: 'true' });
+    expect(await written(name)).toEqual(['scaledjobs mails', 'scaledjobs mails']);
   });
 });
 
@@ -273,6 +336,49 @@ describe.concurrent('priorities', () => {
   });
 });
 
+describe.concurrent('CronJobs', () => {
+  it('wake last, in batches, when what they may need is ready', async () => {
+    const name = 'dawn';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 1);
+    for (const job of ['a', 'b', 'c']) await cluster.cronJob(name, job);
+    const upscaleRateLimit = { batchSize: 2, delayBetweenBatches: '2s' };
+    const cronJobs = { catchUp: 'none' };
+    await cluster.asleep(name, { namespaces: [name], readinessTimeout: '10m', upscaleRateLimit, cronJobs });
+    await cluster.patchSchedule(name, { spec: UP });
+    await eventually('the Deployment is waited for', async () => {
+      return (await cluster.status(name)).detail === 'Headroom waits for the workload of priority 0 to be ready';
+    });
+    expect(await Promise.all(['a', 'b', 'c'].map(async (job) => await cluster.suspended(name, job)))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    await eventually('the Deployment is ready', async () => {
+      await cluster.readyPods(name);
+      return (await cluster.readDeployment(name, 'web')).status?.readyReplicas === 1;
+    });
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    const woken = (await cluster.writes(name)).filter(
+      ({ objectRef, requestReceivedTimestamp }) =>
+        objectRef?.resource === 'cronjobs' && objectRef.subresource === undefined && requestReceivedTimestamp !== '',
+    );
+    const times = woken.slice(-3).map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
+    expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(2_000);
+  });
+
+  it('wait for nothing when the schedule is deleted', async () => {
+    const name = 'no-dawn';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 1);
+    await cluster.cronJob(name, 'job');
+    await cluster.asleep(name, { namespaces: [name], readinessTimeout: '10m' });
+    await cluster.deleteSchedule(name);
+    await eventually('it is gone', async () => await cluster.scheduleIsGone(name));
+    expect([await cluster.replicas(name, 'web'), await cluster.suspended(name, 'job')]).toEqual([1, false]);
+  });
+});
+
 describe('in all of this', () => {
   interface Role {
     readonly kind: string;
@@ -285,6 +391,14 @@ describe('in all of this', () => {
   }
 
   it('no request of worker and starter was forbidden, and every rule of their roles for schedules was needed', async () => {
+    // The worker lists workloads only where no starter answers from its caches.
+    const name = 'no-starter';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 1);
+    await cluster.asleep(name, { namespaces: [name] });
+    await starter.stop();
+    await cluster.command(name, 'wake', { for: '1h' });
+    await eventually('it is awake', async () => (await cluster.replicas(name, 'web')) === 1);
     expect(await cluster.refused()).toEqual([]);
     const text = await readFile(new URL('../../deploy/lights-out/rbac.yaml', import.meta.url), 'utf8');
     const granted = parseAllDocuments(text)

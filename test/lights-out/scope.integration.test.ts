@@ -75,6 +75,99 @@ describe.concurrent('what leaves the scope at night is restored at once', () => 
   });
 });
 
+describe.concurrent('what comes into the scope at night is judged from then on', () => {
+  const scaled = async (namespace: string, replicas: number) => {
+    await cluster.patchDeployment(namespace, 'web', { spec: { replicas } });
+    // Kubernetes has the moment of the change in whole seconds.
+    const at = Date.now();
+    await eventually('the next second', () => Math.floor(Date.now() / 1000) * 1000 > at);
+  };
+  const untilDown = async (namespace: string, original: string) => {
+    await eventually('it sleeps', async () => {
+      return (await cluster.savedState(namespace, 'web'))['original-replicas'] === original;
+    });
+    expect(await cluster.replicas(namespace, 'web')).toBe(0);
+  };
+
+  it('when a namespace gets the label: what a person did there before in this night was not against it', async () => {
+    await cluster.namespace('joining');
+    await cluster.deployment('joining', 'web', 2);
+    await night('joined');
+    await scaled('joining', 4);
+    await cluster.patchNamespace('joining', { labels: { night: 'joined' } });
+    await untilDown('joining', '4');
+    // From now on it is.
+    await scaled('joining', 3);
+    await cluster.eventMatching('joined', /^KeptUp: Deployment joining\/web: /);
+    expect(await cluster.replicas('joining', 'web')).toBe(3);
+  });
+
+  it('when the schedule is edited to be for more kinds', async () => {
+    await cluster.namespace('widened');
+    await cluster.deployment('widened', 'web', 2);
+    await cluster.cronJob('widened', 'report');
+    await cluster.schedule('widened', { ...DOWN, namespaces: ['widened'], workloadTypes: ['CronJob'] });
+    await eventually('the CronJob sleeps', async () => await cluster.suspended('widened', 'report'));
+    await cluster.reaches('widened', 'Down', 'AsScheduled');
+    await scaled('widened', 4);
+    await cluster.patchSchedule('widened', { spec: { workloadTypes: [] } });
+    await untilDown('widened', '4');
+  });
+
+  it('when a workload loses the label that it was left alone for', async () => {
+    await cluster.namespace('released');
+    await cluster.deployment('released', 'web', 2, { labels: { keep: 'up' } });
+    await cluster.asleep('released', { namespaces: ['released'], excludeLabels: { matchLabels: { keep: 'up' } } });
+    await scaled('released', 4);
+    await cluster.patchDeployment('released', 'web', { metadata: { labels: { keep: null } } });
+    await untilDown('released', '4');
+    await scaled('released', 3);
+    await cluster.eventMatching('released', /^KeptUp: Deployment released\/web: /);
+    expect(await cluster.replicas('released', 'web')).toBe(3);
+  });
+
+  it('when an operator lets go of a workload', async () => {
+    await cluster.namespace('orphaned');
+    const owner = { apiVersion: 'example.com/v1', kind: 'App', name: 'web', uid: 'an-operator-s', controller: true };
+    await cluster.deployment('orphaned', 'web', 2, { ownerReferences: [owner] });
+    await cluster.asleep('orphaned', { namespaces: ['orphaned'] });
+    await scaled('orphaned', 4);
+    expect(await cluster.replicas('orphaned', 'web')).toBe(4);
+    await cluster.patchDeployment('orphaned', 'web', { metadata: { ownerReferences: null } });
+    await untilDown('orphaned', '4');
+  });
+
+  it('when another schedule gives a workload up', async () => {
+    await cluster.namespace('given');
+    await cluster.deployment('given', 'web', 2);
+    await cluster.schedule('giver', { ...UP, namespaces: ['given'] });
+    await cluster.reaches('giver', 'Up', 'AsScheduled');
+    await cluster.asleep('taker', { namespaces: ['given'] });
+    await scaled('given', 4);
+    expect(await cluster.replicas('given', 'web')).toBe(4);
+    await cluster.deleteSchedule('giver');
+    await untilDown('given', '4');
+    expect((await cluster.savedState('given', 'web'))['managed-by']).toBe('taker');
+  });
+
+  it('and what a person woke by a new object’s text, without any marks, is not taken for such', async () => {
+    await night('replaced');
+    const marks = { 'managed-by': null, 'original-replicas': null, 'down-since': null };
+    const gone = Object.fromEntries(Object.keys(marks).map((mark) => [`lightsout.techsupport.mk/${mark}`, null]));
+    await cluster.patchDeployment('replaced', 'web', {
+      metadata: { annotations: gone, labels: gone },
+      spec: { replicas: 2 },
+    });
+    await cluster.eventMatching('replaced', /^KeptUp: Deployment replaced\/web: /);
+    // Also at every later observation.
+    for (const look of ['second', 'third']) {
+      await cluster.command('replaced', 'reconcileNow');
+      await cluster.reaches('replaced', 'Down', 'AsScheduled');
+      expect([look, await cluster.replicas('replaced', 'web')]).toEqual([look, 2]);
+    }
+  });
+});
+
 describe.concurrent('a schedule that is deleted', () => {
   it('wakes what it put to sleep also where that is out of its scope, and where it is suspended', async () => {
     await night('moved');
@@ -88,8 +181,9 @@ describe.concurrent('a schedule that is deleted', () => {
     await cluster.deleteSchedule('moved');
     await untilGone('moved');
     await untilAwake('moved');
-    expect(await cluster.events('moved')).toContain(
-      'CleanupComplete: Everything that the schedule put to sleep is awake: 2 workloads.',
+    await cluster.eventMatching(
+      'moved',
+      /^CleanupComplete: Everything that the schedule put to sleep is awake: 2 workloads\.$/,
     );
   });
 
@@ -161,6 +255,35 @@ describe.concurrent('two schedules that select one workload', () => {
   });
 });
 
+describe.concurrent('a schedule that takes over from another', () => {
+  it('has its workloads when that is deleted, and none of them is woken', async () => {
+    await night('old-a');
+    await cluster.namespace('left-behind', { night: 'old-a' });
+    await cluster.deployment('left-behind', 'web', 2, { fieldManager: 'argocd-controller' });
+    await eventually('all sleep', async () => (await cluster.replicas('left-behind', 'web')) === 0);
+    await cluster.schedule(
+      'new-a',
+      { ...DOWN, namespaces: ['old-a'] },
+      { 'lightsout.techsupport.mk/takes-over': 'old-a' },
+    );
+    const before = (await cluster.writes('old-a', 'web')).length;
+    await cluster.deleteSchedule('old-a');
+    await untilGone('old-a');
+    await eventually('the new one has it', async () => {
+      return (await cluster.savedState('old-a', 'web'))['managed-by'] === 'new-a';
+    });
+    expect(await cluster.savedState('old-a', 'web')).toMatchObject({ 'original-replicas': '3' });
+    // One write: the name of its schedule. It never had a replica meanwhile.
+    expect((await cluster.writes('old-a', 'web')).length).toBe(before + 1);
+    expect([await cluster.replicas('old-a', 'web'), await cluster.suspended('old-a', 'report')]).toEqual([0, true]);
+    // What the new one does not select is woken as ever.
+    expect(await cluster.replicas('left-behind', 'web')).toBe(2);
+    await cluster.eventMatching('old-a', /^CleanupComplete: .* but for 2 workloads that another schedule takes over/);
+    await cluster.patchSchedule('new-a', { spec: UP });
+    await untilAwake('old-a');
+  });
+});
+
 describe.concurrent('a workload that cannot be written', () => {
   it('holds up nothing else, is shown with why, is tried again, and keeps a deleted schedule until it is awake', async () => {
     const name = 'frozen';
@@ -195,6 +318,51 @@ describe.concurrent('a workload that cannot be written', () => {
     await again();
     await untilGone(name);
     expect(await all()).toEqual([2, 2, 2]);
+  });
+});
+
+describe.concurrent('a finalizer that a policy refuses', () => {
+  const why = /ValidatingAdmissionPolicy 'finalizers-\w+' .* denied request: finalizers are not for everybody/.source;
+
+  it('is said in the condition and an Event, and nothing is put to sleep without it', async () => {
+    const name = 'unheld';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 2);
+    await cluster.schedule(name, { ...UP, namespaces: [name] });
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    const allow = await cluster.keepFinalizers(name);
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await cluster.eventMatching(
+      name,
+      new RegExp(`^ScalingFailed: The finalizer cannot be added to the schedule, .*${why}`),
+    );
+    expect(await cluster.ready(name)).toMatch(
+      new RegExp(`^False ReconcileFailed: The finalizer cannot be added .*${why}`),
+    );
+    expect(await cluster.replicas(name, 'web')).toBe(2);
+    await allow();
+    await cluster.command(name, 'reconcileNow');
+    await cluster.reaches(name, 'Down', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    expect(await cluster.ready(name)).toMatch(/^True /);
+  });
+
+  it('keeps a deleted schedule, and only when it is gone everything is said to be cleaned up', async () => {
+    const name = 'unreleased';
+    await night(name);
+    const allow = await cluster.keepFinalizers(name);
+    await cluster.deleteSchedule(name);
+    await cluster.eventMatching(
+      name,
+      new RegExp(`^CleanupPartialFailure: Everything is awake, but the finalizer .*${why}`),
+    );
+    expect(await cluster.ready(name)).toMatch(new RegExp(`^False CleanupFailed: Everything is awake, but .*${why}`));
+    expect((await cluster.events(name)).filter((event) => event.startsWith('CleanupComplete'))).toEqual([]);
+    await untilAwake(name);
+    await allow();
+    await cluster.command(name, 'reconcileNow');
+    await untilGone(name);
+    await cluster.eventMatching(name, /^CleanupComplete: /);
   });
 });
 

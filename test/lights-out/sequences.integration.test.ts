@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFailed } from 'vitest';
 import { runSequences } from './sequences/run.ts';
+import { amount } from '../kernel/long.ts';
+
+const SEQUENCES = amount({ short: 2, long: 12 });
+const STEPS = 5;
 
 describe('random sequences of transitions, people, GitOps, changes of the scope, crashes and deletions', () => {
   it('end where a small table says, with nothing lost and nothing restored twice', async () => {
@@ -10,13 +14,13 @@ describe('random sequences of transitions, people, GitOps, changes of the scope,
     const report = await runSequences({
       seed: 20_262,
       first: 0,
-      sequences: 4,
-      steps: 5,
+      sequences: SEQUENCES,
+      steps: STEPS,
       atOnce: 4,
       log: (what) => lines.push(what),
     });
     expect(report.failures).toEqual([]);
-    expect(report.steps).toBeGreaterThanOrEqual(20);
+    expect(report.steps).toBeGreaterThanOrEqual(SEQUENCES * STEPS);
     expect(report.faults).toBeGreaterThan(0);
     expect(report.writes).toBeGreaterThan(0);
   }, 400_000);

@@ -8,6 +8,7 @@ import { quickAutoscaler } from './autoscaler.ts';
 import { MemcachedCluster, merge, startMemcachedPlane } from './cluster.ts';
 import { MONITORS, serveMonitors } from './definitions.ts';
 import { type Kubelet, startKubelet } from './kubelet/kubelet.ts';
+import { longOnly } from '../kernel/long.ts';
 
 let plane: HeadroomPlane;
 let cluster: MemcachedCluster;
@@ -91,38 +92,42 @@ describe.concurrent('a Memcached', () => {
     stop();
   });
 
-  it('gets an autoscaler with the pods that it has, and loses them one by one when the autoscaler goes', async () => {
-    const name = 'handed-over';
-    const named = { namespace: name, name };
-    metrics.setLoad(name, 240);
-    await create(name, { ...requests, replicas: 3 });
-    await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 3 replicas are ready');
-    const { counts, stop } = await cluster.watchReplicas(name);
-    await cluster.edit(name, { replicas: null, autoscaling: scaled });
-    await cluster.untilCondition(name, WORKS);
-    await cluster.untilCondition(name, managed(3));
-    metrics.setLoad(name, 400);
-    await cluster.untilCondition(name, managed(5));
-    const bounds = async () =>
-      (await cluster.autoscaling.readNamespacedHorizontalPodAutoscaler(named)).spec?.maxReplicas;
-    await cluster.autoscaling.patchNamespacedHorizontalPodAutoscaler(
-      { ...named, body: { spec: { maxReplicas: 9 } } },
-      merge,
-    );
-    await eventually('its bounds are as specified again', async () => (await bounds()) === 5);
+  it(
+    'gets an autoscaler with the pods that it has, and loses them one by one when the autoscaler goes',
+    longOnly,
+    async () => {
+      const name = 'handed-over';
+      const named = { namespace: name, name };
+      metrics.setLoad(name, 240);
+      await create(name, { ...requests, replicas: 3 });
+      await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 3 replicas are ready');
+      const { counts, stop } = await cluster.watchReplicas(name);
+      await cluster.edit(name, { replicas: null, autoscaling: scaled });
+      await cluster.untilCondition(name, WORKS);
+      await cluster.untilCondition(name, managed(3));
+      metrics.setLoad(name, 400);
+      await cluster.untilCondition(name, managed(5));
+      const bounds = async () =>
+        (await cluster.autoscaling.readNamespacedHorizontalPodAutoscaler(named)).spec?.maxReplicas;
+      await cluster.autoscaling.patchNamespacedHorizontalPodAutoscaler(
+        { ...named, body: { spec: { maxReplicas: 9 } } },
+        merge,
+      );
+      await eventually('its bounds are as specified again', async () => (await bounds()) === 5);
 
-    await cluster.edit(name, { autoscaling: { enabled: false } });
-    await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 1 replicas are ready');
-    await cluster.ended(name);
-    await eventually('the last count was seen', () => counts.at(-1) === 1);
-    expect(counts).toEqual([3, 5, 4, 3, 2, 1]);
-    await eventually('nothing is noted', async () => (await cluster.read(name)).status?.notes === undefined);
+      await cluster.edit(name, { autoscaling: { enabled: false } });
+      await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 1 replicas are ready');
+      await cluster.ended(name);
+      await eventually('the last count was seen', () => counts.at(-1) === 1);
+      expect(counts).toEqual([3, 5, 4, 3, 2, 1]);
+      await eventually('nothing is noted', async () => (await cluster.read(name)).status?.notes === undefined);
 
-    await cluster.edit(name, { autoscaling: { enabled: true } });
-    await cluster.untilCondition(name, managed(5));
-    expect(counts.slice(6).every((count, at, all) => count > (all[at - 1] ?? 1))).toBe(true);
-    stop();
-  });
+      await cluster.edit(name, { autoscaling: { enabled: true } });
+      await cluster.untilCondition(name, managed(5));
+      expect(counts.slice(6).every((count, at, all) => count > (all[at - 1] ?? 1))).toBe(true);
+      stop();
+    },
+  );
 
   it("with somebody else's autoscaler says so, and leaves the count to it until that is gone", async () => {
     const name = 'scaled-by-other';
@@ -155,7 +160,7 @@ describe.concurrent('a Memcached', () => {
     stop();
   });
 
-  it('with a monitor gets it when the cluster serves ServiceMonitors at last', async () => {
+  it('with a monitor gets it when the cluster serves ServiceMonitors at last', longOnly, async () => {
     const name = 'monitored';
     await create(name, { monitoring: { enabled: true, serviceMonitor: { interval: '15s' } } });
     await eventually('the status says that there is none', async () =>

@@ -330,10 +330,11 @@ export class MemcachedCluster {
     await this.ended(name);
   }
 
-  async ended(name: string): Promise<void> {
+  async ended(name: string, withinMs?: number): Promise<void> {
     await eventually(
       `the episode of ${name} has ended`,
       async () => (await this.handle(name).describe()).status.name === 'COMPLETED',
+      withinMs,
     );
   }
 

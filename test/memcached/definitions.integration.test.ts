@@ -10,6 +10,7 @@ import { type HeadroomPlane, startHeadroomPlane } from '../kernel/stack/headroom
 import { MemcachedCluster } from './cluster.ts';
 import { defineMemcacheds, MONITORS, removeDefinition, serveMonitors } from './definitions.ts';
 import { memcachedPlaneOptions, untilMemcachedsAreServed } from './plane.ts';
+import { longOnly } from '../kernel/long.ts';
 
 /** Milliseconds for what waits for the garbage collector, which asks every half a minute which kinds there are. */
 const COLLECTED_MS = 150_000;
@@ -153,34 +154,33 @@ describe('while the webhook is away', () => {
 });
 
 describe('the definition of ServiceMonitors', () => {
-  it(
-    'that is removed is noted and no failure, and when it is back, the monitor is made again',
-    async () => {
-      const name = 'monitor-removed';
-      const NOTE = 'no ServiceMonitor is made';
-      const monitor = async (): Promise<unknown> =>
-        await cluster.custom.getNamespacedCustomObject({ ...MONITORS, namespace: name, name });
-      await serveMonitors(plane.plane.adminKubeconfig);
-      await cluster.create(name, { monitoring: { enabled: true, serviceMonitor: {} } });
-      await cluster.ready(name, 1);
-      // The starter asks once a minute.
-      await eventually('it has a monitor', monitor, 100_000);
-      await cluster.settled(name, 1);
-      await untilNoted(name, NOTE, false);
+  it('that is removed is noted and no failure, and when it is back, the monitor is made again', {
+    ...longOnly,
+    timeout: LONG_MS,
+  }, async () => {
+    const name = 'monitor-removed';
+    const NOTE = 'no ServiceMonitor is made';
+    const monitor = async (): Promise<unknown> =>
+      await cluster.custom.getNamespacedCustomObject({ ...MONITORS, namespace: name, name });
+    await serveMonitors(plane.plane.adminKubeconfig);
+    await cluster.create(name, { monitoring: { enabled: true, serviceMonitor: {} } });
+    await cluster.ready(name, 1);
+    // The starter asks once a minute.
+    await eventually('it has a monitor', monitor, 100_000);
+    await cluster.settled(name, 1);
+    await untilNoted(name, NOTE, false);
 
-      await removeDefinition(plane.plane.adminKubeconfig, MONITORS);
-      await untilNoted(name, NOTE, true);
-      await cluster.ended(name);
-      await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 1 replicas are ready');
-      await untilBothAreReady();
+    await removeDefinition(plane.plane.adminKubeconfig, MONITORS);
+    await untilNoted(name, NOTE, true);
+    await cluster.ended(name);
+    await cluster.untilCondition(name, 'Ready=True MemcachedReady: All 1 replicas are ready');
+    await untilBothAreReady();
 
-      await serveMonitors(plane.plane.adminKubeconfig);
-      await eventually('it has a monitor again', monitor, 100_000);
-      await untilNoted(name, NOTE, false);
-      await cluster.ended(name);
-    },
-    LONG_MS,
-  );
+    await serveMonitors(plane.plane.adminKubeconfig);
+    await eventually('it has a monitor again', monitor, 100_000);
+    await untilNoted(name, NOTE, false);
+    await cluster.ended(name);
+  });
 });
 
 describe('the definition of Memcacheds', () => {

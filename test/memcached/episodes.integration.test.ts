@@ -8,6 +8,7 @@ import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { freePort } from '../kernel/servers/free-port.ts';
 import { headroomWithTemporal } from '../starter/run-program.ts';
 import { MemcachedCluster, merge, startMemcachedPlane } from './cluster.ts';
+import { longOnly } from '../kernel/long.ts';
 
 /** The namespace about whose objects the API server asks the webhooks. */
 const ADMITTED = 'admitted';
@@ -188,7 +189,7 @@ describe.concurrent('a Memcached', () => {
     await cluster.ended(name);
   });
 
-  it('hands its pods over to an autoscaler and takes them back, without a moment at one', async () => {
+  it('hands its pods over to an autoscaler and takes them back, without a moment at one', longOnly, async () => {
     const name = 'scaled';
     await cluster.create(name, { replicas: 3, resources });
     await cluster.settled(name, 3);

@@ -5,6 +5,7 @@ import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { headroom } from '../starter/run-program.ts';
 import { MemcachedCluster, startMemcachedPlane } from './cluster.ts';
 import { type Listed, SlotsCluster, withoutKubelets } from './slots-cluster.ts';
+import { longOnly } from '../kernel/long.ts';
 
 let plane: HeadroomPlane;
 let cluster: MemcachedCluster;
@@ -139,7 +140,7 @@ describe.concurrent('the servers of a Memcached', () => {
     });
   });
 
-  it('stay while the Service is made again, behind which there is nobody for a moment', async () => {
+  it('stay while the Service is made again, behind which there is nobody for a moment', longOnly, async () => {
     const name = 'slots-service';
     await cluster.create(name, { replicas: 2 });
     await slots.ready(name, 2);
@@ -186,30 +187,34 @@ describe.concurrent('the servers of a Memcached', () => {
     lists.stop();
   });
 
-  it('are followed also while the spec contradicts itself, and while the list cannot be written', async () => {
-    const name = 'slots-blocked';
-    await cluster.core.createNamespace({ body: { metadata: { name } } });
-    const theirs = { metadata: { name: `${name}-servers` }, data: { theirs: 'yes' } };
-    await cluster.core.createNamespacedConfigMap({ namespace: name, body: theirs });
-    await cluster.createIn(name, { replicas: 2 });
-    await slots.ready(name, 2);
-    const why = `ConfigMap ${name}/${name}-servers exists and does not belong to this Memcached: delete or rename one of them`;
-    await cluster.untilCondition(name, `Degraded=True Conflict: ${why}`);
-    await eventually('the status has them', async () => (await cluster.read(name)).status?.servers?.length === 2);
-    expect((await slots.read(name)).data).toEqual(theirs.data);
-    const { servers } = (await cluster.read(name)).status ?? {};
-    await cluster.core.deleteNamespacedConfigMap({ namespace: name, name: `${name}-servers` });
-    await cluster.command(name, 'reconcileNow');
-    const before = await slots.untilFilled(name, 2);
-    expect(before.map(({ slot, address }) => ({ slot, address }))).toEqual(servers);
+  it(
+    'are followed also while the spec contradicts itself, and while the list cannot be written',
+    longOnly,
+    async () => {
+      const name = 'slots-blocked';
+      await cluster.core.createNamespace({ body: { metadata: { name } } });
+      const theirs = { metadata: { name: `${name}-servers` }, data: { theirs: 'yes' } };
+      await cluster.core.createNamespacedConfigMap({ namespace: name, body: theirs });
+      await cluster.createIn(name, { replicas: 2 });
+      await slots.ready(name, 2);
+      const why = `ConfigMap ${name}/${name}-servers exists and does not belong to this Memcached: delete or rename one of them`;
+      await cluster.untilCondition(name, `Degraded=True Conflict: ${why}`);
+      await eventually('the status has them', async () => (await cluster.read(name)).status?.servers?.length === 2);
+      expect((await slots.read(name)).data).toEqual(theirs.data);
+      const { servers } = (await cluster.read(name)).status ?? {};
+      await cluster.core.deleteNamespacedConfigMap({ namespace: name, name: `${name}-servers` });
+      await cluster.command(name, 'reconcileNow');
+      const before = await slots.untilFilled(name, 2);
+      expect(before.map(({ slot, address }) => ({ slot, address }))).toEqual(servers);
 
-    await cluster.edit(name, { memcached: { maxMemoryMB: 64 }, resources: { limits: { memory: '64Mi' } } });
-    await cluster.reaches(name, 'Blocked', 'Invalid');
-    await cluster.core.deleteNamespacedPod({ namespace: name, name: before[0]?.pod ?? '' });
-    await slots.ready(name, 2);
-    const after = await slots.untilFilled(name, 2);
-    expect(after[1]).toEqual(before[1]);
-  });
+      await cluster.edit(name, { memcached: { maxMemoryMB: 64 }, resources: { limits: { memory: '64Mi' } } });
+      await cluster.reaches(name, 'Blocked', 'Invalid');
+      await cluster.core.deleteNamespacedPod({ namespace: name, name: before[0]?.pod ?? '' });
+      await slots.ready(name, 2);
+      const after = await slots.untilFilled(name, 2);
+      expect(after[1]).toEqual(before[1]);
+    },
+  );
 });
 
 it('worker and starter were refused nothing', async () => {

@@ -10,6 +10,7 @@ import { reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 import { deniedWhileOptedOut } from './denied.ts';
 import { podsCome, tryAgain } from './tried-again.ts';
+import { openedBy } from '../kernel/forge/opening.ts';
 
 /** How far a limit may grow in a day is not what this is about. */
 const unbounded = { name: 'unbounded', growthPerDay: 'unlimited', growthPerWeek: 'unlimited' };
@@ -32,11 +33,7 @@ const annotations = { 'resizer.io/max-step': '100' };
 /** The pull requests that were opened for any quota of a namespace. */
 function pullRequestsOf(namespace: string): number {
   return stack.forge.writes.filter(
-    ({ method, path, effect, branch }) =>
-      method === 'POST' &&
-      path.endsWith('/pulls') &&
-      effect &&
-      branch?.startsWith(`headroom/${stack.cluster}/${namespace}/`),
+    (write) => openedBy(write) !== undefined && write.branch?.startsWith(`headroom/${stack.cluster}/${namespace}/`),
   ).length;
 }
 

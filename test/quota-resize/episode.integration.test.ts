@@ -64,7 +64,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     const lastModified = Date.parse(lease?.annotations['resizer.io/last-modified'] ?? '');
     expect(cooling.detail).toBe(`cooling down until ${formatInstant(lastModified + 60 * 60_000)}`);
     expect(cooling.until).toBe(formatInstant(lastModified + 60 * 60_000));
-    expect(await quota.searchAttributes()).toMatchObject({
+    await quota.untilAttributes({
       HeadroomController: 'quota-resize',
       HeadroomTarget: 'threshold/compute',
       HeadroomPhase: 'CoolingDown',

@@ -7,6 +7,7 @@ import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watch
 import type { PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
 import { targetsOfCommit } from '../../domain/quota-resize/pull-request/text.ts';
 import { SEVERAL_PHASES } from './phases.ts';
+import { longOnly } from '../kernel/long.ts';
 
 /** One line for each quota: neighbours are in conflict with each other. */
 function fileOf(limits: Readonly<Record<string, string>>): string {
@@ -61,6 +62,9 @@ async function merge(quota: WatchedQuota): Promise<void> {
   await quota.stack.forge.mergePullRequest((await quota.pullRequest()).number, 'alice');
 }
 
+/** Variations, which are in the long part only. */
+const MORE_PHASES = { ...SEVERAL_PHASES, ...longOnly } as const;
+
 describe('the file of several teams', () => {
   let stack: Stack;
   beforeAll(async () => {
@@ -85,7 +89,7 @@ describe('the file of several teams', () => {
     expect(await stack.forge.readFile('main', path)).toBe(fileOf({ 'waits-for-a-person': '12', 'next-to-it': '12' }));
   });
 
-  it('is waited for by what was approved before, and the approval is not asked for again', SEVERAL_PHASES, async () => {
+  it('is waited for by what was approved before, and the approval is not asked for again', MORE_PHASES, async () => {
     const path = 'teams/answered/quotas.yaml';
     const [holder, asking] = await sharing(stack, path, { 'has-it': byPeople, answered: approvedFirst });
     if (holder === undefined || asking === undefined) throw new Error('there are two');
@@ -230,7 +234,7 @@ describe('quotas of one file whose policies agree', () => {
     expect(second.pullRequests()).toEqual([]);
   });
 
-  it('asks again for an approval of the head before, and goes on with what grew', SEVERAL_PHASES, async () => {
+  it('asks again for an approval of the head before, and goes on with what grew', MORE_PHASES, async () => {
     const path = 'teams/asked-again/quotas.yaml';
     const [first, second] = await sharing(stack, path, { approved: approved, growing: approved });
     if (first === undefined || second === undefined) throw new Error('there are two');
@@ -294,7 +298,7 @@ describe('quotas of one file whose policies agree', () => {
     expect(rejected.pullRequests()).toEqual([]);
   });
 
-  it('are all rejected where a person closes the pull request', SEVERAL_PHASES, async () => {
+  it('are all rejected where a person closes the pull request', MORE_PHASES, async () => {
     const path = 'teams/closed/quotas.yaml';
     const [first, second] = await sharing(stack, path, { 'closed-first': byPeople, 'closed-second': byPeople });
     if (first === undefined || second === undefined) throw new Error('there are two');

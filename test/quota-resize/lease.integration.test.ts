@@ -8,6 +8,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { SEVERAL_PHASES } from './phases.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 /** Long enough for a test on a machine under load to see an episode before it. */
 const OVERDUE_MS = 15_000;
@@ -63,10 +64,9 @@ async function finishes(quota: WatchedQuota): Promise<void> {
 
 describe.concurrent('a run that is terminated', SEVERAL_PHASES, () => {
   it('when the Lease is written is succeeded by one that opens the pull request of that decision', async () => {
-    const branches = /^\/repos\/acme\/gitops\/git\/refs$/;
-    const hold = stack.forge.hold({ method: 'POST', path: branches, body: 'at-lease', when: 'before' });
+    const hold = stack.forge.hold({ ...openingOf('at-lease'), when: 'before' });
     const quota = await pressedQuota('at-lease');
-    await untilHeld(hold, 'the branch of at-lease is about to be made', EPISODE_MS);
+    await untilHeld(hold, 'the pull request of at-lease is about to be opened', EPISODE_MS);
     const holder = (await quota.lease())?.holder;
     expect(holder).toMatch(/^headroom\/[0-9a-f]{8}$/);
     expect(quota.writes()).toEqual([]);
@@ -80,6 +80,8 @@ describe.concurrent('a run that is terminated', SEVERAL_PHASES, () => {
   });
 
   it('when the branch is written is succeeded by one that finds it', async () => {
+    // The repetition goes step by step.
+    stack.forge.fail({ ...openingOf('at-branch'), action: { kind: 'status', status: 502 } });
     const hold = stack.forge.hold({ method: 'PUT', path: '/contents/**', body: 'at-branch', when: 'before' });
     const quota = await pressedQuota('at-branch');
     await untilHeld(hold, 'the commit of at-branch is about to be made', EPISODE_MS);
@@ -154,7 +156,7 @@ describe.concurrent('a Lease', SEVERAL_PHASES, () => {
     expect(blocked.detail).toBe(
       'the Lease state-foreign-compute is held by operator-of-somebody-else. Headroom waits until it is released',
     );
-    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
+    await quota.untilAttributes({ HeadroomPhase: 'Blocked' });
     await eventually('it observes again', async () => (await quota.status()).until !== blocked.until);
     expect(quota.writes()).toEqual([]);
     expect((await quota.lease())?.holder).toBe('operator-of-somebody-else');

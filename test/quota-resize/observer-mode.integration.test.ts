@@ -126,7 +126,7 @@ describe.concurrent('a namespace that is switched to propose', SEVERAL_PHASES, (
     expect(waiting.detail).toMatch(
       /^pull request \[#\d+\]\(http.*\) is ready and waits for a person to merge it: auto-merge is off globally \(--enable-auto-merge\)$/,
     );
-    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingMerge' });
+    await quota.untilAttributes({ HeadroomPhase: 'AwaitingMerge' });
     await quota.command('approve', { by: 'alice' });
     await eventually('the approval is told', async () => (await quota.events('QuotaResizeApproved')).length > 0);
     const approved = await quota.reaches('AwaitingMerge', 'AutoMergeOff');

@@ -148,7 +148,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     expect(waiting.detail).toMatch(
       /has waited for an approval since 20.*: requests\.cpu from 1 to 3800m is more than 2 × the limit \(resizer\.io\/max-step\). Send approve or reject$/,
     );
-    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingApproval' });
+    await quota.untilAttributes({ HeadroomPhase: 'AwaitingApproval' });
 
     expect(await quota.command('approve', { by: 'alice', reason: 'agreed in the budget' })).toBe(
       `approved by "alice" (a claimed name): pull request #${number} at ${head.sha.slice(0, 12)}, for these values only`,
@@ -331,18 +331,27 @@ describe('a token that may not read the checks', SEVERAL_PHASES, () => {
   it('blocks the episode with what GitHub says, and nothing is lost when it may', async () => {
     const quota = await openedEpisode('no-checks-read');
     const { head, number } = await quota.pullRequest();
-    const rejection = stack.forge.fail({
-      method: 'GET',
-      path: `/commits/${head.sha}/check-runs`,
-      times: 'always',
-      action: { kind: 'status', status: 403, message: 'Resource not accessible by personal access token' },
-    });
+    const message = 'Resource not accessible by personal access token';
+    const rejections = [
+      stack.forge.fail({
+        path: '/graphql',
+        body: 'statusCheckRollup',
+        times: 'always',
+        action: { kind: 'field-error', field: 'repository', type: 'FORBIDDEN', message },
+      }),
+      stack.forge.fail({
+        method: 'GET',
+        path: `/commits/${head.sha}/check-runs`,
+        times: 'always',
+        action: { kind: 'status', status: 403, message },
+      }),
+    ];
     await quota.command('reconcileNow');
     const blocked = await quota.reaches('Blocked', 'ForgeRejected');
-    expect(blocked.detail).toContain('Resource not accessible by personal access token');
+    expect(blocked.detail).toContain(message);
     expect(blocked.until).toBeDefined();
 
-    rejection.remove();
+    for (const rejection of rejections) rejection.remove();
     await quota.command('reconcileNow');
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     await quota.check(head.sha, 'success');

@@ -166,7 +166,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     await expect(quota.command('pause', { by: 'bob' })).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/^already paused by alice since /) },
     });
-    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Paused' });
+    await quota.untilAttributes({ HeadroomPhase: 'Paused' });
 
     await quota.annotate({ 'resizer.io/auto-merge': null });
     await quota.scale('web', 10);

@@ -183,7 +183,7 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
     expect(await quota.events('MergeQueue')).toEqual([
       expect.stringMatching(/^Warning: acme\/gitops merges into main through a merge queue/),
     ]);
-    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
+    await quota.untilAttributes({ HeadroomPhase: 'Blocked' });
     const tries = () => stack.forge.writes.filter(({ path }) => path.endsWith(`/pulls/${number}/merge`)).length;
     await reconcileCompletely(quota);
     expect(tries()).toBe(0);

@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openedBy } from '../kernel/forge/opening.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -65,10 +66,10 @@ it('a check that passes is told by GitHub and merged, and no secret is in any lo
     const answer = await fetch(`${metrics}/metrics`, { signal: AbortSignal.timeout(10_000) });
     return /^headroom_starter_webhook_pull_requests\{.*\} 1$/m.test(await answer.text());
   });
-  const [opened] = stack.forge.writes.filter(({ path, effect }) => path.endsWith('/pulls') && effect);
+  const opened = stack.forge.writes.find((write) => openedBy(write) !== undefined);
   expect(opened?.user).toBe('headroom[bot]');
-  const { head } = (opened?.responseBody ?? {}) as { head: { sha: string } };
-  await stack.forge.setCheckRun({ sha: head.sha, name: 'ci', status: 'completed', conclusion: 'success' });
+  const sha = (await stack.forge.branchTip(opened?.branch ?? '')) ?? '';
+  await stack.forge.setCheckRun({ sha, name: 'ci', status: 'completed', conclusion: 'success' });
   await quota.reaches('CoolingDown', 'CoolingDown');
   expect(await quota.hard()).toEqual({ pods: '12' });
 

@@ -9,7 +9,7 @@ import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { CLUSTER, type HeadroomPlane, STARTER_USER } from '../kernel/stack/headroom-plane.ts';
 import { metricsOf } from '../kernel/stack/metrics-of.ts';
 import { startUsagePlane } from './planes.ts';
 import { type Api, openApi } from './side-by-side/api.ts';
@@ -570,6 +570,18 @@ describe('in all of this', () => {
     expect(minutes.reduce((sum, minute) => sum + minute.writes, 0)).toBe(count);
     // A minute that the killed starter had not told yet is lost.
     expect(minutes.flatMap(({ namespaces }) => Object.keys(namespaces))).toContain('streamed-a');
+  });
+
+  it('no write read a pause: the watch of them is enough', async () => {
+    const events = await requests();
+    const isPatch = ({ verb, objectRef }: AuditEvent): boolean =>
+      verb === 'patch' && objectRef?.subresource === 'status';
+    const isRead = ({ verb, objectRef, user }: AuditEvent): boolean =>
+      verb === 'get' && objectRef?.resource === 'configmaps' && user.username === STARTER_USER;
+    const [patches, reads] = [isPatch, isRead].map((is) => events.filter(is).length);
+    expect(patches).toBeGreaterThan(60);
+    // Of each ConfigMap one, by each of the starters before its watch is there, and where a pause holds.
+    expect(reads).toBeLessThanOrEqual(20);
   });
 
   it('no episode failed', async () => {

@@ -80,7 +80,7 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const observed = 'const observation = await this.#observeQuota();';
+  const observed = 'const observation = await this.#observeQuota(wait);';
   const file = 'workflows/quota-resize/episode.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
@@ -113,11 +113,12 @@ describe('the replay gate', () => {
       {
         file: 'workflows/lights-out/workflow.ts',
         from: `
-  else await pass.writeStatus(seen, verdict.ready);
-  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);`,
+  if (step.isStatusWritten) await pass.writeStatus(seen, verdict.ready);
+  else pass.reportLater();
+  await pass.writeEvents(seen, step.before);`,
         to: `
-  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
-  if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
+  await pass.writeEvents(seen, step.before);
+  if (step.isStatusWritten) await pass.writeStatus(seen, verdict.ready);`,
       },
       { file: 'workflows/github-budget/permits.ts', from: '    upsertMemo(memo);\n', to: '' },
     );

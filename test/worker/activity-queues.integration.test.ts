@@ -9,6 +9,7 @@ import { untilHeld } from '../kernel/forge/until-held.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { EPISODE_MS } from '../kernel/stack/watched-quota.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { openingOf } from '../kernel/forge/opening.ts';
 
 let stack: Stack;
 
@@ -26,9 +27,9 @@ beforeAll(async () => {
 afterAll(async () => await stack?.stop());
 
 it('a backlog of one controller delays no other', { timeout: 4 * EPISODE_MS }, async () => {
-  const hold = stack.forge.hold({ method: 'PUT', path: '/contents/**', when: 'before' });
+  const hold = stack.forge.hold({ ...openingOf('held'), when: 'before' });
   await press(stack, 'held');
-  await untilHeld(hold, 'the commit of the first quota is held', EPISODE_MS);
+  await untilHeld(hold, 'the opening of the first quota is held', EPISODE_MS);
   await press(stack, 'waiting');
   await eventually('the second quota waits for the only slot', async () => await isWaiting('waiting'), EPISODE_MS);
 

@@ -2,28 +2,50 @@
  * The programs as they ship: one file for each, with everything that it imports, and beside them the bundle of the workflows
  * and the native part of Temporal's SDK. The folder runs with Node alone: no package is installed beside it.
  */
-import { constants } from 'node:fs';
+import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { type OutputChunk, rolldown, type RolldownOutput } from 'rolldown';
+import { type OutputChunk, type Plugin, rolldown, type RolldownOutput } from 'rolldown';
 import { licensesOf } from './licenses.ts';
 import { SOURCES } from './sources.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
-import { adaptTemporalSdk, asciiOnly, builtinHttpAsItIs, mapOwnSourcesOnly, NATIVE_FILE } from './plugins.ts';
+import { usedMessagesOnly } from './used-messages.ts';
+import { usedRequestsOnly } from './used-requests.ts';
+import { adaptTemporalSdk, builtinHttpAsItIs, mapOwnSourcesOnly, MINIFY, NATIVE_FILE } from './plugins.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The thread in which Temporal's SDK runs workflows: a file of its own, which the SDK looks for by this name. */
-const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
+/** The thread in which Temporal's SDK runs workflows: a file of its own, which the SDK looks for as `workflow-worker-thread`. */
+const WORKFLOW_THREAD = 'worker/workflow-thread/workflow-thread-main.ts';
 
 /** The thread that reads files of repositories. `content-thread.ts` looks for it by this name beside its program. */
 const CONTENT_THREAD = 'activities/quota-resize/source/content/content-thread-main.ts';
 
 /** The thread that plans for node groups, which `planner.ts` looks for by this name. */
 const PLAN_THREAD = 'starter/node-group/plan-thread-main.ts';
+
+/** The messages of Temporal that a client and a worker need. */
+const MESSAGES = [
+  'coresdk',
+  'temporal.api.workflowservice.v1.WorkflowService',
+  'temporal.api.operatorservice.v1.OperatorService',
+  'temporal.api.testservice.v1.TestService',
+  'grpc.health.v1.Health',
+  'temporal.api.enums',
+  'temporal.api.errordetails',
+  'google.rpc.Status',
+];
+
+/** Those of the thread that runs workflows. */
+const MESSAGES_OF_WORKFLOWS = [
+  'coresdk.workflow_activation',
+  'coresdk.workflow_completion',
+  'temporal.api.enums',
+  'temporal.api.history.v1.History',
+];
 
 /** Packages that are CommonJS expect these two. */
 const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = import.meta.filename;';
@@ -39,12 +61,13 @@ export async function buildPrograms(folder: string): Promise<void> {
   // Not import.meta.resolve: Vitest's global set-up, which builds them as well, has none.
   const sdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
   const { getPrebuiltPath } = sdk('@temporalio/core-bridge/common.js') as { getPrebuiltPath: () => string };
+  const requests = usedRequestsOnly(sourceTexts());
   const [chunks] = await Promise.all([
     Promise.all([
-      ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]))),
-      bundle(folder, 'workflow-worker-thread', sdk.resolve(WORKFLOW_THREAD)),
-      bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD)),
-      bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD)),
+      ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]), requests)),
+      bundle(folder, 'workflow-worker-thread', join(ROOT, WORKFLOW_THREAD), requests),
+      bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD), requests),
+      bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD), requests),
     ]),
     bundleWorkflows(join(folder, 'workflow-bundle.js')),
     copyFile(getPrebuiltPath(), join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),
@@ -58,6 +81,17 @@ export async function buildPrograms(folder: string): Promise<void> {
   await chmod(join(folder, 'headroom.js'), 0o755);
 }
 
+/** The texts of all modules that are not of packages. */
+function sourceTexts(): readonly string[] {
+  return SOURCES.flatMap((source) => {
+    const path = join(ROOT, source);
+    if (!statSync(path).isDirectory()) return [];
+    return readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(path, file), 'utf8'));
+  });
+}
+
 /** A module from elsewhere could change without another build being made. */
 function assertFromSources(modules: readonly string[]): void {
   for (const path of modules) {
@@ -69,19 +103,29 @@ function assertFromSources(modules: readonly string[]): void {
   }
 }
 
-async function bundle(folder: string, name: string, entry: string): Promise<OutputChunk> {
+async function bundle(folder: string, name: string, entry: string, requests: Plugin): Promise<OutputChunk> {
   const build = await rolldown({
     cwd: ROOT,
     input: { [name]: entry },
     platform: 'node',
     external: [`./${NATIVE_FILE}`],
-    plugins: [adaptTemporalSdk, builtinHttpAsItIs, mapOwnSourcesOnly, asciiOnly],
+    plugins: [
+      adaptTemporalSdk,
+      builtinHttpAsItIs,
+      requests,
+      usedMessagesOnly(name === 'workflow-worker-thread' ? MESSAGES_OF_WORKFLOWS : MESSAGES),
+      mapOwnSourcesOnly,
+    ],
     treeshake: {
       // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
       moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],
     },
-    // In a client of Redis that is not used.
-    checks: { eval: false },
+    checks: {
+      // In a client of Redis that is not used.
+      eval: false,
+      // A warning about nothing but how long a build takes, on a machine that does other things as well.
+      bundlerTimings: false,
+    },
     onLog: (level, { message }) => {
       // Above all a module that is not found, which the program would only miss when it runs.
       if (level === 'warn') throw new Error(`${name} cannot be bundled: ${message}`);
@@ -95,8 +139,7 @@ async function bundle(folder: string, name: string, entry: string): Promise<Outp
       codeSplitting: false,
       banner: name === 'headroom' ? `#!/usr/bin/env node\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
       comments: false,
-      // Not minified otherwise: an error shows the names of functions, and of a package its lines in the bundle.
-      minify: false,
+      minify: MINIFY,
       sourcemap: true,
       sourcemapExcludeSources: true,
     });
@@ -104,6 +147,19 @@ async function bundle(folder: string, name: string, entry: string): Promise<Outp
   } finally {
     await build.close();
   }
+}
+
+/**
+ * Escapes what is not ASCII: with a single such character, a text takes two bytes for each in memory.
+ *
+ * @throws Error for a character that an escape would change.
+ */
+function inAscii(code: string): string {
+  // oxlint-disable-next-line no-control-regex -- ASCII is just these.
+  return code.replaceAll(/[^\x00-\x7f]/g, (character, at: number) => {
+    if (code[at - 1] === '\\') throw new Error(`a backslash before ${character}: write it as an escape in the source`);
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** Temporal's own bundler: workflows run in a sandbox that it has to prepare. */
@@ -115,10 +171,10 @@ async function bundleWorkflows(file: string): Promise<void> {
     // and unused ones removed.
     webpackConfigHook: (config) => ({
       ...config,
-      // Without the sources' text, which nobody reads: each workflow thread holds the map once.
-      devtool: 'inline-nosources-source-map',
+      // Lines alone, and without the sources' text: each workflow thread holds the map.
+      devtool: 'inline-nosources-cheap-module-source-map',
       optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
     }),
   });
-  await writeFile(file, code);
+  await writeFile(file, inAscii(code));
 }

@@ -1,5 +1,5 @@
 import {
-  FORMER_LEASE,
+  AUTOSCALER_LEASE,
   GROUP,
   GROUP_FINALIZER,
   MACHINE_FINALIZER,
@@ -43,7 +43,7 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
         verbs: ['list'],
       },
       {
-        why: 'Whether the definitions are ours: those of the first implementation lose what is written.',
+        why: 'Whether the definitions are ours: those of the VPSie autoscaler lose what is written.',
         apiGroups: ['apiextensions.k8s.io'],
         resources: ['customresourcedefinitions'],
         resourceNames: [...definitionNames],
@@ -73,10 +73,10 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
         changes: ['status'],
       },
       {
-        why: 'Whether the first implementation still runs: nothing is written then.',
+        why: 'Whether the VPSie autoscaler still runs: nothing is written then.',
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        resourceNames: [FORMER_LEASE],
+        resourceNames: [AUTOSCALER_LEASE],
         verbs: ['get'],
       },
       {

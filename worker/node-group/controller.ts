@@ -17,7 +17,7 @@ export const nodeGroupController: WorkerController = {
     {
       component: 'node-group',
       about:
-        'NodeGroups. It is the definition of the first implementation with more fields, and may be applied over it. Deleting the definition deletes every NodeGroup.',
+        'NodeGroups. It is the definition of the VPSie autoscaler with more fields, and may be applied over it. Deleting the definition deletes every NodeGroup.',
       definition: nodeGroupDefinition,
     },
     {

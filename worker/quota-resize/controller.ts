@@ -84,7 +84,7 @@ function connectGitHub({ config, temporal, log }: ControllerContext): {
 } {
   const { github, timings, githubBudget: limits } = config;
   if (github === undefined) return { repositories: noRepositories, permits: null };
-  const { apiUrl } = github;
+  const { apiUrl, graphQl } = github;
   const credentials = createGitHubCredentials(github.credential, { apiUrl, requestTimeoutMs: timings.requestTimeout });
   const permits = permitsOf(credentials, ({ host, id }) =>
     createGitHubPermits({ client: temporal, host, credentialId: id, limits, log }),
@@ -92,6 +92,7 @@ function connectGitHub({ config, temporal, log }: ControllerContext): {
   const repositories = connectRepositories({
     apiUrl,
     credentials,
+    graphQl,
     repositories: github.repositories,
     limits: config.gitLimits,
     requestTimeoutMs: timings.requestTimeout,

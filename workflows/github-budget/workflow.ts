@@ -81,7 +81,6 @@ function createRun(
     startedAs: null,
     first: summaryOf(state, Date.now()),
     historyEvents: continueAfterEvents,
-    facts: ({ facts }) => facts,
   });
 }
 

@@ -19,6 +19,8 @@ export interface RunStatus {
   readonly detail: string;
   /** The latest moment of the next pass, where the controller shows it. */
   readonly until?: EpochMs | undefined;
+  /** Further sentences below the detail. */
+  readonly facts?: readonly string[];
 }
 
 /** State that a run passes to the next run through continue-as-new. */
@@ -75,8 +77,8 @@ export interface ControllerRunOptions<Status extends RunStatus, Memory> {
   readonly first: Status;
   /** History length, in events, after which a run continues as new. */
   readonly historyEvents: number;
-  /** Further lines below the detail; computed at every publication. */
-  readonly facts: (status: Status, memory: Memory) => readonly string[];
+  /** Further lines below the detail, computed at every publication; absent: the facts of the status. */
+  readonly facts?: (status: Status, memory: Memory) => readonly string[];
 }
 
 /** What ends a wait, besides an immediate reconcile request. */
@@ -353,11 +355,9 @@ export class ControllerRun<Status extends RunStatus, Memory> {
 
   #published(status: Status): PublishedStatus {
     const { phase, reason, detail } = status;
+    const facts = this.#options.facts?.(status, this.#memory) ?? status.facts ?? [];
     const last = this.#lastCommand === null ? [] : [`last command: ${this.#lastCommand}`];
-    return this.#publish(
-      { phase, reason, detail, facts: [...this.#options.facts(status, this.#memory), ...last] },
-      Date.now(),
-    );
+    return this.#publish({ phase, reason, detail, facts: [...facts, ...last] }, Date.now());
   }
 }
 

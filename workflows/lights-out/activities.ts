@@ -1,9 +1,26 @@
-import { ActivityCancellationType } from '@temporalio/workflow';
-import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { LightsOutActivities, LightsOutCacheActivities } from '../../activities/lights-out/interface.ts';
+import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { controllerActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
 const heartbeatTimeout = '10 seconds';
+
+/**
+ * Observes from a starter's caches, in milliseconds. Where no starter answers soon, the worker's own `observeSchedule`
+ * lists everything: a morning must not wait for a starter.
+ */
+export function observingCaches(cluster: string) {
+  return proxyActivities<LightsOutCacheActivities>({
+    taskQueue: activityTaskQueue(cacheTaskQueue(cluster), 'lights-out'),
+    scheduleToStartTimeout: '10 seconds',
+    startToCloseTimeout: '20 seconds',
+    scheduleToCloseTimeout: '30 seconds',
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+  }).observeSchedule;
+}
 
 /** Lists the objects of the whole cluster, page by page. */
 export const { observeSchedule } = controllerActivities<LightsOutActivities>('lights-out', {
@@ -22,13 +39,28 @@ export const { ensureScaled } = controllerActivities<LightsOutActivities>('light
   scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  // About a minute: what is refused as a whole, such as a missing right, is said then.
+  retry: {
+    initialInterval: '500 milliseconds',
+    backoffCoefficient: 2,
+    maximumInterval: '30 seconds',
+    maximumAttempts: 8,
+  },
+});
+
+/** Lists the objects of the cluster once, and writes what is approved. */
+export const { ensureApproved } = controllerActivities<LightsOutActivities>('lights-out', {
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '10 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** One read and one write. */
+/** One read and one write. What is refused is said after a minute. */
 export const { ensureFinalizer } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '1 minute',
-  scheduleToCloseTimeout: '5 minutes',
+  scheduleToCloseTimeout: '1 minute',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },

@@ -29,6 +29,8 @@ export interface LightsOutCommandInput {
   readonly until?: string;
   /** For wake, sleep and cancel: restricts the command to this namespace. */
   readonly namespace?: string;
+  /** For approve: the digest of the workloads that the person saw, as `status.scope` has it. Others are not approved then. */
+  readonly digest?: string;
 }
 
 /** The operator commands, each as a signal and as an update. */
@@ -40,7 +42,7 @@ export const {
   wake: 'wake everything, or one namespace, for a while: {"for": "3h", "namespace": "team-a"}',
   sleep: 'put everything, or one namespace, to sleep for a while: {"for": "3h"}',
   cancel: 'end what wake or sleep began',
-  approve: 'let the first run put workloads to sleep',
+  approve: 'let it put to sleep what is in its scope now: {"digest": "0123456789abcdef"}',
   pause: 'stop writing for this schedule until resume',
   resume: 'go on after a pause',
   reconcileNow: 'check again at once',

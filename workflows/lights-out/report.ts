@@ -2,7 +2,8 @@
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { counted } from '../../domain/lights-out/decide/sentences.ts';
-import { type LightsOutMemory, replicaHours } from '../../domain/lights-out/decide/memory.ts';
+import type { LightsOutMemory } from '../../domain/lights-out/decide/memory.ts';
+import { replicaHours } from '../../domain/lights-out/decide/savings.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import type { LightsOutStatus } from './messages.ts';
@@ -26,9 +27,13 @@ export function shownFacts(status: LightsOutRunStatus, { run, failing, savings }
   ];
 }
 
-function progressSentence({ up, down, skipped, total }: NonNullable<LightsOutMemory['run']>, failed: number): string {
+function progressSentence(
+  { up, down, resized = 0, skipped, total }: NonNullable<LightsOutMemory['run']>,
+  failed: number,
+): string {
   const parts = [
-    ...(down > 0 ? [`${down} put to sleep`] : []),
+    ...(down > resized ? [`${down - resized} put to sleep`] : []),
+    ...(resized > 0 ? [`${resized} kept at another number`] : []),
     ...(up > 0 ? [`${up} woken`] : []),
     ...(skipped > 0 ? [`${skipped} left`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),

@@ -1,14 +1,32 @@
-import { log } from '@temporalio/workflow';
-import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
+import { log, metricMeter } from '@temporalio/workflow';
+import type { BatchOutcome, ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
-import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
+import type {
+  LightsOutObservation,
+  PackedObservation,
+  ReadyCondition,
+} from '../../domain/lights-out/decide/observation.ts';
+import { unpackPlan } from '../../domain/lights-out/decide/packed-plan.ts';
+import { afterApproval } from '../../domain/lights-out/decide/approval.ts';
+import type { Approving } from '../../domain/lights-out/workload/approved.ts';
+import type { FailedWrite } from '../../domain/lights-out/decide/failed-write.ts';
+import { afterFailure } from '../../domain/lights-out/decide/next-step.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
 import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
+import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
+import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
-import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
+import {
+  ensureApproved,
+  ensureFinalizer,
+  ensureScheduleEvent,
+  ensureScheduleStatus,
+  observeSchedule,
+  observingCaches,
+} from './activities.ts';
 import type { LightsOutRun } from './report.ts';
 
 /** How often the progress of a scaling run is written into the status, in milliseconds. */
@@ -21,6 +39,8 @@ const FAILED_REST_MS = 60_000;
  */
 const LONGEST_REPORT_REST_MS = 3_600_000;
 const MAX_EMITTED = 300;
+/** How long starters that did not answer are not asked again, in milliseconds. */
+const STARTERS_AWAY_MS = 120_000;
 
 /**
  * Whether a status or an Event could not be written. If so, the next pass comes soon and not only at the next
@@ -44,7 +64,14 @@ export class SchedulePass {
    * The moment of the last observation on the workflow's clock and on the worker's clock, which may differ by seconds.
    */
   #clock = { workflow: Date.now(), worker: Date.now() };
-  #written: { readonly text: string; readonly at: EpochMs } = { text: '', at: 0 };
+  /** The last status, when it was written, and the newest versions of the objects that were written. */
+  #written: { readonly text: string; readonly at: EpochMs; readonly versions: BatchOutcome['versions'] } = {
+    text: '',
+    at: 0,
+    versions: {},
+  };
+  /** Until when no starter is asked. */
+  #listUntil: EpochMs = 0;
   #reports: PendingReports = { isPending: false, times: 0 };
 
   constructor(target: ScheduleTarget, run: LightsOutRun) {
@@ -62,22 +89,18 @@ export class SchedulePass {
     return this.#clock.worker + (Date.now() - this.#clock.workflow);
   }
 
-  /** Until when the plan is valid at most: the next transition, or the end of an override. */
-  endOf({ period, plan }: LightsOutObservation): EpochMs {
-    const ends = [period?.next?.at, plan?.until, ...this.run.memory.overrides.map(({ until }) => until)];
-    return Math.min(Infinity, ...ends.filter((at) => typeof at === 'number' && at > this.#clock.worker).map(Number));
-  }
-
   /** Null when the cluster could not be read; the backoff is over by then. */
   async observe(): Promise<LightsOutObservation | null> {
     const { run } = this;
     const askedAt = Date.now();
     try {
-      const read = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.observeInput()]);
+      const read = await this.#read();
+      reconciled(this.target.schedule, read.at);
       this.#clock = { workflow: Date.now(), worker: read.at };
       run.pauses.found(read.pause, askedAt);
       // The pause that holds may be newer than what the worker had read of it.
-      const seen = { ...read, pause: run.pauses.inForce };
+      const plan = read.plan === null ? null : unpackPlan(read.plan);
+      const seen = { ...read, plan, pause: run.pauses.inForce };
       this.#seen = seen;
       return seen;
     } catch (error) {
@@ -91,18 +114,50 @@ export class SchedulePass {
     }
   }
 
-  /** The part of the memory that the observation activity needs. */
-  observeInput(): ObserveScheduleInput {
+  /** Observes from a starter's caches, or by lists where no starter answers. */
+  async #read(): Promise<PackedObservation> {
+    const summary = 'everything in scope';
+    const observeInput = this.observeInput();
+    if (Date.now() >= this.#listUntil) {
+      try {
+        const atLeast = this.#written.versions;
+        return await observingCaches(this.target.cluster).executeWithOptions({ summary }, [
+          { ...observeInput, atLeast },
+        ]);
+      } catch (error) {
+        const failed = failedActivity(error);
+        if (failed === null) throw error;
+        log.info('no starter answers from its caches', { schedule: this.target.schedule, reason: failed.message });
+        this.#listUntil = Date.now() + STARTERS_AWAY_MS;
+      }
+    }
+    return await observeSchedule.executeWithOptions({ summary: `${summary}, by lists` }, [observeInput]);
+  }
+
+  /** What the caches must not be behind. */
+  wrote(versions: BatchOutcome['versions']): void {
+    this.#written = { ...this.#written, versions: { ...this.#written.versions, ...versions } };
+  }
+
+  /** The part of the memory that an evaluation needs, of everything or of these items. */
+  observeInput(of?: readonly PlanItem[]): ObserveScheduleInput {
     const { overrides, inEffect, approved, completed, contested, failing } = this.run.memory;
-    const held = Object.entries(contested).filter(([, { until }]) => until > this.now());
+    const { joined = {}, joinedWorkloads = [], unmarked } = this.run.memory;
+    const names = of === undefined ? null : new Set(of.map(({ workload }) => workloadName(workload)));
+    const isMeant = (name: string): boolean => names === null || names.has(name);
+    const held = Object.entries(contested).filter(([name, { until }]) => until > this.now() && isMeant(name));
     return {
       target: this.target,
       overrides,
       inEffect,
       isApproved: approved !== null,
+      ...(approved === null ? {} : { isBound: approved.digest !== undefined }),
       completedAt: completed?.at ?? null,
       contested: Object.fromEntries(held.map(([name, { until }]) => [name, until])),
-      failing: Object.keys(failing),
+      failing: Object.keys(failing).filter(isMeant),
+      ...(Object.keys(joined).length === 0 ? {} : { joined }),
+      ...(joinedWorkloads.length === 0 ? {} : { joinedWorkloads }),
+      ...(unmarked === undefined || names !== null ? {} : { unmarked }),
     };
   }
 
@@ -121,25 +176,47 @@ export class SchedulePass {
     this.#reports = { isPending: false, times: isPending ? tries : 0 };
   }
 
-  /** Backs off after an activity that failed as a whole. */
-  async restAfter(error: unknown): Promise<void> {
+  /** Backs off after a write that failed as a whole, and says so wherever people look. */
+  async restAfter(error: unknown, seen: LightsOutObservation, what: FailedWrite): Promise<void> {
     const failed = failedActivity(error);
     if (failed === null) throw error;
     // The next pass says what is paused, and waits for its end.
     if (this.run.pauses.foundIn(failed)) return;
-    this.run.publish({ ...this.run.status, reason: 'ScalingFailed', detail: failed.message });
-    await this.rest(this.now() + FAILED_REST_MS, failed.message);
+    const { reason, detail, ready, events } = afterFailure(this.run.memory, seen, { what, why: failed.message });
+    this.run.publish({ ...this.run.status, reason, detail });
+    await this.writeStatus(seen, ready);
+    await this.writeEvents(seen, events);
+    await this.rest(this.now() + FAILED_REST_MS, detail);
   }
 
-  async ensureFinalizer({ schedule }: LightsOutObservation, isPresent: boolean): Promise<void> {
+  /** Keeps what somebody has approved; whoever did reads in the status and an Event what became of it. */
+  async ensureApproved(seen: LightsOutObservation, { by, at, digest }: Approving): Promise<void> {
+    const { schedule } = seen;
     if (schedule === null) return;
+    try {
+      const outcome = await ensureApproved.executeWithOptions({ summary: brief(`keep what ${by} approved`) }, [
+        { target: this.target, scheduleUid: schedule.uid, observeInput: this.observeInput(), at, digest },
+      ]);
+      this.run.remember(afterApproval(this.run.memory, { by, at, digest }, outcome));
+      this.run.requests.add('immediate');
+    } catch (error) {
+      await this.restAfter(error, seen, 'approval');
+    }
+  }
+
+  /** False when it could not be written; the backoff is over by then. */
+  async ensureFinalizer(seen: LightsOutObservation, isPresent: boolean): Promise<boolean> {
+    const { schedule } = seen;
+    if (schedule === null) return true;
     try {
       const summary = isPresent ? 'add the finalizer' : 'remove the finalizer';
       await ensureFinalizer.executeWithOptions({ summary }, [
         { target: this.target, scheduleUid: schedule.uid, isPresent },
       ]);
+      return true;
     } catch (error) {
-      await this.restAfter(error);
+      await this.restAfter(error, seen, isPresent ? 'hold' : 'release');
+      return false;
     }
   }
 
@@ -156,9 +233,9 @@ export class SchedulePass {
   async writeStatus({ schedule }: LightsOutObservation, ready: ReadyCondition | null): Promise<void> {
     if (schedule === null || ready === null || this.#seen === null) return;
     const status = statusOf(this.#seen, this.run.memory);
-    // The saved replica hours grow all the time, so they are no reason to write; they are written together with other
-    // changes.
-    const text = JSON.stringify([{ ...status, savedReplicaHours: '' }, ready, schedule.generation]);
+    // What is saved grows all the time, so it is no reason to write; it is written together with other changes.
+    const { savedReplicaHours: _hours, savings: _savings, ...rest } = status;
+    const text = JSON.stringify([rest, ready, schedule.generation]);
     if (text === this.#written.text) return;
     this.reportLater();
     try {
@@ -204,4 +281,10 @@ export class SchedulePass {
     this.#reports = { ...this.#reports, isPending: true };
     log.warn(`${what} could not be written`, { schedule: this.target.schedule, reason: failed.message });
   }
+}
+
+/** When a schedule was last observed. */
+function reconciled(schedule: string, at: EpochMs): void {
+  // The worker's endpoint appends no unit to the name of a gauge, so the name contains it.
+  metricMeter.createGauge('lightsout_last_reconcile_timestamp_seconds', 'float').set(at / 1000, { schedule });
 }

@@ -1,21 +1,14 @@
 import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
-import { decide } from '../../domain/lights-out/decide/decide.ts';
-import {
-  freshMemory,
-  type LightsOutMemory,
-  withPendingEvents,
-  upgradeMemory,
-} from '../../domain/lights-out/decide/memory.ts';
-import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
-import { type FinishedRun, completeRun, withRun } from '../../domain/lights-out/decide/run.ts';
-import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
+import { type LightsOutMemory, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
+import { nextStep } from '../../domain/lights-out/decide/next-step.ts';
+import type { FinishedRun } from '../../domain/lights-out/decide/run.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
 import { scheduleChanged, status, workloadsChanged } from './messages.ts';
 import { FIRST_STATUS, type LightsOutRun, shownFacts, statusAnswer } from './report.ts';
-import { isOneBatch, scale } from './scale.ts';
+import { scale } from './scale.ts';
 import { SchedulePass } from './schedule-pass.ts';
 
 export interface LightsOutInput {
@@ -62,14 +55,16 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
 /** One pass; the result of the workflow when the schedule is gone and nothing of it is left. */
 async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsOutResult | null> {
   const seen = await pass.observe();
-  const verdict = seen === null ? null : next(run, pass.target, seen);
-  if (seen === null || verdict === null) return null;
+  if (seen === null) return null;
+  const step = nextStep(run.memory, seen);
+  run.remember(step.memory);
+  if (step.kind === 'observe') return null;
+  const { verdict, finished } = step;
+  if (finished !== null) recordDuration(pass.target.schedule, finished);
   run.publish(verdict);
-  // A single batch takes only a moment, so only its result is reported: each status write is a billed Temporal
-  // action.
-  if (verdict.kind === 'scale' && isOneBatch(seen, verdict.items)) pass.reportLater();
-  else await pass.writeStatus(seen, verdict.ready);
-  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
+  if (step.isStatusWritten) await pass.writeStatus(seen, verdict.ready);
+  else pass.reportLater();
+  await pass.writeEvents(seen, step.before);
   switch (verdict.kind) {
     case 'end':
       await run.handlersFinished();
@@ -77,7 +72,10 @@ async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsO
       // be lost.
       return run.requests.isPending ? null : { reason: verdict.reason, detail: verdict.detail };
     case 'finalizer':
-      await pass.ensureFinalizer(seen, verdict.isPresent);
+      if (await pass.ensureFinalizer(seen, verdict.isPresent)) await pass.writeEvents(seen, step.after);
+      return null;
+    case 'approve':
+      await pass.ensureApproved(seen, verdict.approval);
       return null;
     case 'scale':
       await scale(pass, seen, verdict);
@@ -87,38 +85,6 @@ async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsO
       else await pass.rest(verdict.until, verdict.detail);
       return null;
   }
-}
-
-/** Decides on an observation with the memory of this moment; null when everything has to be observed again first. */
-function next(run: LightsOutRun, { schedule }: ScheduleTarget, seen: LightsOutObservation): LightsOutVerdict | null {
-  const uid = seen.schedule?.uid ?? null;
-  if (uid !== null && run.memory.uid !== null && uid !== run.memory.uid) {
-    // The uid differs, so approvals, overrides and saved state in the memory belong to a deleted schedule of the same
-    // name. Observe again without them.
-    run.remember(freshMemory);
-    return null;
-  }
-  const [memory, verdict] = decide(seen, run.memory);
-  const isPlannedWithout = memory.overrides.length > run.memory.overrides.length;
-  run.remember(memory);
-  // The status contains overrides of a run before this one, which the plan does not take into account yet.
-  if (isPlannedWithout) return null;
-  const isDone = verdict.kind !== 'scale' && !(verdict.kind === 'finalizer' && verdict.isPresent);
-  const isHeld = verdict.reason === 'Paused' || verdict.reason === 'GloballyPaused';
-  if (isDone && !isHeld) {
-    const completed = completeRun(memory, seen, isAsWanted(verdict));
-    run.remember(withPendingEvents(completed.memory, completed.events));
-    if (completed.finished !== null) recordDuration(schedule, completed.finished);
-  } else if (verdict.kind === 'scale') {
-    const held = (seen.plan?.items.length ?? 0) - verdict.items.length;
-    run.remember(withRun(memory, (seen.plan?.total ?? 0) - held, seen.at));
-  }
-  return verdict;
-}
-
-/** Whether everything the schedule wants is done, apart from workloads that cannot be scaled. */
-function isAsWanted({ reason }: LightsOutVerdict): boolean {
-  return reason === 'AsScheduled' || reason === 'ScalingFailed';
 }
 
 function recordDuration(schedule: string, { direction, seconds }: FinishedRun): void {

@@ -3,8 +3,8 @@ import { decide, type MemcachedMemory } from '../../domain/memcached/decide/deci
 import type { MemcachedObservation } from '../../domain/memcached/decide/observation.ts';
 import type { MemcachedVerdict } from '../../domain/memcached/decide/verdict.ts';
 import type { MemcachedTarget } from '../../domain/memcached/target.ts';
+import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
-import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensureMemcached, observeMemcached } from './activities.ts';
 import type { MemcachedRequest, MemcachedRunStatus } from './messages.ts';
@@ -14,21 +14,24 @@ export type MemcachedRun = ControllerRun<
   MemcachedMemory
 >;
 
-/** Backoff in milliseconds after a failed read or write; it doubles each time. A reconcile request ends it. */
-const FAILED_REST_MS = 30_000;
-const LONGEST_FAILED_REST_MS = 1_800_000;
+/** Milliseconds to wait after a failed read or write. A reconcile request ends it. */
+const FAILED_RESTS = { firstRestMs: 30_000, longestRestMs: 1_800_000 };
 
 /** The steps of an episode, which its workflow takes in turn. */
 export class MemcachedEpisode {
   readonly #target: MemcachedTarget;
   readonly #run: MemcachedRun;
-  #failures = 0;
+  readonly #attempts: Attempts<MemcachedRun['status'], 'ReadFailed' | 'WriteFailed'>;
   /** Whether a request said that the Memcached was deleted, and no pass has found it since. */
   #isGone = false;
 
   constructor(target: MemcachedTarget, run: MemcachedRun) {
     this.#target = target;
     this.#run = run;
+    this.#attempts = new Attempts(run, {
+      ...FAILED_RESTS,
+      shown: (reason, detail) => ({ phase: 'Blocked', reason, detail, facts: [] }),
+    });
   }
 
   /** Whether a pause holds everything back. The episode of a deleted Memcached ends even during a pause. */
@@ -52,7 +55,7 @@ export class MemcachedEpisode {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<MemcachedObservation | null> {
-    const seen = await this.#tried('ReadFailed', async () => await observeMemcached({ target: this.#target }));
+    const seen = await this.#attempts.make('ReadFailed', async () => await observeMemcached({ target: this.#target }));
     if (seen !== null) this.#isGone = seen.memcached === null;
     return seen;
   }
@@ -61,7 +64,10 @@ export class MemcachedEpisode {
   async ensure(uid: string, detail: string): Promise<MemcachedObservation | null> {
     const input = { target: this.#target, uid };
     const summary = brief(detail);
-    return await this.#tried('WriteFailed', async () => await ensureMemcached.executeWithOptions({ summary }, [input]));
+    return await this.#attempts.make(
+      'WriteFailed',
+      async () => await ensureMemcached.executeWithOptions({ summary }, [input]),
+    );
   }
 
   /** The next step, which is shown and remembered. */
@@ -74,23 +80,5 @@ export class MemcachedEpisode {
 
   async wait({ until, detail }: Extract<MemcachedVerdict, { kind: 'wait' }>): Promise<void> {
     await this.#run.wait({ until, summary: detail });
-  }
-
-  async #tried<T>(reason: 'ReadFailed' | 'WriteFailed', attempt: () => Promise<T>): Promise<T | null> {
-    try {
-      const answer = await this.#run.interruptible(attempt);
-      this.#failures = 0;
-      return answer;
-    } catch (error) {
-      const failed = failedActivity(error);
-      if (failed === null) throw error;
-      if (this.#run.pauses.foundIn(failed)) return null;
-      const { message } = failed;
-      this.#run.publish({ phase: 'Blocked', reason, detail: message, facts: [] });
-      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
-      this.#failures += 1;
-      await this.#run.wait({ until: Date.now() + rest, summary: message });
-      return null;
-    }
   }
 }

@@ -49,7 +49,6 @@ export async function memcached(input: MemcachedInput): Promise<MemcachedResult>
       facts: [],
     },
     historyEvents: continueAfterEvents,
-    facts: ({ facts }) => facts,
   });
   const episode = new MemcachedEpisode(target, run);
   handleMessages(target, run, episode);

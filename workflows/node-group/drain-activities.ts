@@ -20,7 +20,7 @@ export const { ensureDrainMarked } = controllerActivities<DrainActivities>('node
 /** Polls by retry, and sets the delay of the next one itself. */
 export const { awaitReplacement } = controllerActivities<DrainActivities>('node-group', {
   startToCloseTimeout: '1 minute',
-  // The first implementation's limits for a machine are 10 and 15 minutes; whoever drives it marks it as failed by then.
+  // The VPSie autoscaler's limits for a machine are 10 and 15 minutes; whoever drives it marks it as failed by then.
   scheduleToCloseTimeout: '45 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -16,6 +16,7 @@ import {
   shownStep,
 } from '../../domain/node-group/drain/steps.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
+import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
@@ -43,21 +44,24 @@ export interface NodeDrainInput extends Pick<DrainOrder, 'target'> {
   readonly timeoutMs?: number;
 }
 
-/** Backoff in milliseconds after a failed write that must not be left undone; it doubles each time. */
-const FAILED_REST_MS = 15_000;
-const LONGEST_FAILED_REST_MS = 900_000;
+/** Milliseconds to wait after a failed write that must not be left undone. */
+const FAILED_RESTS = { firstRestMs: 15_000, longestRestMs: 900_000 };
 
 /** The steps of a drain, which its workflow takes in turn. */
 export class NodeDrain {
   readonly order: DrainOrder;
   readonly #input: NodeDrainInput;
   readonly #run: DrainRun;
-  #failures = 0;
+  readonly #attempts: Attempts<DrainShown, 'WriteFailed'>;
 
   constructor(input: NodeDrainInput, run: DrainRun) {
     this.#input = input;
     this.order = orderOf(input);
     this.#run = run;
+    this.#attempts = new Attempts(run, {
+      ...FAILED_RESTS,
+      shown: (reason, detail) => ({ ...run.status, phase: 'Blocked', reason, detail }),
+    });
   }
 
   /** Takes the next step; the ending when there is none. */
@@ -139,21 +143,7 @@ export class NodeDrain {
 
   /** A step that must not be left undone: when it fails, it is shown, and tried again. */
   async #insistently(act: () => Promise<DrainStep>): Promise<DrainStep | null> {
-    try {
-      const next = await act();
-      this.#failures = 0;
-      return next;
-    } catch (error) {
-      const failed = failedActivity(error);
-      if (failed === null) throw error;
-      if (this.#run.pauses.foundIn(failed)) return null;
-      const { message: detail } = failed;
-      this.#run.publish({ ...this.#run.status, phase: 'Blocked', reason: 'WriteFailed', detail });
-      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
-      this.#failures += 1;
-      await this.#run.wait({ until: Date.now() + rest, summary: detail });
-      return null;
-    }
+    return await this.#attempts.make('WriteFailed', act, async (attempt) => await attempt());
   }
 
   /** Nothing is written during a pause of the node or of its group; the marks stay where they are. */

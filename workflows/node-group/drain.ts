@@ -40,7 +40,6 @@ export async function nodeDrain(input: NodeDrainInput): Promise<DrainEnding> {
     startedAs: null,
     first: shownStep(memory, order),
     historyEvents: continueAfterEvents,
-    facts: ({ facts }) => facts,
   });
   const drain = new NodeDrain(input, run);
   handleMessages(run, drain);

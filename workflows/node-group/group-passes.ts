@@ -8,8 +8,8 @@ import { newNodesText, removalsText } from '../../domain/node-group/decide/sente
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
+import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
-import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import {
   ensureMachinesSettled,
@@ -26,9 +26,8 @@ import type { NodeGroupRunStatus } from './messages.ts';
 type Shown = Pick<NodeGroupRunStatus, 'phase' | 'reason' | 'detail' | 'facts'>;
 export type NodeGroupRun = ControllerRun<Shown, NodeGroupMemory>;
 
-/** Backoff in milliseconds after a failed read or write; it doubles each time. A reconcile request ends it. */
-const FAILED_REST_MS = 15_000;
-const LONGEST_FAILED_REST_MS = 900_000;
+/** Milliseconds to wait after a failed read or write. A reconcile request ends it. */
+const FAILED_RESTS = { firstRestMs: 15_000, longestRestMs: 900_000 };
 
 /** After so many passes in a row there is a rest between them, in milliseconds. */
 const MOST_RESTLESS = 5;
@@ -40,7 +39,7 @@ export class NodeGroupPasses {
   readonly #run: NodeGroupRun;
   /** The memory before the last decision. */
   #before: NodeGroupMemory;
-  #failures = 0;
+  readonly #attempts: Attempts<Shown, 'ReadFailed' | 'WriteFailed'>;
   /** Passes in a row that were followed by another one at once. */
   #restless = 0;
 
@@ -48,6 +47,10 @@ export class NodeGroupPasses {
     this.#target = target;
     this.#run = run;
     this.#before = run.memory;
+    this.#attempts = new Attempts(run, {
+      ...FAILED_RESTS,
+      shown: (reason, detail) => ({ phase: 'Blocked', reason, detail, facts: [] }),
+    });
   }
 
   /** Nothing is written during a pause, so nothing is observed either. */
@@ -64,7 +67,7 @@ export class NodeGroupPasses {
     const draining = drains.map(({ node, uid }) => ({ node, uid }));
     const input = { target: this.#target, requested, resting: restingNodes(this.#run.memory), draining };
     const { observeNodeGroup } = observing(this.#target.cluster);
-    return await this.#tried('ReadFailed', async () => await observeNodeGroup(input));
+    return await this.#attempts.make('ReadFailed', async () => await observeNodeGroup(input));
   }
 
   /** The next step, which is shown and remembered. */
@@ -91,14 +94,14 @@ export class NodeGroupPasses {
     if (replaced.length > 0 && !(await this.#replace(seen, group, replaced))) return await this.#observeAgain();
     switch (verdict.kind) {
       case 'create':
-        return await this.#settle(async () => {
+        return await this.#settle(seen, async () => {
           const { newNodes } = verdict;
           const order = { ...input, fence: seen.fence, newNodes, drives: true };
           const made = await ensureScaledUp.executeWithOptions({ summary }, [order]);
           return made.kind === 'created' ? made.failed : null;
         });
       case 'drive':
-        return await this.#drive(input, summary);
+        return await this.#drive(seen, input, summary);
       case 'refresh':
         return await this.#write(async () => await ensureInstanceTypes.executeWithOptions({ summary }, [input]));
       case 'release':
@@ -108,7 +111,7 @@ export class NodeGroupPasses {
         return;
       case 'wait':
         // Nobody else drives the machines that are to be ready first.
-        if (replaced.length > 0) return await this.#drive(input, summary);
+        if (replaced.length > 0) return await this.#drive(seen, input, summary);
         if (seen.isStatusDue && seen.heldBy === null) await this.#write(async () => await ensureGroupStatus(input));
         this.#restless = 0;
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });
@@ -118,18 +121,19 @@ export class NodeGroupPasses {
     }
   }
 
-  async #drive(input: GroupInput, summary: string): Promise<void> {
-    await this.#settle(async () => (await ensureMachinesSettled.executeWithOptions({ summary }, [input])).failed);
+  async #drive(seen: NodeGroupObservation, input: GroupInput, summary: string): Promise<void> {
+    await this.#settle(seen, async () => (await ensureMachinesSettled.executeWithOptions({ summary }, [input])).failed);
   }
 
   /**
-   * Waits until machines are settled. The starter says when there is more to do, so where none failed and no node is drained nothing
-   * is observed again: that saves a fifth of the events of a scaling.
+   * Waits until machines are settled. The starter says when there is more to do, or something else to show, so where all came that
+   * were asked for, and there was nothing else to show, nothing is observed again: that saves a fifth of the events of a scaling.
    */
-  async #settle(act: () => Promise<readonly string[] | null>): Promise<void> {
-    const failed = await this.#tried('WriteFailed', async () => await this.#run.waitFor(act));
+  async #settle(seen: NodeGroupObservation, act: () => Promise<readonly string[] | null>): Promise<void> {
+    const failed = await this.#attempts.make('WriteFailed', async () => await this.#run.waitFor(act));
     const { awaiting, drains } = this.#run.memory;
-    if (failed === null || failed.length > 0 || awaiting.length > 0 || drains.length > 0) {
+    const isMoreShown = awaiting.length > 0 || drains.length > 0 || hasMoreToShow(seen);
+    if (failed === null || failed.length > 0 || isMoreShown) {
       return await this.#observeAgain();
     }
     this.#restless = 0;
@@ -146,7 +150,7 @@ export class NodeGroupPasses {
   }
 
   async #write(act: () => Promise<void>): Promise<void> {
-    await this.#tried('WriteFailed', act);
+    await this.#attempts.make('WriteFailed', act);
   }
 
   /** Claims the nodes, so that no other plan lets their pods count on nodes that go too. False: observe again. */
@@ -155,7 +159,7 @@ export class NodeGroupPasses {
     const input = { target: this.#target, uid: group.uid, fence: seen.fence, nodes };
     const summary = brief(`to be drained: ${removalsText(drains)}`);
     // Not to be interrupted: what was claimed and not drained would count as leaving all the same.
-    const isClaimed = await this.#tried(
+    const isClaimed = await this.#attempts.make(
       'WriteFailed',
       async () => await ensureRemovalsClaimed.executeWithOptions({ summary }, [input]),
       async (attempt) => await attempt(),
@@ -170,7 +174,7 @@ export class NodeGroupPasses {
     const newNodes = replaced.map((removal) => replacementOf(group, removal));
     const input = { target: this.#target, uid: group.uid, fence: seen.fence, newNodes };
     const summary = brief(`creating ${newNodesText(newNodes)}`);
-    const made = await this.#tried(
+    const made = await this.#attempts.make(
       'WriteFailed',
       async () => await ensureScaledUp.executeWithOptions({ summary }, [input]),
     );
@@ -231,34 +235,17 @@ export class NodeGroupPasses {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
-
-  async #tried<T>(
-    reason: 'ReadFailed' | 'WriteFailed',
-    attempt: () => Promise<T>,
-    run = async (act: () => Promise<T>): Promise<T | null> => await this.#run.interruptible(act),
-  ): Promise<T | null> {
-    try {
-      const answer = await run(attempt);
-      this.#failures = 0;
-      return answer;
-    } catch (error) {
-      const failed = failedActivity(error);
-      if (failed === null) throw error;
-      if (this.#run.pauses.foundIn(failed)) return null;
-      const { message } = failed;
-      this.#run.publish({ phase: 'Blocked', reason, detail: message, facts: [] });
-      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
-      this.#failures += 1;
-      await this.#run.wait({ until: Date.now() + rest, summary: message });
-      return null;
-    }
-  }
 }
 
 /** Milliseconds after which a group that was released is looked at again. */
 const RELEASED_MS = 60_000;
 /** Milliseconds after which it is asked whether a drain still runs: somebody may have terminated it. */
 const STALE_AFTER_MS = 600_000;
+
+/** Whether there is more to say of a group than that its machines are ready. */
+function hasMoreToShow({ claimed, going, group, unhelped }: NodeGroupObservation): boolean {
+  return unhelped.total > 0 || claimed > 0 || going > 0 || (group?.backoff ?? null) !== null;
+}
 
 function replacementOf({ name: group }: SeenGroup, { replacement }: Removal): NewNodes {
   const instanceType = replacement?.instanceType ?? '';

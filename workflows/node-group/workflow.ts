@@ -52,7 +52,6 @@ export async function nodeGroup(input: NodeGroupInput): Promise<NodeGroupResult>
       facts: [],
     },
     historyEvents: continueAfterEvents,
-    facts: ({ facts }) => facts,
   });
   const passes = new NodeGroupPasses(target, run);
   handleMessages(target, run);

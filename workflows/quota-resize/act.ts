@@ -24,18 +24,19 @@ import { pullRequestChanged } from './messages.ts';
 
 import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
 import { propose } from './propose.ts';
+import type { SourceReader } from './source-reader.ts';
 
 /**
  * Performs the one act that a verdict asks for. Each step is an idempotent activity, so a crash between two steps loses
  * nothing: the next pass observes the Lease and GitHub as they are and decides to continue.
  */
-export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promise<ApplyOutcome> {
+export async function act(target: QuotaTarget, verdict: Act, seen: Seen, sources: SourceReader): Promise<ApplyOutcome> {
   try {
     switch (verdict.kind) {
       case 'recommend':
         return await recommend(target, verdict, seen);
       case 'propose':
-        return await propose(target, verdict, seen);
+        return await propose(target, verdict, seen, sources);
       case 'open':
         return await open(target, verdict, seen);
       case 'rebuild':

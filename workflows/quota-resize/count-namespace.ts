@@ -13,12 +13,13 @@ const WITHIN_SECONDS = 20;
 /**
  * What every quota of the target's namespace uses, counted from a starter's caches.
  *
+ * @param wait as the activity takes it.
  * @returns the quotas with their counts, or why there are none, as a clause for people.
  */
-export async function countNamespace({
-  cluster,
-  namespace,
-}: Pick<QuotaTarget, 'cluster' | 'namespace'>): Promise<readonly CountedQuota[] | string> {
+export async function countNamespace(
+  { cluster, namespace }: Pick<QuotaTarget, 'cluster' | 'namespace'>,
+  wait: { readonly afterMs?: number },
+): Promise<readonly CountedQuota[] | string> {
   const taskQueue = cacheTaskQueue(cluster);
   const { observeNamespaceUsage } = proxyActivities<UsageCacheActivities>({
     taskQueue,
@@ -28,7 +29,7 @@ export async function countNamespace({
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
   try {
-    return await observeNamespaceUsage.executeWithOptions({ summary: namespace }, [{ cluster, namespace }]);
+    return await observeNamespaceUsage.executeWithOptions({ summary: namespace }, [{ cluster, namespace, ...wait }]);
   } catch (error) {
     const failed = failedActivity(error);
     if (failed === null) throw error;

@@ -16,8 +16,10 @@ import { act, isForbiddenNow, rejectedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
 import { countNamespace } from './count-namespace.ts';
 import type { ResizeStatus } from './messages.ts';
+import { sourceInput } from './propose.ts';
 import { PullRequestReader } from './pull-request-reader.ts';
 import { nextShown, type Shown } from './shown.ts';
+import { SourceReader } from './source-reader.ts';
 
 /** State that one run passes to the next through continue-as-new. */
 export interface EpisodeMemory {
@@ -34,16 +36,38 @@ export type ResizeRunStatus = Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> 
    */
   readonly usage: readonly string[];
 };
+/** How the activities of an observation are to wait before. */
+interface ObservationWait {
+  readonly afterMs?: number;
+}
 export type ResizeRun = ControllerRun<ResizeRunStatus, EpisodeMemory>;
 
 /** Backoff in milliseconds after a failed read, so that a read that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
+
+/**
+ * How old an observation may be by which a lock was decided, in milliseconds, so that the pull request is opened by it too. The
+ * write compares Git, the pauses and the policy once more, and the pass after it observes again.
+ */
+const JUST_SEEN_MS = 5_000;
+
+/**
+ * A shorter wait, in milliseconds, is a part of the observation that comes after it: a timer of Temporal's server is up to a
+ * second late.
+ */
+const SHORT_WAIT_MS = 1_000;
 
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
   readonly #run: ResizeRun;
   readonly pullRequest: PullRequestReader;
+  readonly #sources = new SourceReader();
+  /** By what the Lease was acquired in the pass before; null where anything may have changed since. */
+  #lockedBy: Seen | null = null;
+  #seenAt: EpochMs = 0;
+  /** Not before this moment it observes again. */
+  #observesAt: EpochMs = 0;
   /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
   #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
@@ -87,8 +111,16 @@ export class ResizeEpisode {
    * then.
    */
   async observe(): Promise<Seen | null> {
+    const lockedBy = this.#lockedBy;
+    this.#lockedBy = null;
+    const isNew = Date.now() - this.#seenAt < JUST_SEEN_MS;
+    const { pauses } = this.#run;
+    if (lockedBy !== null && isNew && pauses.inForce === null && !pauses.isUnkept) return lockedBy;
     try {
-      const seen = await this.#interruptible(async () => await this.#observe());
+      this.#seenAt = Date.now();
+      const afterMs = this.#observesAt - this.#seenAt;
+      const wait = afterMs > 0 ? { afterMs } : {};
+      const seen = await this.#interruptible(async () => await this.#observe(wait));
       // An observation during which a pause or resume arrived is discarded: after a resume, people expect a decision on
       // the current state.
       return this.#run.pauses.isUnkept ? null : seen;
@@ -103,12 +135,26 @@ export class ResizeEpisode {
 
   async act(verdict: Act, seen: Seen): Promise<void> {
     this.pullRequest.forget();
-    const applyOutcome = await this.#interruptible(async () => await act(this.#target, verdict, seen));
-    if (applyOutcome !== null) this.remember(applyOutcome(this.#memory));
+    const applyOutcome = await this.#interruptible(async () => await act(this.#target, verdict, seen, this.#sources));
+    if (applyOutcome === null) return;
+    this.remember(applyOutcome(this.#memory));
+    const isLocked = verdict.kind === 'propose' && this.#memory.state.kind === 'Locked';
+    // Before a pull request that nobody approved, the totals of the platform are looked at with what others have locked since.
+    const isFree = seen.observation.policy.approval !== 'before-pull-request';
+    if (isLocked && isFree && !this.#run.requests.isPending) this.#lockedBy = seen;
+  }
+
+  /** Ends what was begun ahead. */
+  close(): void {
+    this.pullRequest.forget();
+    this.#sources.forget();
   }
 
   /** Waits for what the verdict names, or for a command, a change, or new pressure that may end the wait. */
-  async rest(wait: Wait): Promise<void> {
+  async rest({ placing, ...wait }: Wait, seen: Seen | null): Promise<void> {
+    if (placing === undefined || seen === null) this.#sources.forget();
+    else this.#sources.lookUp(sourceInput(this.#target, placing, seen), targetName(this.#target));
+    if (this.#isShort(wait)) return;
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
     if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
     const watch = this.#watch(wait, summary);
@@ -132,14 +178,21 @@ export class ResizeEpisode {
     }
   }
 
+  /** Whether the next observation waits instead. */
+  #isShort({ until, watch }: Wait): boolean {
+    if (until === undefined || watch !== undefined || until - Date.now() >= SHORT_WAIT_MS) return false;
+    if (!this.#run.requests.isImmediate) this.#observesAt = until;
+    return true;
+  }
+
   async #restAfter(status: Pick<ResizeRunStatus, 'phase' | 'reason' | 'detail'>): Promise<void> {
     const until = Date.now() + FAILED_REST_MS;
     this.#run.publish({ ...status, until, usage: [] });
-    await this.rest({ until, quietUntil: until });
+    await this.rest({ until, quietUntil: until }, null);
   }
 
-  async #observe(): Promise<Seen> {
-    const observation = await this.#observeQuota();
+  async #observe(wait: ObservationWait): Promise<Seen> {
+    const observation = await this.#observeQuota(wait);
     // The Lease may hold a decision that this run does not know; its pull request is read too.
     const decision = decisionOf(this.#memory) ?? observation.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
@@ -175,19 +228,20 @@ export class ResizeEpisode {
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */
-  async #observeQuota(): Promise<QuotaObservation> {
+  async #observeQuota(wait: ObservationWait): Promise<QuotaObservation> {
     const target = this.#target;
     // Usage is counted before the demand is read: an object that is created between the two is in neither number, so
     // the resulting requirement may be too small but never too large.
-    const counts = this.#isCounting ? await countNamespace(target) : null;
+    const counts = this.#isCounting ? await countNamespace(target, wait) : null;
     const askedAt = Date.now();
-    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    const input = { target, ...(counts === null ? wait : {}) };
+    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
     this.#run.pauses.found(read.pause, askedAt);
     // The pause that holds may be newer than what the worker had read of it.
     const seen = { ...read, pause: this.#run.pauses.inForce };
     this.#isCounting = seen.usage === 'audit' || seen.usage === 'own';
     if (!this.#isCounting) return seen;
-    return counts === null ? await this.#observeQuota() : withCounts(seen, counts);
+    return counts === null ? await this.#observeQuota({}) : withCounts(seen, counts);
   }
 
   /**

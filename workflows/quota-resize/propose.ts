@@ -1,5 +1,5 @@
 import { uuid4 } from '@temporalio/workflow';
-import type { LeaseOutcome } from '../../activities/quota-resize/interface.ts';
+import type { LeaseOutcome, Recommendation } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
@@ -11,6 +11,7 @@ import {
   type LockedDecision,
   withoutBatchedQuotas,
 } from '../../domain/quota-resize/model/decision.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import { placeBatchedQuota, placeProposal, withPlacedQuotas } from '../../domain/quota-resize/decide/place-proposal.ts';
 import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
@@ -18,8 +19,8 @@ import { withoutGiven } from '../../domain/quota-resize/policy/totals.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
-
-import { type ApplyOutcome, announce, block, currentOf } from './report.ts';
+import { type ApplyOutcome, announce, block, currentOf, recommendationOf } from './report.ts';
+import type { SourceInput, SourceReader } from './source-reader.ts';
 
 /**
  * Finds where to write the change in Git and acquires the Lease, so that foreseeable failures happen before anything is
@@ -29,37 +30,62 @@ export async function propose(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'propose' }>,
   seen: Seen,
+  sources: SourceReader,
 ): Promise<ApplyOutcome> {
+  const { proposal } = verdict;
+  if (!verdict.announce) return await decideAndLock(target, verdict, seen, { sources });
   const at = Date.now();
-  if (verdict.announce) await announce(target, verdict.proposal, seen, at);
-  const withRecommendation: ApplyOutcome = (memory) =>
-    verdict.announce ? applyOutcome.recommended(memory, verdict.proposal, at) : memory;
-
-  const { policy, candidates } = seen.observation;
-  const limits = decidedLimits(verdict.proposal);
-  const source = await observing.observeSource.executeWithOptions({ summary: brief(summary(verdict.proposal)) }, [
-    { target, limits, candidates, ...currentOf(seen), guardrail: policy.guardrail },
+  // Nothing else waits until people are told: the activity that locks tells them, where nothing can be in its way before.
+  const isPlaced = sources.known(sourceInput(target, decidedLimits(proposal), seen))?.kind === 'found';
+  const recommendation = isPlaced && verdict.batchedQuotas.length === 0 ? recommendationOf(proposal, seen, at) : null;
+  const [apply] = await Promise.all([
+    decideAndLock(target, verdict, seen, { sources, recommendation }),
+    recommendation === null ? announce(target, proposal, seen, at) : undefined,
   ]);
+  return (memory) => apply(applyOutcome.recommended(memory, proposal, at));
+}
+
+async function decideAndLock(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'propose' }>,
+  seen: Seen,
+  {
+    sources,
+    recommendation = null,
+  }: { readonly sources: SourceReader; readonly recommendation?: Recommendation | null },
+): Promise<ApplyOutcome> {
+  const { policy } = seen.observation;
+  const source = await sources.read(
+    sourceInput(target, decidedLimits(verdict.proposal), seen),
+    summary(verdict.proposal),
+  );
   if (source.kind === 'blocked') {
     const blocked = await block(target, seen, {
       reason: source.reason,
       message: source.message,
       key: verdict.blockedKey,
     });
-    return (memory) => blocked(withRecommendation(memory));
+    return blocked;
   }
   const decided = { id: uuid4().slice(0, 8), at: Date.now() };
   const proposal = placeProposal(seen.observation, verdict.proposal, source, decided);
   if (proposal.kind === 'alreadyInGit') {
     const { decision } = proposal;
-    return (memory) => applyOutcome.merged(requireState(withRecommendation(memory), 'Idle'), decision, decision.merge);
+    if (recommendation !== null) await announce(target, verdict.proposal, seen, recommendation.at);
+    return (memory) => applyOutcome.merged(requireState(memory, 'Idle'), decision, decision.merge);
   }
   const placed = await placeBatchedQuotas(target, verdict, { source, changes: proposal.decision.changes }, seen);
   const decision = withPlacedQuotas(proposal.decision, placed, policy);
   const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
-    { target, decision },
+    { target, decision, ...(recommendation === null ? {} : { recommendation }) },
   ]);
-  return locked(verdict, lease, decision, withRecommendation);
+  return locked(verdict, lease, decision);
+}
+
+/** What is asked about the place of the own quota in Git. */
+export function sourceInput(target: QuotaTarget, limits: ResourceList, seen: Seen): SourceInput {
+  const { policy, candidates } = seen.observation;
+  return { target, limits, candidates, ...currentOf(seen), guardrail: policy.guardrail };
 }
 
 /** The own quota of a decision, with its place and its limits there. */
@@ -107,7 +133,6 @@ function locked(
   verdict: Extract<Act, { kind: 'propose' }>,
   lease: LeaseOutcome,
   decision: LockedDecision,
-  withRecommendation: ApplyOutcome,
 ): ApplyOutcome {
   switch (lease.kind) {
     case 'acquired': {
@@ -116,16 +141,12 @@ function locked(
         decision,
         others.filter((quota) => !lease.batchedQuotas.includes(quota)),
       );
-      return (memory) => applyOutcome.acquired(requireState(withRecommendation(memory), 'Idle'), held);
+      return (memory) => applyOutcome.acquired(requireState(memory, 'Idle'), held);
     }
     case 'held': {
       const message = `The Lease of this quota is held by ${lease.by}.`;
       return (memory) =>
-        applyOutcome.blocked(
-          withRecommendation(memory),
-          { reason: 'LeaseHeld', message, key: verdict.blockedKey },
-          Date.now(),
-        );
+        applyOutcome.blocked(memory, { reason: 'LeaseHeld', message, key: verdict.blockedKey }, Date.now());
     }
   }
 }

@@ -12,6 +12,7 @@ interface LastObserved {
   readonly decision: string;
   readonly seen: PullRequestObservation;
   readonly quietSince: EpochMs;
+  readonly at: EpochMs;
   /** Whether reviews were read as well, because the decision needed an approval. */
   readonly hasReviews: boolean;
   /** Whether the current pass made this read. */
@@ -33,6 +34,8 @@ export class PullRequestReader {
   /** The read before the last: tells since when the pull request is unchanged, which sets the polling interval. */
   #before: LastObserved | null = null;
   #watch: CancellationScope | null = null;
+  /** What the watch has seen that ended with a change: the next read, unless something happens before. */
+  #found: Pick<LastObserved, 'decision' | 'seen' | 'hasReviews'> | null = null;
   /** How often `forget` was called; detects a call during a read. */
   #forgotten = 0;
   #failedUntil: EpochMs | null = null;
@@ -62,15 +65,20 @@ export class PullRequestReader {
     }
     const before = this.#before;
     const began = this.#forgotten;
-    const summary = `pull request #${decision.pullRequest?.number}`;
-    const seen = await observing.observePullRequest.executeWithOptions({ summary }, [
-      { target: this.#target, decision },
-    ]);
+    const found = this.#found;
+    this.#found = null;
+    const isFound = found?.decision === decision.id && found.hasReviews === hasReviews;
+    const seen = isFound ? found.seen : await this.#observe(decision);
     const isSame = before?.decision === decision.id && JSON.stringify(before.seen) === JSON.stringify(seen);
     const quietSince = isSame ? before.quietSince : Date.now();
-    this.#before = { decision: decision.id, seen, quietSince, hasReviews, isFresh: true };
+    this.#before = { decision: decision.id, seen, quietSince, at: Date.now(), hasReviews, isFresh: true };
     if (began === this.#forgotten) this.#lastObserved = this.#before;
     return seen;
+  }
+
+  async #observe(decision: Decision): Promise<PullRequestObservation> {
+    const summary = `pull request #${decision.pullRequest?.number}`;
+    return await observing.observePullRequest.executeWithOptions({ summary }, [{ target: this.#target, decision }]);
   }
 
   /**
@@ -81,6 +89,7 @@ export class PullRequestReader {
     this.#forgotten += 1;
     this.#watch?.cancel();
     this.#watch = null;
+    this.#found = null;
     this.#lastObserved = null;
   }
 
@@ -93,15 +102,17 @@ export class PullRequestReader {
   /** Starts the watch, unless one is running. */
   watch(decision: Decision | null, summary: string): void {
     if (this.#watch !== null || this.#lastObserved === null || decision === null) return;
-    const { seen: lastSeen, quietSince } = this.#lastObserved;
+    const { seen: lastSeen, quietSince, at: seenAt, hasReviews } = this.#lastObserved;
     const scope = new CancellationScope({ cancellable: true });
     this.#watch = scope;
-    const changed = (): void => {
+    const changed = (seen: PullRequestObservation | null): void => {
       if (this.#watch !== scope) return;
       this.forget();
+      // Earlier releases returned nothing.
+      if (seen) this.#found = { decision: decision.id, seen, hasReviews };
       this.#onChange();
     };
-    const input = { target: this.#target, decision, lastSeen, quietSince };
+    const input = { target: this.#target, decision, lastSeen, quietSince, seenAt };
     void scope
       .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
       .then(changed, (error: unknown) => {

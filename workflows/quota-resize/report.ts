@@ -1,13 +1,14 @@
 /** Events on the quota that an act writes. */
-import type { ResizeEvent } from '../../activities/quota-resize/interface.ts';
+import type { Recommendation, ResizeEvent } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import { type BlockedReason, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
-import type { Act } from '../../domain/quota-resize/model/verdict.ts';
+import type { Proposal } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring } from './activities.ts';
 
@@ -21,26 +22,27 @@ export function currentOf({ observation: { quota } }: Seen): { readonly current?
   return quota === null ? {} : { current: quota.hard };
 }
 
-export async function announce(
-  target: QuotaTarget,
-  proposal: Extract<Act, { kind: 'propose' }>['proposal'],
-  seen: Seen,
-  at: number,
-): Promise<void> {
-  const { quota, policy } = seen.observation;
-  if (quota === null) return;
-  const notes = [...proposal.notes, ...(proposal.usageNotes ?? [])];
+export async function announce(target: QuotaTarget, proposal: Proposal, seen: Seen, at: EpochMs): Promise<void> {
+  const recommendation = recommendationOf(proposal, seen, at);
+  if (recommendation === null) return;
   await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
-    {
-      target,
-      quotaUid: quota.uid,
-      changes: proposal.changes,
-      evidence: proposal.evidence,
-      ...(notes.length === 0 ? {} : { notes }),
-      mode: policy.mode,
-      at,
-    },
+    { target, ...recommendation },
   ]);
+}
+
+/** What people are told of a proposal; null where there is no quota. */
+export function recommendationOf(proposal: Proposal, seen: Seen, at: EpochMs): Recommendation | null {
+  const { quota, policy } = seen.observation;
+  if (quota === null) return null;
+  const notes = [...proposal.notes, ...(proposal.usageNotes ?? [])];
+  return {
+    quotaUid: quota.uid,
+    changes: proposal.changes,
+    evidence: proposal.evidence,
+    ...(notes.length === 0 ? {} : { notes }),
+    mode: policy.mode,
+    at,
+  };
 }
 
 /** Writes an Event that says why the decision is blocked, and stores the reason until the next try. */

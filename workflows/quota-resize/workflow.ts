@@ -93,10 +93,10 @@ async function pass(run: ResizeRun, episode: ResizeEpisode): Promise<QuotaResize
     case 'end':
       // No await between this check and the return: a request that arrived during the observation is served first.
       if (run.requests.isPending || !run.areHandlersFinished) return null;
-      episode.pullRequest.forget();
+      episode.close();
       return { reason: verdict.reason, detail: verdict.detail };
     case 'hold':
-      await episode.rest(verdict.wait);
+      await episode.rest(verdict.wait, seen);
       return null;
     default:
       await episode.act(verdict, seen);

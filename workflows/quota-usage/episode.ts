@@ -3,8 +3,8 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageObservation } from '../../domain/quota-usage/observation.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
+import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
-import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { counting, ensureUsageEvent } from './activities.ts';
 import type { UsageRequest, UsageStatus } from './messages.ts';
@@ -15,27 +15,29 @@ export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'det
 const CHECK_EVERY_MS = 30_000;
 
 /**
- * Backoff in milliseconds after a failed write that needs a person, such as during a pause of the whole cluster. It
- * doubles each time, because every quota of the cluster may be affected at once. An operator's command or the deletion
- * of the quota ends it early.
+ * Milliseconds to wait after a failed write that needs a person, such as a missing right. Every quota of the cluster may be
+ * affected at once. An operator's command or the deletion of the quota ends it early; requests of the starter do not, because they
+ * do not change the cause of the failure.
  */
-const FAILED_REST_MS = 30_000;
-const LONGEST_FAILED_REST_MS = 600_000;
+const FAILED_RESTS = { firstRestMs: 30_000, longestRestMs: 600_000, deferUntil: Number.POSITIVE_INFINITY };
 
 /** What one run of a usage episode knows, and the steps that its workflow takes. */
 export class UsageEpisode {
   readonly #target: QuotaTarget;
   readonly #run: UsageRun;
+  readonly #attempts: Attempts<UsageRun['status'], 'WriteFailed'>;
   readonly #counting: ReturnType<typeof counting>;
   #mode: UsageStatus['mode'] = null;
   /** Whether a request said that the quota was deleted and no pass has served the request yet. */
   #isGone = false;
-  /** Events of this run that could not be written. */
-  #failures = 0;
 
   constructor(target: QuotaTarget, run: UsageRun) {
     this.#target = target;
     this.#run = run;
+    this.#attempts = new Attempts(run, {
+      ...FAILED_RESTS,
+      shown: (reason, detail) => ({ phase: 'Blocked', reason, detail }),
+    });
     this.#counting = counting(target.cluster);
   }
 
@@ -114,33 +116,12 @@ export class UsageEpisode {
 
   async #emit(quotaUid: string, reason: 'UsageWrong' | 'UsageTrue', message: string, key: string): Promise<boolean> {
     const type = reason === 'UsageWrong' ? 'Warning' : 'Normal';
-    const emitted = await this.#ensured(async () => {
+    const emitted = await this.#attempts.make('WriteFailed', async () => {
       await ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
         { target: this.#target, quotaUid, type, reason, message, key },
       ]);
       return true;
     });
     return emitted !== null;
-  }
-
-  /**
-   * Runs a write. Null after a final failure, when the backoff is over. Requests of the starter do not shorten the
-   * backoff, because they do not change the cause of the failure.
-   */
-  async #ensured<T>(write: () => Promise<T>): Promise<T | null> {
-    try {
-      return await this.#run.interruptible(write);
-    } catch (error) {
-      const failed = failedActivity(error);
-      if (failed === null) throw error;
-      if (this.#run.pauses.foundIn(failed)) return null;
-      const { message } = failed;
-      this.#run.publish({ phase: 'Blocked', reason: 'WriteFailed', detail: message });
-      const rest = Math.min(FAILED_REST_MS * 2 ** this.#failures, LONGEST_FAILED_REST_MS);
-      this.#failures += 1;
-      const until = Date.now() + rest;
-      await this.#run.wait({ until, deferUntil: Number.POSITIVE_INFINITY, summary: message });
-      return null;
-    }
   }
 }

@@ -47,7 +47,6 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     startedAs: FIRST_PHASE,
     first: { phase: 'Counting', reason: 'FirstObservation', detail: 'Headroom counts what the namespace uses' },
     historyEvents: continueAfterEvents,
-    facts: () => [],
   });
   const episode = new UsageEpisode(target, run);
   handleMessages(target, run, episode);

@@ -115,22 +115,26 @@ class AppCredentials implements GitHubCredentials {
     return 0;
   }
 
+  async account(): Promise<string | null> {
+    const values = this.#values();
+    try {
+      const { token } = await this.#authOf(values)({ type: 'app' });
+      this.#secrets.remember(token);
+      const { data } = await this.#request('GET /app', { headers: { authorization: `Bearer ${token}` } });
+      return data === null || data.slug === undefined ? null : `${data.slug}[bot]`;
+    } catch (error) {
+      throw this.#failureOf(error, values);
+    }
+  }
+
   redact(text: string): string {
     this.#values();
     return this.#secrets.redact(text);
   }
 
   async #exchange(values: AppValues): Promise<InstallationToken> {
-    const { appId, installationId } = values;
     try {
-      const auth = createAppAuth({
-        appId,
-        installationId,
-        privateKey: readPrivateKey(values.privateKey),
-        request: this.#request,
-        log: { warn: () => {} },
-      });
-      const answer = await auth({ type: 'installation', refresh: true });
+      const answer = await this.#authOf(values)({ type: 'installation', refresh: true });
       const { token: value } = answer;
       this.#secrets.remember(value);
       const obtainedAt = Date.now();
@@ -142,6 +146,16 @@ class AppCredentials implements GitHubCredentials {
     } catch (error) {
       throw this.#failureOf(error, values);
     }
+  }
+
+  #authOf({ appId, installationId, privateKey }: AppValues): ReturnType<typeof createAppAuth> {
+    return createAppAuth({
+      appId,
+      installationId,
+      privateKey: readPrivateKey(privateKey),
+      request: this.#request,
+      log: { warn: () => {} },
+    });
   }
 
   #failureOf(error: unknown, values: AppValues): Error {

@@ -2,26 +2,23 @@
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { failure } from '../../kernel/failure.ts';
 import {
-  type BaseBranch,
   type BranchRules,
   type Commit,
   type CommitOutcome,
   type Comparison,
   type FileChange,
   type ForgeBranches,
+  type NewCommit,
   PLAIN_FILE,
 } from '../forge.ts';
-import { ObjectCache } from './cache.ts';
 import { loginOf, moment, type Responses } from './responses.ts';
-import { commitOnBranch } from './graphql.ts';
+import { commitInput, commitOnBranch } from './graphql.ts';
 import type { GitHubRepository } from './repository.ts';
 
-const CACHED_COMMITS = 2000;
 const EXECUTABLE = '100755';
 
 export class GitHubBranches implements ForgeBranches {
   readonly #repository: GitHubRepository;
-  readonly #commits = new ObjectCache<Commit>(CACHED_COMMITS, () => 1);
   readonly #forgetBase: () => void;
 
   /** @param forgetBase called when GitHub shows that the cached base branch is out of date. */
@@ -109,7 +106,7 @@ export class GitHubBranches implements ForgeBranches {
   }
 
   async commit(sha: string): Promise<Commit> {
-    return this.#commits.get(sha, async () => {
+    return this.#repository.commits.get(sha, async () => {
       const data = await this.#repository.client.data((octokit) =>
         octokit.rest.repos.getCommit({ ...this.#repository.where, ref: sha }),
       );
@@ -120,7 +117,6 @@ export class GitHubBranches implements ForgeBranches {
         treeSha: data.commit.tree.sha,
         committedAt: moment(data.commit.committer?.date),
         committer: loginOf(data.committer),
-        files: (data.files ?? []).map(({ filename }) => filename),
       };
     });
   }
@@ -128,18 +124,17 @@ export class GitHubBranches implements ForgeBranches {
   /**
    * Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit.
    */
-  async commitFiles(input: {
-    readonly branch: string;
-    readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
-    readonly files: readonly FileChange[];
-    readonly message: string;
-  }): Promise<CommitOutcome> {
-    const { branch, parent, files, message } = input;
+  async commitFiles(input: NewCommit): Promise<CommitOutcome> {
+    const { files } = input;
     const [first, ...others] = files;
     if (first === undefined) throw new Error('a commit without a file');
     if (others.length === 0) return this.#commitFile(input, first);
     if (files.every(({ mode }) => mode === PLAIN_FILE)) return this.#commitAtOnce(input);
     // GraphQL does not support file modes.
+    return await this.#commitByTree(input);
+  }
+
+  async #commitByTree({ branch, parent, files, message }: NewCommit): Promise<CommitOutcome> {
     const commit = await this.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message });
     const moved = await this.move(branch, commit.sha, false);
     return moved === 'moved'
@@ -170,19 +165,9 @@ export class GitHubBranches implements ForgeBranches {
    * Commits all files with one GraphQL request. REST would need one commit per file, or separate requests for tree,
    * commit and branch.
    */
-  async #commitAtOnce({
-    branch,
-    parent,
-    files,
-    message,
-  }: Parameters<ForgeBranches['commitFiles']>[0]): Promise<CommitOutcome> {
-    const [headline = '', ...body] = message.split('\n');
-    const answer = await commitOnBranch(this.#repository.client, {
-      branch: { repositoryNameWithOwner: this.#repository.name, branchName: branch },
-      expectedHeadOid: parent.sha,
-      message: { headline, body: body.join('\n').trim() },
-      fileChanges: { additions: files.map(({ path, text }) => ({ path, contents: base64(text) })) },
-    });
+  async #commitAtOnce(input: NewCommit): Promise<CommitOutcome> {
+    const answer = await commitOnBranch(this.#repository.client, commitInput(this.#repository.name, input));
+    if (!answer.ok && answer.type === 'ABSENT') return await this.#commitByTree(input);
     if (!answer.ok) return { kind: 'conflict', message: answer.message };
     const { oid, committedDate } = answer.data.createCommitOnBranch.commit;
     return { kind: 'committed', sha: oid, at: moment(committedDate) };

@@ -65,6 +65,16 @@ export class ObjectCache<V> {
     }
   }
 
+  /** Stores an object that came with another request. */
+  set(key: string, value: V): void {
+    this.#cache.set(key, value, this.#weigh(value));
+  }
+
+  /** The object, if it is stored. */
+  peek(key: string): V | undefined {
+    return this.#cache.get(key);
+  }
+
   /** Whether a value is cached or being loaded. */
   has(key: string): boolean {
     return this.#cache.get(key) !== undefined || this.#loading.has(key);

@@ -2,41 +2,14 @@
  * The only client for GitHub: timeouts, retries, pace, rate limits, conditional requests and failures are handled here
  * and nowhere else.
  */
-import { retry } from '@octokit/plugin-retry';
-import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
-import { Octokit } from '@octokit/rest';
+import type { Octokit } from '@octokit/rest';
 import { asyncLocalStorage } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import Bottleneck from 'bottleneck';
-import type { Logger } from 'pino';
-import { BoundedCache } from './cache.ts';
+import { connect, type Connection, type GitHubOptions } from './connection.ts';
 import type { GitHubCredentials } from './credentials.ts';
 import { failureOf, type GraphQlError, graphQlFailure, rateLimited, rateLimitWait, unauthorized } from './failures.ts';
-import { fetchWhole } from './fetch.ts';
-
-export interface GitHubOptions {
-  /** The base of the REST API: `https://api.github.com`, or `https://HOST/api/v3`. */
-  readonly apiUrl: string;
-  readonly owner: string;
-  readonly repo: string;
-  /** The branch to change; absent or null: the repository's default branch. */
-  readonly baseBranch?: string | null | undefined;
-  /** Called at every request, so that a secret can be replaced without a restart. */
-  readonly credentials: GitHubCredentials;
-  readonly log: Logger;
-  /** Time limit for one request in milliseconds, including reading the body. Default: 30,000. */
-  readonly requestTimeoutMs?: number;
-  /**
-   * Minimum milliseconds between two writes of this process. Default: 1,000, GitHub's recommendation against secondary
-   * rate limits.
-   */
-  readonly writeSpacingMs?: number;
-  /** How many writes may wait in the queue; a further one fails as rate-limited and is retried. Default: 20. */
-  readonly writeQueue?: number;
-  /** Called when GitHub rate-limits a request, with the milliseconds to wait and GitHub's message. */
-  readonly onLimited?: (waitMs: number, words: string) => void;
-}
 
 /** A response that is an error but is handled by the caller. */
 interface ErrorResponse<Status extends number> {
@@ -48,10 +21,10 @@ interface ErrorResponse<Status extends number> {
 
 export type Answer<T, Status extends number> = { readonly ok: true; readonly data: T } | ErrorResponse<Status>;
 
-/** A GraphQL response that is an error but is handled by the caller. */
+/** A GraphQL response, or an error that is handled by the caller; `ABSENT`: there is no GraphQL. */
 export type GraphQlAnswer<T, Type extends string> =
   | { readonly ok: true; readonly data: T }
-  | { readonly ok: false; readonly type: Type; readonly message: string };
+  | { readonly ok: false; readonly type: Type | 'ABSENT'; readonly message: string };
 
 interface GraphQlBody {
   readonly data?: unknown;
@@ -60,31 +33,8 @@ interface GraphQlBody {
 
 type Ask<T> = (octokit: Octokit) => Promise<{ readonly data: T }>;
 
-const HeadroomOctokit = Octokit.plugin(retry, throttling);
-
-const REQUEST_TIMEOUT_MS = 30_000;
-const WRITE_SPACING_MS = 1000;
-const WRITE_QUEUE = 20;
-/** The pause before a read is tried again; longer pauses are left to Temporal's retries. */
-const READ_RETRY_PAUSE_MS = 500;
 const UNAUTHORIZED = 401;
 const LIMITED = 429;
-/** Number of responses cached for their ETag: a few for each of about a hundred open pull requests. */
-const KEPT_ANSWERS = 1000;
-/** Git objects are cached by SHA elsewhere, and are too large to cache twice. */
-const NEVER_CONDITIONAL = /\/git\/(?:trees|blobs)\//;
-
-/** State shared by all repositories of one credential: connection, pace, cached responses and rate limits. */
-interface Connection {
-  readonly octokit: Octokit;
-  readonly graphQlUrl: string;
-  readonly credentials: GitHubCredentials;
-  readonly onLimited: (waitMs: number, words: string) => void;
-  /** No requests may be sent before this moment, according to GitHub's last rate limit. */
-  limitedUntil: number;
-  /** GitHub locks an account for a while if it keeps sending a rejected credential. */
-  failed: { readonly authorization: string; readonly words: string; readonly askAgainAt: number } | null;
-}
 
 /** One repository on GitHub, accessed with one credential. */
 export class GitHubClient {
@@ -112,6 +62,21 @@ export class GitHubClient {
   /** The identity of this client's credential and its host. */
   get credentials(): Pick<GitHubCredentials, 'host' | 'id'> {
     return this.#connection.credentials;
+  }
+
+  /** The account that requests are made by, which GraphQL calls the viewer; null where the server does not tell. */
+  async account(): Promise<string | null> {
+    const connection = this.#connection;
+    const { id } = connection.credentials;
+    if (connection.account?.of === id) return connection.account.login;
+    const login = (await connection.credentials.account()) ?? (await this.#user());
+    if (login !== null) connection.account = { of: id, login };
+    return login;
+  }
+
+  async #user(): Promise<string | null> {
+    const answer = await this.answer([403, 404], (octokit) => octokit.rest.users.getAuthenticated());
+    return answer.ok ? answer.data.login : null;
   }
 
   /**
@@ -150,55 +115,91 @@ export class GitHubClient {
     }
   }
 
-  /**
-   * The data of a GraphQL query or mutation.
-   *
-   * @throws {ApplicationFailure} as `data`; an error in the response is ForgeRejected, unless it is a rate limit or a
-   *   problem of GitHub.
-   */
-  async graphql<T>(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<T> {
-    const { data, errors } = await this.#query(query, variables);
-    if (data === null) throw graphQlFailure(errors, this.repository);
-    return data as T;
+  /** Like `pages`; GitHub's message where it has no such list. */
+  async pagesOr404<T>(
+    ask: (octokit: Octokit, page: { per_page: number; page: number }) => Promise<{ data: T }>,
+    size: (data: T) => number,
+  ): Promise<T[] | { readonly message: string }> {
+    const pages: T[] = [];
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const answer = await this.answer([404], (octokit) => ask(octokit, { per_page: PAGE_SIZE, page }));
+      if (!answer.ok) return { message: answer.message };
+      pages.push(answer.data);
+      if (size(answer.data) < PAGE_SIZE) break;
+    }
+    return pages;
   }
 
-  /** Like `graphql`, but errors of one of the given types, such as `STALE_DATA`, are returned to the caller. */
+  /** Whether GraphQL may be asked: the settings allow it, and the server was not found to have none. */
+  get hasGraphQl(): boolean {
+    return Date.now() >= this.#connection.graphQlAbsentUntil;
+  }
+
+  /**
+   * The data of a GraphQL query or mutation without errors. Errors of one of the given types, such as `STALE_DATA`, are
+   * returned to the caller, and so is that there is no GraphQL.
+   *
+   * @throws {ApplicationFailure} as `data`; any other error in the response is ForgeRejected, unless it is a rate limit or
+   *   a problem of GitHub.
+   */
   async graphqlAnswer<T, Type extends string>(
     types: readonly Type[],
     query: string,
     variables: Readonly<Record<string, unknown>> = {},
   ): Promise<GraphQlAnswer<T, Type>> {
-    const { data, errors } = await this.#query(query, variables);
-    if (data !== null) return { ok: true, data: data as T };
+    const response = await this.graphqlParts<T>(query, variables);
+    if (response === null) return { ok: false, type: 'ABSENT', message: 'the server has no GraphQL' };
+    const { data, errors } = response;
+    if (errors.length === 0 && data !== null) return { ok: true, data: data as T };
     for (const { type: found, message } of errors) {
       const type = types.find((handled) => handled === found);
       if (type !== undefined) return { ok: false, type, message };
     }
-    throw graphQlFailure(errors, this.repository);
+    const unexplained = [{ message: 'the answer has neither data nor errors' }];
+    throw graphQlFailure(errors.length === 0 ? unexplained : errors, this.repository);
   }
 
-  /** Returns data without errors, or null with at least one error. */
-  async #query(
+  /**
+   * The fields of a GraphQL response as they are: of a mutation some may have taken effect and others failed. Null where
+   * there is no GraphQL.
+   *
+   * @throws {ApplicationFailure} as `data`.
+   */
+  async graphqlParts<T>(
     query: string,
     variables: Readonly<Record<string, unknown>>,
-  ): Promise<{ readonly data: unknown; readonly errors: readonly GraphQlError[] }> {
-    const url = this.#connection.graphQlUrl;
-    const { data = null, errors = [] } = await this.data<GraphQlBody>(async (octokit) => {
+  ): Promise<{ readonly data: Partial<T> | null; readonly errors: readonly GraphQlError[] } | null> {
+    if (!this.hasGraphQl) return null;
+    const connection = this.#connection;
+    const reads = !isMutation(query);
+    const url = connection.graphQlUrl;
+    // GraphQL reports missing objects in a successful response; a 404 means that there is no GraphQL at this URL.
+    const answer = await this.answer<GraphQlBody, 404>([404], async (octokit) => {
       // With its literal URL the throttling plugin would recognize GraphQL and handle its errors itself.
-      const response: { data: GraphQlBody } = await octokit.request('POST {+graphQlUrl}', {
+      const request = reads ? connection.queries.request : octokit.request;
+      const response: { data: GraphQlBody } = await request('POST {+graphQlUrl}', {
         graphQlUrl: url,
         query,
         variables,
         // A query changes nothing, so it may be retried as every other read is: not after a refusal or a limit.
-        request: { reads: !isMutation(query) },
+        request: { reads },
       });
       throwGraphQlLimit(response, { method: 'POST', url });
       return response;
     });
-    if (errors.length > 0) {
-      return { data: null, errors: errors.map((error) => ({ ...error, message: this.#redact(error.message) })) };
-    }
-    return { data, errors: [{ message: 'the answer has neither data nor errors' }] };
+    if (!answer.ok) return this.#withoutGraphQl(`there is no GraphQL at ${url}`);
+    const { data = null } = answer.data;
+    const errors = (answer.data.errors ?? []).map((error) => ({ ...error, message: this.#redact(error.message) }));
+    const unknown = data === null ? errors.find(({ extensions }) => isOfSchema(extensions?.code)) : undefined;
+    if (unknown !== undefined)
+      return this.#withoutGraphQl(`GraphQL at ${url} is of another version: ${unknown.message}`);
+    return { data: data as Partial<T> | null, errors };
+  }
+
+  #withoutGraphQl(why: string): null {
+    this.#connection.graphQlAbsentUntil = Date.now() + GRAPHQL_ABSENT_MS;
+    this.#connection.log.info({ why }, 'several REST requests take the place of one GraphQL query, for an hour');
+    return null;
   }
 
   /** @param onFailure gets GitHub's errors that are not rate limits; it rethrows those it does not handle. */
@@ -257,118 +258,6 @@ export class GitHubClient {
   }
 }
 
-function connect(options: GitHubOptions): Connection {
-  const { log, credentials } = options;
-  const apiUrl = options.apiUrl.replace(/\/+$/, '');
-  // All writes share one pace: the plugin's own groups have unbounded queues, in which a write could wait longer than
-  // its activity lasts.
-  const writes = new Bottleneck.Group({
-    maxConcurrent: 1,
-    minTime: options.writeSpacingMs ?? WRITE_SPACING_MS,
-    highWater: options.writeQueue ?? WRITE_QUEUE,
-    strategy: Bottleneck.strategy.OVERFLOW,
-  });
-  const octokit = new HeadroomOctokit({
-    baseUrl: apiUrl,
-    userAgent: 'headroom',
-    // Octokit logs every request, and errors are logged where they are handled.
-    log: {
-      debug: () => {},
-      info: (line: string) => log.trace(credentials.redact(line)),
-      warn: (line: string) => log.debug(credentials.redact(line)),
-      error: (line: string) => log.debug(credentials.redact(line)),
-    },
-    request: {
-      fetch: fetchWhole({ timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, endsWithActivity: true }),
-    },
-    retry: { retries: READ_RETRIES, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: FAILED_STATUSES },
-    throttle: {
-      id: `${apiUrl} ${credentials.id}`,
-      write: writes,
-      notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
-      // Sleeping here would block an activity slot for minutes; the rate limit becomes a failure with a retry delay.
-      onRateLimit: () => {},
-      onSecondaryRateLimit: () => {},
-    },
-  });
-  const connection: Connection = {
-    octokit,
-    graphQlUrl: graphQlUrlOf(apiUrl),
-    credentials,
-    onLimited: options.onLimited ?? (() => {}),
-    limitedUntil: 0,
-    failed: null,
-  };
-  // A hook that is added later wraps the earlier ones: it sees each request once, with all retries inside.
-  octokit.hook.wrap('request', conditionally(octokit));
-  octokit.hook.wrap('request', authorized(connection));
-  return connection;
-}
-
-type Endpoint = Required<Octokit['request']['endpoint']['DEFAULTS']>;
-type Response = Awaited<ReturnType<Octokit['request']>>;
-type Hook = (request: (options: Endpoint) => Promise<Response> | Response, options: Endpoint) => Promise<Response>;
-
-/**
- * Adds the credential to a request, and sends the request once more if the credential is rejected and another one is
- * available at once.
- */
-function authorized(connection: Connection): Hook {
-  return async (request, options) => {
-    const { credentials } = connection;
-    // The inner hooks got this same object, one per request, so it is modified in place.
-    for (let renewed = false; ; renewed = true) {
-      const authorization = await credentials.authorization();
-      options.headers['authorization'] = authorization;
-      try {
-        return await request(options);
-      } catch (error) {
-        if (!(error instanceof RequestError) || error.status !== UNAUTHORIZED) throw error;
-        const rest = credentials.rejected(authorization);
-        // A rejected request had no effect, so even a write can be repeated.
-        if (rest === 0 && !renewed) continue;
-        const words = credentials.redact(error.message);
-        connection.failed = { authorization, words, askAgainAt: Date.now() + rest };
-        throw error;
-      }
-    }
-  };
-}
-
-/** Sends the ETag of the cached response, and returns that response when nothing has changed. */
-function conditionally(octokit: Octokit): Hook {
-  const answers = new BoundedCache<{ readonly etag: string; readonly response: Response }>(KEPT_ANSWERS);
-  return async (request, options) => {
-    // Requests without their own options would share this object, in which retries are counted.
-    options.request = { ...options.request };
-    // A write whose response was lost may have taken effect: the caller looks for it and never repeats it blindly.
-    if (options.method !== 'GET') {
-      if (options.request['reads'] !== true) options.request['retries'] = 0;
-      return request(options);
-    }
-    const { url } = octokit.request.endpoint(options);
-    const cached = NEVER_CONDITIONAL.test(url) ? undefined : answers.get(url);
-    if (cached !== undefined) options.headers['if-none-match'] = cached.etag;
-    try {
-      const response = await request(options);
-      const { etag } = response.headers;
-      if (etag !== undefined && !NEVER_CONDITIONAL.test(url)) answers.set(url, { etag, response });
-      return response;
-    } catch (error) {
-      if (cached === undefined || !(error instanceof RequestError) || error.status !== 304) throw error;
-      return cached.response;
-    }
-  };
-}
-
-/**
- * The GraphQL URL of a REST API: `https://api.github.com/graphql`, or `https://HOST/api/graphql` for
- * `https://HOST/api/v3`.
- */
-function graphQlUrlOf(apiUrl: string): string {
-  return `${apiUrl.replace(/\/api\/v3$/, '/api')}/graphql`;
-}
-
 /**
  * GraphQL reports a rate limit in a successful response; this turns it into the error that other requests get.
  *
@@ -378,22 +267,28 @@ function throwGraphQlLimit(
   response: { readonly data: GraphQlBody },
   request: { readonly method: 'POST'; readonly url: string },
 ): void {
-  const limit = response.data.errors?.find(({ type }) => type === 'RATE_LIMITED');
+  const limit = response.data.errors?.find(
+    // A secondary limit has no type.
+    ({ type, message }) => type?.startsWith('RATE_LIMIT') === true || /secondary rate limit/i.test(message),
+  );
   if (limit === undefined) return;
-  const failed = { ...(response as Response), status: LIMITED };
+  const failed = { ...(response as Awaited<ReturnType<Octokit['request']>>), status: LIMITED };
   throw new RequestError(limit.message, LIMITED, { request: { ...request, headers: {} }, response: failed });
+}
+
+/** Whether an error says that an older server does not know a field, a type or an argument: nothing was done then. */
+function isOfSchema(code: string | undefined): boolean {
+  return code !== undefined && /^(?:undefined|argumentNotAccepted)/.test(code);
 }
 
 function isMutation(query: string): boolean {
   return /^\s*(?:#[^\n]*\n\s*)*mutation\b/.test(query);
 }
 
-/** How often a failed read is repeated. */
-const READ_RETRIES = 1;
-/** Statuses for which a repetition is useless; for 429 the plugin would only sleep. */
-const FAILED_STATUSES = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);
 /** Long enough for most of the queue to be written. */
 const QUEUE_FULL_WAIT_MS = 15_000;
+/** An upgraded or mended server is noticed after an hour. */
+const GRAPHQL_ABSENT_MS = 3_600_000;
 /** GitHub's largest. */
 const PAGE_SIZE = 100;
 /** 1,000 checks or comments of one pull request; later pages are not read. */

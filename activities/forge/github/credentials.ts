@@ -27,6 +27,8 @@ export interface GitHubCredentials {
    *   returns a different one, so that the request can be sent again at once.
    */
   rejected(authorization: string): number;
+  /** The account that requests are made by, where GitHub does not tell it at `/user`; null where it does. */
+  account(): Promise<string | null>;
   /** The text without any present or former secret of this credential. */
   redact(text: string): string;
 }
@@ -101,6 +103,7 @@ export function tokenCredentials(options: {
     authorization: () => Promise.resolve(`Bearer ${current()}`),
     // Only a person can replace a token.
     rejected: (authorization) => (authorization === `Bearer ${current()}` ? REJECTED_REST_MS : 0),
+    account: () => Promise.resolve(null),
     redact: (text) => {
       current();
       return secrets.redact(text);

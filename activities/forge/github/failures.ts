@@ -59,14 +59,15 @@ export interface GraphQlError {
   /** `STALE_DATA`, `NOT_FOUND`, …; some internal errors of GitHub have none. */
   readonly type?: string;
   readonly message: string;
+  /** What is wrong with the request itself: `undefinedField`, `argumentNotAccepted` … */
+  readonly extensions?: { readonly code?: string };
 }
 
 /** The failure for errors of GraphQL that no code handles; `messages` are redacted already. */
 export function graphQlFailure(errors: readonly GraphQlError[], repository: string): ApplicationFailure {
   const words = errors.map(({ type, message }) => (type === undefined ? message : `${type}: ${message}`)).join('; ');
-  // GitHub's internal errors ("Something went wrong while executing your query") have no type, or one of these.
-  const isTrouble = errors.every(({ type }) => type === undefined || GRAPHQL_TROUBLES.has(type));
-  if (isTrouble) return failure({ type: 'ForgeUnavailable', message: `GitHub could not answer a query: ${words}` });
+  if (errors.every(isTrouble))
+    return failure({ type: 'ForgeUnavailable', message: `GitHub could not answer a query: ${words}` });
   return failure({
     type: 'ForgeRejected',
     message: `GitHub refused a query for ${repository}: ${words}`,
@@ -74,6 +75,12 @@ export function graphQlFailure(errors: readonly GraphQlError[], repository: stri
   });
 }
 
+/** Whether an error is GitHub's own: what was asked for may have happened, or happen later. */
+export function isTrouble({ type }: GraphQlError): boolean {
+  return type === undefined || GRAPHQL_TROUBLES.has(type);
+}
+
+/** GitHub's internal errors ("Something went wrong while executing your query") have no type, or one of these. */
 const GRAPHQL_TROUBLES: ReadonlySet<string> = new Set(['INTERNAL', 'SERVICE_UNAVAILABLE', 'TIMEOUT']);
 
 /**
@@ -104,7 +111,7 @@ export function failureOf(error: unknown, repository: string, now: number, redac
   }
   return failure({
     type: 'ForgeRejected',
-    message: `GitHub refused ${asked} with ${status}: ${words}${adviceOn(status, error.request.url)}`,
+    message: `GitHub refused ${asked} with ${status}: ${words}${adviceOn(status)}`,
     nonRetryable: true,
   });
 }
@@ -115,11 +122,7 @@ function brief(words: string): string {
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
 
-function adviceOn(status: number, url: string): string {
-  // GraphQL reports missing objects in a successful response; a 404 means that there is no GraphQL at this URL.
-  if (status === 404 && pathOf(url).endsWith('/graphql')) {
-    return '; check GITHUB_API_URL: it is https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise';
-  }
+function adviceOn(status: number): string {
   return status === 403 || status === 404
     ? '; check the permissions of the token or App (contents and pull requests: write)'
     : '';

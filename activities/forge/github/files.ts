@@ -3,9 +3,10 @@ import type { ReadLimits } from '../../../domain/kernel/forge.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
-import type { BaseBranch, BlobEntry, ForgeFiles, MissingBase, OpenBranch, TreeEntry } from '../forge.ts';
+import type { Alongside, BaseBranch, BlobEntry, ForgeFiles, MissingBase, OpenBranch, TreeEntry } from '../forge.ts';
 import { type BranchTip, readBaseAlongside, readBlobTexts, readDefaultBranch } from './graphql.ts';
-import type { GitHubRepository } from './repository.ts';
+import { listOwnOpen } from './own-by-rest.ts';
+import { type GitHubRepository, wholeTreeKey } from './repository.ts';
 
 /** Blobs per GraphQL query: far below the limits for nodes and time. */
 const MAX_QUERY_BLOBS = 100;
@@ -15,6 +16,10 @@ const MAX_GRAPHQL_BLOB_BYTES = 500_000;
 /** Files read in parallel; GitHub allows 100 concurrent requests per account. */
 const BLOBS_AT_ONCE = 8;
 
+/** Files of a namespace that are read together with the base branch. */
+const MAX_EXPECTED = 20;
+const MAX_EXPECTED_BYTES = 200_000;
+
 /** How long open pull requests are stored that were read with a base, in milliseconds. */
 const KEPT_MS = 60_000;
 
@@ -23,7 +28,12 @@ export class GitHubFiles implements ForgeFiles {
   readonly #repository: GitHubRepository;
   readonly #bases = new Map<string, { readonly at: EpochMs; readonly branch: BaseBranch }>();
   /** By the beginning of the branches' names. */
-  readonly #ownOpen = new Map<string, { readonly at: EpochMs; readonly branches: readonly OpenBranch[] }>();
+  readonly #ownOpen = new Map<
+    string,
+    { readonly at: EpochMs; readonly branches: readonly OpenBranch[]; readonly names: ReadonlySet<string> | null }
+  >();
+  /** The tree of each base branch when it was last read. */
+  readonly #lastTrees = new Map<string, string>();
   #defaultBranch: string | undefined;
 
   constructor(repository: GitHubRepository) {
@@ -31,16 +41,19 @@ export class GitHubFiles implements ForgeFiles {
     this.limits = repository.limits;
   }
 
-  async base(maxAgeMs = 0, ref?: string, alongside?: string): Promise<BaseBranch | MissingBase> {
+  async base(maxAgeMs = 0, ref?: string, alongside?: Alongside): Promise<BaseBranch | MissingBase> {
     const asked = ref ?? this.#repository.configuredBase ?? '';
     const cached = this.#bases.get(asked);
     if (cached !== undefined && Date.now() - cached.at <= maxAgeMs) return cached.branch;
     const name = asked === '' ? this.#defaultBranch : asked;
     const at = Date.now();
-    const found = alongside === undefined || alongside === '' ? null : await this.#readAlongside(name, alongside);
+    const found = alongside === undefined ? null : await this.#readAlongside(name, asked, alongside);
     const branch = found ?? (name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref));
     // Of two concurrent reads, the one that was sent later is more recent, whichever response arrives first.
-    if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) this.#bases.set(asked, { at, branch });
+    if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) {
+      this.#bases.set(asked, { at, branch });
+      this.#lastTrees.set(asked, branch.treeSha);
+    }
     return branch;
   }
 
@@ -65,38 +78,89 @@ export class GitHubFiles implements ForgeFiles {
   async ownOpen(beginning: string, maxAgeMs: number): Promise<readonly OpenBranch[]> {
     const cached = this.#ownOpen.get(beginning);
     if (cached !== undefined && Date.now() - cached.at <= maxAgeMs) return cached.branches;
-    await this.#readAlongside(this.#repository.configuredBase ?? this.#defaultBranch, beginning);
+    const asked = this.#repository.configuredBase ?? '';
+    await this.#readAlongside(asked === '' ? this.#defaultBranch : asked, asked, { beginning });
+    if (!this.#repository.client.hasGraphQl) {
+      const at = Date.now();
+      this.#ownOpen.set(beginning, { at, branches: await listOwnOpen(this.#repository, beginning), names: null });
+    }
     return this.#ownOpen.get(beginning)?.branches ?? [];
+  }
+
+  /** Whether a list of a moment ago has all branches of this beginning, and not this one. */
+  isAbsent(branch: string, beginning: string, maxAgeMs: number): boolean {
+    const listed = beginning === '' ? undefined : this.#ownOpen.get(beginning);
+    return listed?.names?.has(branch) === false && Date.now() - listed.at <= maxAgeMs;
+  }
+
+  /** Must be called when a branch is made that may be in a list. */
+  forgetBranches(branch: string): void {
+    for (const beginning of this.#ownOpen.keys()) if (branch.startsWith(beginning)) this.#ownOpen.delete(beginning);
   }
 
   /**
    * A base branch, the default branch without a name, while the open pull requests from branches of that beginning are
    * stored; null where the base has to be read by itself, which says what is wrong.
    */
-  async #readAlongside(name: string | undefined, beginning: string): Promise<BaseBranch | null> {
+  async #readAlongside(
+    name: string | undefined,
+    asked: string,
+    { beginning, path }: Alongside,
+  ): Promise<BaseBranch | null> {
     const at = Date.now();
-    const answer = await readBaseAlongside(this.#repository.client, name, beginning);
+    const blobs = path === undefined ? [] : this.#expectedBelow(asked, path);
+    const answer = await readBaseAlongside(this.#repository.client, name, { beginning, blobs });
     // Only for a moment, and for each quota that is written about: those of earlier ones are not needed any more.
     for (const [key, stored] of this.#ownOpen) if (at - stored.at > KEPT_MS) this.#ownOpen.delete(key);
     this.#ownOpen.delete(beginning);
     if (!answer.ok) return null;
-    this.#ownOpen.set(beginning, { at, branches: answer.data.ownOpen });
-    const { base } = answer.data;
+    const { base, id, texts, ownOpen, branches: names } = answer.data;
+    this.#ownOpen.set(beginning, { at, branches: ownOpen, names });
+    this.#repository.nodeId = id;
+    for (const text of texts) this.#repository.objects.noteText(text);
     if (base === null) return null;
     if (name === undefined) this.#defaultBranch = base.name;
     return branchOf(base);
   }
 
+  /** The files below a path that were not read yet, as the branch was last; none where they are too many. */
+  #expectedBelow(asked: string, path: string): readonly string[] {
+    const { objects } = this.#repository;
+    const entries = objects.wholeTree(this.#lastTrees.get(asked) ?? '') ?? [];
+    const unread = entries.filter(
+      (entry) =>
+        entry.type === 'blob' &&
+        (entry.path === path || entry.path.startsWith(`${path}/`)) &&
+        /\.ya?ml$/.test(entry.path) &&
+        !objects.blobs.has(entry.sha),
+    );
+    const bytes = unread.reduce((sum, { size = MAX_EXPECTED_BYTES }) => sum + size, 0);
+    return unread.length > MAX_EXPECTED || bytes > MAX_EXPECTED_BYTES ? [] : unread.map(({ sha }) => sha);
+  }
+
   async #readDefaultBranch(): Promise<BaseBranch | MissingBase> {
     const answer = await readDefaultBranch(this.#repository.client);
-    if (!answer.ok) return this.#missingRepository();
+    if (!answer.ok) return answer.type === 'ABSENT' ? await this.#defaultBranchByRest() : this.#missingRepository();
     const found = answer.data.repository.base;
-    if (found === null) {
-      const message = `${this.#repository.name} has no commit yet; push the manifests of its quotas`;
-      return { kind: 'missing', what: 'commit', message };
-    }
+    if (found === null) return this.#missingCommit();
     this.#defaultBranch = found.name;
     return branchOf(found);
+  }
+
+  async #defaultBranchByRest(): Promise<BaseBranch | MissingBase> {
+    const { client, where } = this.#repository;
+    const answer = await client.answer([404], (octokit) => octokit.rest.repos.get(where));
+    if (!answer.ok) return this.#missingRepository();
+    const name = answer.data.default_branch;
+    const found = await this.#readBranch(name, undefined);
+    if (found.kind === 'missing') return found.what === 'branch' ? this.#missingCommit() : found;
+    this.#defaultBranch = name;
+    return found;
+  }
+
+  #missingCommit(): MissingBase {
+    const message = `${this.#repository.name} has no commit yet; push the manifests of its quotas`;
+    return { kind: 'missing', what: 'commit', message };
   }
 
   /** Must be called when the base branches have moved (by a merge) or were deleted. */
@@ -157,7 +221,7 @@ export class GitHubFiles implements ForgeFiles {
 
   /** Null when GitHub truncated the listing. */
   async #tree(sha: string, recursive: boolean): Promise<readonly TreeEntry[] | null> {
-    return this.#repository.objects.trees.get(`${sha} ${recursive}`, async () => {
+    return this.#repository.objects.trees.get(recursive ? wholeTreeKey(sha) : sha, async () => {
       const data = await this.#repository.client.data((octokit) =>
         octokit.rest.git.getTree({
           ...this.#repository.where,

@@ -12,12 +12,12 @@ import { type GitHubRepositoryOptions, type GitObjects, gitHubRepository } from 
 export function createGitHubForge(options: GitHubRepositoryOptions, shared?: GitObjects): Forge {
   const repository = gitHubRepository(options, shared);
   const files = new GitHubFiles(repository);
-  const forgetBase = () => files.forgetBase();
+  const branches = new GitHubBranches(repository, () => files.forgetBase());
   return {
     service: 'GitHub',
     repository: repository.name,
     files,
-    branches: new GitHubBranches(repository, forgetBase),
-    pullRequests: new GitHubPullRequests(repository, files),
+    branches,
+    pullRequests: new GitHubPullRequests(repository, files, branches),
   };
 }

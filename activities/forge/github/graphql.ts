@@ -1,11 +1,11 @@
 /** Requests that need GraphQL, because REST would take several. */
-import type { OpenBranch, Reopening } from '../forge.ts';
+import type { NewCommit, OpenBranch, Reopening } from '../forge.ts';
 import { blobSha } from '../git-blob.ts';
 import type { GitHubClient, GraphQlAnswer } from './client.ts';
 import { moment } from './responses.ts';
 
 /** The input of a commit on a branch; the names are GitHub's. */
-interface CommitOnBranch {
+export interface CommitOnBranch {
   readonly branch: { readonly repositoryNameWithOwner: string; readonly branchName: string };
   /** The commit is rejected (STALE_DATA) when the branch points to another commit. */
   readonly expectedHeadOid: string;
@@ -20,6 +20,19 @@ interface CommittedOnBranch {
 
 const COMMIT =
   'mutation ($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { oid committedDate } } }';
+
+/** The input of a commit of files that are written as ordinary ones: GraphQL knows no modes. */
+export function commitInput(repository: string, { branch, parent, files, message }: NewCommit): CommitOnBranch {
+  const [headline = '', ...body] = message.split('\n');
+  return {
+    branch: { repositoryNameWithOwner: repository, branchName: branch },
+    expectedHeadOid: parent.sha,
+    message: { headline, body: body.join('\n').trim() },
+    fileChanges: {
+      additions: files.map(({ path, text }) => ({ path, contents: Buffer.from(text, 'utf8').toString('base64') })),
+    },
+  };
+}
 
 /**
  * Several files in one commit.
@@ -50,6 +63,9 @@ export async function readDefaultBranch(
 
 interface BranchesWithPullRequests {
   readonly nodes: readonly {
+    /** Of `refs/heads/headroom/a/b`, asked for below `refs/heads/headroom/`: that, and `a/b`. */
+    readonly prefix: string;
+    readonly name: string;
     readonly associatedPullRequests: {
       readonly nodes: readonly {
         readonly number: number;
@@ -60,49 +76,75 @@ interface BranchesWithPullRequests {
   }[];
 }
 
+type FirstBranches = BranchesWithPullRequests & { readonly pageInfo: { readonly hasNextPage: boolean } };
+
 interface BaseAlongside {
+  /** The repository's node id. */
+  readonly id: string;
   /** Null where there is no such branch, or no commit yet. */
   readonly base: BranchTip | null;
   readonly ownOpen: readonly OpenBranch[];
+  /** The names of all branches with that beginning; null where there are more than GitHub gives at once. */
+  readonly branches: ReadonlySet<string> | null;
+  /** Of the files that were asked for, as `readBlobTexts`. */
+  readonly texts: readonly string[];
 }
 
 /** GitHub gives at most a hundred at once. One quota has one branch, and some that people keep. */
 const OPEN_BRANCHES =
-  'refs(refPrefix: $folder, query: $text, first: 100) { nodes { associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } }';
+  'refs(refPrefix: $folder, query: $text, first: 100) { pageInfo { hasNextPage } nodes { prefix name associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } }';
 
 /**
  * A branch, or the default branch, and own pull requests that are open from other branches, with one request.
  *
- * @param beginning of the names of these branches.
+ * @param beginning of the names of these branches; empty: none are asked for.
+ * @param blobs files that may be needed next.
  */
 export async function readBaseAlongside(
   client: GitHubClient,
   branch: string | undefined,
-  beginning: string,
+  { beginning, blobs }: { readonly beginning: string; readonly blobs: readonly string[] },
 ): Promise<GraphQlAnswer<BaseAlongside, 'NOT_FOUND' | 'FORBIDDEN'>> {
-  const [variable, base] =
-    branch === undefined ? ['', 'defaultBranchRef'] : [', $branch: String!', 'ref(qualifiedName: $branch)'];
-  const answer = await client.graphqlAnswer<
-    { readonly repository: { readonly base: BranchTip | null; readonly refs: BranchesWithPullRequests | null } },
-    'NOT_FOUND' | 'FORBIDDEN'
-  >(
+  const declared = [
+    '$owner: String!, $name: String!',
+    ...(beginning === '' ? [] : ['$folder: String!, $text: String']),
+    ...(branch === undefined ? [] : ['$branch: String!']),
+    ...blobs.map((_, index) => `$b${index}: GitObjectID!`),
+  ];
+  const asked = [
+    `id base: ${branch === undefined ? 'defaultBranchRef' : 'ref(qualifiedName: $branch)'} ${BRANCH_TIP}`,
+    ...(beginning === '' ? [] : [OPEN_BRANCHES]),
+    ...blobs.map((_, index) => blobField(index)),
+  ];
+  interface Found extends Pick<BaseAlongside, 'id' | 'base'> {
+    readonly refs?: FirstBranches | null;
+  }
+  const answer = await client.graphqlAnswer<{ readonly repository: Found & BlobFields }, 'NOT_FOUND' | 'FORBIDDEN'>(
     ['NOT_FOUND', 'FORBIDDEN'],
-    `query ($owner: String!, $name: String!, $folder: String!, $text: String${variable}) { repository(owner: $owner, name: $name) { base: ${base} ${BRANCH_TIP} ${OPEN_BRANCHES} } }`,
+    `query (${declared.join(', ')}) { repository(owner: $owner, name: $name) { ${asked.join(' ')} } }`,
     {
       owner: client.owner,
       name: client.repo,
-      ...searchedBy(beginning),
+      ...(beginning === '' ? {} : searchedBy(beginning)),
       ...(branch === undefined ? {} : { branch: `refs/heads/${branch}` }),
+      ...Object.fromEntries(blobs.map((sha, index) => [`b${index}`, sha])),
     },
   );
   if (!answer.ok) return answer;
-  const { base: tip, refs } = answer.data.repository;
+  const { repository } = answer.data;
+  const { id, base: tip, refs = null } = repository;
   const ownOpen = ownOf(refs, beginning).toSorted((a, b) => b.number - a.number);
-  return { ok: true, data: { base: tip, ownOpen } };
+  const texts = wholeTexts(repository, blobs).map(([, text]) => text);
+  return { ok: true, data: { id, base: tip, ownOpen, branches: namesOf(refs), texts } };
+}
+
+function namesOf(refs: FirstBranches | null): BaseAlongside['branches'] {
+  if (refs === null || refs.pageInfo.hasNextPage) return null;
+  return new Set(refs.nodes.map(({ prefix, name }) => `${prefix}${name}`.replace(/^refs\/heads\//, '')));
 }
 
 const OWN_OPEN =
-  'query ($owner: String!, $name: String!, $folder: String!, $text: String, $after: String) { repository(owner: $owner, name: $name) { refs(refPrefix: $folder, query: $text, first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } } } }';
+  'query ($owner: String!, $name: String!, $folder: String!, $text: String, $after: String) { repository(owner: $owner, name: $name) { refs(refPrefix: $folder, query: $text, first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { prefix name associatedPullRequests(states: [OPEN], first: 10) { nodes { number headRefName viewerDidAuthor } } } } } }';
 
 /**
  * Own pull requests that are open from branches of this beginning, newest first, with one request for every hundred branches.
@@ -204,11 +246,8 @@ export async function readBlobTexts(
   shas: readonly string[],
 ): Promise<GraphQlAnswer<ReadonlyMap<string, string>, 'NOT_FOUND' | 'FORBIDDEN'>> {
   const variables = shas.map((_, index) => `$b${index}: GitObjectID!`).join(', ');
-  const blobs = shas.map((_, index) => `b${index}: object(oid: $b${index}) { ... on Blob { text } }`).join(' ');
-  const answer = await client.graphqlAnswer<
-    { readonly repository: Readonly<Record<string, { readonly text?: string | null } | null>> },
-    'NOT_FOUND' | 'FORBIDDEN'
-  >(
+  const blobs = shas.map((_, index) => blobField(index)).join(' ');
+  const answer = await client.graphqlAnswer<{ readonly repository: BlobFields }, 'NOT_FOUND' | 'FORBIDDEN'>(
     ['NOT_FOUND', 'FORBIDDEN'],
     `query ($owner: String!, $name: String!, ${variables}) { repository(owner: $owner, name: $name) { ${blobs} } }`,
     {
@@ -217,11 +256,19 @@ export async function readBlobTexts(
       ...Object.fromEntries(shas.map((sha, index) => [`b${index}`, sha])),
     },
   );
-  if (!answer.ok) return answer;
-  const { repository } = answer.data;
-  const texts = shas.flatMap((sha, index): readonly (readonly [string, string])[] => {
-    const text = repository[`b${index}`]?.text;
+  return answer.ok ? { ok: true, data: new Map(wholeTexts(answer.data.repository, shas)) } : answer;
+}
+
+type BlobFields = Readonly<Record<`b${number}`, { readonly text?: string | null } | null>>;
+
+function blobField(index: number): string {
+  return `b${index}: object(oid: $b${index}) { ... on Blob { text } }`;
+}
+
+/** The texts that came whole, with their SHAs. */
+function wholeTexts(fields: BlobFields, shas: readonly string[]): readonly (readonly [string, string])[] {
+  return shas.flatMap((sha, index): readonly (readonly [string, string])[] => {
+    const text = fields[`b${index}`]?.text;
     return typeof text === 'string' && blobSha(text) === sha ? [[sha, text]] : [];
   });
-  return { ok: true, data: new Map(texts) };
 }

@@ -1,37 +1,60 @@
 /** Pull requests of a repository on GitHub, and the checks of their heads. */
-import type { Mergeability } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
+  type FileChange,
   type ListedCommit,
   type ForgeApproval,
   type ForgePullRequests,
   type MergeOutcome,
+  type OpenAtOnceOutcome,
   type OpenBranch,
   type OpenOutcome,
+  PLAIN_FILE,
   type PullRequest,
+  type PullRequestState,
   type Reopening,
   teamSlug,
 } from '../forge.ts';
 import { MAX_PAGES } from './client.ts';
+import { failure } from '../../kernel/failure.ts';
+import { approvingReviews } from './approving-reviews.ts';
+import type { GitHubBranches } from './branches.ts';
+import { checksOf } from './checks.ts';
 import type { GitHubFiles } from './files.ts';
+import { mergeabilityOf } from './mergeability.ts';
 import { lastReopening, ownComments, readOwnOpen } from './graphql.ts';
+import { openAtOnce } from './open-at-once.ts';
+import { lastReopeningByRest, listOwnOpen } from './own-by-rest.ts';
+import { readState } from './pull-request-state.ts';
 import { type ListedPullData, loginOf, moment, type PullData, type ReviewData } from './responses.ts';
 import type { GitHubRepository } from './repository.ts';
 
 /** GitHub calls the roles `maintain` and `push` write here; a role that an organisation made has the one it extends. */
 const WRITERS: ReadonlySet<string> = new Set(['write', 'maintain', 'admin']);
-const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
 
-type BaseReads = Pick<GitHubFiles, 'forgetBase' | 'ownOpen'>;
+/** For how many milliseconds a list of branches tells that there is none of a name. */
+const LISTED_MS = 10_000;
+
+type BaseReads = Pick<GitHubFiles, 'forgetBase' | 'ownOpen' | 'fileAt' | 'isAbsent' | 'forgetBranches'>;
 
 export class GitHubPullRequests implements ForgePullRequests {
   readonly #repository: GitHubRepository;
   readonly #files: BaseReads;
+  readonly #branches: Pick<GitHubBranches, 'rules' | 'head'>;
 
   /** @param files whose base branch a merge moves, and which reads open pull requests with it. */
-  constructor(repository: GitHubRepository, files: BaseReads) {
+  constructor(repository: GitHubRepository, files: BaseReads, branches: Pick<GitHubBranches, 'rules' | 'head'>) {
     this.#repository = repository;
     this.#files = files;
+    this.#branches = branches;
+  }
+
+  async state(
+    number: number,
+    ahead?: { readonly approvals?: boolean; readonly mergedFile?: string },
+  ): Promise<PullRequestState> {
+    const oneByOne = { files: this.#files, branches: this.#branches, pullRequests: this };
+    return await readState(this.#repository, oneByOne, number, ahead);
   }
 
   async get(number: number): Promise<PullRequest> {
@@ -61,11 +84,15 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 
   async allOwnOpen(beginning: string): Promise<readonly OpenBranch[]> {
-    return await readOwnOpen(this.#repository.client, beginning, MAX_PAGES);
+    const { client } = this.#repository;
+    const found = await readOwnOpen(client, beginning, MAX_PAGES);
+    return client.hasGraphQl ? found : await listOwnOpen(this.#repository, beginning);
   }
 
   async reopened(number: number): Promise<Reopening | null> {
-    return await lastReopening(this.#repository.client, number);
+    const { client } = this.#repository;
+    const found = await lastReopening(client, number);
+    return client.hasGraphQl ? found : await lastReopeningByRest(this.#repository, number);
   }
 
   async open(input: {
@@ -80,6 +107,20 @@ export class GitHubPullRequests implements ForgePullRequests {
     );
     if (answer.ok) return { kind: 'opened', pull: pullRequestOf(answer.data) };
     return /already exists/i.test(answer.message) ? { kind: 'exists' } : { kind: 'rejected', message: answer.message };
+  }
+
+  opensAtOnce(files: readonly FileChange[], branch: string, beginning: string): boolean {
+    const { client, nodeId } = this.#repository;
+    if (!client.hasGraphQl || nodeId === null) return false;
+    // GraphQL does not support file modes.
+    return files.every(({ mode }) => mode === PLAIN_FILE) && this.#files.isAbsent(branch, beginning, LISTED_MS);
+  }
+
+  async openAtOnce(input: Parameters<ForgePullRequests['openAtOnce']>[0]): Promise<OpenAtOnceOutcome> {
+    const { nodeId } = this.#repository;
+    if (nodeId === null) return { kind: 'incomplete', message: 'the id of the repository is not known' };
+    this.#files.forgetBranches(input.branch);
+    return await openAtOnce(this.#repository, nodeId, input);
   }
 
   async edit(number: number, change: { title?: string; body?: string; state?: 'closed' }): Promise<void> {
@@ -124,12 +165,13 @@ export class GitHubPullRequests implements ForgePullRequests {
     const [{ user: author }, pages] = await Promise.all([this.get(number), this.#reviewPages(number)]);
     // The oldest reviews come first: whoever took an approval back on an unread page would not be heard.
     if (pages.length >= MAX_PAGES) return [];
-    const approving = lastWords(pages.flat(), author).filter(({ review }) => review.state === 'APPROVED');
+    const reviews = pages.flat().flatMap(({ user, state, commit_id: headSha, submitted_at: at }) =>
+      // A deleted account has no user.
+      user === null ? [] : [{ by: user.login, isPerson: user.type === 'User', state, headSha, at: moment(at) }],
+    );
     const approvals: ForgeApproval[] = [];
-    for (const { by, review } of approving) {
-      const headSha = review.commit_id;
-      if (headSha === null || !(await this.#mayWrite(by))) continue;
-      approvals.push({ by, headSha, at: moment(review.submitted_at) });
+    for (const { by, headSha, at } of approvingReviews(reviews, author)) {
+      if (headSha !== null && (await this.#mayWrite(by))) approvals.push({ by, headSha, at });
     }
     return approvals;
   }
@@ -171,15 +213,20 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 
   async ownCommentsWith(number: number, text: string): Promise<readonly string[]> {
-    const pages = await this.#repository.client.pages(
+    const { client } = this.#repository;
+    const pages = await client.pages(
       (octokit, page) => octokit.rest.issues.listComments({ ...this.#repository.where, issue_number: number, ...page }),
       (comments) => comments.length,
     );
-    const found = pages.flat().flatMap(({ node_id: id, body = '' }) => (body.includes(text) ? [{ id, body }] : []));
-    const own = await ownComments(
-      this.#repository.client,
-      found.map(({ id }) => id),
-    );
+    const found = pages
+      .flat()
+      .flatMap(({ node_id: id, body = '', user }) => (body.includes(text) ? [{ id, body, by: loginOf(user) }] : []));
+    const ids = found.map(({ id }) => id);
+    const own = await ownComments(client, ids);
+    if (!client.hasGraphQl) {
+      const account = await client.account();
+      return found.filter(({ by }) => by !== null && by === account).map(({ body }) => body);
+    }
     return found.filter(({ id }) => own.has(id)).map(({ body }) => body);
   }
 
@@ -197,37 +244,38 @@ export class GitHubPullRequests implements ForgePullRequests {
     return answer.ok ? loginOf(answer.data.closed_by) : null;
   }
 
-  /** Check runs and commit statuses of a commit: they are separate in GitHub, and a repository may use either. */
+  /**
+   * Check runs and commit statuses of a commit: they are separate in GitHub, and a repository may use either. A server may
+   * know only one of them.
+   */
   async checks(sha: string): Promise<Checks> {
+    const { client, where } = this.#repository;
     const [runs, statuses] = await Promise.all([
-      this.#repository.client.pages(
-        (octokit, page) => octokit.rest.checks.listForRef({ ...this.#repository.where, ref: sha, ...page }),
+      client.pagesOr404(
+        (octokit, page) => octokit.rest.checks.listForRef({ ...where, ref: sha, ...page }),
         (data) => data.check_runs.length,
       ),
-      this.#repository.client.pages(
-        (octokit, page) => octokit.rest.repos.getCombinedStatusForRef({ ...this.#repository.where, ref: sha, ...page }),
+      client.pagesOr404(
+        (octokit, page) => octokit.rest.repos.getCombinedStatusForRef({ ...where, ref: sha, ...page }),
         (data) => data.statuses.length,
       ),
     ]);
-    const seen = [
-      ...runs
+    // Nobody could tell then whether a check fails.
+    if ('message' in runs && 'message' in statuses) {
+      throw failure({
+        type: 'ForgeRejected',
+        message: `GitHub shows neither check runs nor commit statuses of ${sha} in ${this.#repository.name}: ${runs.message}; ${statuses.message}`,
+        nonRetryable: true,
+      });
+    }
+    return checksOf([
+      ...('message' in runs ? [] : runs)
         .flatMap((data) => data.check_runs)
-        .map(({ name, status, conclusion }) => ({
-          name,
-          pending: status !== 'completed',
-          failing: status === 'completed' && !ENDED_WELL.has(conclusion ?? ''),
-        })),
-      ...statuses
+        .map(({ name, status, conclusion }) => ({ kind: 'run', name, status, conclusion }) as const),
+      ...('message' in statuses ? [] : statuses)
         .flatMap((data) => data.statuses)
-        .map(({ context, state }) => ({
-          name: context,
-          pending: state === 'pending',
-          failing: state !== 'pending' && state !== 'success',
-        })),
-    ];
-    const names = (which: 'pending' | 'failing') =>
-      [...new Set(seen.filter((check) => check[which]).map(({ name }) => name))].toSorted();
-    return { total: seen.length, pending: names('pending'), failing: names('failing') };
+        .map(({ context, state }) => ({ kind: 'status', name: context, state }) as const),
+    ]);
   }
 
   /** Squash merge, only if the head still is `headSha`. */
@@ -249,27 +297,6 @@ export class GitHubPullRequests implements ForgePullRequests {
     if (answer.status === 409 || /base branch was modified/i.test(answer.message)) return { kind: 'moved' };
     return { kind: 'rejected', message: answer.message, needsMergeQueue: /merge queue/i.test(answer.message) };
   }
-}
-
-/** The last review of each person that is more than a comment; apps and the author are left out. */
-function lastWords(
-  reviews: readonly ReviewData[],
-  author: string | null,
-): readonly { readonly by: string; readonly review: ReviewData }[] {
-  const latest = new Map<number, { readonly by: string; readonly review: ReviewData }>();
-  for (const review of reviews) {
-    const { user, state } = review;
-    // A deleted account has no user.
-    if (user === null || user.type !== 'User' || sameLogin(user.login, author)) continue;
-    if (state === 'COMMENTED' || state === 'PENDING') continue;
-    latest.set(user.id, { by: user.login, review });
-  }
-  return [...latest.values()];
-}
-
-/** Logins have no case. */
-function sameLogin(login: string, other: string | null): boolean {
-  return login.toLowerCase() === other?.toLowerCase();
 }
 
 function pullRequestOf(data: PullData): PullRequest {
@@ -295,26 +322,4 @@ function pullRequestOf(data: PullData): PullRequest {
       ...(data.requested_teams ?? []).map(({ slug }) => slug),
     ],
   };
-}
-
-/** Reads `draft`, `mergeable` and `mergeable_state` as GitHub documents them. */
-export function mergeabilityOf({
-  draft,
-  mergeable,
-  mergeable_state: state,
-}: Pick<PullData, 'draft' | 'mergeable' | 'mergeable_state'>): Mergeability {
-  if (draft === true || state === 'draft') return 'draft';
-  if (mergeable === null || state === 'unknown') return 'computing';
-  if (!mergeable || state === 'dirty') return 'conflict';
-  switch (state) {
-    case 'clean':
-    case 'has_hooks':
-      return 'clean';
-    case 'behind':
-    case 'blocked':
-    case 'unstable':
-      return state;
-    default:
-      return 'unrecognised';
-  }
 }

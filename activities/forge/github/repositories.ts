@@ -1,7 +1,8 @@
 import type { Forge } from '../forge.ts';
 import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import { noRepositories, notOnTheList, type Repositories } from '../repositories.ts';
-import { GitHubClient, type GitHubOptions } from './client.ts';
+import { GitHubClient } from './client.ts';
+import type { GitHubOptions } from './connection.ts';
 import { createGitHubForge } from './forge.ts';
 import { GitObjects } from './repository.ts';
 import { hostOfRepositories, parseRepositoryUrl } from './repository-url.ts';

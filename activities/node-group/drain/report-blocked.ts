@@ -3,7 +3,7 @@ import type { DrainTarget } from '../../../domain/node-group/target.ts';
 import { nodeDrainId } from '../../../domain/node-group/target.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { reportOnGroup } from '../group/group-event.ts';
-import { countBlocked } from '../machines/metrics.ts';
+import { countBlockedDrain } from '../machines/metrics.ts';
 import type { BlockedDrain } from './interface.ts';
 
 /** Says on the NodeGroup that a node stays because it could not be drained, and counts it. */
@@ -13,7 +13,7 @@ export async function reportBlocked(
   { groupUid, reason, detail }: BlockedDrain,
 ): Promise<void> {
   const { cluster, group, node } = target;
-  countBlocked(group, reason);
+  countBlockedDrain(group, reason);
   await reportOnGroup(
     options,
     { target: { cluster, group }, uid: groupUid },

@@ -1,6 +1,6 @@
 import { ApiException } from '@kubernetes/client-node';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
-import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { definitionNames, isOwnDefinition } from '../../../domain/node-group/api/own-definition.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
@@ -22,12 +22,12 @@ export async function otherController(
   { coordination }: Pick<Kubernetes, 'coordination'>,
   now: EpochMs,
 ): Promise<string | null> {
-  const lease = await orNull(coordination.readNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE }));
+  const lease = await orNull(coordination.readNamespacedLease({ namespace: NAMESPACE, name: AUTOSCALER_LEASE }));
   const renewed = lease?.spec?.renewTime;
   const holder = lease === null ? null : holderOf(lease);
   if (renewed === undefined || holder === null) return null;
   return now - new Date(renewed).getTime() < ALIVE_MS
-    ? `another controller acts on NodeGroups: ${holder} renews the Lease ${NAMESPACE}/${FORMER_LEASE}`
+    ? `another controller acts on NodeGroups: ${holder} renews the Lease ${NAMESPACE}/${AUTOSCALER_LEASE}`
     : null;
 }
 

@@ -1,5 +1,7 @@
 /** Claims of a plan, in its Lease. */
 import type { V1Lease } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import type { FailureType } from '../../../domain/kernel/failures.ts';
 import {
   type Fence,
   formatClaims,
@@ -59,6 +61,33 @@ export async function strikeMachines(
 ): Promise<void> {
   if (names.size === 0) return;
   await strike(options, target, (claims, now) => withoutMachines(claims, names, now));
+}
+
+/**
+ * The same while the group itself is paused: the Lease is Headroom's own, and pods that count on machines which nobody creates would
+ * wait. Nothing is struck while everything is paused, or another controller acts; the claims end by their time.
+ */
+export async function strikeDespitePause(
+  options: ClaimOptions,
+  target: NodeGroupTarget,
+  names: ReadonlySet<string>,
+): Promise<void> {
+  const guard = async (): Promise<void> => {
+    try {
+      await options.guard(target);
+    } catch (error) {
+      if (!isOfType(error, 'Paused')) throw error;
+    }
+  };
+  try {
+    await strikeMachines({ ...options, guard }, target, names);
+  } catch (error) {
+    if (!isOfType(error, 'GloballyPaused') && !isOfType(error, 'PolicyChanged')) throw error;
+  }
+}
+
+function isOfType(error: unknown, type: FailureType): boolean {
+  return error instanceof ApplicationFailure && error.type === type;
 }
 
 /** A node whose drain was undone leaves no longer. */

@@ -39,7 +39,7 @@ export async function findMachine({ custom }: Custom, name: string): Promise<Dri
   return object === null ? null : readDrivenMachine(object);
 }
 
-/** Whether a machine is of exactly this NodeGroup. One of the first implementation may have no owner. */
+/** Whether a machine is of exactly this NodeGroup. One of the VPSie autoscaler may have no owner. */
 export function isOfGroup({ owners, group }: DrivenMachine, name: string, uid: string): boolean {
   return owners.length === 0 ? group === name : owners.includes(uid);
 }

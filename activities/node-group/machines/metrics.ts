@@ -1,9 +1,10 @@
-/** The metrics of the first implementation, under its names; the worker's endpoint adds `_total`, and `_seconds`. */
+/** The metrics of the VPSie autoscaler, under its names; the worker's endpoint adds `_total`, and `_seconds`. */
 import { asyncLocalStorage } from '@temporalio/activity';
 
 const PREFIX = 'vpsie_autoscaler';
 const PROVISIONING = `${PREFIX}_node_provisioning_duration`;
 const DRAIN = `${PREFIX}_node_drain_duration`;
+const BLOCKED_DRAINS = 'headroom_drains_blocked';
 
 /** Half a minute to the half hour after which a machine is given up at the latest. */
 const PROVISIONING_SECONDS = [5, 10, 30, 60, 90, 120, 180, 300, 450, 600, 900, 1200, 1800];
@@ -25,8 +26,9 @@ export function countScaleDown(nodegroup: string): void {
   count('scale_down', 'Nodes that were taken away.', { nodegroup });
 }
 
-export function countBlocked(nodegroup: string, reason: string): void {
-  count('scale_down_blocked', 'Nodes that could not be taken away.', { nodegroup, reason });
+/** Not under a name of the VPSie autoscaler: its `scale_down_blocked` counts nodes that checks keep, as the starter does. */
+export function countBlockedDrain(nodegroup: string, reason: string): void {
+  counted(BLOCKED_DRAINS, 'Drains that ended with their node uncordoned.', { nodegroup, reason });
 }
 
 /** @param ms from the creation of the machine's object until its node was ready. */
@@ -40,7 +42,11 @@ export function recordDrain(nodegroup: string, ms: number): void {
 }
 
 function count(name: string, description: string, labels: Record<string, string>, by = 1): void {
-  if (by > 0) meter()?.createCounter(`${PREFIX}_${name}`, undefined, description).add(by, labels);
+  counted(`${PREFIX}_${name}`, description, labels, by);
+}
+
+function counted(name: string, description: string, labels: Record<string, string>, by = 1): void {
+  if (by > 0) meter()?.createCounter(name, undefined, description).add(by, labels);
 }
 
 function record(name: string, description: string, ms: number, nodegroup: string): void {

@@ -1,4 +1,4 @@
-import type { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { machineBody } from '../../../domain/node-group/api/machine.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
@@ -6,18 +6,19 @@ import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
 import { decisionOf, HELD_MS, heldUntil, machinesOf, type PlanClaim } from '../../../domain/node-group/plan-claim.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
-import { despiteCancellation } from '../../kernel/cancellation.ts';
+import { despiteCancellation, interruption } from '../../kernel/cancellation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { elapsed, notYet } from '../../kernel/not-yet.ts';
-import { statusCode } from '../../kubernetes/failure.ts';
+import { kubernetesFailure, statusCode } from '../../kubernetes/failure.ts';
 import { newNodesText } from '../../../domain/node-group/decide/sentences.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
-import { claimPlan, strikeMachines } from './claim-plan.ts';
+import { claimPlan, strikeDespitePause, strikeMachines } from './claim-plan.ts';
 import { fenceOf } from './fence.ts';
 import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
+import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import type { MachineOptions } from './options.ts';
 
 /** How many objects are created at once. */
@@ -33,13 +34,50 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   // A plan is not acted on for the first time long after it was made: what it made may have been there, and have gone.
   const isLate = elapsed() >= HELD_MS;
   const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;
-  if (creating(await findGroup(options.kubernetes, input)) === null) return superseded(gone);
+  if (creating(await findGroup(options.kubernetes, input)) === null) {
+    // An earlier attempt may have claimed them.
+    await strikeMissing(options, target, made);
+    return superseded(gone);
+  }
   const claim = isLate ? null : await claimPlan(options, target, fence, made);
   if (claim === null) return await createdEarlier(options, input, made);
   // What was claimed counts as coming, so it is created also where the workflow asks for something else meanwhile.
-  const { scaledUp, created } = await despiteCancellation(async () => await carryOut(options, input, claim, gone));
+  const isLast = interruption();
+  const { scaledUp, created } = await despiteCancellation(
+    async () => await orStruck(options, input, { claim, gone, isLast }),
+  );
   count(target.group, created);
   return scaledUp;
+}
+
+/**
+ * Creates what was claimed. Where no attempt follows, because of a pause, a refusal or a cancellation, what was not created counts as
+ * coming no longer.
+ */
+async function orStruck(
+  options: MachineOptions,
+  input: ScaleUpInput,
+  { claim, gone, isLast }: { readonly claim: PlanClaim; readonly gone: string; readonly isLast: () => boolean },
+): ReturnType<typeof carryOut> {
+  try {
+    return await carryOut(options, input, claim, gone);
+  } catch (error) {
+    const failed = kubernetesFailure(error);
+    const isForGood = failed instanceof ApplicationFailure && failed.nonRetryable === true;
+    if (isForGood || isLast()) await strikeMissing(options, input.target, claim);
+    throw error;
+  }
+}
+
+/** What was claimed and does not exist counts as coming no longer. */
+async function strikeMissing(
+  options: MachineOptions,
+  target: NodeGroupTarget,
+  claim: Omit<PlanClaim, 'at'>,
+): Promise<void> {
+  const existing = new Set((await listMachines(options.kubernetes, claim.group)).map(({ name }) => name));
+  const missing = machinesOf(claim).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
+  await strikeDespitePause(options, target, new Set(missing));
 }
 
 /** Creates what was claimed. */

@@ -3,7 +3,7 @@ import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { type ChangeFacts, decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
 import type { Commit, FileChange, PullRequest } from '../../forge/forge.ts';
-import { blobSha } from '../../forge/git-blob.ts';
+import { treeWith } from '../../forge/tree-sha.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { LockOwner } from '../lease/file-lock.ts';
 import type { DecisionEdit } from '../source/edit.ts';
@@ -100,17 +100,16 @@ export async function rebuild(
   });
 }
 
-/** Whether a commit changes exactly these files to exactly these texts. */
+/** Whether a commit changes its only parent in exactly these files, to exactly these texts. */
 export async function holdsJust(
   { forge }: Pick<PullRequestTask, 'forge'>,
-  { sha, files: changed }: Pick<Commit, 'sha' | 'files'>,
+  { treeSha, parents }: Commit,
   files: readonly FileChange[],
 ): Promise<boolean> {
-  if (changed.length !== files.length || !files.every(({ path }) => changed.includes(path))) return false;
-  for (const { path, text } of files) {
-    if ((await forge.files.fileAt(path, sha))?.sha !== blobSha(text)) return false;
-  }
-  return true;
+  const [parent] = parents;
+  if (parents.length !== 1 || parent === undefined) return false;
+  const before = await forge.branches.commit(parent);
+  return treeWith(await forge.files.entriesBelow(before.treeSha, ''), files).sha === treeSha;
 }
 
 /** Whether the commits of a branch are those that a rebuild would make. */

@@ -56,8 +56,17 @@ export interface ForgeActivityConfig {
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
-/** Makes one write to the forge: checked by the guard, within the budget, and logged in one line. */
-export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
+/**
+ * Makes one write to the forge: checked by the guard, within the budget, and logged in one line.
+ *
+ * @param permits how many things the one request makes; absent: one.
+ */
+export type Write = <T>(
+  what: string,
+  fields: Record<string, unknown>,
+  write: () => Promise<T>,
+  permits?: number,
+) => Promise<T>;
 
 /**
  * The writes of one run of an activity. A permit is acquired before each, and pauses are checked before and after that,
@@ -81,7 +90,7 @@ export function writesOf(
       await assertMayBeRaised(guard, { ...target, namespace, quota }, action);
     }
   };
-  return async (what, fields, write) => {
+  return async (what, fields, write, count = 1) => {
     // Checked before the permit, so that a paused quota takes no place in the queue.
     await assertUnpaused();
     await permits?.acquire({
@@ -90,6 +99,7 @@ export function writesOf(
       target: targetName(target),
       cluster: target.cluster,
       write: what,
+      ...(count === 1 ? {} : { permits: count }),
     });
     // A merge has a gate of its own.
     if (action === 'propose') await (isAllowed ??= policyGuard(target));

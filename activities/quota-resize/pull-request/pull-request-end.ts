@@ -4,7 +4,7 @@ import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/qu
 import { targetName } from '../../../domain/kernel/target.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
-import type { MergeOutcome as MergeAnswer, PullRequest } from '../../forge/forge.ts';
+import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
 import { otherThanDecided } from './decided-content.ts';
 import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
@@ -20,6 +20,9 @@ import {
   writesOf,
 } from './own-work.ts';
 import { mergeOf } from './pull-request-state.ts';
+
+/** Milliseconds for which what was read of a pull request counts right before its merge, which is pinned to its head. */
+const FRESH_MS = 5_000;
 
 type EndDependencies = ForgeActivityDependencies & Pick<PullRequestDependencies, 'repositories'>;
 type EndTask = PullRequestTask & Pick<PullRequestDependencies, 'repositories'>;
@@ -94,8 +97,10 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   const { target, decision, forge, config, write, mergeGate } = task;
   const recorded = pullRequestRef(forge, decision);
   const { number, headSha, base } = recorded;
+  const readAt = Date.now();
+  const seen = await forge.pullRequests.state(number, { mergedFile: recorded.path });
   // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
-  const rules = await forge.branches.rules(base);
+  const rules = await (seen.pull.baseRef === base ? seen.rules() : forge.branches.rules(base));
   if (rules.mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
   }
@@ -105,7 +110,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     return { kind: 'blocked', reason: 'NotMergeable', message };
   }
   if (currentAttempt() > 1) {
-    const merged = await mergedOutcome(task, await forge.pullRequests.get(number));
+    const merged = await mergedOutcome(task, seen);
     if (merged !== null) return merged;
   }
   const joined = await joinedDecisions(task, decision);
@@ -125,7 +130,9 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
       target,
       { ...decision, pullRequest: recorded, merge: null },
       async (): Promise<MergeAnswer | { readonly kind: 'otherCommit'; readonly why: string }> => {
-        const found = await forge.pullRequests.get(number);
+        // The write may have waited for its permit.
+        const isFresh = Date.now() - readAt < FRESH_MS;
+        const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
         if (!isAsRecorded(found, recorded, joined.length)) return { kind: 'moved' };
         const why = await otherThanDecided(task, found);
         if (why !== null) return { kind: 'otherCommit', why };
@@ -140,9 +147,9 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     const words = `pull request #${number} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
     return { kind: 'blocked', reason: 'NotMergeable', message: words };
   }
-  const pull = await forge.pullRequests.get(number);
-  const merged = await mergedOutcome(task, pull);
-  return merged ?? unmergedOutcome(task, pull, headSha, answer);
+  const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
+  const merged = await mergedOutcome(task, after);
+  return merged ?? unmergedOutcome(task, after.pull, headSha, answer);
 }
 
 /** Whether the pull request is open with one commit a decision, on the recorded branch and at the recorded head. */
@@ -155,10 +162,10 @@ function isAsRecorded(
 }
 
 /** The merge of a pull request by anybody; null while it is not merged. */
-async function mergedOutcome(task: PullRequestTask, pull: PullRequest): Promise<MergeOutcome | null> {
-  const merge = await mergeOf(task.forge, task.target, task.decision, pull);
+async function mergedOutcome(task: PullRequestTask, state: PullRequestState): Promise<MergeOutcome | null> {
+  const merge = await mergeOf(task.forge, task.target, task.decision, state);
   if (merge === null) return null;
-  await deleteBranchOf(task, pull);
+  await deleteBranchOf(task, state.pull, async () => await state.branchHead());
   return { kind: 'merged', ...merge };
 }
 
@@ -218,8 +225,12 @@ async function pullRequestOf(task: PullRequestTask): Promise<PullRequest | null>
 }
 
 /** Deletes the branch of a closed pull request if nothing is lost: it was merged unchanged, or has only our commit. */
-async function deleteBranchOf({ forge, decision, write }: PullRequestTask, pull: PullRequest): Promise<void> {
-  const head = await forge.branches.head(pull.headRef);
+async function deleteBranchOf(
+  { forge, decision, write }: PullRequestTask,
+  pull: PullRequest,
+  branchHead: () => Promise<string | null> = async () => await forge.branches.head(pull.headRef),
+): Promise<void> {
+  const head = await branchHead();
   if (head === null || head !== pull.headSha) return;
   if (pull.mergedAt === null && !(await headIsOurs(forge, pull, decision))) return;
   await write('delete branch', { branch: pull.headRef, sha: head }, () => forge.branches.delete(pull.headRef));

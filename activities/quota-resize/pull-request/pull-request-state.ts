@@ -7,8 +7,9 @@ import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
 import { pullRequestPoll } from '../../../domain/quota-resize/pull-request/poll.ts';
 import { limitsInText } from '../source/content/limits-in-text.ts';
+import { currentAttempt } from '../../kernel/attempt.ts';
 import { notYet } from '../../kernel/not-yet.ts';
-import type { Checks, Forge, PullRequest } from '../../forge/forge.ts';
+import type { Checks, Forge, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import type { QuotaResizeActivities } from '../interface.ts';
 import { unlessTooCostly } from '../source/content/lookup.ts';
 import { GitTrees } from '../source/git-tree.ts';
@@ -24,51 +25,84 @@ export function createPullRequestStateActivities({
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
       const forge = repositoryOf(repositories, decision);
-      const ref = pullRequestRef(forge, decision);
-      const pull = await forge.pullRequests.get(ref.number);
-      const [checks, rules, ours, merge, closedBy, approvals] = await Promise.all([
-        forge.pullRequests.checks(pull.headSha),
-        forge.branches.rules(pull.baseRef),
-        headIsOurs(forge, pull, decision),
-        mergeOf(forge, target, decision, pull),
-        closedByOf(forge, pull),
-        approvalsOf(forge, decision, pull),
-      ]);
-      return {
-        number: pull.number,
-        url: pull.url,
-        state: pull.state,
-        headSha: pull.headSha,
-        headIsOurs: ours,
-        mergeability: pull.mergeability,
-        checks,
-        hasRequiredChecks: rules.requiresChecks,
-        ...(rules.isProtected ? { baseIsProtected: true } : {}),
-        ...(rules.mergeQueue ? { mergeQueue: true } : {}),
-        ...(approvals === null ? {} : { approvals }),
-        closedBy,
-        ...(decision.pullRequest?.joinedTo === undefined
-          ? {}
-          : await sharedStateOf(forge, decision, { pull, closedBy })),
-        merge,
-      };
+      return await observationOf({ forge, target, decision }, await stateOf(forge, decision));
     },
 
-    async awaitPullRequestChange({ decision, lastSeen, quietSince }): Promise<void> {
+    async awaitPullRequestChange({ target, decision, lastSeen, quietSince, seenAt }) {
       const forge = repositoryOf(repositories, decision);
       const { number } = pullRequestRef(forge, decision);
-      const pull = await forge.pullRequests.get(number);
-      const computing =
+      const now = Date.now();
+      const isComputing = lastSeen.mergeability === 'computing';
+      const asked = pullRequestPoll(config.timings, now - quietSince, isComputing);
+      const rest = (seenAt ?? 0) + asked.delay - now;
+      // Whoever looked a moment ago learns nothing by looking again.
+      if (currentAttempt() === 1 && rest > 0) throw notYet(waitingFor(lastSeen), Math.min(rest, asked.delay));
+      const state = asked.readsState ? await stateOf(forge, decision) : null;
+      const pull = state?.pull ?? (await forge.pullRequests.get(number));
+      const changed = async (): Promise<PullRequestObservation | null> =>
+        state === null ? null : await observationOf({ forge, target, decision }, state);
+      const computes =
         pull.mergeability === 'computing' && lastSeen.mergeability !== 'computing' && sameHead(pull, lastSeen);
-      if (!computing && !samePullRequest(pull, lastSeen)) return;
+      if (!computes && !samePullRequest(pull, lastSeen)) return await changed();
       const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeability === 'computing');
-      const readsChecks = poll.readsChecks && !computing && dependsOnChecks(lastSeen);
-      const approvals = await approvalsOf(forge, decision, pull);
-      if (approvals !== null && !sameApprovals(approvals, lastSeen.approvals ?? [])) return;
-      if (readsChecks && !sameChecks(await forge.pullRequests.checks(pull.headSha), lastSeen.checks)) return;
+      const readsChecks = poll.readsChecks && !computes && dependsOnChecks(lastSeen);
+      const { pullRequests } = forge;
+      const reads = state ?? {
+        pull,
+        approvals: async () => await pullRequests.approvals(number),
+        checks: async () => await pullRequests.checks(pull.headSha),
+      };
+      const approvals = await approvalsOf(decision, reads);
+      if (approvals !== null && !sameApprovals(approvals, lastSeen.approvals ?? [])) return await changed();
+      if (readsChecks && !sameChecks(await reads.checks(), lastSeen.checks)) return await changed();
       throw notYet(waitingFor(lastSeen), poll.delay);
     },
   };
+}
+
+/** A decision's pull request, in its repository. */
+interface Observed {
+  readonly forge: Forge;
+  readonly target: QuotaTarget;
+  readonly decision: Decision;
+}
+
+async function observationOf(
+  { forge, target, decision }: Observed,
+  state: PullRequestState,
+): Promise<PullRequestObservation> {
+  const { pull } = state;
+  const [checks, rules, ours, merge, closedBy, approvals] = await Promise.all([
+    state.checks(),
+    state.rules(),
+    headIsOurs(forge, pull, decision),
+    mergeOf(forge, target, decision, state),
+    closedByOf(state),
+    approvalsOf(decision, state),
+  ]);
+  return {
+    number: pull.number,
+    url: pull.url,
+    state: pull.state,
+    headSha: pull.headSha,
+    headIsOurs: ours,
+    mergeability: pull.mergeability,
+    checks,
+    hasRequiredChecks: rules.requiresChecks,
+    ...(rules.isProtected ? { baseIsProtected: true } : {}),
+    ...(rules.mergeQueue ? { mergeQueue: true } : {}),
+    ...(approvals === null ? {} : { approvals }),
+    closedBy,
+    ...(decision.pullRequest?.joinedTo === undefined ? {} : await sharedStateOf(forge, decision, { pull, closedBy })),
+    merge,
+  };
+}
+
+/** What decides about the pull request, read at once. */
+async function stateOf(forge: Forge, decision: Decision): Promise<PullRequestState> {
+  const { number, path } = pullRequestRef(forge, decision);
+  const approvals = decision.approvalRequirement !== null;
+  return await forge.pullRequests.state(number, { approvals, mergedFile: path });
 }
 
 /** The merge of a pull request: commit, person, and the limits in the merged file. */
@@ -76,15 +110,16 @@ export async function mergeOf(
   forge: Forge,
   target: QuotaTarget,
   decision: Decision,
-  pull: PullRequest,
+  state: PullRequestState,
 ): Promise<PullRequestObservation['merge']> {
+  const { pull } = state;
   if (pull.mergedAt === null || pull.mergeSha === null) return null;
   return {
     sha: pull.mergeSha,
     at: pull.mergedAt,
     by: pull.mergedBy ?? 'unknown',
     isOwn: pull.mergedBy !== null && pull.mergedBy === pull.user,
-    limits: await mergedLimits(forge, target, decision, pull.mergeSha),
+    limits: await mergedLimits(forge, target, decision, { sha: pull.mergeSha, state }),
   };
 }
 
@@ -92,11 +127,16 @@ export async function mergeOf(
  * The limits of the decision's resources as the merge commit has them: in the merged file, or in several; where they
  * cannot be read, those that were decided, because nothing read would be nothing to wait for.
  */
-async function mergedLimits(forge: Forge, target: QuotaTarget, decision: Decision, sha: string): Promise<ResourceList> {
+async function mergedLimits(
+  forge: Forge,
+  target: QuotaTarget,
+  decision: Decision,
+  { sha, state }: { readonly sha: string; readonly state: PullRequestState },
+): Promise<ResourceList> {
   const { path, headSha } = pullRequestRef(forge, decision);
   const decided = decidedLimits(decision);
   const resources = Object.keys(decided);
-  const file = await forge.files.fileAt(path, sha);
+  const file = await state.mergedFile(path);
   const name = { namespace: target.namespace, name: target.quota };
   const values = file === null || file.text === null ? {} : await limitsInText(file.text, name, resources);
   if (resources.every((resource) => Object.hasOwn(values, resource))) return values;
@@ -123,9 +163,10 @@ async function limitsAt(forge: Forge, target: QuotaTarget, decision: Decision, s
   return answer?.kind === 'located' ? limitsInGit(answer.location, wanted.resources) : {};
 }
 
-async function closedByOf(forge: Forge, pull: PullRequest): Promise<string> {
+async function closedByOf(state: PullRequestState): Promise<string> {
+  const { pull } = state;
   if (pull.mergedAt !== null) return pull.mergedBy ?? 'unknown';
-  return pull.state === 'closed' ? ((await forge.pullRequests.closedBy(pull.number)) ?? 'unknown') : 'unknown';
+  return pull.state === 'closed' ? ((await state.closedBy()) ?? 'unknown') : 'unknown';
 }
 
 /** What only matters to a decision that joined another's pull request. */
@@ -145,12 +186,11 @@ async function sharedStateOf(
 
 /** Who approves the present head by a review; null where the decision needs no approval, or it is too late for one. */
 async function approvalsOf(
-  forge: Forge,
   { approvalRequirement }: Decision,
-  { number, state, headSha }: PullRequest,
+  { pull: { state, headSha }, approvals: read }: Pick<PullRequestState, 'pull' | 'approvals'>,
 ): Promise<NonNullable<PullRequestObservation['approvals']> | null> {
   if (approvalRequirement === null || state !== 'open') return null;
-  const approvals = await forge.pullRequests.approvals(number);
+  const approvals = await read();
   return approvals.filter((approval) => approval.headSha === headSha).map(({ by, at }) => ({ by, at }));
 }
 

@@ -2,25 +2,18 @@
  * Opens the pull request of a decision and keeps it up to date. Even if responses are lost, there is one branch, one
  * commit and one pull request.
  */
-import { ApplicationFailure } from '@temporalio/common';
 import { targetName } from '../../../domain/kernel/target.ts';
 import { isBeforePullRequest } from '../../../domain/quota-resize/decide/approval-requirement.ts';
-import {
-  decidedLimits,
-  filesOfDecision,
-  type PullRequestRef,
-  withoutBatchedQuotas,
-} from '../../../domain/quota-resize/model/decision.ts';
-import type { LockedFile } from '../../../domain/quota-resize/model/lease.ts';
+import { decidedLimits, filesOfDecision, withoutBatchedQuotas } from '../../../domain/quota-resize/model/decision.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
 import { despiteCancellation } from '../../kernel/cancellation.ts';
-import { failure } from '../../kernel/failure.ts';
 import type { Forge, PullRequest } from '../../forge/forge.ts';
 import type { FileLockOutcome, LockOwner } from '../lease/file-lock.ts';
-import { discardBranch, ensureCommit, isUpToDate, notThereYet, type OwnCommit, rebuild } from './decision-branch.ts';
-import { addMetadata, describe, type EnsureInput, type ProposalTask as Task, textOf } from './description.ts';
+import { discardBranch, isUpToDate, notThereYet, rebuild } from './decision-branch.ts';
+import { addMetadata, describe, type EnsureInput, type ProposalTask as Task } from './description.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from '../interface.ts';
+import { filesOf, leftOutOf, open, type Opening, recordOfNew } from './open.ts';
 import {
   findPullRequest,
   headIsOurs,
@@ -42,14 +35,6 @@ import { recordedQuotaFile } from '../source/quota-file.ts';
 const SURELY_NEW_MS = 30_000;
 /** How old the cached base may be for a new branch: `observeSource` read it a moment ago. */
 const BASE_MAX_AGE_MS = 10_000;
-
-/** What is known about an attempt to open a pull request. */
-interface Opening {
-  /** Whether an earlier attempt may have opened it. */
-  readonly mayExist: boolean;
-  /** Until it is certain that no pull request is open, its files stay locked. */
-  mayBeOpen: boolean;
-}
 
 export function createPullRequestActivities(
   dependencies: PullRequestDependencies,
@@ -152,7 +137,7 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
   const others = orphans.filter(({ pull }) => pull !== taken);
   const reopened = await closeOrphans(task, others, `${instead} into ${base.name} raises this quota`);
   if (reopened !== null) return leftToPeople(forge, reopened, 'was reopened after Headroom had closed it');
-  if (taken === undefined) return await open(task, edit, opening);
+  if (taken === undefined) return await open(task, edit, opening, async (number) => await foundOutcome(task, number));
 
   opening.mayBeOpen = true;
   await task.fileLocks.assertLocked(task, filesOf(task, edit));
@@ -177,10 +162,6 @@ function leftToPeople(forge: Forge, { number }: PullRequest, why: string): PullR
   };
 }
 
-function filesOf({ forge: { repository } }: Task, { files }: DecisionEdit): readonly LockedFile[] {
-  return files.map(({ path }) => ({ repository, path }));
-}
-
 /** Whether a decision has an open pull request in the task's repository, by its number, its branch or its commit. */
 function hasOpenPullRequest({ forge, config }: Task): (owner: LockOwner) => Promise<boolean> {
   return async ({ target, decision }) => {
@@ -190,11 +171,6 @@ function hasOpenPullRequest({ forge, config }: Task): (owner: LockOwner) => Prom
     if (number === null) return await hasTakenOver({ forge, config }, { target, decision });
     return (await forge.pullRequests.get(number)).state === 'open';
   };
-}
-
-/** Whether the forge answered that it opens nothing; any other failure leaves that unknown. */
-function isRejection(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === 'ForgeRejected';
 }
 
 function isFileBusy(outcome: PullRequestOutcome): boolean {
@@ -218,65 +194,6 @@ async function unlockFiles(task: Task, isOpen?: (owner: LockOwner) => Promise<bo
       'the files of a pull request that was not opened could not be unlocked',
     );
   }
-}
-
-async function open(task: Task, edit: DecisionEdit, opening: Opening): Promise<PullRequestOutcome> {
-  const { target, decision, forge, config } = task;
-  const { base } = edit.tree;
-  const branch = config.texts.branch(target, decision.id);
-  const commit = await ensureCommit(task, edit, branch);
-  if (commit === 'foreign') {
-    return {
-      kind: 'blocked',
-      reason: 'ForeignCommit',
-      message: `branch ${branch} of ${forge.repository} has commits that Headroom did not make and no pull request; open one for it or delete the branch`,
-    };
-  }
-  if ('found' in commit) return foundOutcome(task, commit.found);
-
-  const { title, body } = textOf(task, edit);
-  const opened = await task.write('open pull request', { branch, base: base.name }, async () => {
-    // The write may have waited for its permit.
-    await task.fileLocks.assertLocked(task, filesOf(task, edit));
-    opening.mayBeOpen = true;
-    return await forge.pullRequests.open({ branch, base: base.name, title, body }).catch((error: unknown) => {
-      opening.mayBeOpen = !isRejection(error);
-      throw error;
-    });
-  });
-  if (opened.kind !== 'opened') {
-    const number = await forge.pullRequests.ofBranch(branch);
-    if (number !== null) return foundOutcome(task, number);
-    opening.mayBeOpen = opened.kind === 'exists';
-    const why = opened.kind === 'exists' ? 'it says that one exists already, and shows none' : opened.message;
-    throw failure({
-      type: opened.kind === 'exists' ? 'ForgeUnavailable' : 'ForgeRejected',
-      message: `${forge.service} did not open a pull request for ${branch} in ${forge.repository}: ${why}`,
-      nonRetryable: opened.kind !== 'exists',
-    });
-  }
-  const { pull } = opened;
-  await addMetadata(task, pull, 'new');
-  return { kind: 'open', pullRequest: recordOfNew(task, pull, { edit, commit }), ...leftOutOf(edit) };
-}
-
-/** What the decision records of a pull request that has just got its commit. */
-function recordOfNew(
-  { forge }: Task,
-  { number, url, headRef, createdAt }: PullRequest,
-  { edit, commit }: { readonly edit: DecisionEdit; readonly commit: OwnCommit },
-): PullRequestRef {
-  return {
-    number,
-    url,
-    repository: forge.repository,
-    branch: headRef,
-    base: edit.tree.base.name,
-    path: edit.path,
-    headSha: commit.sha,
-    openedAt: createdAt,
-    pushedAt: commit.at,
-  };
 }
 
 async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRequestOutcome> {
@@ -361,10 +278,6 @@ async function ownPath(
     current,
   });
   return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
-}
-
-function leftOutOf({ leftOut }: DecisionEdit): { readonly leftOut?: readonly string[] } {
-  return leftOut.length === 0 ? {} : { leftOut: leftOut.map(({ quota }) => quota) };
 }
 
 function isIn({ tree }: DecisionEdit, repository: string, base: string): boolean {

@@ -9,6 +9,7 @@ import {
   demandOfMissing,
   type DeniedWorkload,
 } from '../../../domain/quota-resize/demand/demand.ts';
+import { isCreating } from '../../../domain/quota-resize/demand/at-rest.ts';
 import type { Missing } from '../../../domain/quota-resize/demand/missing.ts';
 import { ALWAYS } from '../../../domain/quota-resize/demand/owner.ts';
 import type { DoubtedDenial, WorkloadDemand, WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
@@ -32,6 +33,7 @@ type Surroundings = Omit<ChargingQuota, 'name' | 'hard' | 'scopes'>;
 interface ReadWorkload {
   readonly denied: DeniedWorkload;
   readonly missing: readonly Missing[] | 'unreadable';
+  readonly isAtRest: boolean;
 }
 
 /** What the workloads of a namespace still lack, and which Events are not believed. */
@@ -39,6 +41,8 @@ export interface NamespaceDemand {
   /** By the quota's name. */
   readonly byQuota: ReadonlyMap<string, readonly WorkloadDemand[]>;
   readonly doubted: readonly DoubtedDenial[];
+  /** Owners that are not done: a moment later their objects, or more of them, may be missing. At most a few are named. */
+  readonly unsettled: readonly WorkloadRef[];
 }
 
 /**
@@ -46,6 +50,9 @@ export interface NamespaceDemand {
  * and a controller that still wants it is denied again. Kubernetes keeps Events for an hour.
  */
 const MESSAGE_MS = 3_600_000;
+
+/** How many owners that are not done are named; one is enough to wait for. */
+const MAX_UNSETTLED = 3;
 
 /** How many Events that are not believed are named; people look for the others themselves. */
 const MAX_DOUBTED = 5;
@@ -59,7 +66,7 @@ export async function readDemand(
   view: NamespaceView,
   quotas: readonly V1ResourceQuota[],
 ): Promise<NamespaceDemand> {
-  const { workloads: seen, doubted } = await readDenials(view);
+  const { workloads: seen, doubted } = await readDenials(view, quotas);
   view.expectOwners(seen.length);
   const states = await inParallel(OWNERS_AT_ONCE, seen, async (denied) => await readMissing(log, view, denied));
   const now = Date.now();
@@ -67,15 +74,18 @@ export async function readDemand(
     const state = states[index];
     if (state === undefined || state === 'gone') return [];
     if (state !== 'unreadable') {
-      const { missing, template } = state;
-      return missing.length > 0 ? [{ denied: { workload, denials, template }, missing }] : [];
+      const { missing, template, isAtRest } = state;
+      return missing.length > 0 ? [{ denied: { workload, denials, template }, missing, isAtRest }] : [];
     }
     const recent = denials.filter(({ lastSeen }) => lastSeen > now - MESSAGE_MS);
-    return recent.length > 0 ? [{ denied: { workload, denials: recent, template: ALWAYS }, missing: state }] : [];
+    return recent.length > 0
+      ? // Nobody can be asked whether that is all.
+        [{ denied: { workload, denials: recent, template: ALWAYS }, missing: state, isAtRest: false }]
+      : [];
   });
   const gone = seen.filter((_, index) => states[index] === 'gone').map(({ workload }) => withoutObject(workload));
   const notBelieved = [...doubted, ...gone].slice(0, MAX_DOUBTED);
-  if (workloads.length === 0) return { byQuota: new Map(), doubted: notBelieved };
+  if (workloads.length === 0) return { byQuota: new Map(), doubted: notBelieved, unsettled: [] };
   const surroundings = await readSurroundings(log, view, quotas, workloads);
   const byQuota = new Map(
     quotas.map((quota) => {
@@ -89,7 +99,22 @@ export async function readDemand(
       return [charging.name, sorted] as const;
     }),
   );
-  return { byQuota, doubted: notBelieved };
+  const restless = workloads.flatMap(({ denied, isAtRest }) => (isAtRest ? [] : [denied.workload]));
+  const unsettled = [...restless, ...(await creatingOwners(view, restless))].slice(0, MAX_UNSETTLED);
+  return { byQuota, doubted: notBelieved, unsettled };
+}
+
+/** Owners that create pods and were not refused: theirs may be next. */
+async function creatingOwners(view: NamespaceView, known: readonly WorkloadRef[]): Promise<readonly WorkloadRef[]> {
+  const [replicaSets, controllers] = await Promise.all([view.replicaSets(), view.replicationControllers()]);
+  const seen = new Set(known.map(({ uid }) => uid));
+  return [
+    ...replicaSets.map((owner) => ({ owner, kind: 'ReplicaSet' })),
+    ...controllers.map((owner) => ({ owner, kind: 'ReplicationController' })),
+  ].flatMap(({ owner, kind }): WorkloadRef[] => {
+    const { name = '', uid = '' } = owner.metadata ?? {};
+    return isCreating(owner) && !seen.has(uid) ? [{ kind, name, uid }] : [];
+  });
 }
 
 function sortKey({ kind, name, uid }: WorkloadRef): string {

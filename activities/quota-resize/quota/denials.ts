@@ -1,3 +1,4 @@
+import type { V1ResourceQuota } from '@kubernetes/client-node';
 import { oneLine, truncate } from '../../../domain/kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
 import type { SeenDenial } from '../../../domain/quota-resize/demand/demand.ts';
@@ -28,11 +29,15 @@ const MAX_SHOWN = 80;
 /**
  * What quotas of the namespace denied, by workload: from Events (which live for an hour) and from the ReplicaFailure
  * condition of ReplicaSets and ReplicationControllers (which lasts as long as the failure).
+ *
+ * @param quotas of the namespace: a ReplicaSet itself is only denied by one that counts them.
  */
-export async function readDenials(view: NamespaceView): Promise<SeenDenials> {
+export async function readDenials(view: NamespaceView, quotas: readonly V1ResourceQuota[]): Promise<SeenDenials> {
   const latest = Date.now() + CLOCK_SKEW_MS;
+  const countsReplicaSets = quotas.some(({ spec }) => Object.keys(spec?.hard ?? {}).some(isCountOfReplicaSets));
+  const reasons = denialReasons.filter((reason) => reason !== 'ReplicaSetCreateError' || countsReplicaSets);
   const [events, replicaSets, controllers] = await Promise.all([
-    Promise.all(denialReasons.map((reason) => view.denialEvents(reason))),
+    Promise.all(reasons.map((reason) => view.denialEvents(reason))),
     view.replicaSets(),
     view.replicationControllers(),
   ]);
@@ -79,6 +84,10 @@ export async function readDenials(view: NamespaceView): Promise<SeenDenials> {
     add({ kind, name, uid }, apiVersion, condition.message, condition.lastTransitionTime?.getTime() ?? null);
   }
   return { workloads: [...byUid.values()], doubted };
+}
+
+function isCountOfReplicaSets(resource: string): boolean {
+  return resource.startsWith('count/replicasets.');
 }
 
 /** An Event about an object that does not exist. */

@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { hasSeenItsSpec, isJobAtRest, isReplicatedAtRest } from '../../../domain/quota-resize/demand/at-rest.ts';
 import {
   type Missing,
   missingOfCronJob,
@@ -36,9 +37,11 @@ import type { SeenWorkload } from './denials.ts';
 export interface OwnerState {
   readonly missing: readonly Missing[];
   readonly template: TemplateAge;
+  /** Whether its controller is done for now, so that no less is missing a moment later. */
+  readonly isAtRest: boolean;
 }
 
-const NOTHING: OwnerState = { missing: [], template: ALWAYS };
+const NOTHING: OwnerState = { missing: [], template: ALWAYS, isAtRest: true };
 
 /** What the owner lacks now; `gone` when it does not exist; `unreadable` for a kind that is unknown or forbidden. */
 export async function readMissing(
@@ -79,8 +82,12 @@ const readers: Readonly<Record<string, OwnerReader>> = {
     if (owner === undefined) return 'gone';
     if (owner.spec?.replicas === 0) return NOTHING;
     // A ReplicationController's selector is a plain map of labels.
-    const pods = await readPods(view, { matchLabels: owner.spec?.selector ?? {} }, workload.uid);
-    return { missing: missingOfReplicated(owner, podsOf(pods, workload.uid)), template: templateAge(owner) };
+    const pods = podsOf(await readPods(view, { matchLabels: owner.spec?.selector ?? {} }, workload.uid), workload.uid);
+    return {
+      missing: missingOfReplicated(owner, pods),
+      template: templateAge(owner),
+      isAtRest: isReplicatedAtRest(owner, pods),
+    };
   },
   'apps/v1 StatefulSet': async (view, workload) => {
     const { kubernetes, namespace } = view;
@@ -92,6 +99,7 @@ const readers: Readonly<Record<string, OwnerReader>> = {
     return {
       missing: missingOfStatefulSet(owner, pods, names),
       template: templateAge(owner, await revisionOf(view, owner)),
+      isAtRest: hasSeenItsSpec(owner),
     };
   },
   'apps/v1 DaemonSet': async (view, workload) => {
@@ -99,24 +107,37 @@ const readers: Readonly<Record<string, OwnerReader>> = {
     const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedDaemonSet({ name, namespace }));
     if (owner === null) return 'gone';
     const pods = podsOf(await readPods(view, owner.spec?.selector, workload.uid), workload.uid);
-    return { missing: missingOfDaemonSet(owner, pods), template: templateAge(owner) };
+    return {
+      missing: missingOfDaemonSet(owner, pods),
+      template: templateAge(owner),
+      isAtRest: hasSeenItsSpec(owner),
+    };
   },
   'batch/v1 Job': async (view, workload) => {
     const owner = await readOwner(workload, async () => await view.job(workload));
     if (owner === null) return 'gone';
     const pods = podsOf(await readPods(view, owner.spec?.selector, workload.uid), workload.uid);
-    return { missing: missingOfJob(owner, pods), template: templateAge(owner) };
+    return { missing: missingOfJob(owner, pods), template: templateAge(owner), isAtRest: isJobAtRest(owner, pods) };
   },
   'batch/v1 CronJob': async (view, workload, lastSeen) => {
     const { kubernetes, namespace } = view;
     const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedCronJob({ name, namespace }));
     if (owner === null) return 'gone';
-    return { missing: missingOfCronJob(owner, await view.jobs(), lastSeen), template: templateAge(owner) };
+    return {
+      missing: missingOfCronJob(owner, await view.jobs(), lastSeen),
+      template: templateAge(owner),
+      // A CronJob creates one Job at a time, and that one was refused.
+      isAtRest: true,
+    };
   },
   'apps/v1 Deployment': async (view, workload) => {
     const owner = await readOwner(workload, (name) => view.deployment(name));
     if (owner === null) return 'gone';
-    return { missing: missingOfDeployment(owner, await view.replicaSets()), template: templateAge(owner) };
+    return {
+      missing: missingOfDeployment(owner, await view.replicaSets()),
+      template: templateAge(owner),
+      isAtRest: hasSeenItsSpec(owner),
+    };
   },
   'v1 Pod': presenceOfPod,
 };
@@ -133,8 +154,8 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
   const deployment = await readDeployment(view, owner);
   const template = templateAge(owner);
   if (deployment === null) {
-    const pods = await readPods(view, owner.spec?.selector, uid);
-    return { missing: missingOfReplicated(owner, podsOf(pods, uid)), template };
+    const pods = podsOf(await readPods(view, owner.spec?.selector, uid), uid);
+    return { missing: missingOfReplicated(owner, pods), template, isAtRest: isReplicatedAtRest(owner, pods) };
   }
   const replicaSets = await view.replicaSets();
   const ofDeployment = replicaSets.filter((replicaSet) => deploymentUidOf(replicaSet) === deployment.metadata?.uid);
@@ -142,7 +163,12 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
   const ofAll = ofDeployment.flatMap((replicaSet) => podsOf(pods, replicaSet.metadata?.uid ?? ''));
   const surge = rollingSurge(deployment, ofDeployment);
   const rollout = rolloutOf(deployment, owner, ofAll);
-  return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), template };
+  const own = podsOf(pods, uid);
+  return {
+    missing: missingOfReplicated(owner, own, { surge, rollout }),
+    template,
+    isAtRest: isReplicatedAtRest(owner, own, deployment),
+  };
 }
 
 /** The Deployment that controls a ReplicaSet; null when there is none any more. */

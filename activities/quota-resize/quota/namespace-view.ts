@@ -38,6 +38,7 @@ export class NamespaceView {
   readonly namespace: string;
   readonly #answers = new Map<string, Promise<unknown>>();
   #hasManyOwners = false;
+  #needsAllPods = false;
 
   constructor(kubernetes: Kubernetes, namespace: string) {
     this.kubernetes = kubernetes;
@@ -47,6 +48,11 @@ export class NamespaceView {
   /** Announces how many owners will be read: many are cheaper as lists of all than one by one. */
   expectOwners(count: number): void {
     this.#hasManyOwners = count > MANY_OWNERS;
+  }
+
+  /** Announces that all pods will be read: those of an owner are then taken of them. */
+  expectAllPods(): void {
+    this.#needsAllPods = true;
   }
 
   /** The newest Events of a reason that are about denials. */
@@ -100,13 +106,13 @@ export class NamespaceView {
   }
 
   /**
-   * The pods of a selector, or where many owners are read, all that the owner with this UID controls.
+   * The pods of a selector, or where many owners or all pods are read, all that the owner with this UID controls.
    *
    * @param ownerUid null: the pods of several owners.
    */
   async podsOf(labelSelector: string, ownerUid: string | null): Promise<readonly V1Pod[]> {
     const { kubernetes, namespace } = this;
-    if (this.#hasManyOwners)
+    if (this.#hasManyOwners || this.#needsAllPods)
       return ownerUid === null ? await this.pods() : ((await this.#podsByOwner()).get(ownerUid) ?? []);
     return await listAll((range) => kubernetes.core.listNamespacedPod({ namespace, labelSelector, ...range }));
   }

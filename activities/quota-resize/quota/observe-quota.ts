@@ -2,6 +2,7 @@ import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { maskList } from '../../../domain/kernel/resource-list.ts';
 import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
@@ -11,12 +12,14 @@ import type {
   OtherQuota,
   UsageContradiction,
   WorkloadDemand,
+  WorkloadRef,
 } from '../../../domain/quota-resize/model/observation.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { isUnderPressure } from '../../../domain/quota-resize/sizing/over-threshold.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { ResizeTimings } from '../../../domain/quota-resize/model/timings.ts';
 import { summarized } from '../../../domain/quota-resize/demand/summary.ts';
+import { countsPods } from '../../../domain/quota-usage/usage.ts';
 import { isExceeded } from '../../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import { JUST_READ_MS, type PauseOptions, readPauses, readPausesFor } from '../../kernel/pause.ts';
@@ -86,7 +89,9 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     timings,
     pause,
     demand,
+    ...(seen.demandReadAt === undefined ? {} : { demandAge: Date.now() - seen.demandReadAt }),
     ...(seen.doubted.length === 0 ? {} : { doubted: seen.doubted }),
+    ...(seen.unsettled.length === 0 ? {} : { unsettled: seen.unsettled }),
     contradictions,
     mergeHold: mergeHold(policy, now),
     otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
@@ -139,7 +144,10 @@ interface SeenQuota {
 interface Surroundings {
   readonly quota: V1ResourceQuota | null;
   readonly demand: readonly WorkloadDemand[];
+  /** When it was begun to be read; absent where there is none. */
+  readonly demandReadAt?: EpochMs;
   readonly doubted: readonly DoubtedDenial[];
+  readonly unsettled: readonly WorkloadRef[];
   readonly contradictions: readonly UsageContradiction[];
   /** The other quotas that lack room for the same workloads, by name. */
   readonly otherQuotas: readonly SeenQuota[];
@@ -147,7 +155,14 @@ interface Surroundings {
 
 const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
 
-const NOTHING: Surroundings = { quota: null, demand: [], doubted: [], contradictions: [], otherQuotas: [] };
+const NOTHING: Surroundings = {
+  quota: null,
+  demand: [],
+  doubted: [],
+  unsettled: [],
+  contradictions: [],
+  otherQuotas: [],
+};
 
 /**
  * The quotas of the namespace with demand that matches their usage: a pod created during the reading is either in
@@ -164,8 +179,11 @@ async function observeNamespace(
     const quotas = await relist();
     const quota = quotas.find(({ metadata }) => metadata?.name === target.quota);
     if (quota === undefined) return NOTHING;
+    const readAt = Date.now();
     const view = new NamespaceView(kubernetes, target.namespace);
-    const { byQuota: demandOf, doubted } = await readDemand(log, view, quotas);
+    // They are compared with the status of the quotas.
+    if (usage === 'off' && quotas.some(({ spec }) => countsPods(spec ?? {}))) view.expectAllPods();
+    const { byQuota: demandOf, doubted, unsettled } = await readDemand(log, view, quotas);
     const seen = quotas.map((object): SeenQuota => {
       const demand = demandOf.get(object.metadata?.name ?? '') ?? [];
       return { object, policy: policyOf(object), demand, contradictions: [] };
@@ -187,7 +205,9 @@ async function observeNamespace(
     return {
       quota,
       demand,
+      ...(demand.length === 0 ? {} : { demandReadAt: readAt }),
       doubted,
+      unsettled,
       contradictions: contradictionsOf(quota),
       otherQuotas: otherQuotas
         .map((otherQuota) => ({ ...otherQuota, contradictions: contradictionsOf(otherQuota.object) }))

@@ -24,7 +24,7 @@ import {
   resolveQuota,
 } from '../../../domain/quota-resize/git/locate/search/resolve-quota.ts';
 import type { WantedQuota } from '../../../domain/quota-resize/git/locate/search/search.ts';
-import type { BaseBranch, Forge, MissingBase } from '../../forge/forge.ts';
+import type { Alongside, BaseBranch, Forge, MissingBase } from '../../forge/forge.ts';
 import type { Repositories } from '../../forge/repositories.ts';
 import { unlessTooCostly } from './content/lookup.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
@@ -152,7 +152,8 @@ async function verify(
   const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0, alongside, at } = options;
   if (!isLedBy(placement, candidates) || repositories.nameOf(repository) === null) return null;
   const forge = repositories.of(repository);
-  const base = at ?? (await forge.files.base(maxBaseAgeMs, placement.candidate.ref, alongside));
+  const base =
+    at ?? (await forge.files.base(maxBaseAgeMs, placement.candidate.ref, readWith(alongside, placement.candidate)));
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
   const wanted = wantedOf({ target, limits, current: options.current, recorded: textsOf(placement) });
@@ -247,11 +248,15 @@ async function answersTo(search: Search, candidate: SourceCandidate): Promise<re
 }
 
 async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge): Promise<RepositoryAnswer<GitTree>> {
-  const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref, search.alongside);
+  const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref, readWith(search.alongside, candidate));
   if (base.kind === 'missing') return missing(candidate, base);
   const tree = await search.trees.at(forge, base);
   const wanted = wantedOf(search);
   return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate }));
+}
+
+function readWith(beginning: string | undefined, { path }: SourceCandidate): Alongside | undefined {
+  return beginning === undefined ? undefined : { beginning, path };
 }
 
 function missing({ ref, learntFrom }: SourceCandidate, { what, message }: MissingBase): RepositoryAnswer<GitTree> {

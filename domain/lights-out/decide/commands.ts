@@ -27,6 +27,7 @@ interface Read {
   readonly namespace: string | null;
   readonly for: string;
   readonly until: string;
+  readonly digest: string | null;
 }
 
 /** Applies a command to the memory. `seen` is the last observation, null before the first. */
@@ -61,12 +62,7 @@ export function applyCommand(
       };
     }
     case 'approve':
-      if (memory.approved !== null) return reject(`already approved by ${memory.approved.by}`);
-      // Before the first observation it is unknown whether the schedule requires approval.
-      if (seen !== null && seen.schedule?.spec?.requireApproval !== true) {
-        return reject('the schedule asks for no approval');
-      }
-      return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
+      return approve(input, { memory, seen, now });
     case 'reconcileNow':
       // Failed and contested workloads are tried at once too.
       return {
@@ -74,6 +70,28 @@ export function applyCommand(
         message: `checking again now, as asked by ${input.by}`,
       };
   }
+}
+
+function approve(
+  { by, digest }: Read,
+  { memory, seen, now }: { memory: LightsOutMemory; seen: LightsOutObservation | null; now: EpochMs },
+): CommandAnswer {
+  const reject = (message: string): CommandAnswer => ({ memory: null, message });
+  // Before the first observation it is unknown whether the schedule requires approval, and what is in its scope.
+  if (seen !== null && seen.schedule?.spec?.requireApproval !== true)
+    return reject('the schedule asks for no approval');
+  const scope = seen?.plan?.scope;
+  if (digest !== null && scope !== undefined && scope.digest !== digest) {
+    return reject(
+      `the digest of the ${scope.workloads} workloads in scope is ${scope.digest} by now, and not ${digest}: look at them again`,
+    );
+  }
+  const { approved } = memory;
+  const joined = seen?.plan?.leftAlone?.NotApproved ?? 0;
+  if (approved?.digest !== undefined && seen !== null && joined === 0) {
+    return reject(`already approved by ${approved.by}, and nothing has joined since`);
+  }
+  return { memory: { ...memory, approving: { by, at: now, digest } }, message: `approved by ${by}` };
 }
 
 function override(
@@ -144,11 +162,13 @@ function readInput(raw: unknown): Read {
   const text = (value: unknown) => (typeof value === 'string' ? oneLine(value).slice(0, MAX_TEXT) : '');
   const by = text(typeof raw === 'string' ? raw : fields['by']);
   const namespace = text(fields['namespace']);
+  const digest = text(fields['digest']);
   return {
     by: by === '' ? 'unknown' : by,
     reason: text(fields['reason']),
     namespace: namespace === '' ? null : namespace,
     for: text(fields['for']),
     until: text(fields['until']),
+    digest: digest === '' ? null : digest,
   };
 }

@@ -1,22 +1,32 @@
 import { type PauseInForce, pauseReason, pauseSentence } from '../../kernel/pause.ts';
 import { sentence } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { excludeAdvice } from '../workload/advice.ts';
 import {
-  counted,
+  approvingSentence,
+  awaitingApprovalSentences,
+  cleanedUpSentence,
+  dryRunSentences,
   factsOf,
   failureSentence,
-  itemSentence,
-  shortFacts,
-  shortList,
+  invalidSentence,
+  laterSentence,
+  notWokenSentence,
+  PHRASES,
+  scalingSentence,
   stateSentence,
-  withheldSentence,
 } from './sentences.ts';
-import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
+import type { Approving } from '../workload/approved.ts';
+import { type LightsOutMemory, takeOver } from './memory.ts';
+import { savingsAt } from './savings.ts';
 import type { LightsOutObservation, SeenSchedule } from './observation.ts';
 import type { Period } from '../schedule/period.ts';
+import { UNCONFIRMED_SELECTOR } from '../schedule/names.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
-import type { KeepReason, PlanItem } from '../workload/evaluation.ts';
+import { isUnconfirmed } from '../schedule/warnings.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
+import { withCalendarProblems } from './calendar-problems.ts';
+import { eventsOfNotes, notYetEmitted } from './events.ts';
+import { totalOf } from '../workload/kinds.ts';
 import { type Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
@@ -25,8 +35,6 @@ import { workloadName } from '../workload/workload.ts';
 const LONGEST_WAIT_MS = 86_400_000;
 /** How soon a clean-up that cannot go on is tried again, in milliseconds. */
 const CLEANUP_RECHECK_MS = 60_000;
-/** Maximum of Events of one kind per observation; the details contain the others. */
-const EVENTS_AT_ONCE = 10;
 
 /**
  * Decides what to do about a schedule. Pure; the time is part of the observation. The returned memory includes the
@@ -61,8 +69,8 @@ function updateMemory(seen: LightsOutObservation, before: LightsOutMemory): Ligh
     (current.completed.since !== period.since || current.completed.state !== period.state);
   const savings =
     plan === null
-      ? savingsAt(current.savings, at, current.savings.replicas)
-      : savingsAt(current.savings, at, plan.savedReplicas);
+      ? savingsAt(current.savings, at, current.savings.idle)
+      : savingsAt(current.savings, at, plan.idle ?? {});
   // A workload that is no longer in the plan does not count as failing any more.
   const due = new Set(plan?.items.map(({ workload }) => workloadName(workload)));
   const isComplete = plan !== null && plan.total - (plan.withheld ?? 0) <= plan.items.length;
@@ -71,7 +79,10 @@ function updateMemory(seen: LightsOutObservation, before: LightsOutMemory): Ligh
     : current.failing;
   return {
     ...current,
+    // Where no approval is asked for any more, none is kept.
+    ...(schedule?.spec?.requireApproval === false ? { approving: null } : {}),
     inEffect,
+    ...(plan === null ? {} : joinsOf(plan)),
     overrides,
     savings,
     failing,
@@ -81,15 +92,20 @@ function updateMemory(seen: LightsOutObservation, before: LightsOutMemory): Ligh
   };
 }
 
+/** What the next observation needs of this one to know what has joined since. */
+function joinsOf({ joined = {}, joinedWorkloads = [], unmarked }: Plan): Partial<LightsOutMemory> {
+  return { joined, joinedWorkloads, ...(unmarked === undefined ? {} : { unmarked }) };
+}
+
 function verdictFor(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutVerdict {
   const { schedule, plan } = seen;
   const isOver = schedule === null && (plan === null || plan.total === 0);
   if (seen.pause !== null && !isOver) return paused(seen, memory, seen.pause);
   if (schedule === null) {
     if (plan !== null && plan.total > 0) {
-      return restoring(seen, memory, plan, 'ScheduleGone', 'the schedule is gone, and what it put to sleep is woken');
+      return restoring(seen, memory, plan, 'ScheduleGone', PHRASES.goneAndWoken);
     }
-    return verdictOf('Ended', 'ScheduleGone', 'the schedule does not exist any more', { kind: 'end' });
+    return verdictOf('Ended', 'ScheduleGone', PHRASES.gone, { kind: 'end' });
   }
   if (schedule.isDeleting) return deleting(seen, memory, schedule);
   if (schedule.spec === null || seen.period === null || plan === null) return invalid(schedule, memory);
@@ -113,23 +129,10 @@ function deleting(
 ): LightsOutVerdict {
   const { plan } = seen;
   if (plan !== null && plan.total > 0) {
-    return restoring(
-      seen,
-      memory,
-      plan,
-      'ScheduleDeleted',
-      'the schedule is deleted, and what it put to sleep is woken',
-    );
+    return restoring(seen, memory, plan, 'ScheduleDeleted', PHRASES.deletedAndWoken);
   }
-  if (!hasFinalizer)
-    return verdictOf(
-      'Ended',
-      'ScheduleDeleted',
-      'the schedule is deleted, and everything that it put to sleep is awake',
-      { kind: 'end' },
-    );
-  const woken = memory.run?.up ?? 0;
-  const message = `everything that the schedule put to sleep is awake${woken === 0 ? '' : `: ${counted(woken, 'workload')}`}`;
+  if (!hasFinalizer) return verdictOf('Ended', 'ScheduleDeleted', PHRASES.deletedAndAwake, { kind: 'end' });
+  const message = cleanedUpSentence(memory.run?.up ?? 0, plan?.leftAlone?.OwnedByOther ?? 0);
   return {
     ...verdictOf('CleaningUp', 'ScheduleDeleted', message, { kind: 'finalizer', isPresent: false }),
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
@@ -144,7 +147,6 @@ function restoring(
   detail: string,
 ): LightsOutVerdict {
   const items = due(plan.items, memory, seen.at);
-  const failures = failureSentence(memory);
   const { withheld = 0 } = plan;
   if (items.length > 0) {
     return {
@@ -154,14 +156,14 @@ function restoring(
     };
   }
   if (withheld > 0 && Object.keys(memory.failing).length === 0) {
-    const message = `${detail} later: ${withheldSentence(withheld)}`;
+    const message = laterSentence(detail, withheld);
     return {
       ...verdictOf('CleaningUp', 'Paused', message, { kind: 'wait', until: seen.at + CLEANUP_RECHECK_MS }),
       facts: factsOf(seen, memory),
       ready: { status: 'Unknown', reason: 'Paused', message },
     };
   }
-  const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until then. ${failures}`;
+  const message = notWokenSentence(plan.total, memory);
   return {
     ...verdictOf('CleaningUp', 'CleanupFailed', message, {
       kind: 'wait',
@@ -177,11 +179,10 @@ function restoring(
 
 /** An invalid schedule changes nothing, whatever it did before it became invalid. */
 function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory): LightsOutVerdict {
-  const listed = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
-  const message = listed === '' ? 'the schedule cannot be read' : listed;
+  const message = invalidSentence(problems);
   return {
     ...verdictOf('Invalid', 'InvalidSchedule', message, { kind: 'wait', until: null }),
-    facts: ['nothing is put to sleep or woken until the schedule is corrected'],
+    facts: [PHRASES.untilCorrected],
     ready: { status: 'False', reason: 'InvalidSchedule', message },
     events: notYetEmitted(memory, [
       { type: 'Warning', reason: 'InvalidSchedule', message, key: `InvalidSchedule ${generation}` },
@@ -209,6 +210,25 @@ function following(
   const { period } = seen;
   if (spec === null || period === null) return invalid(schedule, memory);
   const given: Following = { seen, memory, schedule, spec, period, plan, facts: factsOf(seen, memory) };
+  const approval = spec.requireApproval ? (memory.approving ?? null) : null;
+  const verdict = withCalendarProblems(
+    approval === null ? followed(given) : approving(given, approval),
+    schedule,
+    memory,
+  );
+  return isUnconfirmed(spec) ? { ...verdict, events: [...verdict.events, ...unconfirmed(given)] } : verdict;
+}
+
+/** The warning about one that was stored before a new one needed the confirmation. */
+function unconfirmed({ memory, schedule }: Following): readonly LightsOutEvent[] {
+  const key = `AllNamespaces ${schedule.uid}`;
+  return notYetEmitted(memory, [
+    { type: 'Warning', reason: 'AllNamespaces', message: `spec.${UNCONFIRMED_SELECTOR}`, key },
+  ]);
+}
+
+function followed(given: Following): LightsOutVerdict {
+  const { seen, memory, spec, plan } = given;
   if (spec.suspend) return suspended(given);
   if (spec.dryRun) return dryRun(given);
   const isApproved = !spec.requireApproval || memory.approved !== null;
@@ -219,7 +239,7 @@ function following(
 }
 
 function suspended({ period, facts }: Following): LightsOutVerdict {
-  const detail = 'spec.suspend is true: nothing is put to sleep or woken';
+  const detail = PHRASES.suspended;
   return {
     ...verdictOf('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
     facts,
@@ -228,16 +248,14 @@ function suspended({ period, facts }: Following): LightsOutVerdict {
 }
 
 function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
-  const wanted = plan.items.map(itemSentence);
-  const detail =
-    plan.total === 0
-      ? 'this dry run would change nothing'
-      : `this dry run would change ${counted(plan.total, 'workload')}`;
-  const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
+  const asleep = totalOf(plan.stats, 'asleep');
+  const { detail, message, all } = dryRunSentences(plan, asleep);
   return {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((item) => `Would be done: ${item}`))],
-    ready: { status: 'True', reason: 'DryRun', message },
+    facts: [...facts, ...all],
+    // What it had put to sleep before is not as anybody wants it.
+    ready:
+      asleep === 0 ? { status: 'True', reason: 'DryRun', message } : { status: 'False', reason: 'DryRun', message },
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
   };
 }
@@ -245,12 +263,13 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
 /** There is something to write; the writes wait for the finalizer. */
 function scaling({ memory, schedule, period, plan, facts }: Following, items: readonly PlanItem[]): LightsOutVerdict {
   if (!schedule.hasFinalizer) {
-    const detail = 'Headroom adds its finalizer first, so that a deletion of the schedule wakes what it put to sleep';
-    return { ...verdictOf(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
+    return {
+      ...verdictOf(period.state, 'Scaling', PHRASES.finalizerFirst, { kind: 'finalizer', isPresent: true }),
+      facts,
+    };
   }
   const isDown = items[0]?.direction === 'Down';
-  const workloads = counted(plan.total, 'workload');
-  const detail = isDown ? `Headroom puts ${workloads} to sleep` : `Headroom wakes ${workloads}`;
+  const detail = scalingSentence(isDown ? 'Down' : 'Up', plan.total);
   return {
     ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
     facts,
@@ -259,15 +278,17 @@ function scaling({ memory, schedule, period, plan, facts }: Following, items: re
   };
 }
 
+/** What is approved is kept before anything of it is put to sleep. */
+function approving({ facts }: Following, approval: Approving): LightsOutVerdict {
+  const detail = approvingSentence(approval.by);
+  return { ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'approve', approval }), facts };
+}
+
 function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Following): LightsOutVerdict {
-  const what = `${counted(plan.items.length, 'workload')} would be put to sleep for the first time`;
-  const advice = 'Approve it with headroom lights-out approve';
-  const detail = `${what}. ${advice}`;
-  const wanted = plan.items.map(itemSentence);
-  const message = `${what}: ${shortList(wanted)}. ${advice}`;
+  const { detail, message, all } = awaitingApprovalSentences(plan);
   return {
     ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((item) => `Waits for the approval: ${item}`))],
+    facts: [...facts, ...all],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
     events: notYetEmitted(memory, [
       { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },
@@ -300,11 +321,13 @@ export function unreadable(message: string): NonNullable<LightsOutVerdict['ready
   return { status: 'Unknown', reason: 'ReadFailed', message: sentence(message) };
 }
 
-/** The items to write now: failed ones wait for their next try and then come last. */
-function due(items: readonly PlanItem[], memory: LightsOutMemory, now: EpochMs): readonly PlanItem[] {
-  if (memory.retry === null || memory.retry.at <= now) return items;
-  if (memory.retry.isMany) return [];
-  return items.filter(({ workload }) => memory.failing[workloadName(workload)] === undefined);
+/** The items to write now: those that failed in this direction wait for their next try and then come last. */
+function due(items: readonly PlanItem[], { retry, failing }: LightsOutMemory, now: EpochMs): readonly PlanItem[] {
+  if (retry === null || retry.at <= now) return items;
+  return items.filter(({ workload, direction }) => {
+    if (retry.direction !== undefined && retry.direction !== direction) return true;
+    return !retry.isMany && failing[workloadName(workload)] === undefined;
+  });
 }
 
 function nextCheck(seen: LightsOutObservation, memory: LightsOutMemory, plan: Plan): EpochMs {
@@ -328,44 +351,6 @@ function readyOf(memory: LightsOutMemory, detail: string): NonNullable<LightsOut
 /** Changes when other workloads fail, but not when the same ones fail again. */
 function failingKey({ failing }: LightsOutMemory): string {
   return Object.keys(failing).toSorted().join(', ');
-}
-
-/** The reasons that are reported as Events; the others are only in the details. */
-const EVENT_OF: Readonly<
-  Partial<Record<KeepReason, { readonly type: LightsOutEvent['type']; readonly reason: string }>>
-> = {
-  ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
-  OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
-  BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
-};
-
-function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly LightsOutEvent[] {
-  const period = since === null ? 'ever' : `${since}`;
-  const notes = plan.notes.flatMap(({ workload, reason, detail }): LightsOutEvent[] => {
-    const event = EVENT_OF[reason];
-    return event === undefined
-      ? []
-      : [{ ...event, message: `${workload}: ${detail}`, key: `${reason} ${workload} ${period}` }];
-  });
-  const again = plan.items
-    .filter(({ reason }) => reason === 'DownAgain')
-    .map(({ workload, manager = 'somebody' }): LightsOutEvent => {
-      const name = workloadName(workload);
-      return {
-        type: 'Warning',
-        reason: 'PutDownAgain',
-        message: `${name} was scaled up by ${manager}, and Headroom puts it to sleep again. ${excludeAdvice(manager)}`,
-        key: `DownAgain ${name} ${period}`,
-      };
-    });
-  return [
-    ...notYetEmitted(memory, notes).slice(0, EVENTS_AT_ONCE),
-    ...notYetEmitted(memory, again).slice(0, EVENTS_AT_ONCE),
-  ];
-}
-
-function notYetEmitted(memory: LightsOutMemory, candidates: readonly LightsOutEvent[]): readonly LightsOutEvent[] {
-  return candidates.filter(({ key }) => !memory.emitted.includes(key));
 }
 
 function verdictOf<Rest>(

@@ -3,8 +3,10 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
-import type { PlanItem } from '../workload/evaluation.ts';
 import type { ScheduleStatus } from '../schedule/schedule.ts';
+import type { Approval, Approving } from '../workload/approved.ts';
+import type { JoinedWorkloads, Unmarked } from '../workload/unmarked.ts';
+import { freshSavings, OTHERS, type Savings, savingsOf } from './savings.ts';
 import type { LightsOutEvent } from './verdict.ts';
 
 export interface LightsOutMemory {
@@ -15,8 +17,16 @@ export interface LightsOutMemory {
   readonly isTakenOver: boolean;
   /** Overrides by command. */
   readonly overrides: readonly Override[];
-  readonly approved: { readonly by: string; readonly at: EpochMs } | null;
+  readonly approved: Approval | null;
+  /** Absent: nothing. */
+  readonly approving?: Approving | null;
   readonly inEffect: InEffect | null;
+  /** Namespaces that came into scope in this night, and when. Absent: none. */
+  readonly joined?: Readonly<Record<string, EpochMs>>;
+  /** The same of single workloads. Absent: none. */
+  readonly joinedWorkloads?: readonly JoinedWorkloads[];
+  /** What was to be asleep and was not, at the last observation. Absent before the first. */
+  readonly unmarked?: Unmarked;
   /** When everything was last as the schedule wants it, in which state, and when that state began by the crons. */
   readonly completed: {
     readonly state: ScheduleState;
@@ -30,8 +40,16 @@ export interface LightsOutMemory {
   readonly contested: Readonly<Record<string, { readonly times: number; readonly until: EpochMs }>>;
   /** By workload: the error of its last write. */
   readonly failing: Readonly<Record<string, string>>;
-  /** `isMany`: more workloads failed than are remembered by name, so nothing is written before the next try. */
-  readonly retry: { readonly times: number; readonly at: EpochMs; readonly isMany: boolean } | null;
+  /**
+   * `isMany`: more workloads failed than are remembered by name, so nothing of this direction is written before the next
+   * try. What failed in the night does not hold up the morning. `direction` is absent in the memory of an older release.
+   */
+  readonly retry: {
+    readonly times: number;
+    readonly at: EpochMs;
+    readonly isMany: boolean;
+    readonly direction?: ScheduleState;
+  } | null;
   readonly savings: Savings;
   readonly lastUpscale: EpochMs | null;
   readonly lastDownscale: EpochMs | null;
@@ -59,6 +77,8 @@ export interface ScalingRun {
   readonly startedAt: EpochMs;
   readonly up: number;
   readonly down: number;
+  /** Those of `down` that only keep another number than before. Absent: none. */
+  readonly resized?: number;
   /** Whether a transition caused some of the writes, and not a changed scope or another writer. */
   readonly isUpscale: boolean;
   readonly isDownscale: boolean;
@@ -71,17 +91,10 @@ export interface ScalingRun {
 export interface Stage {
   readonly direction: ScheduleState;
   readonly priority: number;
-  /** At most `PLAN_LIMIT`, the most recent ones. */
-  readonly items: readonly Pick<PlanItem, 'workload' | 'to'>[];
+  /** As `packItem` has them; the most recent ones. */
+  readonly workloads: readonly string[];
   /** Null while the priority is still being written. */
   readonly waitingSince: EpochMs | null;
-}
-
-/** Replicas × time that did not run: the sum until `at`, and the number of replicas that increases it afterwards. */
-export interface Savings {
-  readonly replicaMs: number;
-  readonly replicas: number;
-  readonly at: EpochMs | null;
 }
 
 export const freshMemory: LightsOutMemory = {
@@ -95,7 +108,7 @@ export const freshMemory: LightsOutMemory = {
   contested: {},
   failing: {},
   retry: null,
-  savings: { replicaMs: 0, replicas: 0, at: null },
+  savings: freshSavings,
   lastUpscale: null,
   lastDownscale: null,
   run: null,
@@ -108,12 +121,33 @@ export const freshMemory: LightsOutMemory = {
 };
 
 /** Version 1 had other names for three fields, and the pause, which the frame carries now. Any field may be missing, because they were added over time. */
-interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents'>> {
+interface MemoryVersion1
+  extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents' | 'savings'>> {
   readonly version: 1;
   readonly paused?: unknown;
+  readonly savings?: SavedReplicas;
   readonly settled?: LightsOutMemory['completed'];
   readonly told?: LightsOutMemory['emitted'];
   readonly untold?: LightsOutMemory['pendingEvents'];
+}
+
+/** Earlier, only replicas were counted, all namespaces together. */
+interface SavedReplicas {
+  readonly replicaMs: number;
+  readonly replicas: number;
+  readonly at: EpochMs | null;
+}
+
+function upgradeSavings(savings: Savings | SavedReplicas | undefined): Savings {
+  if (savings === undefined) return freshSavings;
+  if ('namespaces' in savings) return savings;
+  const { replicaMs, replicas, at } = savings;
+  return {
+    ...freshSavings,
+    at,
+    idle: { [OTHERS]: [replicas, 0, 0] },
+    namespaces: { [OTHERS]: [replicaMs / MS_PER_HOUR, 0, 0] },
+  };
 }
 
 /**
@@ -123,15 +157,17 @@ interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'comp
  */
 export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefined): LightsOutMemory {
   if (carried === undefined) return freshMemory;
-  if (carried.version === 2) return { ...freshMemory, ...carried };
+  const savings = upgradeSavings(carried.savings);
+  if (carried.version === 2) return { ...freshMemory, ...carried, savings };
   if (carried.version !== 1) {
     const { version } = carried as { readonly version: unknown };
     throw new Error(`the memory of the schedule has version ${String(version)}: run a worker of the newer release`);
   }
   const { version: _version, paused: _paused, settled = null, told = [], untold = [], ...rest } = carried;
-  return { ...freshMemory, ...rest, completed: settled, emitted: told, pendingEvents: untold };
+  return { ...freshMemory, ...rest, savings, completed: settled, emitted: told, pendingEvents: untold };
 }
 
+const MS_PER_HOUR = 3_600_000;
 /** How many Events are kept when they cannot be written for days. */
 const MAX_PENDING_EVENTS = 20;
 
@@ -142,17 +178,13 @@ export function withPendingEvents(memory: LightsOutMemory, events: readonly Ligh
     : { ...memory, pendingEvents: [...memory.pendingEvents, ...events].slice(-MAX_PENDING_EVENTS) };
 }
 
-const MS_PER_HOUR = 3_600_000;
-
-/** The sum up to a moment, and the replicas that increase it from then on. */
-export function savingsAt(savings: Savings, now: EpochMs, replicas: number): Savings {
-  const elapsed = savings.at === null ? 0 : Math.max(0, now - savings.at);
-  return { replicaMs: savings.replicaMs + savings.replicas * elapsed, replicas: Math.max(0, replicas), at: now };
-}
-
-/** Replica-hours with one decimal. */
-export function replicaHours({ replicaMs }: Savings): string {
-  return (Math.round((replicaMs / MS_PER_HOUR) * 10) / 10).toFixed(1);
+function approvalOf({ by, digest, workloads }: NonNullable<ScheduleStatus['approved']>, at: EpochMs): Approval {
+  return {
+    by,
+    at,
+    ...(digest === undefined ? {} : { digest }),
+    ...(workloads === undefined ? {} : { workloads }),
+  };
 }
 
 /**
@@ -165,7 +197,6 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
     const at = text === undefined ? Number.NaN : Date.parse(text);
     return Number.isNaN(at) ? null : at;
   };
-  const hours = Number(status.savedReplicaHours ?? '0');
   const approvedAt = moment(status.approved?.at);
   const overrides = (status.overrides ?? []).flatMap(({ kind, namespace, since, until, by, reason }): Override[] => {
     const [from, to] = [moment(since), moment(until)];
@@ -195,11 +226,8 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
     ],
     approved:
       memory.approved ??
-      (status.approved === undefined || approvedAt === null ? null : { by: status.approved.by, at: approvedAt }),
-    savings:
-      Number.isFinite(hours) && hours > 0
-        ? { ...memory.savings, replicaMs: memory.savings.replicaMs + hours * MS_PER_HOUR }
-        : memory.savings,
+      (status.approved === undefined || approvedAt === null ? null : approvalOf(status.approved, approvedAt)),
+    savings: memory.savings.at === null ? savingsOf(status) : memory.savings,
     lastUpscale: memory.lastUpscale ?? moment(status.lastUpscaleTime),
     lastDownscale: memory.lastDownscale ?? moment(status.lastDownscaleTime),
   };

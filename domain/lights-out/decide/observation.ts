@@ -3,6 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { Override } from '../schedule/override.ts';
 import type { Period } from '../schedule/period.ts';
+import type { PackedPlan } from './packed-plan.ts';
 import type { Plan } from './plan.ts';
 import type { Condition } from '../../kernel/condition.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../schedule/schedule.ts';
@@ -35,6 +36,8 @@ export interface SeenSchedule {
   /** Overrides from its annotations wake-until and sleep-until that are valid and not over. */
   readonly overrides: readonly Override[];
   readonly status: ScheduleStatus;
+  /** What its calendars are, by `calendarDays`, and what is wrong with them. Absent: it has none. */
+  readonly calendars?: { readonly digest: string; readonly problems: readonly string[] };
 }
 
 /**
@@ -67,6 +70,9 @@ export interface LightsOutObservation {
   /** The pause of everything, the controller or the schedule; null when none applies. */
   readonly pause: PauseInForce | null;
 }
+
+/** An observation as the activity returns it. */
+export type PackedObservation = Omit<LightsOutObservation, 'plan'> & { readonly plan: PackedPlan | null };
 
 /** The condition Ready in a verdict; the activity adds lastTransitionTime. */
 export type ReadyCondition = Pick<Condition, 'status' | 'reason' | 'message'>;

@@ -1,17 +1,19 @@
 /** Updates the memory while workloads are written and when a scaling run ends. */
 import type { EpochMs } from '../../kernel/time.ts';
-import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './memory.ts';
+import type { LightsOutMemory, ScalingRun, Stage } from './memory.ts';
 import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
+import type { ScheduleState } from '../schedule/names.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
-import { PLAN_LIMIT } from './plan.ts';
-import { counted } from './sentences.ts';
+import { packItem } from './packed.ts';
+import { type IdleByNamespace, idleAfter, savingsAt } from './savings.ts';
+import { scaledSentence } from './sentences.ts';
 import type { LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
-/** The result of writing one item of a batch. */
+/** An item of a batch that is not as planned. */
 export interface Outcome {
   readonly workload: string;
-  readonly kind: 'done' | 'skipped' | 'failed';
+  readonly kind: 'skipped' | 'failed' | 'unstarted';
   readonly detail?: string;
 }
 
@@ -19,6 +21,8 @@ export interface Outcome {
 const REMEMBERED = 100;
 /** How many contested workloads are remembered; beyond that a workload is put to sleep whenever it is noticed. */
 const CONTESTED = 1_000;
+/** How many workloads of a priority are waited for. */
+const STAGED = 500;
 const MESSAGE_LENGTH = 300;
 
 /** The memory with the current scaling run, or a new one, and how much is left to do. */
@@ -32,26 +36,33 @@ function freshRun(startedAt: EpochMs, total: number): ScalingRun {
   return { startedAt, up: 0, down: 0, isUpscale: false, isDownscale: false, skipped: 0, total, namespaces: [] };
 }
 
-/** The memory after a batch. */
+/**
+ * The memory after a batch. Items without an outcome are done.
+ *
+ * @param idle what does not run any more since then, and with fewer than 0 replicas what runs again.
+ */
 export function afterBatch(
   memory: LightsOutMemory,
   items: readonly PlanItem[],
   outcomes: readonly Outcome[],
-  { now, timings }: { readonly now: EpochMs; readonly timings: LightsOutTimings },
+  {
+    now,
+    timings,
+    idle = {},
+  }: { readonly now: EpochMs; readonly timings: LightsOutTimings; readonly idle?: IdleByNamespace | undefined },
 ): LightsOutMemory {
   const outcomeOf = new Map(outcomes.map((outcome) => [outcome.workload, outcome]));
   const run: ScalingRun = memory.run ?? freshRun(now, items.length);
   const failing = { ...memory.failing };
   const contested = { ...memory.contested };
   const namespaces = new Set(run.namespaces);
-  let { up, down, skipped, isUpscale, isDownscale } = run;
+  let { up, down, resized = 0, skipped, isUpscale, isDownscale } = run;
   let isMany = false;
-  let saved = memory.savings.replicas;
   for (const item of items) {
     const name = workloadName(item.workload);
     const outcome = outcomeOf.get(name);
-    if (outcome === undefined) continue;
-    if (outcome.kind === 'failed') {
+    if (outcome?.kind === 'unstarted') continue;
+    if (outcome?.kind === 'failed') {
       if (Object.keys(failing).length < REMEMBERED || failing[name] !== undefined) {
         failing[name] = (outcome.detail ?? 'no reason was given').slice(0, MESSAGE_LENGTH);
       } else {
@@ -60,17 +71,17 @@ export function afterBatch(
       continue;
     }
     delete failing[name];
-    if (outcome.kind === 'skipped') {
+    if (outcome?.kind === 'skipped') {
       skipped += 1;
       continue;
     }
     if (item.direction === 'Up') up += 1;
     else down += 1;
+    if (item.reason === 'DownTo') resized += 1;
     if (!isOfScalersAlone(item)) {
       isUpscale ||= item.reason === 'Up';
       isDownscale ||= item.reason === 'Down';
     }
-    saved += (item.from ?? 0) - (item.to ?? 0);
     namespaces.add(item.workload.namespace);
     if (item.reason === 'DownAgain' && (contested[name] !== undefined || Object.keys(contested).length < CONTESTED)) {
       const times = (contested[name]?.times ?? 0) + 1;
@@ -81,12 +92,23 @@ export function afterBatch(
   const hasFailed = outcomes.some(({ kind }) => kind === 'failed');
   return {
     ...memory,
-    run: { ...run, up, down, isUpscale, isDownscale, skipped, namespaces: [...namespaces] },
+    run: {
+      ...run,
+      up,
+      down,
+      ...(resized === 0 ? {} : { resized }),
+      isUpscale,
+      isDownscale,
+      skipped,
+      namespaces: [...namespaces],
+    },
     failing,
     contested,
     stage: stageWith(memory.stage, items),
-    savings: savingsAt(memory.savings, now, saved),
-    retry: hasFailed ? nextRetry(memory, now, timings, isMany) : memory.retry,
+    savings: savingsAt(memory.savings, now, idleAfter(memory.savings.idle, idle)),
+    retry: hasFailed
+      ? nextRetry(memory, { now, timings, isMany, direction: items[0]?.direction ?? 'Up' })
+      : memory.retry,
   };
 }
 
@@ -94,8 +116,8 @@ export function afterBatch(
  * Whether only the autoscalers of a sleeping workload are written: somebody changed one in the night, and it is held
  * again.
  */
-function isOfScalersAlone({ workload, writes }: PlanItem): boolean {
-  return writes.length > 0 && writes.every(({ kind }) => kind !== workload.kind);
+function isOfScalersAlone({ from, to }: PlanItem): boolean {
+  return from !== null && from === to;
 }
 
 /** A batch has one direction and one priority. */
@@ -103,21 +125,31 @@ function stageWith(stage: Stage | null, batch: readonly PlanItem[]): Stage | nul
   const [first] = batch;
   if (first === undefined) return stage;
   const { direction, priority } = first;
-  const before = stage?.direction === direction && stage.priority === priority ? stage.items : [];
-  const items = [...before, ...batch.map(({ workload, to }) => ({ workload, to }))].slice(-PLAN_LIMIT);
-  return { direction, priority, items, waitingSince: null };
+  const before = stage?.direction === direction && stage.priority === priority ? stage.workloads : [];
+  const names = batch.map(({ workload, from, to }) => packItem({ workload, from, to }));
+  return { direction, priority, workloads: [...before, ...names].slice(-STAGED), waitingSince: null };
 }
 
 /** Several batches of one try fail at about the same time, which counts as one failure. */
 function nextRetry(
   { retry }: LightsOutMemory,
-  now: EpochMs,
-  { retryMin, retryMax }: LightsOutTimings,
-  isMany: boolean,
+  {
+    now,
+    timings: { retryMin, retryMax },
+    isMany,
+    direction,
+  }: {
+    readonly now: EpochMs;
+    readonly timings: LightsOutTimings;
+    readonly isMany: boolean;
+    readonly direction: ScheduleState;
+  },
 ): NonNullable<LightsOutMemory['retry']> {
-  if (retry !== null && retry.at > now) return { ...retry, isMany: retry.isMany || isMany };
-  const times = (retry?.times ?? 0) + 1;
-  return { times, at: now + Math.min(retryMin * 2 ** (times - 1), retryMax), isMany };
+  // The first failure of another direction begins its own row of tries.
+  const before = retry !== null && (retry.direction ?? direction) === direction ? retry : null;
+  if (before !== null && before.at > now) return { ...before, isMany: before.isMany || isMany };
+  const times = (before?.times ?? 0) + 1;
+  return { times, at: now + Math.min(retryMin * 2 ** (times - 1), retryMax), isMany, direction };
 }
 
 /** The result of a scaling run, once nothing is left that can be done now. */
@@ -156,14 +188,14 @@ export function completeRun(
   const isDown = run?.isDownscale === true || (isOther && period.state === 'Down');
   const events: LightsOutEvent[] = [];
   if (run !== null) {
-    const but = failed === 0 ? '' : ` ${counted(failed, 'workload')} failed. Headroom tries again.`;
-    const where = `in ${counted(run.namespaces.length, 'namespace')}`;
-    const note = (reason: string, what: string): void => {
-      const message = `Headroom ${what}.${but}`;
+    const note = (reason: 'ScaledDown' | 'ScaledUp' | 'Resized', workloads: number): void => {
+      const message = scaledSentence(reason, { workloads, namespaces: run.namespaces.length, failed });
       events.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
     };
-    if (run.down > 0) note('ScaledDown', `put ${counted(run.down, 'workload')} ${where} to sleep`);
-    if (run.up > 0) note('ScaledUp', `woke ${counted(run.up, 'workload')} ${where}`);
+    const { resized = 0 } = run;
+    if (run.down > resized) note('ScaledDown', run.down - resized);
+    if (resized > 0) note('Resized', resized);
+    if (run.up > 0) note('ScaledUp', run.up);
   }
   return {
     memory: {

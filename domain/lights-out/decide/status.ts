@@ -1,10 +1,12 @@
 import { formatInstant } from '../../kernel/time.ts';
-import { type LightsOutMemory, replicaHours } from './memory.ts';
+import type { LightsOutMemory } from './memory.ts';
 import type { LightsOutObservation } from './observation.ts';
+import { replicaHours, savingsStatus } from './savings.ts';
+import { leftAloneOf } from './sentences.ts';
 import type { ScheduleStatus } from '../schedule/schedule.ts';
 
 /** How many names a status lists without becoming slow to read. */
-const NAMED_NAMESPACES = 1_000;
+export const NAMED_NAMESPACES = 1_000;
 
 /**
  * The status of a schedule after an observation, without the fields that the writer adds: conditions and the
@@ -15,6 +17,8 @@ export function statusOf(
   memory: LightsOutMemory,
 ): Omit<ScheduleStatus, 'conditions' | 'observedGeneration'> {
   const { run, failing, approved, lastUpscale, lastDownscale } = memory;
+  const savings = savingsStatus(memory.savings);
+  const leftAlone = plan === null ? [] : leftAloneOf(plan);
   const overrides = memory.overrides.filter(({ until }) => until > at);
   const moment = (name: string, when: number | null): Readonly<Record<string, string>> =>
     when === null ? {} : { [name]: formatInstant(when) };
@@ -26,6 +30,10 @@ export function statusOf(
     ...moment('nextUpscaleTime', period?.nextUpscale ?? null),
     ...moment('nextDownscaleTime', period?.nextDownscale ?? null),
     ...(plan === null ? {} : { namespaces: plan.namespaces.slice(0, NAMED_NAMESPACES), workloadStats: plan.stats }),
+    ...(plan?.scope === undefined
+      ? {}
+      : { scope: { ...plan.scope, ...(leftAlone.length === 0 ? {} : { leftAlone: [...leftAlone] }) } }),
+    ...(schedule?.calendars === undefined ? {} : { calendarsDigest: schedule.calendars.digest }),
     ...(run === null
       ? {}
       : {
@@ -58,6 +66,7 @@ export function statusOf(
           },
         }),
     savedReplicaHours: replicaHours(memory.savings),
-    ...(approved === null ? {} : { approved: { by: approved.by, at: formatInstant(approved.at) } }),
+    ...(savings === undefined ? {} : { savings }),
+    ...(approved === null ? {} : { approved: { ...approved, at: formatInstant(approved.at) } }),
   };
 }

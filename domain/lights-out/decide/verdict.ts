@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ReadyCondition } from './observation.ts';
+import type { Approving } from '../workload/approved.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 
 /** The phase of a schedule's workflow; the value of the search attribute `HeadroomPhase`. */
@@ -60,6 +61,8 @@ export type LightsOutVerdict = VerdictStatus &
     | { readonly kind: 'end' }
     /** The finalizer is added before the first write and removed after the last. */
     | { readonly kind: 'finalizer'; readonly isPresent: boolean }
+    /** Somebody has approved what is in scope, which is kept first. */
+    | { readonly kind: 'approve'; readonly approval: Approving }
     | { readonly kind: 'scale'; readonly items: readonly PlanItem[] }
     | { readonly kind: 'wait'; readonly until: EpochMs | null }
   );

@@ -3,8 +3,8 @@
  * that CEL can express.
  */
 import { type Rule, type Schema, structuralSchemas } from '../../kernel/structural-schema.ts';
-import { GROUP, KIND, PLURAL, VERSION } from './names.ts';
-import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from './problems.ts';
+import { GROUP, KIND, PLURAL, UNCONFIRMED_SELECTOR, VERSION } from './names.ts';
+import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES, WINDOW_COUNT } from './problems.ts';
 import { scheduleSpec, scheduleStatus } from './schedule.ts';
 
 const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
@@ -60,6 +60,8 @@ const EXCEPTION_RULES: readonly Rule[] = [
   },
 ];
 
+const WINDOW_RULES: readonly Rule[] = [{ rule: 'has(self.replicas) != has(self.percent)', message: WINDOW_COUNT }];
+
 /** More than eight digits may exceed CEL's durations, which would be an evaluation error instead of a rejection. */
 function upTo(longest: string): readonly Rule[] {
   return [
@@ -78,10 +80,23 @@ function durationOf(longest: string): Schema {
   return { ...DURATION_BOUNDS, 'x-kubernetes-validations': upTo(longest) };
 }
 
-const SPEC_RULES: readonly Rule[] = [
+/** Whether a spec in CEL has a selector that selects every namespace. */
+function selectsAll(spec: string): string {
+  const selector = `${spec}.namespaceSelector`;
+  const isWithout = (part: string) => `(!has(${selector}.${part}) || size(${selector}.${part}) == 0)`;
+  return `has(${selector}) && ${isWithout('matchLabels')} && ${isWithout('matchExpressions')}`;
+}
+
+const SPEC_RULES: readonly (Rule & { readonly optionalOldSelf?: boolean })[] = [
   {
     rule: 'has(self.namespaceSelector) || has(self.namespaces) && size(self.namespaces) > 0',
     message: NO_NAMESPACES,
+  },
+  {
+    // One that is stored already goes on, and can still be changed.
+    rule: `!(${selectsAll('self')}) || has(self.allNamespaces) && self.allNamespaces || oldSelf.hasValue() && ${selectsAll('oldSelf.value()')}`,
+    optionalOldSelf: true,
+    message: UNCONFIRMED_SELECTOR,
   },
 ];
 
@@ -90,6 +105,9 @@ const ADDITIONS: Readonly<Record<string, Schema>> = {
   spec: { description: 'What is to happen, and when.', 'x-kubernetes-validations': SPEC_RULES },
   'spec.upscale': { 'x-kubernetes-validations': CRON_RULES },
   'spec.downscale': { 'x-kubernetes-validations': CRON_RULES },
+  'spec.windows[]': { 'x-kubernetes-validations': WINDOW_RULES },
+  'spec.windows[].upscale': { 'x-kubernetes-validations': CRON_RULES },
+  'spec.windows[].downscale': { 'x-kubernetes-validations': CRON_RULES },
   ...selectorAdditions('spec.namespaceSelector'),
   ...selectorAdditions('spec.excludeLabels'),
   ...selectorAdditions('spec.priorities[].selector'),

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ScheduleState } from './names.ts';
 import type { Period } from './period.ts';
+import type { WorkloadSelection } from './scope.ts';
 import type { ScheduleStatus } from './schedule.ts';
 
 /**
@@ -15,9 +16,18 @@ export interface InEffect {
   readonly since: EpochMs | null;
   readonly from: EpochMs;
   readonly generation: number;
+  /** The digest of its calendars. Absent: it has none. */
+  readonly calendars?: string;
   /** Not suspended, no dry run, and approved if required. */
   readonly isActive: boolean;
+  /** Which workloads of its namespaces it selects. Absent in the memory of an earlier release. */
+  readonly selection?: WorkloadSelection;
+  /** Edits since `from` that may have widened that: until when which selection held. The newest ones; absent: none. */
+  readonly earlier?: readonly { readonly until: EpochMs; readonly selection: WorkloadSelection }[];
 }
+
+/** Edits of one night that are remembered. */
+const EARLIER = 5;
 
 /** The state in effect now, given the state at the last observation (null before the first). */
 export function inEffectNow(
@@ -26,27 +36,57 @@ export function inEffectNow(
     period: { state, since },
     now,
     generation,
+    calendars,
     isActive,
     createdAt,
     status,
+    selection,
   }: {
     readonly period: Pick<Period, 'state' | 'since'>;
     readonly now: EpochMs;
     readonly generation: number;
+    readonly calendars?: string | undefined;
     readonly isActive: boolean;
     readonly createdAt: EpochMs;
     readonly status: Pick<ScheduleStatus, 'state' | 'stateSince'>;
+    readonly selection?: WorkloadSelection;
   },
 ): InEffect {
-  const current = { state, since, generation, isActive };
+  const current = {
+    state,
+    since,
+    generation,
+    isActive,
+    ...(calendars === undefined ? {} : { calendars }),
+    ...(selection === undefined ? {} : { selection }),
+  };
   if (before === null)
     return { ...current, from: Math.max(since ?? createdAt, createdAt, heldSince(status, state, now)) };
   if (isActive && !before.isActive) return { ...current, from: now };
-  if (state === before.state && (since === before.since || generation !== before.generation)) {
-    return { ...current, from: before.from };
+  const isEdited = isEditedSince(before, { generation, calendars });
+  if (state === before.state && (since === before.since || isEdited)) {
+    const earlier = earlierSelections(before, selection, now);
+    return { ...current, from: before.from, ...(earlier.length === 0 ? {} : { earlier }) };
   }
   // A transition applies from its own moment, however late it is noticed; an edit applies from now on.
-  return { ...current, from: generation === before.generation ? Math.max(since ?? now, before.from) : now };
+  return { ...current, from: isEdited ? now : Math.max(since ?? now, before.from) };
+}
+
+/** Whether the schedule or one of its calendars is another one by now. */
+export function isEditedSince(
+  before: Pick<InEffect, 'generation' | 'calendars'>,
+  { generation, calendars }: { readonly generation: number; readonly calendars: string | undefined },
+): boolean {
+  return generation !== before.generation || calendars !== before.calendars;
+}
+
+function earlierSelections(
+  { selection: before, earlier = [] }: InEffect,
+  selection: WorkloadSelection | undefined,
+  now: EpochMs,
+): NonNullable<InEffect['earlier']> {
+  if (before === undefined || JSON.stringify(before) === JSON.stringify(selection)) return earlier;
+  return [...earlier, { until: now, selection: before }].slice(-EARLIER);
 }
 
 /** The moment according to the status of an earlier run that was terminated. */

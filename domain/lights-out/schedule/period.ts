@@ -21,19 +21,38 @@ import {
   previousEdge,
   readExceptions,
 } from './exceptions.ts';
+import type { Level } from './level.ts';
 import { DAY_MS } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleSpec } from './schedule.ts';
+import {
+  type OwnPatterns,
+  readWindows,
+  stateAt,
+  stateChanges,
+  stateSince,
+  type Windows,
+  windowsOf,
+} from './windows.ts';
 
 /** The input of a period. */
-export type Timing = Pick<ScheduleSpec, 'upscale' | 'downscale' | 'timezone' | 'exceptions'>;
+export type Timing = Pick<ScheduleSpec, 'upscale' | 'downscale' | 'timezone' | 'exceptions'> &
+  Partial<Pick<ScheduleSpec, 'windows' | 'downscaleReplicas'>> & {
+    /** Patterns that take the place of the schedule's own, within what it allows. */
+    readonly own?: OwnPatterns;
+  };
 
-/** A change of state at a moment. `exception` is the reason or the dates of the exception that causes it. */
+/**
+ * A change at a moment: of the state, or of what is kept while down. `exception` is the reason or the dates of the exception
+ * that causes it.
+ */
 export interface Transition {
   readonly at: EpochMs;
   readonly state: ScheduleState;
   readonly exception: string | null;
+  /** What is kept from then on. Only of a schedule with windows, while down. */
+  readonly level?: Level;
 }
 
 export interface Period {
@@ -42,7 +61,9 @@ export interface Period {
   readonly since: EpochMs | null;
   /** The reason or the dates of the exception in force. */
   readonly exception: string | null;
-  /** The next change of state; null when there is none within ten years. */
+  /** What is kept now, and since when. Only of a schedule with windows, while down; any other keeps `downscaleReplicas`. */
+  readonly level?: Level & { readonly since: EpochMs | null };
+  /** The next change; null when there is none within ten years. */
   readonly next: Transition | null;
   /** The next runs of the crons themselves. */
   readonly nextUpscale: EpochMs | null;
@@ -52,26 +73,52 @@ export interface Period {
 /** How far ahead a change of state is searched for: leap days may be eight years apart. */
 const HORIZON_MS = 3653 * DAY_MS;
 
-/** The maximum of changes in one result of `transitions`: one every ten minutes for two weeks. */
-export const MAX_TRANSITIONS = 2_016;
+/** The maximum of changes in one result of `transitions`: ten a day for a year. */
+export const MAX_TRANSITIONS = 3_660;
 
 interface ReadTiming {
   readonly pair: CronPair;
   readonly exceptions: Exceptions;
+  /** Null for a schedule without windows. */
+  readonly windows: Windows | null;
 }
 
-function read({ upscale, downscale, timezone, exceptions }: Timing): ReadTiming {
+function read({
+  upscale,
+  downscale,
+  timezone,
+  exceptions: written,
+  windows = [],
+  downscaleReplicas,
+  own,
+}: Timing): ReadTiming {
   const unknownZone = zoneProblem(timezone);
   if (unknownZone !== null) throw new RangeError(unknownZone);
-  return { pair: cronPair(upscale, downscale, timezone), exceptions: readExceptions(exceptions, timezone) };
+  const [pair, exceptions] = [cronPair(upscale, downscale, timezone), readExceptions(written, timezone)];
+  if (windows.length === 0 && own === undefined) return { pair, exceptions, windows: null };
+  const level = { replicas: downscaleReplicas ?? 0 };
+  const schedule = readWindows({ pair, level }, windows, exceptions);
+  return { pair, exceptions, windows: own === undefined ? schedule : windowsOf(own, schedule) };
 }
 
 /** The problems of a schedule's crons, time zone and exceptions; empty when all are valid. */
-export function timingProblems({ upscale, downscale, timezone, exceptions }: Timing): readonly ScheduleProblem[] {
+export function timingProblems({
+  upscale,
+  downscale,
+  timezone,
+  exceptions,
+  windows = [],
+}: Timing): readonly ScheduleProblem[] {
   const problems = [
     { field: 'spec.upscale', message: cronProblem(upscale, timezone) },
     { field: 'spec.downscale', message: cronProblem(downscale, timezone) },
     { field: 'spec.timezone', message: zoneProblem(timezone) },
+    ...windows.flatMap((window, index) =>
+      (['upscale', 'downscale'] as const).map((pattern) => ({
+        field: `spec.windows[${index}].${pattern}`,
+        message: cronProblem(window[pattern], timezone),
+      })),
+    ),
   ];
   return [
     ...problems.flatMap(({ field, message }) => (message === null ? [] : [{ field, message }])),
@@ -88,8 +135,13 @@ export function timingProblems({ upscale, downscale, timezone, exceptions }: Tim
  * @throws {RangeError} for a schedule with `timingProblems`, other than a cron that never runs
  */
 export function periodAt(timing: Timing, now: EpochMs): Period {
-  const { pair, exceptions } = read(timing);
+  const { pair, exceptions, windows } = read(timing);
   const at = Math.floor(now / 1000) * 1000;
+  const runs = {
+    nextUpscale: runAfter(pair.up, pair.zone, at),
+    nextDownscale: runAfter(pair.down, pair.zone, at),
+  };
+  if (windows !== null) return { ...windowedPeriodAt(windows, at), ...runs };
   const forced = forcedAt(exceptions, at);
   const [next = null] = changes({ pair, exceptions }, at, at + HORIZON_MS);
   return {
@@ -97,9 +149,15 @@ export function periodAt(timing: Timing, now: EpochMs): Period {
     since: effectiveSince({ pair, exceptions }, at),
     exception: forced?.label ?? null,
     next,
-    nextUpscale: runAfter(pair.up, pair.zone, at),
-    nextDownscale: runAfter(pair.down, pair.zone, at),
+    ...runs,
   };
+}
+
+function windowedPeriodAt(windows: Windows, at: EpochMs): Omit<Period, 'nextUpscale' | 'nextDownscale'> {
+  const { state, exception, level } = stateAt(windows, at);
+  const { since, levelSince } = stateSince(windows, at);
+  const [next = null] = stateChanges(windows, at, at + HORIZON_MS);
+  return { state, since, exception, next, ...(level === undefined ? {} : { level: { ...level, since: levelSince } }) };
 }
 
 /**
@@ -110,14 +168,20 @@ export function periodAt(timing: Timing, now: EpochMs): Period {
  */
 export function transitions(timing: Timing, after: EpochMs, until: EpochMs): readonly Transition[] {
   const found: Transition[] = [];
-  for (const change of changes(read(timing), after, until)) {
+  const timings = read(timing);
+  const { windows } = timings;
+  for (const change of windows === null ? changes(timings, after, until) : stateChanges(windows, after, until)) {
     found.push(change);
     if (found.length === MAX_TRANSITIONS) break;
   }
   return found;
 }
 
-function* changes({ pair, exceptions }: ReadTiming, after: EpochMs, until: EpochMs): Generator<Transition, void> {
+function* changes(
+  { pair, exceptions }: Pick<ReadTiming, 'pair' | 'exceptions'>,
+  after: EpochMs,
+  until: EpochMs,
+): Generator<Transition, void> {
   const cronChangeAfter = (at: EpochMs) => nextCronChange(pair, byCron, at, until) ?? Infinity;
   let byCron = cronStateAt(pair, after);
   let cronChange = cronChangeAfter(after);
@@ -149,7 +213,7 @@ function otherThan(state: ScheduleState): ScheduleState {
   return state === 'Up' ? 'Down' : 'Up';
 }
 
-function effectiveSince({ pair, exceptions }: ReadTiming, now: EpochMs): EpochMs | null {
+function effectiveSince({ pair, exceptions }: Pick<ReadTiming, 'pair' | 'exceptions'>, now: EpochMs): EpochMs | null {
   const state = forcedAt(exceptions, now)?.state ?? cronStateAt(pair, now);
   let since: EpochMs | null = null;
   let at = now;

@@ -20,11 +20,15 @@ export const LONGEST_GRACE = '168h';
 export const NO_NAMESPACES =
   'selects no namespace: expected names in namespaces, or a namespaceSelector (an empty one, {}, selects all)';
 
+/** The problem of a window with no count, or with two. */
+export const WINDOW_COUNT = 'expected either replicas or percent: how much a window keeps';
+
 /** Everything that makes a schedule invalid; empty when it is valid. Never throws. */
 export function scheduleProblems(spec: ScheduleSpec): readonly ScheduleProblem[] {
   const { upscaleRateLimit, downscaleRateLimit, priorities, namespaceSelector, excludeLabels } = spec;
   return [
     ...timingProblems(spec),
+    ...windowProblems(spec),
     ...namespaceProblems(spec),
     ...selectorProblems(namespaceSelector, 'spec.namespaceSelector'),
     ...selectorProblems(excludeLabels, 'spec.excludeLabels'),
@@ -38,6 +42,14 @@ export function scheduleProblems(spec: ScheduleSpec): readonly ScheduleProblem[]
 
 function namespaceProblems({ namespaces, namespaceSelector }: ScheduleSpec): readonly ScheduleProblem[] {
   return namespaces.length > 0 || namespaceSelector !== undefined ? [] : [{ field: 'spec', message: NO_NAMESPACES }];
+}
+
+function windowProblems({ windows }: ScheduleSpec): readonly ScheduleProblem[] {
+  return windows.flatMap(({ replicas, percent }, index) =>
+    (replicas === undefined) === (percent === undefined)
+      ? [{ field: `spec.windows[${index}]`, message: WINDOW_COUNT }]
+      : [],
+  );
 }
 
 function rateLimitProblems(field: string, limit: RateLimit | undefined): readonly ScheduleProblem[] {

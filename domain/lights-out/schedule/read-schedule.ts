@@ -70,6 +70,7 @@ const FORMS: Readonly<Record<string, string>> = {
   timezone: 'an IANA time zone, such as Europe/Berlin',
   namespaces: 'the name of a namespace: lower-case letters, digits and dashes',
   excludeNamespaces: 'the name of a namespace: lower-case letters, digits and dashes',
+  calendars: 'the name of a ConfigMap: lower-case letters, digits, dashes and dots',
   delayBetweenBatches: DURATION_FORM,
   readinessTimeout: DURATION_FORM,
   newWorkloadGrace: DURATION_FORM,

@@ -16,13 +16,31 @@ export type RateLimit = z.infer<typeof rateLimit>;
 /** `2026-12-24`, or `12-24` for every year. */
 const day = z.string().regex(/^(?:[0-9]{4}-)?(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/);
 
-const exception = z.object({
+export const scheduleException = z.object({
   from: day.describe('The first day, in the time zone of the schedule: 2026-12-24, or 12-24 for every year.'),
   to: day.optional().describe('The last day, included, in the same form. Absent: the first day only.'),
   state: z.enum(['Up', 'Down']).describe('What holds on these days, whatever the crons say.'),
   reason: z.string().max(200).optional().describe('Shown wherever the exception is.'),
 });
-export type ScheduleException = z.infer<typeof exception>;
+export type ScheduleException = z.infer<typeof scheduleException>;
+
+const scheduleWindow = z.object({
+  upscale: z.string().min(1).max(200).describe('When it ends: a cron pattern of five fields.'),
+  downscale: z.string().min(1).max(200).describe('When it begins: a cron pattern of five fields.'),
+  replicas: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .optional()
+    .describe('Replicas to keep in it; a workload with fewer keeps those. Either this or percent.'),
+  percent: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe('Of the replicas of each workload, rounded up, to keep in it. Either this or replicas.'),
+});
+export type ScheduleWindow = z.infer<typeof scheduleWindow>;
 
 const priorityRule = z.object({
   priority: z
@@ -37,6 +55,11 @@ const namespaceName = z
   .string()
   .max(63)
   .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/);
+
+const configMapName = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/);
 
 /** `spec` of a LightsOutSchedule, with the defaults filled in by `parse`. */
 export const scheduleSpec = z.object({
@@ -70,11 +93,23 @@ export const scheduleSpec = z.object({
     .max(10_000)
     .default(0)
     .describe('Replicas to keep while down; a workload with fewer keeps those.'),
+  windows: z
+    .array(scheduleWindow)
+    .max(20)
+    .default([])
+    .describe('Further times of the day at which less is kept. Where several hold, the least is kept.'),
   exceptions: z
-    .array(exception)
+    .array(scheduleException)
     .max(200)
     .default([])
     .describe('Holidays and one-off exceptions, by local date; the first that matches counts.'),
+  calendars: z
+    .array(configMapName)
+    .max(10)
+    .default([])
+    .describe(
+      "ConfigMaps of Headroom's namespace with exceptions that several schedules share; they count after its own.",
+    ),
   priorities: z
     .array(priorityRule)
     .max(50)
@@ -86,6 +121,29 @@ export const scheduleSpec = z.object({
   newWorkloadGrace: duration
     .default('0')
     .describe('How long a workload that is created while down is left up, whoever created it.'),
+  cronJobs: z
+    .object({
+      catchUp: z
+        .enum(['last', 'none'])
+        .default('last')
+        .describe('Whether a CronJob that missed runs while asleep runs once when it is woken.'),
+    })
+    .default({ catchUp: 'last' })
+    .describe('How CronJobs are woken.'),
+  ownTimes: z
+    .enum(['any', 'wakeLonger', 'sleepLonger', 'ignore'])
+    .default('any')
+    .describe(
+      'What the annotation schedule of a workload or its namespace may do: set any times, only keep it awake longer, only let it sleep longer, or nothing.',
+    ),
+  controllerOwned: z
+    .enum(['skip', 'scale'])
+    .default('skip')
+    .describe('Workloads that another controller owns: left alone, or put to sleep like the others.'),
+  allNamespaces: z
+    .boolean()
+    .default(false)
+    .describe('Confirms that an empty namespaceSelector, which selects every namespace, is meant.'),
   dryRun: z.boolean().default(false).describe('Say what would be done, and do nothing.'),
   requireApproval: z
     .boolean()
@@ -105,6 +163,9 @@ const override = z.object({
 });
 
 const count = z.int().min(0);
+
+/** Numbers with two decimals, as text: an API of Kubernetes has no floating point. */
+const savedHours = z.object({ replicaHours: z.string(), cpuCoreHours: z.string(), memoryGiBHours: z.string() });
 
 /**
  * `status` of a LightsOutSchedule. Every field may be missing, because a schedule is created without a status. Moments
@@ -127,14 +188,30 @@ export const scheduleStatus = z.object({
       statefulsetsScaled: count.optional(),
       cronjobsManaged: count.optional(),
       cronjobsSuspended: count.optional(),
+      rolloutsManaged: count.optional(),
+      rolloutsScaled: count.optional(),
+      scaledjobsManaged: count.optional(),
+      scaledjobsPaused: count.optional(),
     })
     .optional(),
   scalingProgress: z
     .object({ total: count, completed: count, failed: count, inProgress: z.boolean() })
     .optional()
     .describe('Present while workloads are woken or put to sleep.'),
+  scope: z
+    .object({
+      digest: z.string().describe('The same for the same workloads.'),
+      workloads: count,
+      leftAlone: z
+        .array(z.object({ reason: z.string(), workloads: count }))
+        .optional()
+        .describe('How many of what it selects are left as they are, and why.'),
+    })
+    .optional()
+    .describe('The workloads that the schedule puts to sleep and wakes.'),
   conditions: z.array(condition).optional(),
   overrides: z.array(override).optional().describe('What operators asked for, until when.'),
+  calendarsDigest: z.string().optional().describe('Of what its calendars said when it was last observed.'),
   paused: z
     .object({ by: z.string(), at: z.string().optional(), reason: z.string().optional() })
     .optional()
@@ -143,7 +220,28 @@ export const scheduleStatus = z.object({
     .string()
     .optional()
     .describe('Replica-hours that were not run because of this schedule, with one decimal.'),
-  approved: z.object({ by: z.string(), at: z.string() }).optional().describe('Who approved the first run, and when.'),
+  savings: z
+    .object({
+      since: z.string(),
+      until: z.string().describe('As of when the sums are.'),
+      months: z
+        .array(savedHours.extend({ month: z.string() }))
+        .describe('By month of UTC, the newest first; at most 13.'),
+      namespaces: z
+        .array(savedHours.extend({ namespace: z.string() }))
+        .describe('The most CPU first; at most 200, and (others) for the rest.'),
+    })
+    .optional()
+    .describe('What was not run because of this schedule, by what the templates of the pods request.'),
+  approved: z
+    .object({
+      by: z.string(),
+      at: z.string(),
+      digest: z.string().optional().describe('Of the workloads that were approved. Absent: whatever is selected.'),
+      workloads: count.optional(),
+    })
+    .optional()
+    .describe('Who approved the workloads, and when.'),
 });
 export type ScheduleStatus = z.infer<typeof scheduleStatus>;
 

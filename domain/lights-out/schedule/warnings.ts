@@ -2,6 +2,7 @@
 import { listText } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { mayClash } from './overlap.ts';
+import { UNCONFIRMED_SELECTOR } from './names.ts';
 import type { RateLimit, ScheduleException, ScheduleSpec } from './schedule.ts';
 import { SYSTEM_NAMESPACES } from './scope.ts';
 import { isEmptySelector } from '../../kernel/label-selector.ts';
@@ -66,10 +67,13 @@ function selectionWarnings(spec: ScheduleSpec, untouched: readonly string[]): re
   if (isListed && namespaces.every((name) => untouched.includes(name) || excludeNamespaces.includes(name))) {
     warnings.push('selects nothing: every namespace of spec.namespaces is excluded or protected');
   }
-  if (namespaceSelector !== undefined && isEmptySelector(namespaceSelector)) {
-    warnings.push('spec.namespaceSelector is empty and selects every namespace that is neither excluded nor protected');
-  }
+  if (isUnconfirmed(spec)) warnings.push(`spec.${UNCONFIRMED_SELECTOR}`);
   return warnings;
+}
+
+/** Whether a schedule selects every namespace without saying that this is meant. */
+export function isUnconfirmed({ namespaceSelector, allNamespaces }: ScheduleSpec): boolean {
+  return !allNamespaces && namespaceSelector !== undefined && isEmptySelector(namespaceSelector);
 }
 
 function patternWarnings({ upscale, downscale }: ScheduleSpec): readonly string[] {

@@ -152,6 +152,21 @@ export function holdAutoscalers(
   });
 }
 
+/**
+ * Whether Headroom itself lets an autoscaler have this number of replicas: that the autoscaler wrote it is not against the
+ * schedule, which may keep fewer by now.
+ */
+export function isHeldAt({ autoscalers }: Pick<Workload, 'autoscalers'>, replicas: number): boolean {
+  return autoscalers.some((autoscaler) => {
+    const isOurs = (field: 'maxReplicas' | 'paused'): boolean =>
+      managerClass(autoscaler.setBy?.[field]?.manager ?? null, []) === 'ours';
+    if (!isHeld(autoscaler)) return false;
+    return autoscaler.kind === 'ScaledObject'
+      ? isOurs('paused') && autoscaler.annotations[KEDA_PAUSED_REPLICAS] === `${replicas}`
+      : isOurs('maxReplicas') && replicas <= autoscaler.maxReplicas;
+  });
+}
+
 /** Whether somebody restored the bounds of a held autoscaler, as GitOps does when Git contains them. */
 export function areReset(workload: Pick<Workload, 'autoscalers'>, level: number, context: AutoscalerContext): boolean {
   return ownOf(workload, context).some((autoscaler) => {

@@ -2,21 +2,22 @@
  * Decides what happens to one workload now. People's changes take precedence over the schedule. What the schedule
  * changed is restored exactly once: the annotations on a workload say whether there is anything to restore.
  */
-import { truncate } from '../../kernel/sentence.ts';
 import { parseDuration } from '../../kernel/duration.ts';
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import {
   areReset,
   changedByPerson,
   type Held,
   holdAutoscalers,
+  isHeldAt,
   isResumed,
   releaseAutoscalers,
   resumeAutoscalers,
 } from './autoscalers.ts';
 import { change, keep } from './step.ts';
-import { excludeAdvice } from './advice.ts';
-import { type Desired, desiredOf, wholeSecond } from './desired.ts';
+import { contestedSentence, graceSentence, personsAutoscalerSentence, personsSentence } from './sentences.ts';
+import { type Desired, wholeSecond } from './desired.ts';
+import { type Act, type FoundAtNight, judge } from './judge.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
 import {
   scaledDownMetadata,
@@ -31,12 +32,11 @@ import {
   SUSPENDED_BY_US,
   withoutSavedState,
 } from './saved-state.ts';
-import { annotatedOwner, ownerOf } from './ownership.ts';
+import { type Wanted, wantedOf } from './wanted.ts';
 import type { ChangeReason, Evaluation, EvaluationContext } from './evaluation.ts';
-import { isInScope } from '../schedule/scope.ts';
+import { replicasAt } from '../schedule/level.ts';
 import { type ScopedNamespace, type Workload, workloadName } from './workload.ts';
 
-const NAME_LENGTH = 60;
 /**
  * The field managers of the HorizontalPodAutoscaler: normally a part of kube-controller-manager, sometimes run
  * separately.
@@ -52,44 +52,95 @@ export function evaluate(
   namespace: ScopedNamespace | null,
   context: EvaluationContext,
 ): Evaluation {
-  // An object that is deleted with its namespace never runs again.
-  if (workload.isDeleting || namespace?.isDeleting === true) return keep('Deleting');
-  const isOurs = annotatedOwner(workload, context) === context.schedule;
-  if (context.isRestoringAll) return restored(workload, context, 'ScheduleDeleted', isOurs, false);
-  if (context.spec.suspend) return keep('AsDesired');
-  if (namespace === null || !isInScope(workload, namespace, context.spec, context.protectedNamespaces)) {
-    return restored(workload, context, 'LeftScope', isOurs, false);
-  }
-  const owner = ownerOf(workload, namespace, context);
-  if (owner !== context.schedule) {
-    const why =
-      annotatedOwner(workload, context) === owner ? 'put it to sleep and wakes it' : 'is older and selects it too';
-    const left = keep('OwnedByOther', `it belongs to the schedule ${owner}, which ${why}`);
-    return restored(workload, context, 'Released', false, false, left);
-  }
-  const desired = desiredOf(workload, namespace, context);
-  if (desired.state === 'Up') return restored(workload, context, 'Up', true, true);
+  return evaluateWanted(workload, wantedOf(workload, namespace, context), context);
+}
+
+/** The same where it is known what is wanted of it. */
+export function evaluateWanted(workload: Workload, wanted: Wanted, context: EvaluationContext): Evaluation {
+  const night: Desired = wanted.state === 'Down' ? wanted.night : AWAKE;
   // A workload whose write failed is still up because of that, and not because somebody scaled it up.
-  const isCompleted = desired.isCompleted && !isFailing(workload, context);
-  return scaleDown({ workload, context, desired: { ...desired, isCompleted }, savedState: savedStateOf(workload) });
+  const isCompleted = night.isCompleted && !isFailing(workload, context);
+  const savedState = savedStateOf(workload);
+  const situation: Situation = { workload, context, wanted, savedState, desired: { ...night, isCompleted } };
+  return ACTS[judge(wanted.state === 'Down' ? foundOf(situation) : { wanted: wanted.state })](situation);
+}
+
+const AWAKE: Desired = { state: 'Up', since: null, isCompleted: false, level: {} };
+
+const ACTS: Readonly<Record<Act, (situation: Situation) => Evaluation>> = {
+  leave: left,
+  wake: restored,
+  leaveToPerson: kept,
+  wait: waiting,
+  holdAutoscalers: atRest,
+  complete: atLevel,
+  putToLevel: (situation) => downAs(situation, 'DownTo'),
+  putToLevelAgain: (situation) => contestedUp(situation) ?? downAs(situation, 'DownAgain'),
+  putToSleep: (situation) => downAnew(situation, 'Down'),
+  putToSleepAgain: (situation) => contestedUp(situation) ?? downAnew(situation, 'DownAgain'),
+};
+
+/** The row of the table. */
+function foundOf(situation: Situation): FoundAtNight {
+  const { workload, savedState } = situation;
+  const isMarked = isScaledDown(savedState, workload.kind);
+  const difference = valueOf(workload) - keptOf(situation);
+  const level = difference > 0 ? 'above' : difference < 0 && isMarked ? 'below' : 'at';
+  if (!isMarked) return { wanted: 'Down', mark: 'unmarked', level, ...changedBy(situation) };
+  // An autoscaler that Headroom itself lets have this number.
+  const isHeld = level === 'above' && isHeldAt(workload, valueOf(workload));
+  return { wanted: 'Down', mark: 'marked', level, ...(isHeld ? HELD : wokenBy(situation)) };
+}
+
+const HELD = { who: 'ours', when: 'since' } as const;
+
+/** Replicas; of a CronJob 1 while it runs and 0 while it is suspended. */
+function valueOf({ replicas, isSuspended }: Workload): number {
+  return replicas ?? (isSuspended ? 0 : 1);
+}
+
+/** Who changed the replicas of a marked workload, and whether that was in an earlier night whose morning was missed. */
+function wokenBy(situation: Situation): Pick<FoundAtNight, 'who' | 'when'> {
+  const { workload, context, desired } = situation;
+  const { changed } = workload;
+  const who = isAnswered(situation) ? 'person' : classOfChange(situation);
+  if (who === 'machine' && isResumed(workload, heldOf(situation), context)) return { who: 'person', when: 'since' };
+  // The replicas that a person set in an earlier night are those to restore.
+  const at = changed?.at ?? changed?.latest ?? null;
+  const isOld = at !== null && desired.since !== null && at < wholeSecond(desired.since);
+  // If something keeps it up, a later status does not tell when it was scaled.
+  const isKeptUp = changed?.at == null && isFailing(workload, context);
+  return { who, when: isOld || isKeptUp ? 'before' : 'since' };
+}
+
+/** Who made or changed an unmarked workload, and whether that was surely in this night. */
+function changedBy(situation: Situation): Pick<FoundAtNight, 'who' | 'when'> {
+  const { workload, context, desired } = situation;
+  const { changed } = workload;
+  if (isPersons(situation)) return { who: 'person', when: 'since' };
+  const who = classOfChange(situation);
+  if (graceUntil(situation) !== null) return { who, when: 'new' };
+  const isChanged = changed !== null && changed.at !== null && desired.since !== null && changed.at > desired.since;
+  if (who === 'machine' && isChanged && isResumed(workload, heldOf(situation), context)) {
+    return { who: 'person', when: 'since' };
+  }
+  const isAgain = who !== 'person' && isChanged && desired.isCompleted && !isCreatedSince(situation);
+  return { who, when: isAgain ? 'since' : 'before' };
 }
 
 function isFailing(workload: Workload, { failing }: EvaluationContext): boolean {
   return failing.includes(workloadName(workload));
 }
 
-/**
- * Restores a workload that should be up as far as this schedule is concerned. `isOurs`: its annotations may be removed.
- * `isOwner`: on its autoscalers, annotations of a schedule that does not exist may be removed too.
- */
-function restored(
-  workload: Workload,
-  context: EvaluationContext,
-  reason: ChangeReason,
-  isOurs: boolean,
-  isOwner: boolean,
-  otherwise: Evaluation = keep('AsDesired'),
-): Evaluation {
+/** Nothing is written. */
+function left({ wanted, workload: { replicas } }: Situation): Evaluation {
+  return wanted.state === 'Down' ? keep(replicas === null ? 'SuspendedByUser' : 'AtRest') : wanted.otherwise;
+}
+
+/** Restores a workload that should be up as far as this schedule is concerned. */
+function restored({ workload, context, wanted }: Situation): Evaluation {
+  if (wanted.state !== 'Up') return keep('AsDesired');
+  const { reason, isOurs, isOwner, otherwise } = wanted;
   const savedState = isOurs ? withoutSavedState(workload) : {};
   const autoscalers = releaseAutoscalers(workload, context, isOwner);
   if (isEmptyPatch(savedState)) {
@@ -123,33 +174,24 @@ function isSuspendedAgain({ changed }: Workload, { since }: SavedState): boolean
   return managerClass(changed.manager, []) !== 'ours' && changed.at > since;
 }
 
-/** A workload that the schedule owns and that should be asleep. */
 interface Situation {
   readonly workload: Workload;
   readonly context: EvaluationContext;
+  readonly wanted: Wanted;
+  /** Since when it is to be asleep, for a workload that is. */
   readonly desired: Desired;
   readonly savedState: SavedState;
 }
 
-function scaleDown(situation: Situation): Evaluation {
-  const { workload, savedState } = situation;
-  const isAnnotated = isScaledDown(savedState, workload.kind);
-  if (workload.replicas === null) {
-    if (workload.isSuspended) return isAnnotated ? atLevel(situation, 0) : keep('SuspendedByUser');
-    return isAnnotated ? scaledUpAgain(situation) : scaledUp(situation);
-  }
-  if (!isAnnotated)
-    return workload.replicas <= situation.context.spec.downscaleReplicas ? atRest(situation) : scaledUp(situation);
-  const level = levelOf(situation);
-  const wasOurs = classOfChange(situation) === 'ours';
-  if (workload.replicas > level) return wasOurs ? downAs(situation, 'DownTo') : scaledUpAgain(situation);
-  return workload.replicas < level && wasOurs ? downAs(situation, 'DownTo') : atLevel(situation, level);
+/** How many replicas a workload keeps while asleep. */
+function levelOf({ workload, desired, savedState }: Situation): number {
+  const original = savedState.original === null ? (workload.replicas ?? 0) : originalReplicas(savedState);
+  return replicasAt(desired.level, original);
 }
 
-/** How many replicas a workload keeps while asleep. */
-function levelOf({ workload, context, savedState }: Situation): number {
-  const original = savedState.original === null ? (workload.replicas ?? 0) : originalReplicas(savedState);
-  return Math.min(original, context.spec.downscaleReplicas);
+/** The same of any workload; a CronJob keeps nothing. */
+function keptOf(situation: Situation): number {
+  return situation.workload.replicas === null ? 0 : levelOf(situation);
 }
 
 /** At which number of replicas its autoscalers hold it, and since when. */
@@ -175,19 +217,18 @@ function isAnswered(situation: Situation): boolean {
 /** Not annotated, with no more replicas than the schedule keeps: only its autoscalers must not scale it up. */
 function atRest(situation: Situation): Evaluation {
   const { workload, context, desired } = situation;
-  const left = keep('AtRest');
   const level = workload.replicas ?? 0;
   const isLeft = isResumed(workload, { level, since: desired.since }, context);
-  if (isPersons(situation) || graceUntil(situation) !== null || isLeft) return left;
-  const autoscalers = holdAutoscalers(workload, level, context);
+  const autoscalers = isLeft ? [] : holdAutoscalers(workload, level, context);
   return autoscalers.length === 0
-    ? left
+    ? left(situation)
     : change(workload, context, { direction: 'Down', reason: 'Down', autoscalers });
 }
 
 /** Annotated and at its sleeping level: completes the annotations and holds the autoscalers. */
-function atLevel(situation: Situation, level: number): Evaluation {
+function atLevel(situation: Situation): Evaluation {
   const { workload, context, desired } = situation;
+  const level = keptOf(situation);
   const savedState = missingOwnerMetadata(situation);
   const held = { level, since: desired.since };
   const isLeft = isResumed(workload, held, context);
@@ -195,8 +236,7 @@ function atLevel(situation: Situation, level: number): Evaluation {
   if (isEmptyPatch(savedState) && autoscalers.length === 0) {
     const person = changedByPerson(workload, held, context);
     if (person === null) return keep('AsDesired');
-    const what = 'changed its autoscaler, while it was to sleep. That is left until the schedule wakes it';
-    return keep('ChangedByPerson', `${truncate(person, NAME_LENGTH)} ${what}`);
+    return keep('ChangedByPerson', personsAutoscalerSentence(person));
   }
   if (!isLeft && areReset(workload, level, context)) {
     const contested = contestedBy(situation, 'somebody', 'restored the bounds of its autoscaler');
@@ -212,40 +252,9 @@ function missingOwnerMetadata({ context: { schedule }, savedState }: Situation):
   return savedState.managedBy === schedule && savedState.label === labelValue(schedule) ? {} : ownerMetadata(schedule);
 }
 
-/** Annotated, but up: somebody scaled it up while it should be asleep. */
-function scaledUpAgain(situation: Situation): Evaluation {
-  const { workload, context, desired } = situation;
-  const { changed } = workload;
-  const by = isAnswered(situation) ? 'person' : classOfChange(situation);
-  if (by === 'person') {
-    // A change from an earlier night whose morning was missed: the replicas set then are those to restore.
-    const at = changed?.at ?? changed?.latest ?? null;
-    const isOld = at !== null && desired.since !== null && at < wholeSecond(desired.since);
-    // If something keeps it up, a later status does not tell when it was scaled.
-    const isKeptUp = changed?.at == null && isFailing(workload, context);
-    return isOld || isKeptUp ? downAnew(situation, 'Down') : kept(situation, true);
-  }
-  if (by === 'machine' && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
-  if (by === 'ours') return downAs(situation, 'DownTo');
-  return contestedBy(situation, changed?.manager ?? 'somebody', 'scaled it up') ?? downAs(situation, 'DownAgain');
-}
-
-/** Not annotated, and up. */
-function scaledUp(situation: Situation): Evaluation {
-  const { workload, context, desired } = situation;
-  const { changed } = workload;
-  if (isPersons(situation)) return kept(situation, !isCreatedByPerson(situation));
-  const grace = graceUntil(situation);
-  if (grace !== null) {
-    return keep('Grace', `it is new, and is put to sleep at ${formatInstant(grace)}`, grace);
-  }
-  const by = classOfChange(situation);
-  const isNew = isCreatedSince(situation);
-  const isChanged = changed !== null && changed.at !== null && desired.since !== null && changed.at > desired.since;
-  if (by === 'machine' && isChanged && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
-  if (!desired.isCompleted || isNew || !isChanged || (by !== 'gitops' && by !== 'machine'))
-    return downAnew(situation, 'Down');
-  return contestedBy(situation, changed.manager, 'scaled it up') ?? downAnew(situation, 'DownAgain');
+/** Not put to sleep again yet, where that was done so often that it rests; null where it does not. */
+function contestedUp(situation: Situation): Evaluation | null {
+  return contestedBy(situation, situation.workload.changed?.manager ?? 'somebody', 'scaled it up');
 }
 
 /**
@@ -281,29 +290,22 @@ function graceUntil(situation: Situation): EpochMs | null {
   return isCreatedSince(situation) && until > context.now ? until : null;
 }
 
-/** A workload that a person scaled up is left alone, with its autoscalers, until the schedule wakes it. */
-function kept(situation: Situation, isChange: boolean): Evaluation {
-  const { workload, context } = situation;
-  const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(situation), context) : [];
-  if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
-  const by = isChange ? workload.changed : null;
-  const who = (isChange ? by?.manager : workload.createdBy) ?? 'somebody unknown';
-  const whoElse = isChange && isAnswered(situation) ? 'somebody scaled it up, then ' : '';
-  const at = isChange ? (by?.at ?? null) : workload.createdAt;
-  const what = !isChange
-    ? 'created it'
-    : workload.replicas === null
-      ? 'resumed it'
-      : `gave it ${replicasOf(workload.replicas)}`;
-  const when = at === null ? '' : ` at ${formatInstant(at)}`;
-  return keep(
-    'ChangedByPerson',
-    `${whoElse}${truncate(who, NAME_LENGTH)} ${what}${when}, while it was to sleep. It is left until the schedule wakes it`,
-  );
+function waiting(situation: Situation): Evaluation {
+  const grace = graceUntil(situation) ?? situation.context.now;
+  return keep('Grace', graceSentence(grace), grace);
 }
 
-function replicasOf(count: number): string {
-  return count === 1 ? '1 replica' : `${count} replicas`;
+/** A workload that a person scaled up is left alone, with its autoscalers, until the schedule wakes it. */
+function kept(situation: Situation): Evaluation {
+  const { workload, context, savedState } = situation;
+  const isChange = isScaledDown(savedState, workload.kind) || !isCreatedByPerson(situation);
+  const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(situation), context) : [];
+  if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
+  const deed = isChange
+    ? { who: workload.changed?.manager ?? null, at: workload.changed?.at ?? null, isAnswered: isAnswered(situation) }
+    : { who: workload.createdBy, at: workload.createdAt, isAnswered: false };
+  const { replicas } = workload;
+  return keep('ChangedByPerson', personsSentence({ ...deed, isCreation: !isChange, replicas }));
 }
 
 /** The evaluation of a contested workload before it may be put to sleep again; null for any other. */
@@ -311,8 +313,7 @@ function contestedBy({ workload, context }: Situation, manager: string, what: st
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
   if (until === undefined || until <= context.now) return null;
-  const detail = `${truncate(manager, NAME_LENGTH)} ${what} again. It is put to sleep at ${formatInstant(until)}. ${excludeAdvice(manager)}`;
-  return keep('Contested', detail, until);
+  return keep('Contested', contestedSentence(manager, what, until), until);
 }
 
 /** Puts it to sleep again with its present annotations. */
@@ -322,13 +323,13 @@ function downAs(situation: Situation, reason: ChangeReason): Evaluation {
 
 /** Puts it to sleep with new annotations: its present state is the one to restore. */
 function downAnew(situation: Situation, reason: ChangeReason): Evaluation {
-  const { workload, context, savedState } = situation;
+  const { workload, context, desired, savedState } = situation;
   const { schedule, now } = context;
   if (workload.replicas === null)
     return down(situation, reason, 0, scaledDownMetadata(workload.kind, SUSPENDED_BY_US, schedule, now));
   const before = savedState.original === null ? 0 : originalReplicas(savedState);
   const original = Math.max(before, workload.replicas);
-  const level = Math.min(original, context.spec.downscaleReplicas);
+  const level = replicasAt(desired.level, original);
   return down(situation, reason, level, scaledDownMetadata(workload.kind, `${original}`, schedule, now));
 }
 

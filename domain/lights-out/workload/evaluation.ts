@@ -1,10 +1,15 @@
 /** The input and the result of the evaluation of a workload. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ScheduleState } from '../schedule/names.ts';
+import type { InEffect } from '../schedule/in-effect.ts';
 import type { Override } from '../schedule/override.ts';
+import type { OwnTimesReader } from '../schedule/own-times.ts';
 import type { Period } from '../schedule/period.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
-import type { Autoscaler, Workload } from './workload.ts';
+import type { ApprovedWorkloads } from './approved.ts';
+import type { UnmarkedUids } from './unmarked.ts';
+import type { RememberedWorkloads } from './remembered.ts';
+import type { Autoscaler, Workload, WorkloadRef } from './workload.ts';
 
 /** Another schedule of the cluster, as a possible owner of a workload. */
 export interface OtherSchedule {
@@ -16,6 +21,8 @@ export interface OtherSchedule {
    * it annotated.
    */
   readonly isIdle: boolean;
+  /** The schedule whose workloads it takes over when that is deleted. Absent: none. */
+  readonly takesOver?: string;
 }
 
 /** The input that all workloads of one observation share. */
@@ -24,7 +31,7 @@ export interface EvaluationContext {
   readonly createdAt: EpochMs;
   readonly spec: ScheduleSpec;
   readonly now: EpochMs;
-  readonly period: Pick<Period, 'state' | 'since'>;
+  readonly period: Pick<Period, 'state' | 'since' | 'level'>;
   /** The schedule is being deleted or gone: everything that it put to sleep is restored unconditionally. */
   readonly isRestoringAll: boolean;
   /** Overrides by command and by the schedule's own annotations; past ones may be included. */
@@ -44,6 +51,22 @@ export interface EvaluationContext {
   readonly contested: Readonly<Record<string, EpochMs>>;
   /** By `workloadName`: workloads that failed before and are written last. */
   readonly failing: readonly string[];
+  /** What the schedule put to sleep, by the memory outside of the workloads. Absent: nothing is known. */
+  readonly remembered?: RememberedWorkloads;
+  /** Since this night began: which workloads the schedule selected until which edit. */
+  readonly earlier?: InEffect['earlier'];
+  /** Namespaces that came into its scope in this night, and when. */
+  readonly joined?: Readonly<Record<string, EpochMs>>;
+  /** When it was edited, resumed or approved in the middle of its present state. Absent: it was not. */
+  readonly actsFrom?: EpochMs;
+  /** Reads annotations with times of their own. Absent: none are followed. */
+  readonly ownTimes?: OwnTimesReader;
+  /** By the beginning of their UIDs: workloads that came into its scope in this night, and when. */
+  readonly joinedWorkloads?: ReadonlyMap<string, EpochMs>;
+  /** What was to be asleep and was not, at the last observation. Absent where that is not known, and for a single write. */
+  readonly unmarked?: UnmarkedUids;
+  /** The workloads that somebody has approved. Absent: none has to be, or whatever is selected is approved. */
+  readonly approved?: ApprovedWorkloads;
 }
 
 /** Why a workload is left alone. */
@@ -58,12 +81,24 @@ export type KeepReason =
   /** Scaled up again by GitOps, and to be put to sleep again later. */
   | 'Contested'
   | 'Grace'
+  /** People exclude it until a moment: see excluded.ts. */
+  | 'Excluded'
   | 'OwnedByOther'
   /** Its namespace is paused. */
   | 'Paused'
   | 'Deleting'
-  /** The annotation wake-until or sleep-until, of the workload or its namespace, cannot be read. */
-  | 'BadAnnotation';
+  /** An annotation of the workload or its namespace cannot be read, or cannot be followed. */
+  | 'BadAnnotation'
+  /** The marks of a sleeping workload are gone; the memory has what it was. */
+  | 'MarkLost'
+  /** The mark and the memory have different numbers. */
+  | 'MarkDiffers'
+  /** A part of the cluster itself: see exempt.ts. */
+  | 'Protected'
+  /** Another controller sets its replicas. */
+  | 'ControllerOwned'
+  /** It joined after the approval, and nobody has approved it. */
+  | 'NotApproved';
 
 /** Why a workload is changed. */
 export type ChangeReason =
@@ -90,22 +125,35 @@ export interface ObjectChange {
   readonly patch: Readonly<Record<string, unknown>>;
 }
 
-/** One item of a plan: a workload and its autoscalers, with their writes in order. */
+/**
+ * One item of a plan: a workload and its autoscalers by their names. What is written is evaluated again from the
+ * objects that are there at the moment of the write.
+ */
 export interface PlanItem {
-  readonly workload: Pick<Workload, 'kind' | 'namespace' | 'name' | 'uid'>;
+  readonly workload: WorkloadRef;
   readonly direction: ScheduleState;
   readonly reason: ChangeReason;
   /** The present and the planned replicas; null for a CronJob. */
   readonly from: number | null;
   readonly to: number | null;
   readonly priority: number;
-  readonly writes: readonly ObjectChange[];
+  /** Absent: it has none. */
+  readonly autoscalers?: readonly Pick<Autoscaler, 'kind' | 'name'>[];
   /** Who had scaled it up, for `DownAgain`. */
   readonly manager?: string;
 }
 
 export type Evaluation =
-  | { readonly kind: 'change'; readonly item: PlanItem }
+  | {
+      readonly kind: 'change';
+      readonly item: PlanItem;
+      /** In the order in which they are to be made. */
+      readonly writes: readonly ObjectChange[];
+      /** What it was before it was put to sleep, and since when it sleeps (RFC 3339). Only for what is put to sleep. */
+      readonly saved?: { readonly original: string; readonly since: string };
+      /** A CronJob that is woken without the run that it missed while asleep. */
+      readonly skipsMissedRuns?: true;
+    }
   | {
       readonly kind: 'keep';
       readonly reason: KeepReason;

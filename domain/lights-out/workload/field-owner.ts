@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { EpochMs } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
-import { FIELD_MANAGER } from '../schedule/names.ts';
+import { FIELD_MANAGER, KEDA_PAUSED } from '../schedule/names.ts';
 import type { FieldChange, SetBy } from './workload.ts';
 
 const fields = z.record(z.string(), z.unknown());
@@ -46,21 +46,22 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
 }
 
 /**
- * Who last set `spec.replicas` or `spec.suspend`. Several managers may own the field if they applied the same value:
+ * Who last set `spec.replicas`, `spec.suspend` or KEDA's annotation that pauses. Several managers may own the field if they applied the same value:
  * the newest entry counts, and of two in the same second the one that is not Headroom's. An entry without a time counts
  * as the oldest. Null when nobody owns the field.
  */
-export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'): FieldChange | null {
-  const key = `f:${path}`;
+export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend' | 'paused'): FieldChange | null {
+  const isPaused = path === 'paused';
+  const key = isPaused ? `f:${KEDA_PAUSED}` : `f:${path}`;
   let newest: Entry | undefined;
   for (const entry of entriesOf(managedFields)) {
-    if (entry.manager === null || !entry.owned.includes(key)) continue;
+    if (entry.manager === null || !(isPaused ? entry.annotations : entry.owned).includes(key)) continue;
     const difference = (entry.at ?? 0) - (newest?.at ?? 0);
     if (newest === undefined || difference > 0 || (difference === 0 && newest.manager === FIELD_MANAGER))
       newest = entry;
   }
   if (newest === undefined || newest.manager === null) return null;
-  const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === 1;
+  const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === (isPaused ? 0 : 1);
   return { manager: newest.manager, at: newest.at, isOnlyIt };
 }
 

@@ -4,12 +4,15 @@
  */
 import { type WorkloadType, workloadTypes } from '../schedule/names.ts';
 import type { ScheduleStatus, WorkloadStats } from '../schedule/schedule.ts';
+import type { Autoscaler } from './workload.ts';
 
 export interface WorkloadKind {
   /** The API resource, also used in the generated roles. */
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
-  /** The spec field that puts it to sleep. Kinds with replicas can have autoscalers. */
-  readonly field: 'replicas' | 'suspend';
+  /** The field that puts it to sleep, of the spec; `paused` is KEDA's annotation. Kinds with replicas can have autoscalers. */
+  readonly field: 'replicas' | 'suspend' | 'paused';
+  /** Whether a cluster may not serve it. */
+  readonly isOptional: boolean;
   /** Whether `kubectl rollout undo` restores the annotations of an older revision. */
   readonly hasRevisionAnnotations: boolean;
   /** The fields of the schedule's status with its counts: in scope, and asleep. */
@@ -20,24 +23,52 @@ export const WORKLOAD_KINDS: Readonly<Record<WorkloadType, WorkloadKind>> = {
   Deployment: {
     resource: { group: 'apps', version: 'v1', resource: 'deployments' },
     field: 'replicas',
+    isOptional: false,
     hasRevisionAnnotations: true,
     counters: { managed: 'deploymentsManaged', asleep: 'deploymentsScaled' },
   },
   StatefulSet: {
     resource: { group: 'apps', version: 'v1', resource: 'statefulsets' },
     field: 'replicas',
+    isOptional: false,
     hasRevisionAnnotations: false,
     counters: { managed: 'statefulsetsManaged', asleep: 'statefulsetsScaled' },
   },
   CronJob: {
     resource: { group: 'batch', version: 'v1', resource: 'cronjobs' },
     field: 'suspend',
+    isOptional: false,
     hasRevisionAnnotations: false,
     counters: { managed: 'cronjobsManaged', asleep: 'cronjobsSuspended' },
   },
+  Rollout: {
+    resource: { group: 'argoproj.io', version: 'v1alpha1', resource: 'rollouts' },
+    field: 'replicas',
+    isOptional: true,
+    hasRevisionAnnotations: false,
+    counters: { managed: 'rolloutsManaged', asleep: 'rolloutsScaled' },
+  },
+  ScaledJob: {
+    resource: { group: 'keda.sh', version: 'v1alpha1', resource: 'scaledjobs' },
+    field: 'paused',
+    isOptional: true,
+    hasRevisionAnnotations: false,
+    counters: { managed: 'scaledjobsManaged', asleep: 'scaledjobsPaused' },
+  },
 };
 
-/** The resources of all kinds by API group, with the spec fields that put them to sleep, for the roles. */
+/** The resource of each kind of object that a schedule writes, as its watch is named. */
+export const OBJECT_RESOURCES: Readonly<Record<WorkloadType | Autoscaler['kind'], string>> = {
+  Deployment: WORKLOAD_KINDS.Deployment.resource.resource,
+  StatefulSet: WORKLOAD_KINDS.StatefulSet.resource.resource,
+  CronJob: WORKLOAD_KINDS.CronJob.resource.resource,
+  Rollout: WORKLOAD_KINDS.Rollout.resource.resource,
+  ScaledJob: WORKLOAD_KINDS.ScaledJob.resource.resource,
+  HorizontalPodAutoscaler: 'horizontalpodautoscalers',
+  ScaledObject: 'scaledobjects',
+};
+
+/** The resources of all kinds by API group, with the fields that put them to sleep, for the roles. */
 export function workloadResources(): readonly {
   readonly group: string;
   readonly resources: readonly string[];
@@ -51,7 +82,7 @@ export function workloadResources(): readonly {
   }));
 }
 
-/** Whether workloads of the kind are put to sleep by their replicas and not by `suspend`. */
+/** Whether workloads of the kind are put to sleep by their replicas, and not by what keeps them from starting Jobs. */
 export function hasReplicas(kind: WorkloadType): boolean {
   return WORKLOAD_KINDS[kind].field === 'replicas';
 }

@@ -37,6 +37,29 @@ export function ownerOf(workload: Workload, namespace: ScopedNamespace, context:
   return name;
 }
 
+/** Whether a schedule puts the workload to sleep and wakes it, as far as it depends on the two of them. */
+export function belongs(workload: Workload, namespace: ScopedNamespace | null, context: Ownership): boolean {
+  return (
+    namespace !== null &&
+    isInScope(workload, namespace, context.spec, context.protectedNamespaces) &&
+    ownerOf(workload, namespace, context) === context.schedule
+  );
+}
+
+/** The schedule to which the context's one hands the workload over when it is deleted; null when there is none. */
+export function takerOf(
+  workload: Workload,
+  namespace: ScopedNamespace | null,
+  { schedule, others, protectedNamespaces }: Ownership,
+): string | null {
+  if (namespace === null) return null;
+  const taker = others.find(
+    ({ takesOver, isIdle, spec }) =>
+      takesOver === schedule && !isIdle && isInScope(workload, namespace, spec, protectedNamespaces),
+  );
+  return taker?.name ?? null;
+}
+
 function isOlder(other: OtherSchedule, name: string, createdAt: number): boolean {
   return other.createdAt < createdAt || (other.createdAt === createdAt && other.name < name);
 }

@@ -83,7 +83,10 @@ export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedW
     label,
     // An empty annotation means asleep with unknown earlier replicas.
     original: isStale({ kind, annotations, labels, replicas }) ? null : annotated || labelled || (annotated ?? null),
-    since: readMoment(annotations[DOWN_SINCE] ?? ''),
+    // Read when somebody asks for it: most only ask whether there are marks, of 10,000 workloads at a time.
+    get since() {
+      return readMoment(annotations[DOWN_SINCE] ?? '');
+    },
   };
 }
 
@@ -113,6 +116,20 @@ export function scaledDownMetadata(
     annotations: { [originalKey(kind)]: original, ...annotations, [DOWN_SINCE]: formatInstant(now) },
     labels: hasReplicas(kind) ? { [ORIGINAL_REPLICAS]: original, ...labels } : labels,
   };
+}
+
+/**
+ * What a workload is restored to and since when it sleeps, once a patch of its marks is written; undefined where neither
+ * the patch nor the workload has the first.
+ */
+export function savedWith(
+  workload: AnnotatedWorkload,
+  { annotations = {} }: MetadataPatch,
+  now: EpochMs,
+): { readonly original: string; readonly since: string } | undefined {
+  const original = annotations[originalKey(workload.kind)] ?? savedStateOf(workload).original;
+  if (original === null) return undefined;
+  return { original, since: annotations[DOWN_SINCE] ?? workload.annotations[DOWN_SINCE] ?? formatInstant(now) };
 }
 
 /** The annotations that name the owner. */

@@ -2,13 +2,26 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import { readPriority } from './annotations.ts';
 import type { ChangeReason, Evaluation, KeepReason, ObjectChange, EvaluationContext, PlanItem } from './evaluation.ts';
-import { PRIORITY, type ScheduleState } from '../schedule/names.ts';
+import { KEDA_PAUSED, PRIORITY, type ScheduleState } from '../schedule/names.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
 import { matchesSelector } from '../../kernel/label-selector.ts';
-import { isEmptyPatch, type MetadataPatch } from './saved-state.ts';
-import type { Workload } from './workload.ts';
+import { isEmptyPatch, type MetadataPatch, savedWith } from './saved-state.ts';
+import { hasReplicas } from './kinds.ts';
+import type { Autoscaler, Workload } from './workload.ts';
 
 const DETAIL_LENGTH = 300;
+
+/**
+ * Below every priority that people can give, by which it is lowered: when a schedule wakes, CronJobs and ScaledJobs come after
+ * everything that their Jobs may need. What is woken for another reason waits for nothing.
+ */
+const AFTER_ALL_OTHERS = 3_000_000;
+
+/** The priority of an item in the order of writing. */
+function orderOf(workload: Workload, { direction, reason }: Change, spec: ScheduleSpec): number {
+  const isLast = !hasReplicas(workload.kind) && direction === 'Up' && reason === 'Up';
+  return priorityOf(workload, spec) - (isLast ? AFTER_ALL_OTHERS : 0);
+}
 
 /** The priority of a workload: its own annotation, otherwise the first rule that matches its labels, otherwise 0. */
 export function priorityOf(
@@ -59,24 +72,51 @@ function inTurn(
   return direction === 'Up' ? [...bound, ...own, ...others] : [...others, ...own, ...bound];
 }
 
-/** An item of the plan. */
-export function change(workload: Workload, { spec: schedule }: EvaluationContext, step: Change): Evaluation {
-  const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
-  const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
-  const patch = {
+/** A merge patch. What suspends a ScaledJob is an annotation of KEDA. */
+function patchOf(
+  kind: Workload['kind'],
+  savedState: MetadataPatch,
+  spec: Change['spec'],
+): Readonly<Record<string, unknown>> {
+  if (kind === 'ScaledJob' && spec?.suspend !== undefined) {
+    const paused = { [KEDA_PAUSED]: spec.suspend ? 'true' : null };
+    return { metadata: { ...savedState, annotations: { ...savedState.annotations, ...paused } } };
+  }
+  return {
     ...(isEmptyPatch(savedState) ? {} : { metadata: savedState }),
     ...(spec === undefined ? {} : { spec }),
   };
+}
+
+/** An item of the plan. */
+export function change(workload: Workload, { spec: schedule, now }: EvaluationContext, step: Change): Evaluation {
+  const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
+  const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
+  const patch = patchOf(kind, savedState, spec);
   const own: ObjectChange[] = Object.keys(patch).length === 0 ? [] : [{ kind, name, uid, resourceVersion, patch }];
   const item: PlanItem = {
-    workload: { kind, namespace, name, uid },
+    workload: { kind, namespace, name },
     direction,
     reason,
     from: replicas,
     to: step.to ?? replicas,
-    priority: priorityOf(workload, schedule),
-    writes: inTurn(direction, (direction === 'Up' ? replicas : (step.to ?? replicas)) ?? 0, own, autoscalers),
+    priority: orderOf(workload, step, schedule),
+    ...(workload.autoscalers.length === 0 ? {} : { autoscalers: workload.autoscalers.map(nameOf) }),
     ...(manager === undefined ? {} : { manager }),
   };
-  return { kind: 'change', item };
+  const kept = (direction === 'Up' ? replicas : item.to) ?? 0;
+  const saved = direction === 'Down' ? savedWith(workload, savedState, now) : undefined;
+  return {
+    kind: 'change',
+    item,
+    writes: inTurn(direction, kept, own, autoscalers),
+    ...(saved === undefined ? {} : { saved }),
+    ...(kind === 'CronJob' && spec?.suspend === false && schedule.cronJobs.catchUp === 'none'
+      ? { skipsMissedRuns: true }
+      : {}),
+  };
+}
+
+function nameOf({ kind, name }: Autoscaler): Pick<Autoscaler, 'kind' | 'name'> {
+  return { kind, name };
 }

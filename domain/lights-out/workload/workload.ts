@@ -48,13 +48,15 @@ export interface Workload {
   readonly labels: Readonly<Record<string, string>>;
   /** Only annotations of schedules and of people for them. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob. */
+  /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob or a ScaledJob. */
   readonly replicas: number | null;
-  /** For a CronJob; false for the others. */
+  /** Whether a CronJob is suspended, or a ScaledJob paused; false for the others. */
   readonly isSuspended: boolean;
-  /** Ready and existing replicas by the status; 0 for a CronJob. */
+  /** Ready and existing replicas by the status; 0 where there are none. */
   readonly ready: number;
   readonly present: number;
+  /** Of one of its pods, by the template: CPU in millicores, memory in bytes. Absent: none, or a CronJob. */
+  readonly requests?: Readonly<Partial<Record<'cpu' | 'memory', number>>>;
   readonly changed: FieldChange | null;
   /** Who created the object, by its oldest entry in the managed fields; null when unknown. */
   readonly createdBy: string | null;
@@ -64,6 +66,12 @@ export interface Workload {
    * unknown. Whole seconds.
    */
   readonly sleepingSince?: EpochMs;
+  /** Like `sleepingSince`, of the annotation with its own times. */
+  readonly timesSince?: EpochMs;
+  /** The object that owns it as a controller. */
+  readonly controller?: { readonly group: string; readonly kind: string; readonly name: string };
+  /** Its marks were lost, and are those of the memory: see remembered.ts. */
+  readonly isRecalled?: true;
 }
 
 /** The data of a Namespace that scope and overrides need. */
@@ -72,11 +80,16 @@ export interface ScopedNamespace {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly isDeleting: boolean;
-  /** Like that of a workload. */
+  readonly createdAt?: EpochMs;
+  /** Like those of a workload. */
   readonly sleepingSince?: EpochMs;
+  readonly timesSince?: EpochMs;
 }
 
+/** A workload by its name. */
+export type WorkloadRef = Pick<Workload, 'kind' | 'namespace' | 'name'>;
+
 /** `Deployment team-a/web`, for messages and as the key of a remembered workload. */
-export function workloadName({ kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>): string {
+export function workloadName({ kind, namespace, name }: WorkloadRef): string {
   return `${kind} ${namespace}/${name}`;
 }

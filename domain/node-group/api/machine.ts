@@ -21,7 +21,7 @@ import { statusCondition } from './node-group-spec.ts';
 
 const text = z.string().optional();
 
-/** `spec` of a VPSieNode: the first implementation's. */
+/** `spec` of a VPSieNode: the VPSie autoscaler's. */
 export const machineSpec = z.object({
   instanceType: z.string().describe('Its instance type.'),
   nodeGroupName: z.string().describe('The NodeGroup that it belongs to.'),
@@ -59,7 +59,7 @@ export const machineStatus = z.object({
   observedGeneration: z.int().optional(),
 });
 
-/** Reads a complete object, any part of which may be missing, the first implementation's as well. Never throws. */
+/** Reads a complete object, any part of which may be missing, the VPSie autoscaler's as well. Never throws. */
 export function readMachine(object: unknown): Machine {
   const whole = fieldsOf(object);
   const metadata = fieldsOf(whole['metadata']);
@@ -69,7 +69,7 @@ export function readMachine(object: unknown): Machine {
   const createdAt = momentOf(metadata['creationTimestamp']);
   const annotations = labelsOf(metadata['annotations']);
   const provider = textOf(status['providerID']) || textOf(spec['vpsieNodeIdentifier']);
-  // The first implementation keeps no time of the phase: the latest of its times is when it began.
+  // The VPSie autoscaler keeps no time of the phase: the latest of its times is when it began.
   const times = [
     createdAt,
     ...['provisionedAt', 'joinedAt', 'readyAt', 'terminatingAt'].map((key) => momentOf(status[key])),

@@ -1,4 +1,4 @@
-/** The names of the custom resources and of their marks, as the first implementation has them. */
+/** The names of the custom resources and of their marks, as the VPSie autoscaler has them. */
 
 export const GROUP = 'autoscaler.vpsie.com';
 export const VERSION = 'v1alpha1';
@@ -29,8 +29,10 @@ export const OFFERING_LABEL = `${GROUP}/offering`;
 export const CREATION_REASON = `${GROUP}/creation-reason`;
 /** The annotation of a VPSieNode: the decision that it was created for. */
 export const DECISION = `${GROUP}/decision`;
+/** The annotation of a VPSieNode: why it is not known which of the provider's new machines is its own, a sentence. */
+export const UNCLEAR = `${GROUP}/creation-unclear`;
 /** The annotation of a VPSieNode: the `ScaleUpReason` of its decision. */
 export const SCALE_UP_REASON = `${GROUP}/scale-up-reason`;
 
-/** The first implementation's Lease in `kube-system`: while it is renewed, nothing is written for a NodeGroup. */
-export const FORMER_LEASE = 'vpsie-autoscaler-leader';
+/** The VPSie autoscaler's Lease in `kube-system`: while it is renewed, nothing is written for a NodeGroup. */
+export const AUTOSCALER_LEASE = 'vpsie-autoscaler-leader';

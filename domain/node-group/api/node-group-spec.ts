@@ -1,12 +1,12 @@
 /** The type of a NodeGroup, from which its definition, its webhook and its controller are derived. */
 import { z } from 'zod';
 
-/** The most nodes of a group: the first implementation's webhook takes no more. */
+/** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */
 const MAX_NODES = 1000;
 
-/** Semantic versions, as the first implementation's definition has them. */
+/** Semantic versions, as the VPSie autoscaler's definition has them. */
 const KUBERNETES_VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
-/** The characters that the first implementation's webhook takes. */
+/** The characters that the VPSie autoscaler's webhook takes. */
 const DATACENTER = /^[a-zA-Z0-9_-]+$/;
 const OS_IMAGE = /^[a-zA-Z0-9_.-]+$/;
 /** Kubernetes' form of a label's value; empty is one. */
@@ -95,11 +95,11 @@ export const nodeGroupSpec = z.object({
   estimate: z
     .enum(['simulation', 'simple'])
     .default('simulation')
-    .describe("simple: the first implementation's fixed estimate of 4 CPUs a node in place of the simulation."),
+    .describe("simple: the VPSie autoscaler's fixed estimate of 4 CPUs a node in place of the simulation."),
   exclusive: z
     .boolean()
     .default(false)
-    .describe("Whether it takes only pods that select its labels, as the first implementation's labelled groups do."),
+    .describe("Whether it takes only pods that select its labels, as the VPSie autoscaler's labelled groups do."),
   budgets: z.array(budget).max(50).optional().describe('How many nodes may go at once. Absent: 10%.'),
   replaceBeforeDrain: z
     .boolean()
@@ -140,7 +140,7 @@ export const VPSIE_FIELDS = [
 
 const moment = z.string().optional();
 
-/** Looser than Kubernetes' own: the first implementation leaves reasons and messages out. */
+/** Looser than Kubernetes' own: the VPSie autoscaler leaves reasons and messages out. */
 export const statusCondition = z.object({
   type: z.string(),
   status: z.string(),
@@ -165,7 +165,7 @@ export const nodeGroupStatus = z.object({
   currentNodes: z.int().optional().describe('How many nodes there are, or are on their way.'),
   desiredNodes: z.int().optional().describe('How many there should be; a person may lower it.'),
   readyNodes: z.int().optional().describe('How many are ready.'),
-  nodes: z.array(z.looseObject({})).optional().describe("Kept as it is: the first implementation's list."),
+  nodes: z.array(z.looseObject({})).optional().describe("Kept as it is: the VPSie autoscaler's list."),
   conditions: z.array(statusCondition).optional(),
   lastScaleTime: moment.describe('When nodes came or went last.'),
   lastScaleUpTime: moment.describe('When nodes came last.'),

@@ -1,8 +1,8 @@
-import { listOf } from '../scheduling/pod-requests.ts';
+import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf } from '../scheduling/read-pod.ts';
 import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from './names.ts';
 
-/** A field of each kind that the first implementation's definitions prune: without it what is written would be lost. */
+/** A field of each kind that the VPSie autoscaler's definitions prune: without it what is written would be lost. */
 const OWN_FIELDS = {
   [`${PLURAL}.${GROUP}`]: { part: 'spec', field: 'maxNodeProvisionTime' },
   [`${MACHINE_PLURAL}.${GROUP}`]: { part: 'status', field: 'phaseSince' },

@@ -4,8 +4,8 @@ import { parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import type { InstanceType, Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
 import type { Taint } from '../model/pod.ts';
-import type { Amounts } from '../model/resources.ts';
-import { listOf } from '../scheduling/pod-requests.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
+import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import { NAMESPACE } from './names.ts';
 import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
@@ -93,7 +93,7 @@ function specProblems(spec: NodeGroupSpec): readonly string[] {
   ];
 }
 
-/** The first implementation's webhook refuses these two prefixes, and no longer ones such as node.kubernetes.io/. */
+/** The VPSie autoscaler's webhook refuses these two prefixes, and no longer ones such as node.kubernetes.io/. */
 function isReserved(key: string): boolean {
   return key.startsWith('kubernetes.io/') || key.startsWith('k8s.io/');
 }

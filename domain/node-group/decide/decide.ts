@@ -3,15 +3,10 @@ import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { Removal } from '../model/plan.ts';
 import type { NodeGroupMemory } from './memory.ts';
-import { freshMemory } from './memory.ts';
+import { freshMemory, removalKey } from './memory.ts';
 import type { NodeGroupObservation, SeenGroup } from './observation.ts';
 import { facts, newNodesText, removalsText } from './sentences.ts';
 import type { NodeGroupVerdict } from './verdict.ts';
-
-/** What an approval is for: this node for this reason. Another reason, or a node that came again, asks anew. */
-export function removalKey({ uid, reason }: Pick<Removal, 'uid' | 'reason'>): string {
-  return `${uid} ${reason}`;
-}
 
 /** The next step for a NodeGroup. */
 export function decide(
@@ -67,7 +62,7 @@ function idle(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'reason' | 'de
   const example = pod === undefined ? '' : `, such as ${pod.namespace}/${pod.name}: ${pod.detail}`;
   return {
     reason: 'PodsUnhelped',
-    detail: `no new node would help ${total} pending ${total === 1 ? 'pod' : 'pods'}${example}`,
+    detail: `${total} pending ${total === 1 ? 'pod gets' : 'pods get'} no new node${example}`,
   };
 }
 
@@ -86,10 +81,7 @@ function acting(
       { kind: 'create', newNodes: seen.newNodes, phase: 'ScalingUp', reason: 'NewNodes', detail, ...shown },
     ];
   }
-  if (seen.unsettled > 0) {
-    const detail = `${seen.unsettled} of ${total(seen)} machines are on their way`;
-    return [memory, { kind: 'drive', phase: 'ScalingUp', reason: 'MachinesComing', detail, ...shown }];
-  }
+  if (seen.unsettled > 0) return [memory, { kind: 'drive', ...driving(seen), ...shown }];
   const wait = { kind: 'wait', until: earliest(seen, memory), ...shown } as const;
   const leaving = [...new Set([...memory.drains.map(({ node }) => node), ...drains.map(({ node }) => node)])];
   if (leaving.length > 0) {
@@ -105,6 +97,16 @@ function acting(
     return [memory, { ...wait, phase: 'Blocked', reason: 'BackingOff', detail }];
   }
   return [memory, { ...wait, phase: 'Steady', ...idle(seen) }];
+}
+
+/** Machines that are neither nodes nor gone. */
+function driving(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'phase' | 'reason' | 'detail'> {
+  const { going, unsettled } = seen;
+  const are = (count: number): string =>
+    `${count} of ${total(seen) + seen.claimed} machines ${count === 1 ? 'is' : 'are'}`;
+  if (going === unsettled)
+    return { phase: 'ScalingDown', reason: 'MachinesGoing', detail: `${are(going)} being deleted` };
+  return { phase: 'ScalingUp', reason: 'MachinesComing', detail: `${are(unsettled - going)} on the way` };
 }
 
 /** A group that is being deleted gives all its nodes back, and is let go when nothing of it is left. */

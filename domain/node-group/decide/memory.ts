@@ -1,4 +1,5 @@
-import type { EpochMs } from '../../kernel/time.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { Removal } from '../model/plan.ts';
 import type { RestingNode } from '../scale-down/plan-removals.ts';
 
 /** A drain that this group began. */
@@ -73,13 +74,24 @@ export function withoutDrains(
   };
 }
 
-/** Nodes that the next plans leave alone: their drain failed, or a person has rejected it. */
+/** Nodes that the next plans leave alone: their drain failed, or a person has rejected that they go for a reason. */
 export function restingNodes({ failed, rejected }: NodeGroupMemory): readonly RestingNode[] {
   return [
     ...failed.map(({ uid, detail, until }) => ({ uid, detail, until })),
     ...rejected.map(({ key, by, until }) => {
-      const [uid = ''] = key.split(' ');
-      return { uid, detail: `rejected by ${by}`, until };
+      const { uid, reason } = readRemovalKey(key);
+      const detail = `${by} has rejected that it goes as ${reason}, until ${formatInstant(until)}`;
+      return { uid, reason, detail, until };
     }),
   ];
+}
+
+/** What an approval is for: this node for this reason. Another reason, or a node that came again, asks anew. */
+export function removalKey({ uid, reason }: Pick<Removal, 'uid' | 'reason'>): string {
+  return `${uid} ${reason}`;
+}
+
+function readRemovalKey(key: string): Pick<Removal, 'uid' | 'reason'> {
+  const [uid = '', reason = ''] = key.split(' ');
+  return { uid, reason: reason as Removal['reason'] };
 }

@@ -43,6 +43,10 @@ export interface NodeGroupObservation {
   readonly machines: Readonly<Record<MachinePhase, number>>;
   /** Machines that are not Ready and not being taken away: they are driven on. */
   readonly unsettled: number;
+  /** How many of them were claimed, and have no object yet. */
+  readonly claimed: number;
+  /** How many of them are being deleted. */
+  readonly going: number;
   readonly newNodes: readonly NewNodes[];
   readonly unhelped: Excerpt<UnhelpedPod>;
   readonly removals: readonly Removal[];

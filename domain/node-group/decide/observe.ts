@@ -36,6 +36,7 @@ export function observationOf(view: GroupView): NodeGroupObservation {
   const { at, read, heldBy, fence, machines, plan, leaving, isStatusDue, areTypesDue } = view;
   const name = read?.name;
   const kept = plan.kept.filter(({ group }) => group === name);
+  const unsettled = unsettledMachines(view);
   return {
     at,
     group: read === null ? null : seenGroup(read),
@@ -43,7 +44,9 @@ export function observationOf(view: GroupView): NodeGroupObservation {
     heldBy,
     fence,
     machines: countsOf(machines),
-    unsettled: unsettledMachines(view).length + view.claimed,
+    unsettled: unsettled.length + view.claimed,
+    claimed: view.claimed,
+    going: unsettled.filter(({ isDeleting }) => isDeleting).length,
     newNodes: plan.newNodes.filter(({ group }) => group === name).slice(0, MOST_NEW_NODES),
     unhelped: { total: plan.unhelped.total, first: plan.unhelped.first.slice(0, MOST_NAMED).map(withShortDetail) },
     removals: plan.removals

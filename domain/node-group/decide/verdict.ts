@@ -22,6 +22,7 @@ type NodeGroupReason =
   | 'PodsUnhelped'
   | 'NewNodes'
   | 'MachinesComing'
+  | 'MachinesGoing'
   | 'InstanceTypesDue'
   | 'BackingOff'
   | 'Draining'

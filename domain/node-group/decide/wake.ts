@@ -29,7 +29,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
   });
   const toShow = named({
     'the group is invalid': problems.length > 0,
-    'no new node would help some pods': unhelped.total > 0,
+    'some pending pods get no new node': unhelped.total > 0,
     'another controller is there': heldBy !== null,
   });
   const key = JSON.stringify({

@@ -6,7 +6,7 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
 import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
 
-/** A drain in which nothing has left for so long is blocked, in milliseconds: the first implementation's time limit. */
+/** A drain in which nothing has left for so long is blocked, in milliseconds: the VPSie autoscaler's time limit. */
 export const DRAIN_TIMEOUT_MS = 300_000;
 /** A pod is given no more seconds to end, whatever it asks for: cluster-autoscaler's limit. */
 const LONGEST_GRACE_SECONDS = 600;

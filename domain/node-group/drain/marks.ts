@@ -5,7 +5,7 @@ import type { Node } from '../model/node.ts';
 
 /** Who drains the node, and whether it was cordoned before: JSON of `DrainMark`. */
 export const DRAIN_MARK = 'autoscaler.vpsie.com/drain';
-/** The first implementation's: others read them. */
+/** The VPSie autoscaler's: others read them. */
 const DRAIN_STARTED = 'autoscaler.vpsie.com/drain-start-time';
 const DRAIN_STATUS = 'autoscaler.vpsie.com/drain-status';
 

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { readMachine } from '../api/machine.ts';
 import { SCALE_UP_REASON } from '../api/names.ts';
 import type { Machine } from '../model/node-group.ts';
-import { listOf } from '../scheduling/pod-requests.ts';
+import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 
 export interface DrivenMachine extends Machine {

@@ -42,7 +42,7 @@ export function nextMachineStep<T extends Node>(
   if (node !== null) return stepWithNode(machine, node, group, now);
   // A group that is being deleted gives back its nodes one by one; what is no node yet has no pods.
   if (group.isDeleting) return { kind: 'giveUp', detail: 'its NodeGroup is being deleted', failed: false };
-  // The first implementation's last phases end with the object; one that has them and is not being deleted was left behind.
+  // The VPSie autoscaler's last phases end with the object; one that has them and is not being deleted was left behind.
   if (phase === 'Ready' || phase === 'Terminating' || phase === 'Deleting') {
     return { kind: 'lost', detail: `the Node ${machine.node ?? `of ${name}`} is gone` };
   }

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { InstanceType, Machine, NodeGroup } from './node-group.ts';
 import type { Node } from './node.ts';
 import type { Labels, NodeSelectorTerm, Pod, PodConstraints } from './pod.ts';
-import type { Amounts } from './resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 
 /** A DaemonSet: each node that its pod fits has one. */
 export interface DaemonSet {

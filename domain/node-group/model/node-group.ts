@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Labels, Taint } from './pod.ts';
-import type { Amounts } from './resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 
 export type Provider = 'vpsie' | 'kwok';
 export type Mode = 'observe' | 'act';
@@ -46,9 +46,9 @@ export interface NodeGroup {
   /** Taints that a node has until something that runs on it takes them off; ignored when pods are placed. */
   readonly startupTaints: readonly Taint[];
   readonly expander: Expander;
-  /** `simulation`, or the fixed estimate of the first implementation. */
+  /** `simulation`, or the fixed estimate of the VPSie autoscaler. */
   readonly estimate: 'simulation' | 'simple';
-  /** Pods without a selector for the group's labels are not placed on it, as the first implementation has it. */
+  /** Pods without a selector for the group's labels are not placed on it, as the VPSie autoscaler has it. */
   readonly exclusive: boolean;
   readonly scaleUp: {
     readonly enabled: boolean;
@@ -102,7 +102,7 @@ export interface InstanceType {
   };
 }
 
-/** The phases of a VPSieNode, as the first implementation names them. */
+/** The phases of a VPSieNode, as the VPSie autoscaler names them. */
 export const machinePhases = [
   'Pending',
   'Provisioning',

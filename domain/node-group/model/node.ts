@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Labels, Taint } from './pod.ts';
-import type { Amounts } from './resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 
 /** A Node of the cluster, or one that is to come. */
 export interface Node {

@@ -16,7 +16,7 @@ export interface NewNodes {
   readonly podCount: number;
 }
 
-/** Why no new node would help a pod; each is a sentence in `docs/node-groups.md`. */
+/** Why a pending pod gets no new node: none would help it, or none is to be had. Each is a sentence in `docs/node-groups.md`. */
 export type UnhelpedReason =
   | 'ClaimNotBound'
   | 'ClaimMissing'
@@ -52,6 +52,8 @@ type KeepReason =
   | 'AtMinimum'
   | 'Cooldown'
   | 'NotUnneededLongEnough'
+  | 'CameLately'
+  | 'NotReadyLately'
   | 'NoUtilization'
   | 'Utilized'
   | 'PodDisruptionBudget'

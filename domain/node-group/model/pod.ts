@@ -1,7 +1,7 @@
 /** A pod, reduced to what scheduling, draining and explanations need. */
 import type { LabelSelector } from '../../kernel/label-selector.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Amounts } from './resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@ import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
 import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Labels, Taint } from '../model/pod.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 import { existingSlot, placeBound } from '../scheduling/fits.ts';
 import { Packing } from '../scheduling/packing.ts';
 import { selectedKeys } from '../scheduling/pod-class.ts';

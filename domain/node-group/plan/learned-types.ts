@@ -7,9 +7,9 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 import { podsOnNode } from '../scale-down/pod-safety.ts';
-import { addAmounts } from '../scheduling/amounts.ts';
+import { addAmounts } from '../../kernel/amounts.ts';
 import { FRESH_TAINT, isBasic, isComing, promisedLabels, withoutStartup } from './cluster-packing.ts';
 import { byText } from './pending.ts';
 

@@ -4,7 +4,7 @@ import { formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { UnhelpedReason } from '../model/plan.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
 import { awaitsNodes, SIMPLE_NODE, SIMPLE_STEP } from '../rules/simple-estimate.ts';
 import { isComing } from './cluster-packing.ts';

@@ -1,4 +1,4 @@
-/** Why no new node would help pods that are left. */
+/** Why pods that are left get no new node. */
 import type { UnhelpedReason } from '../model/plan.ts';
 import { explainFit } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';

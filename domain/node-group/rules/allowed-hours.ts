@@ -11,7 +11,7 @@ export interface DayWindow {
 const DAY_MS = 86_400_000;
 const HOUR_MINUTES = 60;
 const DAY_MINUTES = 24 * HOUR_MINUTES;
-/** The first implementation takes `22:00-02:00` only; whole hours are what people write as well. */
+/** The VPSie autoscaler takes `22:00-02:00` only; whole hours are what people write as well. */
 const WINDOW = /^(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?$/;
 
 /** Half-open, also over midnight: 22 to 2 has 22, 23, 0 and 1. A window that ends where it starts has no moment at all. */

@@ -3,7 +3,7 @@ import type { PodConstraints } from '../model/pod.ts';
 
 /**
  * Whether a group opens nodes for the pod, as far as its option `exclusive` is concerned: only for pods that ask for one of its
- * labels. The first implementation has it so for every group with labels; kube-scheduler places other pods there all the same.
+ * labels. The VPSie autoscaler has it so for every group with labels; kube-scheduler places other pods there all the same.
  */
 export function opensFor(
   { exclusive, labels }: Pick<NodeGroup, 'exclusive' | 'labels'>,

@@ -5,7 +5,7 @@ import type { Machine } from '../model/node-group.ts';
 const FAILED_TTL_MS = 30 * MINUTE_MS;
 
 /**
- * When the first implementation deletes the object of a machine that failed. Headroom does so at once, as whatever there is of it at
+ * When the VPSie autoscaler deletes the object of a machine that failed. Headroom does so at once, as whatever there is of it at
  * the provider is paid for; what failed is in the status of its group.
  *
  * @param ttlMs 0 keeps it for ever.

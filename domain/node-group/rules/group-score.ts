@@ -1,4 +1,4 @@
-/** The order in which the first implementation takes groups that fit the same pods; expanders do that in Headroom. */
+/** The order in which the VPSie autoscaler takes groups that fit the same pods; expanders do that in Headroom. */
 import type { NodeGroup } from '../model/node-group.ts';
 
 /** The price of a month at which a group gets all points for its cost. */

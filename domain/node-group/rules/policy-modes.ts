@@ -1,4 +1,4 @@
-/** How eagerly the first implementation takes nodes away: presets of the thresholds that a NodeGroup names itself. */
+/** How eagerly the VPSie autoscaler takes nodes away: presets of the thresholds that a NodeGroup names itself. */
 import { MINUTE_MS } from '../../kernel/time.ts';
 
 export type PolicyMode = 'aggressive' | 'balanced' | 'conservative' | 'disabled';

@@ -1,4 +1,4 @@
-/** Events of kube-scheduler as the first implementation reads them. Headroom decides by the pods themselves. */
+/** Events of kube-scheduler as the VPSie autoscaler reads them. Headroom decides by the pods themselves. */
 
 export type Constraint =
   | 'pods'

@@ -1,6 +1,6 @@
-/** The option `estimate: simple`: how the first implementation adds nodes, in place of the simulation. */
+/** The option `estimate: simple`: how the VPSie autoscaler adds nodes, in place of the simulation. */
 import type { NodeGroup } from '../model/node-group.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 
 /** It takes every machine for one of 4 cores and 8 GiB. */
 export const SIMPLE_NODE: Amounts = { cpu: 4000, memory: 8 * 1024 ** 3 };

@@ -7,10 +7,10 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 import { isComing } from '../plan/cluster-packing.ts';
 import { byText } from '../plan/pending.ts';
-import { addAmounts } from '../scheduling/amounts.ts';
+import { addAmounts } from '../../kernel/amounts.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { Arrival, Arrivals, Load } from './arrival.ts';
 import type { PlanMemory } from './memory.ts';
@@ -19,26 +19,32 @@ import { podsOnNode } from './pod-safety.ts';
 const STEADY_MS = 3_600_000;
 /** Kubernetes writes the moments of objects down in whole seconds. */
 const TICK_MS = 1_000;
+/** Plans are a minute apart at most while starters make them. */
+const RECENT_MS = 120_000;
 /** Of what a node came for, the part that must have gone. */
 const FALLEN_SHARE = 0.5;
 
 export class ArrivalBook {
-  readonly #load: Load;
-  readonly #plannedAt: EpochMs | null;
+  /** What all pods of the cluster ask for. */
+  readonly load: Load;
+  readonly #before: Pick<PlanMemory, 'load' | 'plannedAt'>;
+  readonly #at: EpochMs;
   readonly #arrivals = new Map<string, Arrival>();
 
   /**
-   * @param before of the plan before.
+   * @param memory of the plan before.
    * @param packing with pending pods in their places, on machines that are on their way too.
    */
   constructor(
-    { arrivals: before, plannedAt }: Pick<PlanMemory, 'arrivals' | 'plannedAt'>,
+    memory: Pick<PlanMemory, 'arrivals' | 'load' | 'plannedAt'>,
     { at, pods, machines }: ClusterState,
     packing: Packing,
   ) {
-    this.#plannedAt = plannedAt;
+    const { arrivals: before } = memory;
+    this.#before = memory;
+    this.#at = at;
     const { evicted } = podsOnNode(pods);
-    this.#load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
+    this.load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
       if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
       // A machine may be called as something that every object has, such as `constructor`.
@@ -52,7 +58,8 @@ export class ArrivalBook {
   #seen(machine: Machine, packing: Packing): Arrival | null {
     const slot = packing.slotOf(machine.node ?? machine.name);
     // A fast provider's machine is created and ready between two plans.
-    const isNew = this.#plannedAt !== null && machine.createdAt + TICK_MS > this.#plannedAt;
+    const { plannedAt } = this.#before;
+    const isNew = plannedAt !== null && machine.createdAt + TICK_MS > plannedAt;
     if (slot === undefined || (slot.origin !== 'upcoming' && !isNew)) return null;
     let own: Amounts = {};
     for (const [{ constraints }, count] of slot.pods) {
@@ -64,7 +71,17 @@ export class ArrivalBook {
     }
     const { cpu, memory } = loadOf(own);
     // Its pods may have found a place already, or a person wanted it: then it came for as much as it holds.
-    return { load: this.#load, own: cpu === 0 && memory === 0 ? loadOf(slot.allocatable) : { cpu, memory } };
+    return { load: this.#loadAtArrival(), own: cpu === 0 && memory === 0 ? loadOf(slot.allocatable) : { cpu, memory } };
+  }
+
+  /**
+   * It came for what the plan before saw, or for more that has come since: part of that may be gone by now. An old plan tells nothing
+   * about it.
+   */
+  #loadAtArrival(): Load {
+    const { load, plannedAt } = this.#before;
+    if (plannedAt === null || this.#at - plannedAt > RECENT_MS) return this.load;
+    return { cpu: Math.max(load.cpu, this.load.cpu), memory: Math.max(load.memory, this.load.memory) };
   }
 
   /** Why a node that came lately stays; null where it need not. */
@@ -75,11 +92,11 @@ export class ArrivalBook {
     const detail =
       `its machine came for pods at ${formatInstant(createdAt)}, and no less is asked for since: ` +
       `it stays until ${formatInstant(until)}`;
-    return { reason: 'NotUnneededLongEnough', detail, until };
+    return { reason: 'CameLately', detail, until };
   }
 
   #hasFallenSince({ load, own }: Arrival): boolean {
-    const fell = (of: keyof Load): boolean => own[of] > 0 && load[of] - this.#load[of] >= own[of] * FALLEN_SHARE;
+    const fell = (of: keyof Load): boolean => own[of] > 0 && load[of] - this.load[of] >= own[of] * FALLEN_SHARE;
     return fell('cpu') || fell('memory');
   }
 

@@ -28,7 +28,7 @@ export function inRemovalOrder<C extends Candidate>(candidates: readonly C[], or
   return candidates.toSorted(order === 'age' ? byAge : byScore);
 }
 
-/** The first implementation's priority: lower ones go first. Nodes without data count as unused. */
+/** The VPSie autoscaler's priority: lower ones go first. Nodes without data count as unused. */
 export function candidateScore({
   use,
   podCount,

@@ -1,5 +1,5 @@
 /** Whether one node could go by itself, and for which reason; budgets and the turn of the node are asked afterwards. */
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { Keep, Removal } from '../model/plan.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
 import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
@@ -83,7 +83,7 @@ function unreadyFor({ unreadySince }: Member, isExcess: boolean): Keep | null {
   if (unreadySince === null || isExcess) return null;
   const until = unreadySince + UNREADY_MS;
   const detail = `it has not been ready since ${formatInstant(unreadySince)}; it is replaced from ${formatInstant(until)}`;
-  return { reason: 'NotUnneededLongEnough', detail, until };
+  return { reason: 'NotReadyLately', detail, until };
 }
 
 /** Nothing is measured on an empty node that would say more than that it is empty: without data it may go all the same. */
@@ -126,15 +126,15 @@ function unneeded({ group, podCount, samples, rule }: Member, since: EpochMs, at
   const keep =
     exceptEmpty(podCount, keptByUtilization(samples, rule, at)) ?? tooShort(since, group.scaleDown.stabilizationMs, at);
   if (keep !== null) return kept(keep);
+  // A plan without any before it knows no moment but its own.
+  const isNew = since === at;
   const from = `since ${formatInstant(since)}`;
-  return podCount === 0
-    ? { kind: 'go', reason: 'Empty', detail: `no pod has needed it ${from}`, replacement: null }
-    : {
-        kind: 'go',
-        reason: 'Underutilized',
-        detail: `it uses little, and its ${podsText(podCount)} could be on other nodes ${from}`,
-        replacement: null,
-      };
+  if (podCount === 0) {
+    const detail = isNew ? 'no pod needs it now' : `no pod has needed it ${from}`;
+    return { kind: 'go', reason: 'Empty', detail, replacement: null };
+  }
+  const elsewhere = `its ${podsText(podCount)} could be on other nodes ${isNew ? 'now' : from}`;
+  return { kind: 'go', reason: 'Underutilized', detail: `it uses little, and ${elsewhere}`, replacement: null };
 }
 
 function podsText(count: number): string {
@@ -144,7 +144,10 @@ function podsText(count: number): string {
 function tooShort(since: EpochMs, stabilizationMs: number, at: EpochMs): Keep | null {
   const until = since + stabilizationMs;
   if (until <= at) return null;
-  const detail = `it has been unneeded since ${formatInstant(since)}, and may go from ${formatInstant(until)}`;
+  const detail =
+    since === at
+      ? `nothing needs it now; it may go when that has been so for ${formatSpan(stabilizationMs)}`
+      : `it has been unneeded since ${formatInstant(since)}, and may go from ${formatInstant(until)}`;
   return { reason: 'NotUnneededLongEnough', detail, until };
 }
 

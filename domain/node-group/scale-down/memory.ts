@@ -1,7 +1,7 @@
 /** What one plan leaves for the next: since when nodes have been as they are, and what they are. The starter keeps it; a restart begins anew. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Lessons } from '../plan/learned-types.ts';
-import type { Arrivals } from './arrival.ts';
+import type { Arrivals, Load } from './arrival.ts';
 
 /** By the uid of the Node. */
 export type Since = Readonly<Record<string, EpochMs>>;
@@ -9,6 +9,8 @@ export type Since = Readonly<Record<string, EpochMs>>;
 export interface PlanMemory {
   /** When the plan was made that leaves this; null before the first one. */
   readonly plannedAt: EpochMs | null;
+  /** What all pods of the cluster asked for then. */
+  readonly load: Load;
   /** Since when the pods of the node have fitted elsewhere while it used little. */
   readonly unneeded: Since;
   /** Since when the node has not been ready, whatever the kind of not ready. */
@@ -23,6 +25,7 @@ export interface PlanMemory {
 
 export const freshPlanMemory: PlanMemory = {
   plannedAt: null,
+  load: { cpu: 0, memory: 0 },
   unneeded: {},
   unready: {},
   cheaper: {},

@@ -57,7 +57,7 @@ export function keptByPolicy(
   return { reason: 'DoNotDisrupt', detail: `its annotation ${DO_NOT_DISRUPT} keeps it${end}`, until: held.until };
 }
 
-/** Whether an annotation or a label protects the node. The first implementation wants nodes labelled, and not annotated, as disabled. */
+/** Whether an annotation or a label protects the node. The VPSie autoscaler wants nodes labelled, and not annotated, as disabled. */
 export function isProtected({ annotations, labels }: Pick<Node, 'annotations' | 'labels'>): boolean {
   return [annotations[PROTECTED], labels[PROTECTED], labels[SCALE_DOWN_DISABLED]].includes('true');
 }
@@ -72,7 +72,7 @@ export function keptByHours(
   if (text === undefined) return null;
   const windows = readAllowedHours(text);
   if (windows === null) {
-    // The first implementation takes such a node away; who wrote the annotation meant to keep it.
+    // The VPSie autoscaler takes such a node away; who wrote the annotation meant to keep it.
     const detail = `nobody can read the hours of ${ALLOWED_HOURS}: ${text} is not such as 22:00-06:00, in UTC`;
     return { reason: 'OutsideAllowedHours', detail, until: null };
   }

@@ -1,6 +1,7 @@
 /** Which nodes are given back, in which order, and why the others stay. */
 import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
+import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
 import type { Blocked } from '../plan/offers.ts';
@@ -30,6 +31,8 @@ export interface RequestedRemoval {
 /** A node whose drain failed or was rejected by a person: it is left alone for a while, and holds up no other. */
 export interface RestingNode {
   readonly uid: string;
+  /** For which reason it is not to go; absent: for any. */
+  readonly reason?: DisruptionReason;
   /** One sentence. */
   readonly detail: string;
   readonly until: number;
@@ -87,7 +90,7 @@ export function planRemovals(
     kept: [],
   };
   const wanted = new Map(requested.map(({ node, by }) => [node, by]));
-  const rests = new Map(resting.filter(({ until }) => until > at).map((entry) => [entry.uid, entry]));
+  const rests = new Rests(resting, at);
   for (const mode of ['act', 'observe'] as const) {
     const own = inRemovalOrder(
       members.filter(({ group }) => group.mode === mode),
@@ -95,7 +98,7 @@ export function planRemovals(
     );
     const forced = new Set(own.filter((member) => takeForced(pass, member, wanted, rests)));
     for (const member of own) {
-      if (!forced.has(member) && member.isSettled) decideFor(pass, member, rests.get(member.node.uid));
+      if (!forced.has(member) && member.isSettled) decideFor(pass, member, rests);
     }
   }
   return {
@@ -103,6 +106,7 @@ export function planRemovals(
     kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
     memory: {
       plannedAt: at,
+      load: arrivals.load,
       unneeded: unneeded.result(),
       unready: unready.result(),
       cheaper: cheaper.result(),
@@ -146,12 +150,7 @@ function haltOf({ nodes, leaving }: ClusterState): Keep | null {
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
-function takeForced(
-  pass: Pass,
-  member: Member,
-  wanted: ReadonlyMap<string, string>,
-  rests: ReadonlyMap<string, RestingNode>,
-): boolean {
+function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, string>, rests: Rests): boolean {
   const { group, node, isSettled, unreadySince } = member;
   const counts = countsOf(pass, member);
   if (group.isDeleting) {
@@ -167,7 +166,7 @@ function takeForced(
   }
   if (!isSettled || unreadySince === null) return false;
   if (unreadySince + UNREADY_MS > pass.at) return false;
-  const keep = pass.halt ?? keptByPolicy(group, node, member.machine, pass.at) ?? resting(rests.get(node.uid));
+  const keep = pass.halt ?? keptByPolicy(group, node, member.machine, pass.at) ?? rests.of(node.uid, 'NotReady');
   // Whether it goes now or later, nobody counts on it.
   counts.excess = Math.max(0, counts.excess - 1);
   if (keep !== null) {
@@ -179,8 +178,21 @@ function takeForced(
   return true;
 }
 
-function resting(rest: RestingNode | undefined): Keep | null {
-  return rest === undefined ? null : { reason: 'Cooldown', detail: rest.detail, until: rest.until };
+/** Why nodes are left alone for now. */
+class Rests {
+  readonly #resting: readonly RestingNode[];
+
+  constructor(resting: readonly RestingNode[], at: number) {
+    this.#resting = resting.filter(({ until }) => until > at);
+  }
+
+  /** Why the node does not go for this reason; null where it may. Without a reason: why it goes for none. */
+  of(uid: string, reason?: DisruptionReason): Keep | null {
+    const isMeant = (rest: RestingNode): boolean =>
+      rest.uid === uid && (rest.reason === undefined || rest.reason === reason);
+    const rest = this.#resting.find(isMeant);
+    return rest === undefined ? null : { reason: 'Cooldown', detail: rest.detail, until: rest.until };
+  }
 }
 
 /** Takes the node away within its budget, with another one first where the group wants that and the pods have no other place. */
@@ -226,13 +238,26 @@ function vacate(packing: Packing, { node, pods }: Member): void {
   }
 }
 
-function decideFor(pass: Pass, member: Member, rest: RestingNode | undefined): void {
-  const answer = evaluate(pass, member, resting(rest));
+function decideFor(pass: Pass, member: Member, rests: Rests): void {
+  const { uid } = member.node;
+  const counts = countsOf(pass, member);
+  const mark = pass.packing.mark();
+  const { left, excess } = counts;
+  const answer = evaluate(pass, member, rests.of(uid));
   if (answer.kind === 'keep') {
     keepNode(pass, member, answer.keep);
     return;
   }
-  const keep = keptByBudget(countsOf(pass, member), answer.reason, member, pass.at) ?? keptByTurn(pass, member);
+  const rejected = rests.of(uid, answer.reason);
+  if (rejected !== null) {
+    // It stays for hours, so the next node is asked with this one there.
+    pass.packing.rollback(mark);
+    counts.left = left;
+    counts.excess = excess;
+    keepNode(pass, member, rejected);
+    return;
+  }
+  const keep = keptByBudget(counts, answer.reason, member, pass.at) ?? keptByTurn(pass, member);
   if (keep === null) remove(pass, member, answer, answer.replacement);
   else keepNode(pass, member, keep);
 }

@@ -165,7 +165,7 @@ function lostVolume({ localVolumes, annotations }: Pod): string | undefined {
   return localVolumes.find((name) => !given.includes(name));
 }
 
-/** The first implementation's rule for system pods, by name alone: those of the control plane keep their node. */
+/** The VPSie autoscaler's rule for system pods, by name alone: those of the control plane keep their node. */
 export function isControlPlanePod({ namespace, name }: Pick<Pod, 'namespace' | 'name'>): boolean {
   return namespace === SYSTEM_NAMESPACE && CONTROL_PLANE.some((prefix) => name.startsWith(prefix));
 }

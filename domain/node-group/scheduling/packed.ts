@@ -1,6 +1,6 @@
 /** What a packing is made of: nodes, classes of pods, and counts of pods in domains. They refer to each other. */
 import type { HostPort, Labels, PodConstraints, Taint, TopologySpreadConstraint } from '../model/pod.ts';
-import type { Amounts } from '../model/resources.ts';
+import type { Amounts } from '../../kernel/amounts.ts';
 import type { Misfit } from './misfit.ts';
 import type { VolumeNeeds } from './volumes.ts';
 

@@ -10,8 +10,8 @@ import type {
 } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
 import type { Taint } from '../model/pod.ts';
-import { amountsOf } from './amounts.ts';
-import { listOf } from './pod-requests.ts';
+import { amountsOf } from '../../kernel/amounts.ts';
+import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textOf } from './read-pod.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

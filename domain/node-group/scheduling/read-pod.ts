@@ -9,7 +9,7 @@ import type {
   PodOwner,
   TopologySpreadConstraint,
 } from '../model/pod.ts';
-import { listOf, podRequests } from './pod-requests.ts';
+import { listOf, podRequests } from '../../kernel/pod-requests.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-/** The status of a NodeGroup as it should be, in the words of the first implementation. */
+/** The status of a NodeGroup as it should be, in the words of the VPSie autoscaler. */
 import type { Condition } from '../../kernel/condition.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
@@ -24,7 +24,7 @@ export interface GroupCounts {
   readonly leaving: number;
 }
 
-/** What a NodeGroup's status should say. Sources of the names: the first implementation's conditions. */
+/** What a NodeGroup's status should say. Sources of the names: the VPSie autoscaler's conditions. */
 export function wantedGroupStatus(
   group: NodeGroup,
   { current, ready, leaving }: GroupCounts,

@@ -1,7 +1,7 @@
 /** Whether the status in the cluster says what it should, and what to write where it does not. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
-import { listOf } from '../scheduling/pod-requests.ts';
+import { listOf } from '../../kernel/pod-requests.ts';
 import { type GroupCounts, type WantedGroupStatus, wantedGroupStatus } from './group-status.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

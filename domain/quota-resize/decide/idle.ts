@@ -1,23 +1,16 @@
 import { equalLists } from '../../kernel/resource-list.ts';
-import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { batchedQuotasFor, batchOwnerFor } from './batched-quotas.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
 import { decidedLimits, type Rejection } from '../model/decision.ts';
-import {
-  type Attempt,
-  type Idle,
-  IDLE,
-  inState,
-  NO_ATTEMPT,
-  type ResizeMemory,
-  type SteadyDemand,
-} from '../model/memory.ts';
-import { cappedRequirement, computeRequirement, requirementDigest } from '../sizing/requirement.ts';
+import { type Attempt, type Idle, IDLE, inState, NO_ATTEMPT, type ResizeMemory } from '../model/memory.ts';
+import { cappedRequirement, computeRequirement } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
 import { latest } from './hydrate.ts';
 import { type Pass, passIn } from './pass.ts';
 import { partRejected } from './rejection.ts';
+import { settledDemand, settling } from './settling.ts';
 import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 import type { Intent, Proposal, Reason, StatusFields, Wait } from '../model/verdict.ts';
@@ -40,7 +33,7 @@ export const NOTHING_NEEDED = 'every resource is below its threshold, and no wor
 export function decideIdle(pass: Pass<Idle>): Intended {
   const { observation, memory, now } = pass;
   const { state } = memory;
-  const { policy, timings } = observation;
+  const { policy } = observation;
   const observing = policy.mode === 'observe';
   const requirement = computeRequirement(observation, memory.lastChange);
 
@@ -65,21 +58,20 @@ export function decideIdle(pass: Pass<Idle>): Intended {
 
   const { wanted, rejection } = partRejected(requirement, pass);
   if (wanted === null) return [memory, rejectedHold(observation, requirement, rejection, now)];
-  const steady = steadyDemand(state.demand, requirementDigest(wanted), now);
-  const stableAt = steady.since + timings.demandSettle;
-  // A rolling update that never settles must not delay the decision for ever.
-  const latestAt = steady.firstSeen + 5 * timings.demandSettle;
-  if (now < stableAt && now < latestAt) {
-    const until = Math.min(stableAt, latestAt);
-    const detail = `${summary(wanted)}. Headroom waits ${formatSpan(until - now)} before it decides, so that it sees all pods of a rollout`;
+  const { demand, isDone, nextAt, quietUntil, waits } = settling(state.demand, observation, wanted, now);
+  if (!isDone) {
+    const detail = `${summary(wanted)}. Headroom ${waits} before it decides, so that it sees all pods of a rollout`;
     return [
-      inState(memory, { ...state, demand: steady }),
-      hold('Detecting', 'DemandDebouncing', detail, { until, quietUntil: until }),
+      inState(memory, { ...state, demand }),
+      hold('Detecting', 'DemandDebouncing', detail, {
+        until: nextAt,
+        quietUntil,
+        ...(observing ? {} : { placing: decidedLimits(wanted) }),
+      }),
     ];
   }
 
-  // From here on a different requirement counts as new and is debounced again.
-  const settled = passIn<Pass, Idle>(pass, { ...state, demand: { ...steady, firstSeen: now } });
+  const settled = passIn<Pass, Idle>(pass, { ...state, demand: settledDemand(demand, now) });
   return observing ? recommend(settled, wanted) : proposeInTurn(settled, wanted);
 }
 
@@ -214,12 +206,6 @@ function repeatFrom(observation: QuotaObservation, memory: ResizeMemory, require
   const last = memory.lastRecommendation;
   if (last === null || !equalLists(last.limits, decidedLimits(requirement))) return 0;
   return last.at + Math.max(observation.timings.recommendationRepeat, observation.policy.cooldown);
-}
-
-/** The previous demand record if the demand is unchanged; otherwise a new record that begins now. */
-function steadyDemand(previous: SteadyDemand | null, digest: string, now: EpochMs): SteadyDemand {
-  if (previous === null) return { digest, since: now, firstSeen: now };
-  return previous.digest === digest ? previous : { ...previous, digest, since: now };
 }
 
 /** The memory without the record of a block, because the blocked act is not wanted any more. */

@@ -50,10 +50,21 @@ interface Condition {
   readonly reason?: string | undefined;
 }
 
+/** Which write of its spec the controller of an owner has seen. */
+interface ObservedStatus {
+  readonly observedGeneration?: number | undefined;
+}
+
 /** A ReplicaSet or a ReplicationController. */
 export interface ReplicatedOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?: { readonly replicas?: number | undefined; readonly template?: PodTemplate | undefined } | undefined;
+  readonly status?:
+    | (ObservedStatus & {
+        readonly replicas?: number | undefined;
+        readonly conditions?: readonly Condition[] | undefined;
+      })
+    | undefined;
 }
 
 export interface StatefulSetOwner {
@@ -70,11 +81,10 @@ export interface StatefulSetOwner {
       }
     | undefined;
   readonly status?:
-    | {
-        readonly observedGeneration?: number | undefined;
+    | (ObservedStatus & {
         readonly currentRevision?: string | undefined;
         readonly updateRevision?: string | undefined;
-      }
+      })
     | undefined;
 }
 
@@ -92,10 +102,10 @@ export interface DaemonSetOwner {
       }
     | undefined;
   readonly status?:
-    | {
+    | (ObservedStatus & {
         readonly desiredNumberScheduled?: number | undefined;
         readonly updatedNumberScheduled?: number | undefined;
-      }
+      })
     | undefined;
 }
 
@@ -110,7 +120,11 @@ export interface JobOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?: JobSpec | undefined;
   readonly status?:
-    | { readonly succeeded?: number | undefined; readonly conditions?: readonly Condition[] | undefined }
+    | {
+        readonly active?: number | undefined;
+        readonly succeeded?: number | undefined;
+        readonly conditions?: readonly Condition[] | undefined;
+      }
     | undefined;
 }
 
@@ -138,7 +152,7 @@ export interface DeploymentOwner {
           | undefined;
       }
     | undefined;
-  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+  readonly status?: (ObservedStatus & { readonly conditions?: readonly Condition[] | undefined }) | undefined;
 }
 
 /** An object that belongs to an owner. */

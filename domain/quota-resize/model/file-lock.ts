@@ -3,6 +3,7 @@
  * file's Lease: the first holder is the Lease's own, and annotations have the others and the queue.
  */
 import * as z from 'zod';
+import { readJsonText } from '../../kernel/json-text.ts';
 import { parseQuantity } from '../../kernel/quantity.ts';
 import { isSameQuota, type QuotaTarget } from '../../kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
@@ -306,10 +307,5 @@ const waiterSchema = z.object({
 });
 
 function parse<T>(text: string | undefined, schema: z.ZodType<readonly T[]>): readonly T[] {
-  if (text === undefined) return [];
-  try {
-    return schema.safeParse(JSON.parse(text)).data ?? [];
-  } catch {
-    return [];
-  }
+  return text === undefined ? [] : (readJsonText(schema, text) ?? []);
 }

@@ -17,6 +17,10 @@ export interface SteadyDemand {
   readonly digest: string;
   readonly since: EpochMs;
   readonly firstSeen: EpochMs;
+  /** Who was refused, and how much of each is missing; absent in memories of earlier versions. */
+  readonly missing?: readonly string[];
+  /** The longest time after which a further workload was refused, in milliseconds; absent while none was. */
+  readonly gap?: number;
 }
 
 /** The episode has no decision: it waits for demand, or the cooldown runs. */

@@ -122,6 +122,13 @@ export interface QuotaObservation {
   /** The pause of everything, the controller, the namespace or the quota; null when none applies. */
   readonly pause: PauseInForce | null;
   readonly demand: readonly WorkloadDemand[];
+  /** How many milliseconds before the end of the observation the demand was read; absent where there is none. */
+  readonly demandAge?: number;
+  /**
+   * Owners whose controllers are not done, so that more or less may be missing a moment later: at most a few; absent when
+   * there are none.
+   */
+  readonly unsettled?: readonly WorkloadRef[];
   /** Events of denials that are not believed; absent when there are none. */
   readonly doubted?: readonly DoubtedDenial[];
   /** In mode `off`: values of `status.used` that the objects of the namespace contradict; empty when they agree. */

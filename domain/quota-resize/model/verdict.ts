@@ -119,6 +119,8 @@ export interface Wait {
    * never ends it.
    */
   readonly quietUntil?: EpochMs;
+  /** The limits that will probably be proposed next: their place in Git is looked up meanwhile. */
+  readonly placing?: ResourceList;
 }
 
 /** A batched quota that does not have its merged limits yet. */

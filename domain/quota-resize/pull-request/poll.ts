@@ -22,12 +22,19 @@ export interface PullRequestPoll {
    * checks for the merge is visible in `mergeable_state`.
    */
   readonly readsChecks: boolean;
+  /**
+   * Whether a poll reads everything at once, because something is likely to have changed. Later ones are conditional
+   * requests, which cost no rate limit while nothing changes.
+   */
+  readonly readsState: boolean;
 }
 
 /**
  * The forge reports a change within seconds. A change that was not reported after this time is left to the slow poll.
  */
 const WEBHOOK_PATIENCE_MS = 60_000;
+/** Milliseconds after a change in which the next one is likely: CI begins, mergeability is computed. */
+const LIVELY_MS = 60_000;
 /** The forge computes mergeability within seconds; if it takes longer than this, polling faster does not help. */
 const COMPUTING_MS = 300_000;
 
@@ -43,7 +50,8 @@ export function pullRequestPoll(
   const { checksPollMin: first, checksPollMax: last, checksPollRamp: ramp, webhookPoll } = timings;
   const slowFrom = webhookPoll === undefined ? ramp : Math.min(ramp, WEBHOOK_PATIENCE_MS);
   const readsChecks = quietFor < slowFrom;
-  if (computing && quietFor < COMPUTING_MS) return { delay: first, readsChecks };
-  if (webhookPoll === undefined) return { delay: pollDelay({ first, last, ramp }, quietFor), readsChecks };
-  return { delay: readsChecks ? first : Math.max(first, webhookPoll), readsChecks };
+  const reads = { readsChecks, readsState: readsChecks && quietFor < LIVELY_MS };
+  if (computing && quietFor < COMPUTING_MS) return { delay: first, ...reads };
+  if (webhookPoll === undefined) return { delay: pollDelay({ first, last, ramp }, quietFor), ...reads };
+  return { delay: readsChecks ? first : Math.max(first, webhookPoll), ...reads };
 }

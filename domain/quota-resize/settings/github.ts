@@ -1,5 +1,5 @@
 /** Where the GitOps repositories are, and Headroom's identity on GitHub. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { DEFAULT_READ_LIMITS, type RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
 import {
@@ -35,6 +35,14 @@ export const githubSettings = {
     env: 'GITHUB_API_URL',
     flag: '--github-api-url',
     default: 'https://api.github.com',
+  },
+  graphQl: {
+    type: z.enum(['auto', 'off']),
+    expected: 'auto or off',
+    description: 'Whether GraphQL is used wherever the server has it, or never; REST takes more requests for the same.',
+    env: 'GITHUB_GRAPHQL',
+    flag: '--github-graphql',
+    default: 'auto',
   },
   token: {
     type: text.trim().min(1),

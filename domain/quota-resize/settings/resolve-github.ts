@@ -6,6 +6,8 @@ import { type GitHubCredential, namesCredential, readGitHubCredential } from './
 /** The GitOps repository and the credential for it. */
 export interface GitHubTarget {
   readonly apiUrl: string;
+  /** `off`: GraphQL is never asked. */
+  readonly graphQl: 'auto' | 'off';
   readonly owner: string;
   readonly repo: string;
   /** The repository's default branch when absent. */
@@ -45,7 +47,8 @@ export function resolveGitHub(
   const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
   if (first !== undefined && isNamed && credential !== undefined) {
     const { owner, repo, baseBranch } = first;
-    return { apiUrl: github.apiUrl, owner, repo, baseBranch, repositories, credential };
+    const { apiUrl, graphQl } = github;
+    return { apiUrl, graphQl, owner, repo, baseBranch, repositories, credential };
   }
   const missing = [
     ...(isNamed ? [] : unnamed),

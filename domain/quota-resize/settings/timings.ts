@@ -5,7 +5,7 @@ export const timingSettings = {
   demandSettle: timing(
     'demand-settle',
     '2s',
-    'How long an unmet demand must stay the same before it is acted on, so that a rollout is seen whole.',
+    'How long a demand must stay the same before it is acted on, so that a rollout is seen whole; less where the owners of what was refused say that they are done.',
     '0',
   ),
   checksPollMin: timing('checks-poll-min', '15s', 'How often the checks of a fresh pull request are asked for.'),

@@ -37,3 +37,16 @@ export function momentArgument(text: string): EpochMs {
   if (at === null) throw new InvalidArgumentError(`"${text}" is no moment: expected ${MOMENT_FORM}`);
   return at;
 }
+
+/** The number of a page, from 1. */
+export function pageArgument(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError(`"${text}" is no page: expected a number from 1 on`);
+  return Number(text);
+}
+
+/** The digest of the workloads in scope. */
+export function digestArgument(text: string): string {
+  if (!/^[0-9a-f]{16}$/.test(text))
+    throw new InvalidArgumentError(`"${text}" is no digest: expected 16 hexadecimal digits`);
+  return text;
+}

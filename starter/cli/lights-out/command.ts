@@ -1,11 +1,12 @@
 /** `headroom lights-out …`: what schedules do, what an operator may tell them, and what they would do. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
+import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { commandUpdates, status } from '../../../workflows/lights-out/messages.ts';
 import type { CommandLineController, CommandTools, OperatorCommand } from '../controller.ts';
-import { namespaceArgument } from '../names.ts';
+import { namespaceArgument, UnknownName } from '../names.ts';
 import { targetArgument, withExamples } from '../operator-commands.ts';
-import { momentArgument, previewSpanArgument, spanArgument } from './arguments.ts';
+import { digestArgument, momentArgument, pageArgument, previewSpanArgument, spanArgument } from './arguments.ts';
 import { statusText } from './status-text.ts';
 import { scheduleTarget } from './target.ts';
 
@@ -24,6 +25,18 @@ function addSpan(command: Command): void {
     .option('--for <duration>', 'how long, such as 3h, 90m or 2d', spanArgument)
     .option('--until <moment>', 'until when, with its zone, such as 2026-12-24T18:00:00+01:00', momentArgument);
   addNamespace(command);
+}
+
+function addDigest(command: Command): void {
+  command.option(
+    '--digest <digest>',
+    'only if these are the workloads: as preview --workloads shows it',
+    digestArgument,
+  );
+}
+
+function digestInput({ digest }: { readonly digest?: string }): object {
+  return digest === undefined ? {} : { digest };
 }
 
 function namespaceInput({ namespace }: { readonly namespace?: string }): object {
@@ -76,8 +89,13 @@ const operatorCommands: readonly OperatorCommand[] = [
   {
     name: 'approve',
     update: commandUpdates.approve.name,
-    description: 'let the first run put workloads to sleep, where the schedule asks for an approval',
-    examples: ['approve dev-nights --reason "checked the dry run"'],
+    description: 'let it put to sleep what is in its scope now, where the schedule asks for an approval',
+    addOptions: addDigest,
+    input: digestInput,
+    examples: [
+      'approve dev-nights --reason "checked the dry run"',
+      'approve dev-nights --digest 0123456789abcdef --reason "looked at preview --workloads"',
+    ],
   },
   {
     name: 'reconcile-now',
@@ -102,6 +120,8 @@ export const lightsOutCommands: CommandLineController = {
   addCommands: (group, tools) => {
     addListCommand(group, tools);
     addPreviewCommand(group, tools);
+    addReportCommand(group, tools);
+    addRestoreCommand(group, tools);
   },
 };
 
@@ -122,6 +142,10 @@ interface PreviewFlags {
   readonly file?: string;
   readonly next: number;
   readonly from?: EpochMs;
+  readonly calendar?: true;
+  readonly workloads?: true;
+  readonly csv?: true;
+  readonly page: number;
 }
 
 function addPreviewCommand(group: Command, tools: CommandTools): void {
@@ -129,7 +153,10 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
     'preview --next 14d',
     'preview dev-nights --next 7d --from 2026-12-20T00:00:00+01:00',
     'preview --file schedule.yaml --next 30d',
+    'preview dev-nights --calendar',
     'helm template . | headroom lights-out preview --file -',
+    'preview dev-nights --workloads',
+    'preview dev-nights --workloads --csv --file schedule.yaml',
   ])
     .description('the next transitions of the schedules of the cluster, or of a file; ends with 1 where one is invalid')
     .argument('[schedule]', 'one schedule; without it all of them', targetArgument(scheduleTarget))
@@ -139,10 +166,30 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
         .argParser(previewSpanArgument)
         .default(previewSpanArgument('14d'), '14d'),
     )
-    .option('--from <moment>', 'from when on, with its zone (default: now)', momentArgument);
-  preview.action(async (schedule: string | undefined, { file, next, from = Date.now() }: PreviewFlags) => {
+    .option('--from <moment>', 'from when on, with its zone (default: now)', momentArgument)
+    .option('--calendar', 'only the days of its exceptions and calendars, and what each changes; a year without --next')
+    .option('--workloads', 'what exactly its night would touch of the cluster, what it leaves alone, and why')
+    .option('--csv', 'with --workloads: every workload as a line of CSV')
+    .addOption(new Option('--page <number>', 'with --workloads: which page').argParser(pageArgument).default(1));
+  preview.action(async (schedule: string | undefined, flags: PreviewFlags) => {
+    const { file, from = Date.now(), calendar, workloads, csv, page } = flags;
+    const isCalendar = calendar === true;
+    const isSpanGiven = preview.getOptionValueSource('next') === 'cli';
+    const next = isCalendar && !isSpanGiven ? previewSpanArgument('365d') : flags.next;
+    if (workloads === true) {
+      if (schedule === undefined)
+        return preview.error('error: --workloads is about one schedule: name it', {
+          exitCode: exitCodes.configuration,
+        });
+      const question = { schedule, file: file ?? null, isCsv: csv === true, page };
+      await tools.run(async (loaded) => {
+        const { surveyCluster } = await import('./survey.ts');
+        await surveyCluster(loaded, question, tools);
+      });
+      return;
+    }
     const span = { from, until: from + next };
-    const asked = { schedule: schedule ?? null, span };
+    const asked = { schedule: schedule ?? null, span, isCalendar };
     if (file !== undefined) {
       const { previewFile } = await import('./preview.ts');
       await tools.runAlone(() => previewFile(file, asked, tools));
@@ -153,4 +200,55 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
       await previewCluster(loaded, asked, tools);
     });
   });
+}
+
+function addReportCommand(group: Command, tools: CommandTools): void {
+  withExamples(group, group.command('report'), ['report', 'report dev-nights --output json', 'report --csv'])
+    .description('what the schedules saved, in CPU-hours and memory-hours, by schedule, month and namespace')
+    .argument('[schedule]', 'one schedule; without it all of them', targetArgument(scheduleTarget))
+    .option('--csv', 'every namespace as a line of CSV')
+    .action(async (schedule: string | undefined, { csv }: { readonly csv?: true }) => {
+      await tools.run(async (loaded) => {
+        const { report } = await import('./report.ts');
+        await report(loaded, { schedule: schedule ?? null, isCsv: csv === true }, tools);
+      });
+    });
+}
+
+interface RestoreFlags {
+  readonly schedule?: string;
+  readonly all?: true;
+  readonly yes?: true;
+}
+
+/** Without Temporal the name of the cluster is only in sentences, so nobody needs to set one. */
+const UNNAMED_CLUSTER = 'this-cluster';
+
+function addRestoreCommand(group: Command, tools: CommandTools): void {
+  withExamples(group, group.command('restore'), [
+    'restore --all',
+    'restore --schedule dev-nights --yes',
+    'restore --all --yes --kubeconfig admin.conf',
+  ])
+    .description('wake what sleeps with nothing but a kubeconfig: neither Temporal nor a worker is needed')
+    .option(
+      '--schedule <name>',
+      'what this schedule put to sleep, whether or not it exists',
+      targetArgument(scheduleTarget),
+    )
+    .option('--all', 'what any schedule put to sleep')
+    .option('--yes', 'do it; without this, it only says what would be woken')
+    .action(async ({ schedule, all, yes }: RestoreFlags) => {
+      const isNamed = tools.shared().clusterName !== undefined || tools.io.env['CLUSTER_NAME'] !== undefined;
+      await tools.run(
+        async (loaded) => {
+          if ((schedule === undefined) === (all === undefined)) {
+            throw new UnknownName('say what to wake: --schedule dev-nights, or --all');
+          }
+          const { restore } = await import('./restore.ts');
+          await restore(loaded, { schedule: schedule ?? null, isConfirmed: yes === true }, tools);
+        },
+        isNamed ? [] : ['--cluster-name', UNNAMED_CLUSTER],
+      );
+    });
 }

@@ -41,5 +41,6 @@ export function listText(cluster: string, rows: readonly ScheduleRow[], terminal
 function nextText(next: ScheduleRow['next']): string {
   if (next === null) return '-';
   const why = next.exception === null ? '' : ` (${next.exception})`;
-  return `${next.state} ${next.local}, in ${next.in}${why}`;
+  const keeps = next.keeps === undefined ? '' : `, keeps ${next.keeps}`;
+  return `${next.state} ${next.local}${keeps}, in ${next.in}${why}`;
 }

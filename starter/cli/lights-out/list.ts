@@ -6,6 +6,7 @@ import type { CommandTools, LoadedConfig } from '../controller.ts';
 import type { Output } from '../output.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { innermost, isTemporalAnswer } from '../shared.ts';
+import { readCalendars } from './calendars.ts';
 import { listText } from './list-text.ts';
 import { rowsOf } from './rows.ts';
 import { readSchedules } from './schedules.ts';
@@ -19,7 +20,9 @@ export async function listSchedules(loaded: LoadedConfig, { output, shared }: Co
   const cluster = loaded.config.kubernetes.clusterName;
   const objects = await readSchedules(loaded);
   const phases = await readPhases(loaded.config, output);
-  const rows = rowsOf(objects, phases, Date.now());
+  const { systemNamespace } = loaded.config.kubernetes;
+  const calendars = await readCalendars(loaded, objects, { systemNamespace, output });
+  const rows = rowsOf(objects, phases, { now: Date.now(), calendars });
   if (shared().output === 'json') output.json(rows);
   else output.text(listText(cluster, rows, output.terminal));
 }

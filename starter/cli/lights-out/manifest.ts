@@ -1,7 +1,9 @@
 /** The LightsOutSchedules of YAML that need not be applied yet. */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
+import { isRecord } from '../../../domain/kernel/record.ts';
+import { type Calendar, type Calendars, readCalendar } from '../../../domain/lights-out/schedule/calendar.ts';
+import { CALENDAR, GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import type { ScheduleProblem } from '../../../domain/lights-out/schedule/schedule-problem.ts';
 import { UnknownName } from '../names.ts';
 import type { ScheduleObject } from './schedules.ts';
@@ -14,6 +16,8 @@ export interface WrittenSchedule {
 
 export interface Manifest {
   readonly schedules: readonly WrittenSchedule[];
+  /** The ConfigMaps with the label of calendars. */
+  readonly calendars: Calendars;
   /** Documents that cannot be read at all, in sentences. */
   readonly unreadable: readonly string[];
 }
@@ -36,19 +40,33 @@ export function readManifestText(path: string, readStdin: () => string): string 
   }
 }
 
-/** Every LightsOutSchedule of the text, those in lists included; other kinds are not looked at. */
+/** Every LightsOutSchedule and every calendar of the text, those in lists included; other kinds are not looked at. */
 export function readManifest(text: string, location: string): Manifest {
   const unreadable: string[] = [];
-  const schedules = parseAllDocuments(text).flatMap((document) => {
+  const objects = parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) {
       const line = error.linePos?.[0].line;
       unreadable.push(`${location}${line === undefined ? '' : `:${line}`}: ${firstLine(error.message)}`);
       return [];
     }
-    return objectsOf(document.toJS()).map(written);
+    return objectsOf(document.toJS());
   });
-  return { schedules, unreadable };
+  return {
+    schedules: objects.filter(({ kind }) => kind === KIND).map(written),
+    calendars: new Map(objects.filter(isCalendar).map(calendarOf)),
+    unreadable,
+  };
+}
+
+function isCalendar({ kind, metadata }: ScheduleObject): boolean {
+  return kind === 'ConfigMap' && metadata?.labels?.[CALENDAR] !== undefined;
+}
+
+function calendarOf({ metadata, data }: ScheduleObject & { readonly data?: unknown }): [string, Calendar] {
+  const name = metadata?.name ?? '';
+  const texts = isRecord(data) ? Object.entries(data).map(([key, text]) => [key, String(text)] as const) : [];
+  return [name, readCalendar(name, Object.fromEntries(texts))];
 }
 
 /** yaml's messages go on with the lines around the place. */
@@ -60,7 +78,7 @@ function objectsOf(value: unknown): readonly ScheduleObject[] {
   if (typeof value !== 'object' || value === null) return [];
   const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown };
   if (Array.isArray(items)) return items.flatMap(objectsOf);
-  return kind === KIND ? [value] : [];
+  return typeof kind === 'string' ? [value] : [];
 }
 
 function written(object: ScheduleObject): WrittenSchedule {

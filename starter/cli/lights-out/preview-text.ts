@@ -1,7 +1,9 @@
 /** What schedules would do, in words, for a terminal. */
 import { formatInstant, MINUTE_MS } from '../../../domain/kernel/time.ts';
+import { type Level, levelText } from '../../../domain/lights-out/schedule/level.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import { type ClockChange, formatOffset, type Preview } from '../../../domain/lights-out/schedule/preview.ts';
+import type { ScheduleState } from '../../../domain/lights-out/schedule/names.ts';
 import { columns } from '../columns.ts';
 import { coloured, type Terminal, wrapped } from '../terminal.ts';
 import type { ScheduleReport } from './preview-report.ts';
@@ -10,17 +12,9 @@ export function previewText(reports: readonly ScheduleReport[], terminal: Termin
   return `${reports.map((report) => reportLines(report, terminal).join('\n')).join('\n\n')}\n`;
 }
 
-function reportLines(
-  { schedule, spec, preview, problems, warnings }: ScheduleReport,
-  terminal: Terminal,
-): readonly string[] {
-  const notes = warnings.flatMap((warning) => wrapped(`warning: ${warning}`, 2, terminal, 4));
-  if (spec === null || preview === null) {
-    return [
-      coloured(`${schedule === '' ? '(without a name)' : schedule}: invalid`, 'bold', terminal),
-      ...problems.flatMap(({ field, message }) => wrapped(`${field}: ${message}`, 2, terminal, 4)),
-    ];
-  }
+function reportLines(report: ScheduleReport, terminal: Terminal): readonly string[] {
+  const { schedule, spec, preview } = report;
+  if (spec === null || preview === null) return invalidLines(report, terminal);
   return [
     coloured(`${schedule}: ${nowText(preview, spec.timezone)}`, 'bold', terminal),
     ...table(preview, spec.timezone, terminal),
@@ -28,15 +22,35 @@ function reportLines(
     ...(preview.isCut
       ? [`  There are more changes than one preview shows: go on with --from ${formatInstant(preview.until)}`]
       : []),
-    ...notes,
+    ...warningLines(report, terminal),
   ];
 }
 
+export function invalidLines(
+  { schedule, problems }: Pick<ScheduleReport, 'schedule' | 'problems'>,
+  terminal: Terminal,
+): readonly string[] {
+  return [
+    coloured(`${schedule === '' ? '(without a name)' : schedule}: invalid`, 'bold', terminal),
+    ...problems.flatMap(({ field, message }) => wrapped(`${field}: ${message}`, 2, terminal, 4)),
+  ];
+}
+
+export function warningLines({ warnings }: Pick<ScheduleReport, 'warnings'>, terminal: Terminal): readonly string[] {
+  return warnings.flatMap((warning) => wrapped(`warning: ${warning}`, 2, terminal, 4));
+}
+
 /** `Up since Mon 2026-11-23 06:00 +01:00, Europe/Berlin`. */
-function nowText({ from, period: { state, since }, exceptions }: Preview, zone: string): string {
+function nowText({ from, period: { state, since, level }, exceptions }: Preview, zone: string): string {
   const why = exceptions.length === 0 ? '' : ` (${exceptions.join(', ')})`;
   const begin = since === null ? `at ${formatMoment(from, zone)}` : `since ${formatMoment(since, zone)}`;
-  return `${state} ${begin}${why}, ${zone}`;
+  return `${stateText(state, level)} ${begin}${why}, ${zone}`;
+}
+
+/** `Down`, or `Down to 50 %` where something is kept by a window. */
+function stateText(state: ScheduleState, level: Level | undefined): string {
+  const kept = level === undefined ? null : levelText(level);
+  return kept === null ? state : `${state} to ${kept}`;
 }
 
 /** A row for each change, weeks apart from each other, and the changes of the clocks where they fall. */
@@ -47,10 +61,10 @@ function table({ rows, until, clockChanges }: Preview, zone: string, terminal: T
   const [heading = '', ...lines] = columns(
     [
       [{ text: 'LOCAL TIME' }, { text: 'UTC' }, { text: 'STATE' }, { text: 'FOR', right: true }, { text: 'WHY' }],
-      ...rows.map(({ at, state, lasts, exceptions }) => [
+      ...rows.map(({ at, state, level, lasts, exceptions }) => [
         { text: formatMoment(at, zone) },
         { text: formatInstant(at) },
-        { text: state },
+        { text: stateText(state, level) },
         { text: lasts === null ? 'ever' : hoursText(lasts), right: true },
         { text: exceptions.join(', ') },
       ]),
@@ -70,7 +84,7 @@ function table({ rows, until, clockChanges }: Preview, zone: string, terminal: T
 
 const MS_PER_DAY = 86_400_000;
 /** `Sun 2026-03-29`. */
-const DAY_LENGTH = 14;
+export const DAY_LENGTH = 14;
 /** 1970-01-01 was a Thursday. */
 const FIRST_MONDAY = -3;
 
@@ -89,12 +103,12 @@ function clockLine({ at, before, after }: ClockChange): string {
 }
 
 /** `down 118 h of 336 h, 35.1 %`. */
-function shareText({ from, until, down, downShare }: Preview): string {
+export function shareText({ from, until, down, downShare }: Preview): string {
   return `down ${hoursText(down)} of ${hoursText(until - from)}, ${(downShare * 100).toFixed(1)} %`;
 }
 
 /** `59 h`, `10 h 30 min`, `30 min`: never days, because savings are reckoned in hours. */
-function hoursText(ms: number): string {
+export function hoursText(ms: number): string {
   const minutes = Math.round(ms / MINUTE_MS);
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   if (hours === 0) return `${rest} min`;

@@ -1,10 +1,12 @@
 /** A schedule as `headroom lights-out list` shows it, from its object and the phase of its workflow. */
+import { type Calendars, calendarDays, timingWith } from '../../../domain/lights-out/schedule/calendar.ts';
 import { type EpochMs, formatInstant, formatSpan, fromNow } from '../../../domain/kernel/time.ts';
 import { overridesOf } from '../../../domain/lights-out/workload/annotations.ts';
 import { totalOf } from '../../../domain/lights-out/workload/kinds.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import type { ScheduleState } from '../../../domain/lights-out/schedule/names.ts';
-import { periodAt } from '../../../domain/lights-out/schedule/period.ts';
+import { levelText } from '../../../domain/lights-out/schedule/level.ts';
+import { periodAt, type Transition } from '../../../domain/lights-out/schedule/period.ts';
 import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../../../domain/lights-out/schedule/schedule.ts';
 import { nameOf, NOBODY_FOLLOWS, type ScheduleObject } from './schedules.ts';
@@ -21,6 +23,8 @@ export interface ScheduleRow {
   /** The next change of state, in the schedule's zone, and as a span from now on. */
   readonly next: {
     readonly state: ScheduleState;
+    /** What a window keeps from then on, in words. Absent: nothing is said of it. */
+    readonly keeps?: string;
     /** RFC 3339, UTC. */
     readonly at: string;
     readonly local: string;
@@ -37,6 +41,11 @@ export interface ScheduleRow {
   readonly notes: readonly string[];
 }
 
+export interface RowContext {
+  readonly now: EpochMs;
+  readonly calendars: Calendars;
+}
+
 /**
  * One row for each schedule, and for each workflow whose schedule is gone already.
  *
@@ -45,22 +54,26 @@ export interface ScheduleRow {
 export function rowsOf(
   objects: readonly ScheduleObject[],
   phases: ReadonlyMap<string, string> | null,
-  now: EpochMs,
+  { now, calendars }: RowContext,
 ): readonly ScheduleRow[] {
   const names = new Set(objects.map(nameOf));
   const gone = [...(phases ?? [])].filter(([schedule]) => !names.has(schedule));
   const rows = [
-    ...objects.map((object) => rowOf(object, phases, now)),
+    ...objects.map((object) => rowOf(object, phases, { now, calendars })),
     ...gone.map(([schedule, phase]) => goneRow(schedule, phase)),
   ];
   return rows.toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1));
 }
 
-function rowOf(object: ScheduleObject, phases: ReadonlyMap<string, string> | null, now: EpochMs): ScheduleRow {
+function rowOf(
+  object: ScheduleObject,
+  phases: ReadonlyMap<string, string> | null,
+  { now, calendars }: RowContext,
+): ScheduleRow {
   const schedule = nameOf(object);
   const { spec, problems, status } = readSchedule(object);
   const phase = phases?.get(schedule) ?? null;
-  const period = spec === null ? null : periodAt(spec, now);
+  const period = spec === null ? null : periodAt(timingWith(spec, calendarDays(spec, calendars)), now);
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   const isDeleting = object.metadata?.deletionTimestamp !== undefined;
   return {
@@ -86,11 +99,18 @@ function rowOf(object: ScheduleObject, phases: ReadonlyMap<string, string> | nul
 }
 
 function nextOf(
-  { at, state, exception }: { readonly at: EpochMs; readonly state: ScheduleState; readonly exception: string | null },
+  { at, state, level, exception }: Transition,
   { timezone }: ScheduleSpec,
   now: EpochMs,
 ): NonNullable<ScheduleRow['next']> {
-  return { state, at: formatInstant(at), local: formatMoment(at, timezone), in: formatSpan(at - now), exception };
+  return {
+    state,
+    ...(level === undefined ? {} : { keeps: levelText(level) ?? 'nothing' }),
+    at: formatInstant(at),
+    local: formatMoment(at, timezone),
+    in: formatSpan(at - now),
+    exception,
+  };
 }
 
 function countsOf({ workloadStats = {} }: ScheduleStatus): Pick<ScheduleRow, 'managed' | 'scaled'> {

@@ -14,6 +14,7 @@ export function statusText(seen: LightsOutStatus, now: EpochMs): string {
       ...seen.overrides.map(override),
       ...progress(seen),
       ...seen.failing.map(({ workload, message }) => `Fails: ${workload}: ${message}`),
+      `Every workload, and why: headroom lights-out preview ${seen.target.schedule} --workloads`,
       `Saved so far: ${seen.savedReplicaHours} replica-hours`,
       ...(seen.lastCommand === null ? [] : [`Last command: ${seen.lastCommand}`]),
     ].map((line) => `  ${line}`),

@@ -14,7 +14,7 @@ export type PodAnswer =
   | { readonly kind: 'leaving' }
   /** It is of a DaemonSet, which has a pod on each node: it makes none. */
   | { readonly kind: 'daemonSet' }
-  /** It fits a node that is there or on its way; or no new node would help it, or none can be had. */
+  /** It fits a node that is there or on its way; or it gets no new node, as none would help or none is to be had. */
   | ({ readonly kind: 'fits' | 'unhelped' } & Pick<UnhelpedPod, 'reason' | 'detail'>)
   /** It gets one of these nodes. */
   | ({ readonly kind: 'newNode' } & Omit<NewNodes, 'pods'>)

@@ -2,7 +2,7 @@
 import { sentence } from '../../../domain/kernel/sentence.ts';
 import { readNodeGroup } from '../../../domain/node-group/api/read-node-group.ts';
 import type { Mode } from '../../../domain/node-group/model/node-group.ts';
-import { listOf } from '../../../domain/node-group/scheduling/pod-requests.ts';
+import { listOf } from '../../../domain/kernel/pod-requests.ts';
 import { fieldsOf, textOf } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { columns } from '../columns.ts';
 import type { CommandTools, LoadedConfig } from '../controller.ts';
@@ -28,7 +28,7 @@ interface NodeGroupRow {
   readonly troubles: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
 }
 
-/** The status of a condition that says that something is wrong. The first implementation writes no messages. */
+/** The status of a condition that says that something is wrong. The VPSie autoscaler writes no messages. */
 const WRONG: Readonly<Record<string, string>> = { Ready: 'False', Error: 'True', AtMaxCapacity: 'True' };
 
 /** @throws {CommandFailed} where the cluster cannot be read. */

@@ -1,6 +1,6 @@
 /** The starter's plan, made by a command: of what the API server has now, with the rights of whoever asks. */
 import { pausesIn, readPauseConfigMaps } from '../../../activities/kernel/pause.ts';
-import { FORMER_LEASE, MACHINE_PLURAL, NAMESPACE, PLURAL } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, MACHINE_PLURAL, NAMESPACE, PLURAL } from '../../../domain/node-group/api/names.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../../domain/node-group/api/read-node-group.ts';
 import type { Machine } from '../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
@@ -19,7 +19,6 @@ import type { LoadedConfig } from '../controller.ts';
 import type { Output } from '../output.ts';
 import { listGroups, listingFailure, nameOf } from './groups.ts';
 import { configInForce } from './in-force.ts';
-import { ofOneMoment } from './moment.ts';
 
 /** A plan, and what it was made of as far as people ask for it. */
 export interface LocalPlan {
@@ -89,7 +88,7 @@ async function planOf(
   book.update(request);
   return {
     cluster: name,
-    plan: ofOneMoment(book.planInFull(request), groups),
+    plan: book.planInFull(request),
     groups: read,
     heldBy,
     usage: sample?.nodes ?? null,
@@ -125,6 +124,6 @@ function rightsOf(systemNamespace: string): string {
   const gets = `the ConfigMaps headroom-pause and headroom-pauses and the Lease ${PLAN_LEASE} in ${systemNamespace}`;
   return (
     `headroom node-groups preview and explain read with your own rights what the starter reads: they need to list ` +
-    `${lists.join(', ')}, and to get ${gets}, and the Lease ${FORMER_LEASE} in ${NAMESPACE}`
+    `${lists.join(', ')}, and to get ${gets}, and the Lease ${AUTOSCALER_LEASE} in ${NAMESPACE}`
   );
 }

@@ -26,7 +26,7 @@ interface Preview {
   /** In the order in which they go. */
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
-  /** Pods of the whole cluster that no new node would help. */
+  /** Pods of the whole cluster that get no new node. */
   readonly unhelped: readonly UnhelpedPod[];
   /** Pods of the whole cluster that fit a node which is there or on its way. */
   readonly placed: readonly UnhelpedPod[];
@@ -66,7 +66,7 @@ export function previewText(preview: Preview, terminal: Terminal): string {
     ...section('Nodes that may go, in this order', removals.map(removalLine), 'none'),
     ...section('Nodes that nothing needs, and that wait', waiting.map(keptLine)),
     ...section('Nodes that stay', staying.map(keptLine)),
-    ...section('Pods that no new node would help', unhelped.map(podLine)),
+    ...section('Pods that get no new node', unhelped.map(podLine)),
     ...section('Pods that fit a node which is there or on its way', placed.map(podLine)),
     ...section(
       'Notes',

@@ -1,5 +1,6 @@
 /** How full the limits of a quota are. */
 import type { V1ResourceQuota } from '@kubernetes/client-node';
+import { percentOf } from '../../../domain/kernel/percent.ts';
 import { isSameAmount, isZero, quantityOrNull } from '../../../domain/kernel/quantity.ts';
 
 /** One limit of a quota. Amounts are quantities as Kubernetes writes them. */
@@ -37,7 +38,7 @@ export function quotaUsage({ metadata, spec, status }: V1ResourceQuota): QuotaUs
       resource,
       used: counted,
       hard,
-      percent: counted === null ? null : percentOf(counted, hard),
+      percent: counted === null ? null : percentIn(counted, hard),
       enforced: differs ? stale : null,
     };
   });
@@ -54,10 +55,11 @@ export function quotaUsage({ metadata, spec, status }: V1ResourceQuota): QuotaUs
   };
 }
 
-/** An amount of another in percent, two decimals, rounded down so that only what is full is 100; null of 0, and of what cannot be read. */
-export function percentOf(amount: string, whole: string): number | null {
+/** An amount of another in percent, two decimals; null of 0, and of what cannot be read. */
+function percentIn(amount: string, whole: string): number | null {
   const [part, of] = [quantityOrNull(amount), quantityOrNull(whole)];
-  return part === null || of === null || of.nano <= 0n ? null : Number((part.nano * 10_000n) / of.nano) / 100;
+  const percent = part === null || of === null ? null : percentOf(part, of, 2);
+  return percent === null ? null : Number(percent);
 }
 
 /** The fullest first; then by name. */

@@ -65,7 +65,7 @@ export async function readMissingWorkloads(
   const limits = quotas.flatMap(({ spec }) => Object.keys(spec?.hard ?? {}));
   const countsDevices = evaluatorFor(RESOURCE_CLAIMS).matchingResources(limits, context).length > 0;
   const templates = new Templates(log, view, countsDevices);
-  const { workloads } = await readDenials(view);
+  const { workloads } = await readDenials(view, quotas);
   const found = await inParallel(OWNERS_AT_ONCE, workloads, async (seen) => {
     const state = await readMissing(log, view, seen);
     if (state === 'gone') return [];

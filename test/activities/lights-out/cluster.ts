@@ -8,6 +8,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import type {
+  Batch,
   BatchOutcome,
   LightsOutActivities,
   ObserveScheduleInput,
@@ -16,8 +17,11 @@ import { createLightsOutActivities } from '../../../activities/lights-out/kubern
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
-import type { LightsOutObservation } from '../../../domain/lights-out/decide/observation.ts';
+import type { PackedObservation } from '../../../domain/lights-out/decide/observation.ts';
+import { packItems } from '../../../domain/lights-out/decide/packed.ts';
+import { unpackPlan } from '../../../domain/lights-out/decide/packed-plan.ts';
 import type { Plan } from '../../../domain/lights-out/decide/plan.ts';
+import type { PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
@@ -25,7 +29,7 @@ import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
-const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 /** The API server takes the name of a service account for the account itself, so the manifests bind it as they are. */
 export const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
 export const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
@@ -162,23 +166,29 @@ export function observeInputOf(schedule: string, more: Partial<ObserveScheduleIn
 }
 
 /** The plan of a look; a test whose schedule has none has failed. */
-export function planOf({ plan }: LightsOutObservation): Plan {
+export function planOf({ plan }: PackedObservation): Plan {
   if (plan === null) throw new Error('there is no plan');
-  return plan;
+  return unpackPlan(plan);
 }
 
 /** Looks, and writes everything that is to be done. */
 export async function scaled(
   activities: LightsOutActivities,
   observeInput: ObserveScheduleInput,
-): Promise<BatchOutcome & { readonly seen: LightsOutObservation }> {
+): Promise<Pick<BatchOutcome, 'outcomes'> & { readonly done: number; readonly seen: PackedObservation }> {
   const seen = await activities.observeSchedule(observeInput);
   const { items } = planOf(seen);
-  const scheduleUid = seen.schedule?.uid ?? '';
-  return {
-    ...(await activities.ensureScaled({ target: observeInput.target, scheduleUid, items, observeInput })),
-    seen,
-  };
+  const { outcomes } = await activities.ensureScaled(batchOf(seen, items, observeInput));
+  return { outcomes, done: items.length - outcomes.length, seen };
+}
+
+/** These items as a batch of the plan of a look. */
+export function batchOf(
+  { schedule }: Pick<PackedObservation, 'schedule'>,
+  items: readonly PlanItem[],
+  observeInput: ObserveScheduleInput,
+): Batch {
+  return { target: observeInput.target, scheduleUid: schedule?.uid ?? '', items: packItems(items), observeInput };
 }
 
 export function namespaceOf(name: string, labels: Record<string, string> = {}): object {

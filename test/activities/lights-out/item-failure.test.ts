@@ -28,7 +28,7 @@ describe('an error while one workload is written', () => {
   });
 
   it('that is a write which was taken and changed is a matter of that workload', () => {
-    expect(itemFailure(new SetBack('accepted, but something set spec.replicas back to 3'))).toContain('back to 3');
+    expect(itemFailure(new SetBack('spec.replicas', 3, false))).toContain('back to 3');
   });
 
   it('that is no answer at all is a matter of the whole server, and one that took too long is not', () => {

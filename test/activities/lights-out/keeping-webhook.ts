@@ -1,7 +1,8 @@
-/** A mutating admission webhook that keeps replicas, as policies of a platform do. */
+/** Mutating admission webhooks that change what is written, as policies of a platform do. */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { GROUP } from '../../../domain/lights-out/schedule/names.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 
 export interface KeepingWebhook {
@@ -12,6 +13,28 @@ export interface KeepingWebhook {
 
 /** Starts a webhook that sets the replicas of every Deployment below `least` to that. */
 export async function startKeepingWebhook(least: number, label: string): Promise<KeepingWebhook> {
+  return await startMutatingWebhook('keeps-replicas', label, ({ spec }) =>
+    spec.replicas < least ? [{ op: 'replace', path: '/spec/replicas', value: least }] : [],
+  );
+}
+
+/** Starts a webhook that takes every annotation and label of a schedule off a Deployment that is written. */
+export async function startStrippingWebhook(label: string): Promise<KeepingWebhook> {
+  return await startMutatingWebhook('strips-marks', label, ({ metadata }) =>
+    (['annotations', 'labels'] as const).flatMap((part) =>
+      Object.keys(metadata[part] ?? {})
+        .filter((key) => key.startsWith(`${GROUP}/`))
+        .map((key) => ({ op: 'remove', path: `/metadata/${part}/${key.replaceAll('/', '~1')}` })),
+    ),
+  );
+}
+
+/** A webhook for the Deployments of the namespaces with a label. */
+async function startMutatingWebhook(
+  name: string,
+  label: string,
+  changes: (object: Review['object']) => readonly object[],
+): Promise<KeepingWebhook> {
   const now = Date.now();
   const authority = await issueAuthority(now);
   const { certificate, key } = await issueServer('127.0.0.1', authority, now);
@@ -20,9 +43,9 @@ export async function startKeepingWebhook(least: number, label: string): Promise
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { uid, object } = (JSON.parse(Buffer.concat(chunks).toString()) as { request: Review }).request;
-      const patch = [{ op: 'replace', path: '/spec/replicas', value: least }];
-      const kept = { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
-      const answer = { uid, allowed: true, ...(object.spec.replicas < least ? kept : {}) };
+      const patch = changes(object);
+      const changed = { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+      const answer = { uid, allowed: true, ...(patch.length > 0 ? changed : {}) };
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }));
     });
@@ -30,7 +53,6 @@ export async function startKeepingWebhook(least: number, label: string): Promise
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const name = 'keeps-replicas';
   return {
     configuration: {
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -59,5 +81,8 @@ export async function startKeepingWebhook(least: number, label: string): Promise
 
 interface Review {
   readonly uid: string;
-  readonly object: { readonly spec: { readonly replicas: number } };
+  readonly object: {
+    readonly metadata: { readonly [part in 'annotations' | 'labels']?: Readonly<Record<string, string>> };
+    readonly spec: { readonly replicas: number };
+  };
 }

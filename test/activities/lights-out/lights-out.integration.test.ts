@@ -2,8 +2,13 @@ import { loadAllYaml, type V1ClusterRole } from '@kubernetes/client-node';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { autoscalerTests } from './autoscalers.ts';
+import { catchUpTests } from './catch-up.ts';
 import { type Cluster, startCluster, WORKER } from './cluster.ts';
+import { customTests } from './custom.ts';
+import { exemptTests } from './exempt.ts';
+import { memoryTests } from './remembered.ts';
 import { scalingTests } from './scaling.ts';
+import { refusedRights, rolesOf } from '../refused-rights.ts';
 import { scheduleTests } from './schedules.ts';
 import { waitingTests } from './waiting.ts';
 
@@ -27,6 +32,10 @@ function running(): Cluster {
 scalingTests(running);
 autoscalerTests(running);
 scheduleTests(running);
+memoryTests(running);
+catchUpTests(running);
+exemptTests(running);
+customTests(running);
 waitingTests(running);
 
 describe('the role of the worker', () => {
@@ -45,8 +54,11 @@ describe('the role of the worker', () => {
     await vi.waitFor(
       async () => {
         const events = (await running().plane.auditEvents()).filter(({ user }) => user.username === WORKER);
-        const refused = events.filter(({ annotations }) => annotations?.['authorization.k8s.io/decision'] === 'forbid');
-        expect(refused.map(({ verb, requestURI }) => `${verb} ${requestURI}`)).toEqual([]);
+        const forbidden = events.filter(
+          ({ annotations }) => annotations?.['authorization.k8s.io/decision'] === 'forbid',
+        );
+        const roles = rolesOf(running().plane.adminKubeconfig);
+        expect(await refusedRights(forbidden, roles, (user) => user === WORKER)).toEqual([]);
         const used = new Set(
           events.map(({ verb, objectRef }) => {
             const subresource = objectRef?.subresource === undefined ? '' : `/${objectRef.subresource}`;

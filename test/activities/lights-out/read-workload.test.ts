@@ -6,6 +6,9 @@ import {
   kedaScalerOf,
   missingTargets,
   namespaceOf,
+  replicatedOf,
+  rolloutOf,
+  scaledJobOf,
   withAutoscalers,
 } from '../../../activities/lights-out/read-workload.ts';
 
@@ -33,6 +36,37 @@ describe('a workload as it is read', () => {
       replicas: null,
       isSuspended: false,
     });
+  });
+
+  it('of Argo or KEDA is plain JSON, with its times as text', () => {
+    const created = { ...metadata, creationTimestamp: '2026-11-20T10:00:00Z', generation: 3 };
+    const limits = { cpu: '1', memory: '64Mi' };
+    const rollout = {
+      metadata: created,
+      spec: { replicas: 4, template: { spec: { containers: [{ resources: { limits } }] } } },
+      status: { observedGeneration: '3', replicas: 4, readyReplicas: 2 },
+    };
+    expect(rolloutOf(rollout)).toMatchObject({
+      kind: 'Rollout',
+      replicas: 4,
+      ready: 2,
+      present: 4,
+      createdAt: Date.parse('2026-11-20T10:00:00Z'),
+      requests: { cpu: 1_000, memory: 64 * 1024 ** 2 },
+    });
+    expect(replicatedOf(rollout).status).toMatchObject({ observedGeneration: 3, readyReplicas: 2 });
+    expect(replicatedOf({ metadata: created }).status).toEqual({ observedGeneration: 0 });
+    const jobAs = (paused?: string) =>
+      scaledJobOf({
+        metadata: { ...created, annotations: paused === undefined ? {} : { 'autoscaling.keda.sh/paused': paused } },
+      });
+    expect([jobAs(), jobAs('false'), jobAs('true'), jobAs('')].map(({ isSuspended }) => isSuspended)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(jobAs()).toMatchObject({ kind: 'ScaledJob', replicas: null, changed: null });
   });
 
   it('says who set its replicas, by the managed fields, and keeps no annotations but those of schedules', () => {

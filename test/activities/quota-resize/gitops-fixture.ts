@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Forge as GitForge } from '../../../activities/forge/forge.ts';
-import type { GitHubOptions } from '../../../activities/forge/github/client.ts';
+import type { GitHubOptions } from '../../../activities/forge/github/connection.ts';
 import { tokenCredentials } from '../../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UsageCache } from '../../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../../activities/quota-usage/cache-activities.ts';
 import { fingerprint } from '../../../domain/quota-usage/decide.ts';
@@ -33,6 +33,23 @@ function over(cache: Partial<UsageCache>) {
 describe('an observation of a quota', () => {
   it('is the quota and what was counted', async () => {
     expect(await over({}).observeUsage({ target })).toMatchObject({ quota, count: { used: { pods: '1' } }, policy });
+  });
+
+  it('waits for a cache that is being filled for five seconds, and no longer', async () => {
+    const over5 = new AbortController();
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(over5.signal);
+    onTestFinished(() => timeouts.mockRestore());
+    const late = { used: {}, unmeasured: [{ keys: ['pods'], reason: 'the cache of pods is not filled yet' }] };
+    const counting = over({
+      count: async (_, until) => {
+        await new Promise<void>((resolve) => until.addEventListener('abort', () => resolve()));
+        return late;
+      },
+    });
+    const observed = counting.observeUsage({ target });
+    over5.abort();
+    expect(await observed).toMatchObject({ count: late });
+    expect(timeouts).toHaveBeenCalledExactlyOnceWith(5_000);
   });
 
   it('finds no quota, and counts nothing for it, where there is none', async () => {

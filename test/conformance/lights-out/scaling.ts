@@ -104,7 +104,7 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
   const others = owner === schedule ? [] : [otherOf({ name: owner, isIdle: true })];
   const period = { state: input.direction, since: NIGHT };
   const evaluation = evaluate(before, namespaceOf(), contextOf({ schedule, period, others, completedAt: null }));
-  const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
+  const writes = evaluation.kind === 'change' ? evaluation.writes : [];
   const isRefused = writes.some((write) => !cluster.write('one', write, NIGHT));
   const workload = cluster.get('one');
   const original = isCronJob
@@ -412,8 +412,10 @@ class Controller {
         workloads: [...this.cluster.workloads.values()],
       });
       if (this.plan.items.length === 0) return;
-      for (const { workload, writes } of this.plan.items) {
-        for (const write of writes) this.cluster.write(workload.name, write, now);
+      for (const { workload } of this.plan.items) {
+        const evaluation = evaluate(this.cluster.get(workload.name), namespaceOf(), context);
+        if (evaluation.kind === 'keep') continue;
+        for (const write of evaluation.writes) this.cluster.write(workload.name, write, now);
       }
     }
     throw new Error('there is always something left to be done');

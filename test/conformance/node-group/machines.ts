@@ -28,7 +28,7 @@ const lifecycle = z.object({
   provisionedAgeMinutes: z.number().optional(),
 });
 
-/** A machine of the first implementation, which keeps no time of its phase. */
+/** A machine of the VPSie autoscaler, which keeps no time of its phase. */
 function afterTimeout({ phase: before, createdAgeMinutes, provisionedAgeMinutes }: z.output<typeof lifecycle>): object {
   const machine = readMachine({
     metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },

@@ -1,7 +1,7 @@
 /** What the cases of node groups have in common: Kubernetes' objects in the short forms of the case files. */
 import * as z from 'zod';
-import { amountsOf } from '../../../domain/node-group/scheduling/amounts.ts';
-import type { Amounts } from '../../../domain/node-group/model/resources.ts';
+import { amountsOf } from '../../../domain/kernel/amounts.ts';
+import type { Amounts } from '../../../domain/kernel/amounts.ts';
 import type { NodeSelectorRequirement, Taint, Toleration } from '../../../domain/node-group/model/pod.ts';
 import { type Adapter, adapter, type Comparison, NotApplicable, UnknownShape } from '../adapter.ts';
 

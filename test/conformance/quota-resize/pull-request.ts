@@ -1,6 +1,6 @@
 /** The cases of an existing resizer about its edit of a manifest and its merge of a pull request. */
 import * as z from 'zod';
-import { mergeabilityOf } from '../../../activities/forge/github/pull-requests.ts';
+import { mergeabilityOf } from '../../../activities/forge/github/mergeability.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { mergeReadiness } from '../../../domain/quota-resize/decide/merge-readiness.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';

@@ -2,6 +2,7 @@ import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
   DOWN_SINCE,
+  EXCLUDE_UNTIL,
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
   ORIGINAL_REPLICAS,
@@ -11,6 +12,9 @@ import {
   type WorkloadType,
 } from '../../../domain/lights-out/schedule/names.ts';
 import type { Override } from '../../../domain/lights-out/schedule/override.ts';
+import { evaluate } from '../../../domain/lights-out/workload/evaluate.ts';
+import { joinedUids, unmarkedUids } from '../../../domain/lights-out/workload/unmarked.ts';
+import type { EvaluationContext } from '../../../domain/lights-out/workload/evaluation.ts';
 import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.ts';
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
 import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload/workload.ts';
@@ -56,6 +60,8 @@ const event = fc.oneof(
   fc.record({ what: fc.constant('types' as const) }),
   fc.record({ what: fc.constant('exclude' as const), key }),
   fc.record({ what: fc.constant('annotate' as const), key, kind, hours }),
+  fc.record({ what: fc.constant('leave' as const), key, hours: fc.option(hours) }),
+  fc.record({ what: fc.constant('leaveNamespace' as const), namespace, hours: fc.option(hours) }),
   fc.record({ what: fc.constant('unannotate' as const), key }),
   fc.record({ what: fc.constant('annotateNamespace' as const), namespace, kind, hours }),
   fc.record({ what: fc.constant('override' as const), schedule, namespace: fc.option(namespace), kind, hours }),
@@ -88,6 +94,8 @@ class Nights {
   readonly cluster = new SmallCluster();
   readonly model = new ReferenceModel();
   readonly overrides: Record<Name, Override[]> = { nights: [], 'team-b-nights': [] };
+  /** What the workflow of each schedule carries from its last observation. */
+  readonly carried: Partial<Record<Name, Pick<Plan, 'joinedWorkloads' | 'unmarked'>>> = {};
   /** Workloads that somebody once set to none. */
   readonly zeroed = new Set<string>();
   now = DUSK - 5_000_000;
@@ -105,6 +113,7 @@ class Nights {
         state: 'Up',
         since: this.now,
         completedAt: null,
+        lastLook: null,
         keeps: 0,
         types: [],
         excludes: name === 'nights',
@@ -145,6 +154,7 @@ class Nights {
       bornAt: at,
       isBornOfPerson: by === 'person',
       isExcluded: false,
+      leftUntil: null,
       voices: [],
     });
     this.zeroed.delete(workload);
@@ -172,8 +182,8 @@ class Nights {
     this.model.scopes = { nights: labelled, 'team-b-nights': ['b'] };
   }
 
-  plan(keeper: Keeper): Plan {
-    const context = contextOf({
+  context(keeper: Keeper): EvaluationContext {
+    return contextOf({
       schedule: keeper.name,
       createdAt: SCHEDULES.indexOf(keeper.name as Name),
       spec: this.specOf(keeper),
@@ -182,6 +192,7 @@ class Nights {
       isRestoringAll: keeper.isLeaving,
       overrides: this.overrides[keeper.name as Name],
       completedAt: keeper.completedAt,
+      joinedWorkloads: joinedUids(this.carried[keeper.name as Name]?.joinedWorkloads ?? []),
       protectedNamespaces: PROTECTED,
       others: this.model.keepers
         .filter((other) => other !== keeper)
@@ -192,21 +203,36 @@ class Nights {
           isIdle: other.isSuspended || other.isLeaving,
         })),
     });
+  }
+
+  /** An observation: the table looks at the same moment. */
+  plan(keeper: Keeper): Plan {
+    const name = keeper.name as Name;
+    const unmarked = unmarkedUids(this.carried[name]?.unmarked);
+    const context = { ...this.context(keeper), ...(unmarked === undefined ? {} : { unmarked }) };
     const workloads = [...this.cluster.workloads.values()];
-    return planSchedule({ context, namespaces: [...this.cluster.namespaces.values()], workloads });
+    const plan = planSchedule({ context, namespaces: [...this.cluster.namespaces.values()], workloads });
+    this.carried[name] = plan;
+    this.model.look(name, this.now);
+    return plan;
   }
 
   /** Applies a plan, or its first writes; each workload that was written is one that the table may change as well. */
   apply(keeper: Keeper, { items }: Plan, limit: number, at: number): void {
     let left = limit;
-    for (const { workload, direction, writes } of items) {
+    for (const { workload, direction } of items) {
       const where = `${workload.namespace}/${workload.name}`;
-      for (const write of writes) {
+      const before = this.cluster.workloads.get(where);
+      if (before === undefined) continue;
+      // A plan has names: what is written is what the workload is to be by now.
+      const namespace = this.cluster.namespaces.get(workload.namespace) ?? null;
+      const evaluation = evaluate(before, namespace, this.context(keeper));
+      if (evaluation.kind === 'keep' || evaluation.item.direction !== direction) continue;
+      for (const write of evaluation.writes) {
         if (left === 0) return;
         left -= 1;
-        const before = this.cluster.workloads.get(where);
         if (!this.cluster.write(where, write, at)) break;
-        if (write.kind !== before?.kind) continue;
+        if (write.kind !== before.kind) continue;
         if (direction === 'Up' && write.patch['spec'] !== undefined) {
           // Nothing is restored that carries no annotation: a second time there is none.
           const { annotations, labels } = before;
@@ -281,6 +307,15 @@ class Nights {
     if (hours % 3 === 0) return { object: { ...rest, annotations } as T, voices: [...others, voice] };
     const since = { ...voice, from: this.now, isRounded: true };
     return { object: { ...object, annotations, sleepingSince: this.now }, voices: [...others, since] };
+  }
+
+  /** Excludes a workload or a namespace for so many hours; null takes that back. */
+  #leave<T extends Workload | ScopedNamespace>(object: T, hours: number | null): { object: T; until: number | null } {
+    const { [EXCLUDE_UNTIL]: _before, ...annotations } = object.annotations;
+    if (hours === null) return { object: { ...object, annotations }, until: null };
+    // An annotation has whole seconds.
+    const until = Math.floor((this.now + hours * 3_600_000) / 1000) * 1000;
+    return { object: { ...object, annotations: { ...annotations, [EXCLUDE_UNTIL]: formatInstant(until) } }, until };
   }
 
   happen(event: NightEvent): void {
@@ -373,6 +408,22 @@ class Nights {
         const workload = this.cluster.get(event.key);
         const { [WAKE_UNTIL]: _wake, [SLEEP_UNTIL]: _sleep, ...annotations } = workload.annotations;
         this.cluster.put(event.key, { ...workload, annotations });
+        return;
+      }
+      case 'leave': {
+        if (row === undefined) return;
+        const { object, until } = this.#leave(this.cluster.get(event.key), event.hours);
+        row.leftUntil = until;
+        this.cluster.put(event.key, object);
+        return;
+      }
+      case 'leaveNamespace': {
+        const found = this.cluster.namespaces.get(event.namespace);
+        if (found === undefined) return;
+        const { object, until } = this.#leave(found, event.hours);
+        const { [event.namespace]: _before, ...others } = this.model.namespaceLeftUntil;
+        this.model.namespaceLeftUntil = until === null ? others : { ...others, [event.namespace]: until };
+        this.cluster.namespaces.set(event.namespace, object);
         return;
       }
       case 'annotateNamespace': {

@@ -48,13 +48,12 @@ export const up: Period = {
 
 export function itemOf(name: string, item: Partial<PlanItem> = {}): PlanItem {
   return {
-    workload: { kind: 'Deployment', namespace: 'team-a', name, uid: `uid-${name}` },
+    workload: { kind: 'Deployment', namespace: 'team-a', name },
     direction: 'Down',
     reason: 'Down',
     from: 3,
     to: 0,
     priority: 0,
-    writes: [],
     ...item,
   };
 }
@@ -71,8 +70,11 @@ export function planOf(items: readonly PlanItem[] = [], plan: Partial<Plan> = {}
       statefulsetsScaled: 0,
       cronjobsManaged: 0,
       cronjobsSuspended: 0,
+      rolloutsManaged: 0,
+      rolloutsScaled: 0,
+      scaledjobsManaged: 0,
+      scaledjobsPaused: 0,
     },
-    savedReplicas: 0,
     notes: [],
     notesTotal: 0,
     until: null,

@@ -1,4 +1,5 @@
 /** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
+import { hasReplicas } from '../../../domain/lights-out/workload/kinds.ts';
 import type { OtherSchedule, EvaluationContext, PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   DOWN_SINCE,
@@ -72,7 +73,7 @@ export function workloadOf(over: Partial<Workload> = {}): Workload {
     isDeleting: false,
     labels: {},
     annotations: {},
-    replicas: kind === 'CronJob' ? null : 3,
+    replicas: hasReplicas(kind) ? 3 : null,
     isSuspended: false,
     ready: 0,
     present: 0,
@@ -134,6 +135,6 @@ export function itemOf(
   over: Partial<Omit<PlanItem, 'workload'>> & { readonly namespace?: string } = {},
 ): PlanItem {
   const { namespace = 'team-a', ...rest } = over;
-  const workload = { kind: 'Deployment', namespace, name, uid: name } as const;
-  return { workload, direction: 'Down', reason: 'Down', from: 3, to: 0, priority: 0, writes: [], ...rest };
+  const workload = { kind: 'Deployment', namespace, name } as const;
+  return { workload, direction: 'Down', reason: 'Down', from: 3, to: 0, priority: 0, ...rest };
 }

@@ -33,7 +33,18 @@ export interface Row {
   readonly bornAt: number;
   readonly isBornOfPerson: boolean;
   isExcluded: boolean;
+  /** Left alone by everybody until this moment, by its annotation; null without one. */
+  leftUntil: number | null;
   voices: readonly Voice[];
+}
+
+/** What a schedule knows of the nights of single workloads. */
+interface Look {
+  readonly at: number;
+  /** Those that it wants asleep and that are not. */
+  readonly awake: ReadonlySet<Row>;
+  /** Those that it did not want asleep before, though its night had begun: since when it does. */
+  readonly joined: ReadonlyMap<Row, number>;
 }
 
 export interface Keeper {
@@ -44,6 +55,8 @@ export interface Keeper {
   since: number;
   /** When all was as it should be last. */
   completedAt: number | null;
+  /** Null before the first. */
+  lastLook: Look | null;
   keeps: number;
   types: readonly string[];
   readonly excludes: boolean;
@@ -58,6 +71,8 @@ export class ReferenceModel {
   /** Namespaces in the scope of each schedule, by its name. */
   scopes: Record<string, readonly string[]> = {};
   namespaceVoices: Record<string, readonly Voice[]> = {};
+  /** As `leftUntil` of a workload. */
+  namespaceLeftUntil: Record<string, number> = {};
 
   #holds(keeper: Keeper, row: Row): boolean {
     const isOfType = keeper.types.length === 0 || keeper.types.includes(row.type);
@@ -66,6 +81,15 @@ export class ReferenceModel {
 
   /** Whether it is to be awake; if not, since when, and whether all was asleep once since then. */
   #wanted(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isCompleted: boolean } {
+    const wanted = this.#wantedByTime(keeper, row, now);
+    const joined = keeper.lastLook?.joined.get(row);
+    if (wanted === 'wake' || wanted.since === null || joined === undefined || joined <= wanted.since) return wanted;
+    return { since: joined, isCompleted: (keeper.completedAt ?? -1) >= joined };
+  }
+
+  #wantedByTime(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isCompleted: boolean } {
+    const ends = [row.leftUntil, this.namespaceLeftUntil[row.namespace] ?? null].filter((end) => end !== null);
+    if (ends.some((end) => end > now)) return 'wake';
     const levels = [
       row.voices,
       [
@@ -74,7 +98,7 @@ export class ReferenceModel {
       ],
       keeper.voices.filter(({ namespace }) => namespace === null),
     ];
-    const wakesEnded: number[] = [];
+    const wakesEnded: number[] = [...ends];
     for (const level of levels) {
       wakesEnded.push(...level.filter(({ kind, until }) => kind === 'wake' && until <= now).map(({ until }) => until));
       const heard = level.filter(({ until }) => until > now);
@@ -90,6 +114,31 @@ export class ReferenceModel {
     if (keeper.state === 'Up') return 'wake';
     const since = Math.max(keeper.since, ...wakesEnded);
     return { since, isCompleted: (keeper.completedAt ?? -1) >= since };
+  }
+
+  /** A schedule looks at everything: what it wants asleep by now, and did not at its last look, joins now. */
+  look(name: string, now: number): void {
+    const keeper = this.keepers.find((candidate) => candidate.name === name);
+    if (keeper === undefined) return;
+    const { lastLook: before } = keeper;
+    const wanted = [...this.rows.values()].flatMap((row) => {
+      const isItsOwn = !keeper.isLeaving && !keeper.isSuspended && this.#holds(keeper, row);
+      const night = isItsOwn && this.#holderOf(row) === keeper ? this.#wanted(keeper, row, now) : 'wake';
+      return night === 'wake' ? [] : [{ row, since: night.since }];
+    });
+    const joined = wanted.flatMap(({ row, since }) => {
+      const isOlder = before !== null && since !== null && row.bornAt <= since && since < before.at;
+      const isNew = isOlder && row.sleeper === null && !before.awake.has(row);
+      const at = isNew ? now : before?.joined.get(row);
+      return at === undefined ? [] : [[row, at] as const];
+    });
+    const awake = wanted.filter(({ row }) => row.sleeper === null).map(({ row }) => row);
+    keeper.lastLook = { at: now, awake: new Set(awake), joined: new Map(joined) };
+  }
+
+  #holderOf(row: Row): Keeper | undefined {
+    const isClaimant = (keeper: Keeper) => !keeper.isSuspended && !keeper.isLeaving && this.#holds(keeper, row);
+    return this.keepers.find(({ name }) => name === row.sleeper) ?? this.keepers.find(isClaimant);
   }
 
   /** One schedule comes by one workload. Whether that changed anything. */
@@ -109,11 +158,7 @@ export class ReferenceModel {
       return;
     }
     if (keeper.isSuspended) return;
-    const holder = this.keepers.find((candidate) => candidate.name === row.sleeper);
-    const claimant = this.keepers.find(
-      (candidate) => !candidate.isSuspended && !candidate.isLeaving && this.#holds(candidate, row),
-    );
-    if ((holder ?? claimant) !== keeper) return;
+    if (this.#holderOf(row) !== keeper) return;
     const wanted = this.#wanted(keeper, row, now);
     if (wanted === 'wake') {
       if (row.sleeper !== null) this.#wake(row, now);

@@ -10,7 +10,9 @@ import {
   noteRecount,
 } from '../../../domain/quota-usage/coalesce.ts';
 
-const [GAP_MS, BUSY_GAP_MS] = [75, 150];
+const GAP_MS = 150;
+/** The milliseconds after which one more recount has no gap. */
+const MS_PER_CREDIT = 500;
 
 interface Change {
   readonly at: number;
@@ -99,7 +101,7 @@ describe('the recounts of a namespace', () => {
         for (const { waited, allowed } of walk.waits) {
           expect(waited).toBeGreaterThanOrEqual(0);
           expect(waited).toBeLessThanOrEqual(allowed);
-          expect(allowed).toBeLessThanOrEqual(Math.max(debounceOf('charged'), BUSY_GAP_MS) + late);
+          expect(allowed).toBeLessThanOrEqual(Math.max(debounceOf('charged'), GAP_MS) + late);
         }
       }),
     );
@@ -115,24 +117,33 @@ describe('the recounts of a namespace', () => {
     expect(play([{ at: 0, kind: 'urgent' }]).recounts).toEqual([0]);
   });
 
-  it('come as quickly again after whatever there was, once it has been quiet for two of the longest gaps', () => {
+  it('come at once again after whatever there was, once it has been quiet for a gap', () => {
     fc.assert(
       fc.property(changes, fc.constantFrom<ChangeKind>('moved', 'charged', 'urgent'), (all, kind) => {
         const before = play(all);
-        const at = (before.recounts.at(-1) ?? 0) + 2 * BUSY_GAP_MS;
+        const at = (before.recounts.at(-1) ?? 0) + GAP_MS;
         const after = play([{ at, kind }], { from: before.state });
         expect(after.recounts).toEqual([at + debounceOf(kind)]);
-        expect(after.state.gapMs).toBe(GAP_MS);
       }),
     );
   });
 
-  it('are not delayed for long by one that was a moment ago', () => {
-    const { recounts } = play([
-      { at: 0, kind: 'moved' },
-      { at: 30, kind: 'moved' },
+  it('have no gap while there are a few of them, and after that gaps that grow', () => {
+    const many = spread(42, 420);
+    expect(play(many).recounts).toEqual([0, 10, 20, 30, 50, 90, 170, 170 + GAP_MS, 170 + 2 * GAP_MS]);
+  });
+
+  it('have no gap again for as many as the time since is worth', () => {
+    const flood = spread(100, 1_000);
+    const { recounts } = play(flood);
+    const quietAt = (recounts.at(-1) ?? 0) + 2 * MS_PER_CREDIT;
+    const more = Array.from({ length: 4 }, (_, index) => ({ at: quietAt + 10 * index, kind: 'moved' as const }));
+    expect(play([...flood, ...more]).recounts.slice(recounts.length)).toEqual([
+      quietAt,
+      quietAt + 10,
+      quietAt + 10 + 20,
+      quietAt + 10 + 20 + 40,
     ]);
-    expect(recounts).toEqual([0, GAP_MS]);
   });
 
   it('are not held back for what is urgent, which takes along what waits', () => {
@@ -151,9 +162,9 @@ describe('the recounts of a namespace', () => {
 
 describe('a thousand changes of a namespace', () => {
   it.each([
-    { ms: 0, recounts: 2, wait: GAP_MS },
-    { ms: 1_000, recounts: 9, wait: BUSY_GAP_MS },
-    { ms: 10_000, recounts: 69, wait: BUSY_GAP_MS },
+    { ms: 0, recounts: 5, wait: GAP_MS },
+    { ms: 1_000, recounts: 13, wait: GAP_MS },
+    { ms: 10_000, recounts: 73, wait: GAP_MS },
   ])('in $ms ms are $recounts recounts', ({ ms, recounts, wait }) => {
     const walk = play(spread(1_000, ms));
     expect(walk.recounts).toHaveLength(recounts);
@@ -170,9 +181,9 @@ describe('a namespace in which little changes', () => {
     const single = play(spread(500, 1_000_000));
     expect(single.recounts).toHaveLength(500);
     expect(longest(single)).toBe(0);
-    const pairs = play(spread(500, 1_000_000).flatMap((change) => [change, change]));
-    expect(pairs.recounts.length).toBeLessThanOrEqual(1_000);
-    expect(longest(pairs)).toBeLessThanOrEqual(GAP_MS);
+    const pairs = play(spread(500, 1_000_000).flatMap((change) => [change, { ...change, at: change.at + 20 }]));
+    expect(pairs.recounts).toHaveLength(1_000);
+    expect(longest(pairs)).toBe(0);
   });
 });
 
@@ -185,12 +196,13 @@ describe('the state of a namespace', () => {
     );
   });
 
-  it('cannot be forgotten while a change waits, or the gap is not over for as long again', () => {
+  it('cannot be forgotten while a change waits, or its credit is not whole', () => {
     const waiting = noteChange(idleState, 'moved', 0);
     expect(isForgettable(waiting, 1_000_000)).toBe(false);
     const recounted = noteRecount(waiting, 0);
-    expect(isForgettable(recounted, 2 * GAP_MS - 1)).toBe(false);
-    expect(isForgettable(recounted, 2 * GAP_MS)).toBe(true);
+    expect(isForgettable(recounted, MS_PER_CREDIT - 1)).toBe(false);
+    expect(isForgettable(recounted, MS_PER_CREDIT)).toBe(true);
+    expect(isForgettable(noteDuration(recounted, 100), MS_PER_CREDIT)).toBe(false);
     expect(isForgettable(idleState, 0)).toBe(true);
   });
 
@@ -205,7 +217,7 @@ describe('the state of a namespace', () => {
 
   it('holds nothing back for longer than the gap when the clock is set back', () => {
     const { state } = play(spread(1_000, 10_000, 'moved', 1_000_000_000));
-    expect(noteChange(state, 'moved', 0).dueAt).toBe(BUSY_GAP_MS);
+    expect(noteChange(state, 'moved', 0).dueAt).toBe(GAP_MS);
   });
 
   it('has a longer gap where a count takes long, so that nine tenths of the time are for others', () => {

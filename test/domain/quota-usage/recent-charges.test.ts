@@ -2,8 +2,10 @@ import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
   CHARGE_GRACE_MS,
+  noCharges,
   noteArrival,
   noteStatus,
+  noteVersion,
   type RecentCharges,
   unsettledCharges,
   unsettledSince,
@@ -18,13 +20,17 @@ const note = (
   before: Readonly<Record<string, string>> | null,
   now: Readonly<Record<string, string>>,
   at: number,
-) => noteStatus(charges, before, now, { at, keepMs: KEEP_MS });
+  version = '1',
+) => noteStatus(charges, before, now, { at, version, keepMs: KEEP_MS });
+/** An object that is reported after its charge. */
+const arrive = (charges: RecentCharges, charge: Readonly<Record<string, string>>) =>
+  noteArrival(charges, charge, { at: AT, version: '1', reportedUpTo: '1' });
 const unsettledAt = (charges: RecentCharges, now: number) =>
   unsettledCharges(charges, unsettledSince([], now), now).amounts;
 
 describe('the charges of a quota', () => {
   it('are what its status has risen by, for as long as their objects may not have been seen', () => {
-    const first = note([], { pods: '1', 'requests.cpu': '1' }, { pods: '2', 'requests.cpu': '1500m' }, AT);
+    const first = note(noCharges, { pods: '1', 'requests.cpu': '1' }, { pods: '2', 'requests.cpu': '1500m' }, AT);
     const both = note(first, { pods: '2', 'requests.cpu': '1500m' }, { pods: '3', 'requests.cpu': '1' }, AT + 500);
     expect(unsettledAt(both, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '500m' });
     expect(unsettledAt(both, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1' });
@@ -33,53 +39,55 @@ describe('the charges of a quota', () => {
 
   it('are unsettled for the whole time, whenever they came', () => {
     for (const at of [AT + 1, AT + 50, AT + 99]) {
-      const charges = note([], {}, { pods: '1' }, at);
+      const charges = note(noCharges, {}, { pods: '1' }, at);
       expect(unsettledAt(charges, at + CHARGE_GRACE_MS - 1)).toEqual({ pods: '1' });
       expect(unsettledAt(charges, at + CHARGE_GRACE_MS + 100)).toEqual({});
     }
   });
 
   it('are settled by the objects that come, the oldest first, and by nothing else', () => {
-    const first = note([], {}, { pods: '2', 'requests.cpu': '1' }, AT);
+    const first = note(noCharges, {}, { pods: '2', 'requests.cpu': '1' }, AT);
     const both = note(first, { pods: '2', 'requests.cpu': '1' }, { pods: '3', 'requests.cpu': '1500m' }, AT + 500);
-    const afterOne = noteArrival(both, { pods: '1', 'requests.cpu': '500m', 'limits.cpu': '4' });
+    const afterOne = arrive(both, { pods: '1', 'requests.cpu': '500m', 'limits.cpu': '4' });
     expect(unsettledAt(afterOne, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '1' });
     expect(unsettledAt(afterOne, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1', 'requests.cpu': '500m' });
-    const three = noteArrival(noteArrival(afterOne, { pods: '1', 'requests.cpu': '500m' }), { pods: '4' });
+    const three = arrive(arrive(afterOne, { pods: '1', 'requests.cpu': '500m' }), { pods: '4' });
     expect(unsettledAt(three, AT + 500)).toEqual({ 'requests.cpu': '500m' });
-    expect(noteArrival([], { pods: '1' })).toEqual([]);
+    expect(arrive(noCharges, { pods: '1' })).toEqual(noCharges);
   });
 
   it('are known of every number but one that cannot be read', () => {
     const odd = { memory: '1e1002', pods: '1' };
-    expect(unsettledAt(note([], { memory: '1Gi', pods: '0' }, odd, AT), AT)).toEqual({ pods: '1' });
-    expect(unsettledAt(note([], odd, { memory: '2Gi', pods: '1' }, AT), AT)).toEqual({ memory: '2Gi' });
+    expect(unsettledAt(note(noCharges, { memory: '1Gi', pods: '0' }, odd, AT), AT)).toEqual({ pods: '1' });
+    expect(unsettledAt(note(noCharges, odd, { memory: '2Gi', pods: '1' }, AT), AT)).toEqual({ memory: '2Gi' });
     const count = { used: { memory: '1Gi', pods: '0' }, unmeasured: [] };
     expect(withUnsettledCharges(count, odd, { pods: '1' }).used).toEqual({ memory: '1Gi', pods: '1' });
   });
 
   it('are none of a status that fell or stayed', () => {
-    expect(note([], { pods: '3', services: '1' }, { pods: '2', services: '1' }, AT)).toEqual([]);
+    expect(note(noCharges, { pods: '3', services: '1' }, { pods: '2', services: '1' }, AT)).toEqual(noCharges);
   });
 
   it('are everything that the status says of a quota that was not known, and of a resource that had no number', () => {
-    expect(unsettledAt(note([], null, { pods: '3' }, AT), AT)).toEqual({ pods: '3' });
-    expect(unsettledAt(note([], { pods: '3' }, { pods: '3', services: '2' }, AT), AT)).toEqual({ services: '2' });
+    expect(unsettledAt(note(noCharges, null, { pods: '3' }, AT), AT)).toEqual({ pods: '3' });
+    expect(unsettledAt(note(noCharges, { pods: '3' }, { pods: '3', services: '2' }, AT), AT)).toEqual({
+      services: '2',
+    });
   });
 
   it('are few, however many there are, and forgotten in time', () => {
-    let charges: RecentCharges = [];
+    let charges = noCharges;
     for (let pods = 0; pods < 2_000; pods += 1) {
       charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, AT + 10 * pods);
     }
-    expect(charges.length).toBeLessThanOrEqual(KEEP_MS / 100 + 1);
+    expect(charges.charges.length).toBeLessThanOrEqual(KEEP_MS / 100 + 1);
     // Of the last two seconds, and the rest of the span in which they began.
     expect(Number(unsettledAt(charges, AT + 20_000)['pods'])).toBeLessThanOrEqual(210);
-    expect(note(charges, { pods: '1' }, { pods: '1' }, AT + 60_000)).toEqual([]);
+    expect(note(charges, { pods: '1' }, { pods: '1' }, AT + 60_000)).toEqual(noCharges);
   });
 
   it('say when it is worth while to count again', () => {
-    const charges = note(note([], {}, { pods: '1' }, AT), { pods: '1' }, { pods: '2' }, AT + 1_000);
+    const charges = note(note(noCharges, {}, { pods: '1' }, AT), { pods: '1' }, { pods: '2' }, AT + 1_000);
     const at = (now: number) => unsettledCharges(charges, unsettledSince([], now), now).countAgainAt;
     expect(at(AT)).toBe(AT + CHARGE_GRACE_MS);
     expect(at(AT + CHARGE_GRACE_MS)).toBe(AT + 1_000 + CHARGE_GRACE_MS);
@@ -87,7 +95,7 @@ describe('the charges of a quota', () => {
   });
 
   it('are unsettled for as long as a watch is interrupted, and then for as long as ever', () => {
-    const charges = note([], {}, { pods: '1' }, AT);
+    const charges = note(noCharges, {}, { pods: '1' }, AT);
     const lost = { connectedSince: null, lastConnectedAt: AT - 100 };
     const other = { connectedSince: AT - 60_000, lastConnectedAt: AT - 60_000 };
     const during = unsettledCharges(charges, unsettledSince([other, lost], AT + 9_000), AT + 9_000);
@@ -99,10 +107,52 @@ describe('the charges of a quota', () => {
   });
 
   it('are settled as quickly as ever when a watch is only renewed', () => {
-    const charges = note([], {}, { pods: '1' }, AT);
+    const charges = note(noCharges, {}, { pods: '1' }, AT);
     const renewed = { connectedSince: AT + CHARGE_GRACE_MS + 10, lastConnectedAt: AT + CHARGE_GRACE_MS + 5 };
     const now = AT + CHARGE_GRACE_MS + 20;
     expect(unsettledCharges(charges, unsettledSince([renewed], now), now).amounts).toEqual({});
+  });
+});
+
+describe('an object that is reported before its charge', () => {
+  const early = (charges: RecentCharges, charge: Readonly<Record<string, string>>, version: string, at = AT) =>
+    noteArrival(charges, charge, { at, version, reportedUpTo: '5' });
+
+  it('settles that charge when it is reported, so that what is freed then shows at once', () => {
+    const arrived = early(noCharges, { pods: '1', 'requests.cpu': '500m' }, '11');
+    const charged = note(arrived, { pods: '1' }, { pods: '2', 'requests.cpu': '500m' }, AT + 20, '10');
+    expect(charged).toEqual(noCharges);
+  });
+
+  it('settles no charge that was made after it was stored: that is for another object', () => {
+    const arrived = early(noCharges, { pods: '1' }, '11');
+    const charged = note(arrived, { pods: '1' }, { pods: '2' }, AT + 20, '12');
+    expect(unsettledAt(charged, AT + 20)).toEqual({ pods: '1' });
+    // Nor one that comes with a version that cannot be compared.
+    expect(unsettledAt(note(arrived, {}, { pods: '1' }, AT + 20, 'abc'), AT + 20)).toEqual({ pods: '1' });
+  });
+
+  it('settles one charge and not two, and of a larger one its own part', () => {
+    const arrived = early(noCharges, { pods: '1' }, '11');
+    const first = note(arrived, { pods: '1' }, { pods: '2' }, AT + 20, '9');
+    const second = note(first, { pods: '2' }, { pods: '3' }, AT + 20, '10');
+    expect(unsettledAt(second, AT + 20)).toEqual({ pods: '1' });
+    expect(unsettledAt(note(arrived, { pods: '1' }, { pods: '4' }, AT + 20, '10'), AT + 20)).toEqual({ pods: '2' });
+  });
+
+  it('settles what was charged before it first, and only with the rest what comes', () => {
+    const charged = note(noCharges, {}, { pods: '1' }, AT, '8');
+    const arrived = early(charged, { pods: '1' }, '11');
+    expect(arrived).toEqual(noCharges);
+  });
+
+  it('is forgotten when the quota has been reported up to it, whoever wrote that, and after a while', () => {
+    const arrived = early(noCharges, { pods: '1' }, '11');
+    expect(noteVersion(arrived, '10')).toEqual(arrived);
+    expect(noteVersion(arrived, '12')).toEqual(noCharges);
+    expect(noteArrival(noCharges, { pods: '1' }, { at: AT, version: '11', reportedUpTo: '11' })).toEqual(noCharges);
+    const later = early(arrived, { pods: '1' }, '20', AT + CHARGE_GRACE_MS);
+    expect(later.early.map(({ version }) => version)).toEqual(['20']);
   });
 });
 
@@ -124,7 +174,10 @@ describe('a count', () => {
   });
 });
 
-/** An object that admission charges at a moment, which is stored and seen a little later, and perhaps deleted and seen to be. */
+/**
+ * An object that admission charges at a moment, which is stored and seen a little later, and perhaps deleted and seen to be.
+ * The watch of quotas may be late as well, and so report the charge after the object.
+ */
 interface Life {
   readonly chargedAt: number;
   readonly seenAfter: number;
@@ -145,53 +198,101 @@ const lives: fc.Arbitrary<readonly Life[]> = fc.array(
   { maxLength: 25 },
 );
 
-/** Plays charges, objects and counts on a virtual clock; with each count the status that is written, and what is really used. */
-function play(all: readonly Life[], everyMs: number) {
-  let [status, charges]: [number, RecentCharges] = [0, []];
+/**
+ * Plays charges, objects and counts on a virtual clock; with each count the status that is written, and what is really used.
+ * A write that is about an earlier version than the present one is refused, as the API server does.
+ *
+ * @param quotaSeenAfter how late the watch of quotas is, in milliseconds.
+ */
+function play(all: readonly Life[], everyMs: number, quotaSeenAfter = 0) {
+  /** Every version of the quota, with the moment at which the watch reports it. */
+  const versions = [{ status: 0, version: 0, seenAt: 0, isOwn: true }];
+  let [recent, seen, version]: [RecentCharges, number, number] = [noCharges, 0, 0];
+  /** The version at which each object is stored, once it is. */
+  const stored = new Map<Life, number>();
   const writes: { at: number; shown: number; uses: number; isLowered: boolean }[] = [];
-  const say = (next: number, now: number): void => {
-    charges = note(charges, { pods: String(status) }, { pods: String(next) }, now);
-    status = next;
+  const present = () => versions.at(-1) ?? { status: 0, version: 0, seenAt: 0, isOwn: true };
+  const say = (status: number, now: number, isOwn: boolean): void => {
+    version += 1;
+    versions.push({ status, version, seenAt: now + quotaSeenAfter, isOwn });
+  };
+  const report = (now: number): void => {
+    for (let next = versions[seen + 1]; next !== undefined && next.seenAt <= now; next = versions[seen + 1]) {
+      const before = versions[seen]?.status ?? 0;
+      seen += 1;
+      recent = next.isOwn
+        ? noteVersion(recent, String(next.version))
+        : note(recent, { pods: String(before) }, { pods: String(next.status) }, now, String(next.version));
+    }
   };
   const ends = ({ chargedAt, deletedAfter }: Life) =>
     deletedAfter === null ? Number.POSITIVE_INFINITY : chargedAt + deletedAfter;
   for (let now = 0; now <= 14_000; now += STEP_MS) {
-    const charged = all.filter(({ chargedAt }) => chargedAt === now).length;
-    if (charged > 0) say(status + charged, now);
-    const arrived = all.filter(({ chargedAt, seenAfter }) => chargedAt + seenAfter === now).length;
-    for (let index = 0; index < arrived; index += 1) charges = noteArrival(charges, { pods: '1' });
+    for (const life of all.filter(({ chargedAt }) => chargedAt === now)) {
+      say(present().status + 1, now, false);
+      version += 1;
+      stored.set(life, version);
+    }
+    const arriveNow = (): void => {
+      for (const life of all.filter(({ chargedAt, seenAfter }) => chargedAt + seenAfter === now)) {
+        const arrival = { at: now, version: String(stored.get(life)), reportedUpTo: String(versions[seen]?.version) };
+        recent = noteArrival(recent, { pods: '1' }, arrival);
+      }
+    };
+    // Either watch may be the first.
+    if (now % (2 * STEP_MS) === 0) arriveNow();
+    report(now);
+    if (now % (2 * STEP_MS) !== 0) arriveNow();
     if (now % everyMs !== 0) continue;
     const uses = all.filter((charge) => charge.chargedAt <= now && now < ends(charge)).length;
-    const seen = all.filter(
+    const counts = all.filter(
       (charge) =>
         charge.chargedAt + charge.seenAfter <= now &&
         now < Math.max(ends(charge), charge.chargedAt + charge.seenAfter) + charge.deletionSeenAfter,
     ).length;
-    const before = status;
-    const { amounts } = unsettledCharges(charges, unsettledSince([], now), now);
-    say(Number(withUnsettledCharges(counted(String(seen)), { pods: String(status) }, amounts).used['pods']), now);
-    writes.push({ at: now, shown: status, uses, isLowered: status < before });
+    const cached = versions[seen] ?? present();
+    const { amounts } = unsettledCharges(recent, unsettledSince([], now), now);
+    const status = { pods: String(cached.status) };
+    const wanted = Number(withUnsettledCharges(counted(String(counts)), status, amounts).used['pods']);
+    const before = present();
+    if (wanted !== cached.status && cached.version === before.version) say(wanted, now, true);
+    writes.push({ at: now, shown: present().status, uses, isLowered: present().status < before.status });
   }
   return writes;
 }
 
+/** How late the watch of quotas is. */
+const quotaWatchIsLate = fc.nat({ max: 8 }).map((steps) => steps * STEP_MS);
+
 describe('a status that is counted all the time while objects come late and go', () => {
   it('never says less than what is used', () => {
     fc.assert(
-      fc.property(lives, fc.constantFrom(STEP_MS, 4 * STEP_MS, 20 * STEP_MS), (all, everyMs) => {
-        expect(play(all, everyMs).filter(({ shown, uses }) => shown < uses)).toEqual([]);
-      }),
+      fc.property(
+        lives,
+        fc.constantFrom(STEP_MS, 4 * STEP_MS, 20 * STEP_MS),
+        quotaWatchIsLate,
+        (all, everyMs, late) => {
+          expect(play(all, everyMs, late).filter(({ shown, uses }) => shown < uses)).toEqual([]);
+        },
+      ),
     );
   });
 
   it('says what is used when nothing has come or gone for a while', () => {
     fc.assert(
-      fc.property(lives, (all) => {
-        expect(play(all, STEP_MS).at(-1)).toMatchObject({
+      fc.property(lives, quotaWatchIsLate, (all, late) => {
+        expect(play(all, STEP_MS, late).at(-1)).toMatchObject({
           shown: all.filter(({ deletedAfter }) => deletedAfter === null).length,
         });
       }),
     );
+  });
+
+  it('falls at once although another object was reported before its charge', () => {
+    const leaves = { chargedAt: 0, seenAfter: STEP_MS, deletedAfter: 3_000, deletionSeenAfter: 0 };
+    const comes = { chargedAt: 2_900, seenAfter: STEP_MS, deletedAfter: null, deletionSeenAfter: 0 };
+    const shownAt = (moment: number) => play([leaves, comes], STEP_MS, 200).find(({ at }) => at === moment)?.shown;
+    expect([shownAt(2_950), shownAt(3_150)]).toEqual([2, 1]);
   });
 
   it('falls while admission charges it without a pause', () => {

@@ -65,8 +65,12 @@ describe('the charge of a resource claim', () => {
   it('is under no name of an extended resource where the cluster does not know those for claims', () => {
     const plain = { ...COUNT, 'gpu.deviceclass.resource.k8s.io/devices': '1' };
     expect(deviceCharge(exactly(ask('gpu', 1)), { ...gated, extendedClaims: false })).toEqual(plain);
+  });
+
+  it('is under its implicit name where it is not known whether the cluster knows those, and no class has a name of its own', () => {
     const unsaid = { now: NOW, podNamed: () => undefined };
-    expect(deviceCharge(exactly(ask('gpu', 1)), { ...unsaid, deviceClasses: new Map([['gpu', null]]) })).toEqual(plain);
+    const unnamed = { ...unsaid, deviceClasses: new Map([['gpu', null]]) };
+    expect(deviceCharge(exactly(ask('gpu', 1)), unnamed)).toEqual(charged(1));
     const named = new Map([['gpu', 'example.com/gpu']]);
     expect(deviceCharge(exactly(ask('gpu', 1)), { ...unsaid, deviceClasses: named })).toEqual({
       ...charged(1),

@@ -132,7 +132,12 @@ describe('mergeable_state', () => {
 
     await forge.protectBranch('main', { requiredChecks: ['ci'], requiredReviews: 1, as: 'ruleset' });
     const rules = await client.repos.getBranchRules({ ...at, branch: 'main' });
-    expect(rules.data.map(({ type }) => type)).toEqual(['required_status_checks', 'pull_request']);
+    expect(rules.data.map(({ type }) => type)).toEqual([
+      'deletion',
+      'non_fast_forward',
+      'required_status_checks',
+      'pull_request',
+    ]);
     const hidden = client.repos.getBranchProtection({ ...at, branch: 'main' });
     expect(await refusal(hidden)).toMatchObject({ status: 404, message: 'Branch not protected' });
     expect(await state()).toBe('blocked');

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
 /** The fields of audit.k8s.io/v1 Event, at level Metadata, that evidence is made of. */
@@ -51,19 +51,39 @@ export function auditPolicy(quietUsers: readonly string[]): string {
 }
 
 /**
- * All events so far, in the order of writing. An event is written when its request has been answered, which may be shortly
- * after the client saw the answer. A line that is still being written is left for the next reading.
+ * A reader of an audit log: each call answers with all events so far, in the order of writing, and reads what is new since the call
+ * before. An event is written when its request has been answered, which may be shortly after the client saw the answer. A line
+ * that is still being written is left for the next reading.
  *
  * @param fromByte where the events begin that are asked for.
  */
-export async function readAuditLog(file: string, fromByte = 0): Promise<AuditEvent[]> {
-  const text = (await readFile(file)).toString('utf8', fromByte);
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
-  return complete
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const event = JSON.parse(line) as AuditEvent;
-      return { ...event, user: { ...event.user, username: event.user.username ?? '' } };
-    });
+export function auditLogReader(file: string, fromByte = 0): () => Promise<AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  let readTo = fromByte;
+  const readOn = async (): Promise<void> => {
+    const added = await bytesFrom(file, readTo);
+    const complete = added.subarray(0, added.lastIndexOf('\n') + 1);
+    for (const line of complete.toString('utf8').split('\n')) if (line !== '') events.push(eventOf(line));
+    readTo += complete.length;
+  };
+  let reading: Promise<void> = Promise.resolve();
+  return async () => {
+    // Two at once would read the same lines; one that failed is no matter of the next.
+    reading = reading.catch(() => undefined).then(readOn);
+    await reading;
+    return [...events];
+  };
+}
+
+async function bytesFrom(file: string, start: number): Promise<Buffer> {
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  const buffer = Buffer.alloc(Math.max(0, size - start));
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+function eventOf(line: string): AuditEvent {
+  const event = JSON.parse(line) as AuditEvent;
+  return { ...event, user: { ...event.user, username: event.user.username ?? '' } };
 }

@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
-import { type AuditEvent, auditPolicy, readAuditLog } from './audit-log.ts';
+import { type AuditEvent, auditLogReader, auditPolicy } from './audit-log.ts';
 import { keepBootstrap, prepareBootstrap } from './bootstrap.ts';
 import { freePort, onFreePorts } from './free-port.ts';
 import { goMemory } from './go-memory.ts';
@@ -164,7 +164,7 @@ class RunningControlPlane {
       }),
       kubeconfigFor: (user) => this.#kubeconfigFor(user),
       rotateToken: (user) => this.#rotateToken(user),
-      auditEvents: () => readAuditLog(this.#file('audit.jsonl')),
+      auditEvents: auditLogReader(this.#file('audit.jsonl')),
       killApiServer: () => this.#killApiServer(),
       startApiServer: () => this.#startApiServer(),
       restartApiServer: async () => {

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { ApiregistrationV1Api, CoreV1Api, type V1Node, type V1Pod } from '@kubernetes/client-node';
-import { amountsOf } from '../../../domain/node-group/scheduling/amounts.ts';
+import { amountsOf } from '../../../domain/kernel/amounts.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { accessOf } from '../stack/access.ts';
 import { eventually } from '../stack/eventually.ts';

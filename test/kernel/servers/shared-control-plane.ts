@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readAuditLog } from './audit-log.ts';
+import { auditLogReader } from './audit-log.ts';
 import {
   type ControlPlane,
   type ControlPlaneUser,
@@ -117,7 +117,7 @@ class SharedControlPlane {
     let givenBack: Promise<void> | undefined;
     return {
       ...plane,
-      auditEvents: async () => await readAuditLog(auditLog, size),
+      auditEvents: auditLogReader(auditLog, size),
       killApiServer: async () => {
         this.wasKilled = true;
         await plane.killApiServer();

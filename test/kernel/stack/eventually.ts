@@ -4,7 +4,9 @@ import type { HistoryWatch } from './history-watch.ts';
 /** Milliseconds between two questions at first: what is awaited here takes from milliseconds to seconds. */
 const EVERY_MS = 50;
 /** Milliseconds between two questions later. A question costs the servers and the worker several milliseconds of a core. */
-const EVERY_AT_MOST_MS = 300;
+const EVERY_AT_MOST_MS = 500;
+/** Milliseconds between two questions whether something happens that must not: what they ask about stays true for longer. */
+const NEVER_EVERY_MS = 250;
 
 /**
  * Milliseconds until the next question. After a long wait the next one may be a quarter longer, and a question that the
@@ -72,6 +74,6 @@ export async function never(what: string, ask: () => Promise<boolean> | boolean,
   const deadline = Date.now() + forMs;
   while (Date.now() < deadline) {
     if (await ask()) throw new Error(`it happened after all: ${what}`);
-    await sleep(EVERY_MS);
+    await sleep(NEVER_EVERY_MS);
   }
 }

@@ -17,6 +17,7 @@ import { eventually } from './eventually.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { type Stack, SYSTEM_NAMESPACE } from './stack.ts';
 import { createDeployment } from './workloads.ts';
+import { openedBy } from '../forge/opening.ts';
 
 /**
  * An episode takes seconds, and on machines whose cores are all busy ten times as long: an activity whose worker was not heard
@@ -203,9 +204,24 @@ export class WatchedQuota {
   }
 
   /** The search attributes of the newest run. */
-  async searchAttributes(): Promise<Readonly<Record<string, unknown>>> {
+  async #searchAttributes(): Promise<Readonly<Record<string, unknown>>> {
     const { searchAttributes } = await this.stack.client.workflow.getHandle(this.workflowId).describe();
     return Object.fromEntries(Object.entries(searchAttributes ?? {}).map(([name, values]) => [name, values?.[0]]));
+  }
+
+  /**
+   * Until the search attributes are these. A query is answered in the middle of a workflow task, and what the task writes
+   * reaches the server at its end.
+   */
+  async untilAttributes(wanted: Readonly<Record<string, unknown>>): Promise<void> {
+    let seen: Readonly<Record<string, unknown>> = {};
+    await eventually(
+      () => `the search attributes have ${JSON.stringify(wanted)}: they are ${JSON.stringify(seen)}`,
+      async () => {
+        seen = await this.#searchAttributes();
+        return Object.entries(wanted).every(([name, value]) => seen[name] === value);
+      },
+    );
   }
 
   /** The summaries that the Temporal UI shows of the newest run: its own, and those of its activities and timers. */
@@ -299,7 +315,9 @@ export class WatchedQuota {
 
   /** The numbers of the pull requests that were opened for this quota. */
   pullRequests(): number[] {
-    return this.#opened().map(numberOf);
+    return this.stack.forge.writes
+      .filter(({ branch }) => branch?.startsWith(this.branchPrefix) === true)
+      .flatMap((write) => openedBy(write) ?? []);
   }
 
   /** The only pull request of this quota, once it is there. @throws when there are several. */
@@ -365,13 +383,6 @@ export class WatchedQuota {
       .filter((line) => line.includes(`"msg":"${message}"`))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter((line) => line['namespace'] === namespace && line['quota'] === quota);
-  }
-
-  #opened(): WriteExchange[] {
-    return this.stack.forge.writes.filter(
-      ({ method, path, effect, branch }) =>
-        method === 'POST' && path.endsWith('/pulls') && effect && branch?.startsWith(this.branchPrefix) === true,
-    );
   }
 
   async #ask(path: string): Promise<unknown> {
@@ -440,7 +451,3 @@ export function quotaManifest({
 }
 
 const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
-
-function numberOf({ responseBody }: WriteExchange): number {
-  return (responseBody as { number: number }).number;
-}

@@ -6,6 +6,8 @@ import { workloadName } from '../../../domain/lights-out/workload/workload.ts';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 
 export interface LoadOptions {
+  /** Which share the namespaces; 1 where it is absent. */
+  readonly schedules?: number;
   readonly workloads: number;
   readonly namespaces: number;
   readonly seed: number;
@@ -23,8 +25,18 @@ export interface LoadWorkload {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The label by which a schedule selects the namespaces. */
+/** The label by which one schedule selects all the namespaces. */
 export const LOAD_LABEL = { load: 'yes' } as const;
+
+/** The labels by which a schedule of several, counted from 0, selects its share of the namespaces. */
+export function shareLabels(index: number): Readonly<Record<string, string>> {
+  return { ...LOAD_LABEL, share: String(index) };
+}
+
+/** Which schedule of several has a namespace, counted from 0. */
+export function shareOfNamespace(namespace: string, schedules: number): number {
+  return Number(namespace.slice('load-'.length)) % schedules;
+}
 
 /** Requests that fill the cluster at the same time. */
 const AT_ONCE = 16;
@@ -70,13 +82,18 @@ function someOf(random: Random, prefix: string): Readonly<Record<string, string>
 }
 
 /** Makes the namespaces and the workloads, as people do. */
-export async function fillCluster(kubeConfig: KubeConfig, population: readonly LoadWorkload[]): Promise<void> {
+export async function fillCluster(
+  kubeConfig: KubeConfig,
+  population: readonly LoadWorkload[],
+  schedules = 1,
+): Promise<void> {
   const core = kubeConfig.makeApiClient(CoreV1Api);
   const apps = kubeConfig.makeApiClient(AppsV1Api);
   const batch = kubeConfig.makeApiClient(BatchV1Api);
   const namespaces = [...new Set(population.map(({ namespace }) => namespace))];
   await inParallel(AT_ONCE, namespaces, async (name) => {
-    await core.createNamespace({ body: { metadata: { name, labels: LOAD_LABEL } } });
+    const labels = shareLabels(shareOfNamespace(name, schedules));
+    await core.createNamespace({ body: { metadata: { name, labels } } });
   });
   await inParallel(AT_ONCE, population, async (workload) => {
     const { kind, namespace, name } = workload;

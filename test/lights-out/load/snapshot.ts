@@ -83,7 +83,7 @@ export function notAsleep(
   before: Snapshot,
   after: Snapshot,
   awake: ReadonlySet<string>,
-  schedule: string,
+  scheduleOf: (name: string) => string,
 ): readonly string[] {
   const others = (all: Snapshot): Snapshot => new Map([...all].filter(([name]) => !awake.has(name)));
   const put = [...awake].flatMap((name) => {
@@ -94,7 +94,7 @@ export function notAsleep(
     const says = isCronJob ? annotations[ORIGINAL_SUSPEND] : annotations[ORIGINAL_REPLICAS];
     const shouldSay = isCronJob ? 'lightsout' : String(was.spec['replicas']);
     const isDown = isCronJob ? spec['suspend'] === true : spec['replicas'] === 0;
-    const isSo = isDown && says === shouldSay && annotations[MANAGED_BY] === schedule;
+    const isSo = isDown && says === shouldSay && annotations[MANAGED_BY] === scheduleOf(name);
     return isSo ? [] : [`${name} is not asleep as it should be: ${JSON.stringify({ spec, annotations })}`];
   });
   return [...put, ...differences(others(before), others(after))];

@@ -27,6 +27,7 @@ export interface Row {
   full: number;
   sleptAt: number;
   isSpared: boolean;
+  isLeft: boolean;
   /** Nobody changed the value since it was made. */
   isMakers: boolean;
   /** Git's value is what it has, and applied. */
@@ -62,8 +63,14 @@ export interface Keeper {
   overrides: Override[];
   /** Commands that it was told and that it has not heard yet. */
   commands: Extract<Action, { readonly what: 'wake' | 'sleep' | 'cancel' }>[];
-  /** The namespaces that it knew at the last rest. */
+  /** The namespaces that it knew at the last rest, and whether only some kinds were its own. */
   seen: readonly NamespaceName[];
+  sawOnlySome: boolean;
+  /** What it wanted asleep at the last rest and left as it was; since when that is wanted of what was new to it. */
+  awake: ReadonlySet<Row>;
+  joined: Map<Row, number>;
+  /** The last rest, also of one that is suspended. */
+  lookedAt: number;
 }
 
 /** What becomes of a row: nothing, woken, put to sleep as it is now, or held at the level that the schedule keeps. */
@@ -171,7 +178,8 @@ export class Model {
       case 'set':
       case 'sync':
       case 'rollout':
-      case 'spare': {
+      case 'spare':
+      case 'leave': {
         const row = this.rows.get(action.key);
         return row !== undefined && this.#touch(row, action);
       }
@@ -186,11 +194,13 @@ export class Model {
   rest(): void {
     this.#tick += 1;
     for (const keeper of this.keepers) this.#hear(keeper);
+    for (const keeper of this.keepers) this.#join(keeper);
     for (let rounds = 0; ; rounds += 1) {
       if (rounds > 20) throw new Error('the table has no end');
       const visits = this.keepers.flatMap((keeper) =>
         [...this.rows.values()].map((row) => {
           const before = JSON.stringify(row);
+          this.#join(keeper);
           this.#visit(row, keeper);
           return JSON.stringify(row) !== before;
         }),
@@ -202,6 +212,13 @@ export class Model {
       keeper.isNew = false;
       if (!keeper.isSuspended) keeper.restedAt = this.#tick;
       keeper.seen = this.#namespacesOf(keeper);
+      keeper.sawOnlySome = keeper.isOnlySome;
+      keeper.lookedAt = this.#tick;
+      const wanted = this.#wantedAsleep(keeper);
+      keeper.awake = new Set(wanted.filter(({ row }) => row.owner === null).map(({ row }) => row));
+      for (const row of keeper.joined.keys()) {
+        if (!wanted.some((each) => each.row === row)) keeper.joined.delete(row);
+      }
     }
   }
 
@@ -221,6 +238,7 @@ export class Model {
       full: 0,
       sleptAt: 0,
       isSpared: false,
+      isLeft: false,
       isMakers: true,
       isGits: false,
       wants: new Set([value]),
@@ -245,12 +263,22 @@ export class Model {
       overrides: [],
       commands: [],
       seen: [],
+      sawOnlySome: false,
+      awake: new Set(),
+      joined: new Map(),
+      lookedAt: -1,
     });
     return true;
   }
 
-  #touch(row: Row, action: Extract<Action, { readonly what: 'set' | 'sync' | 'rollout' | 'spare' }>): boolean {
+  #touch(
+    row: Row,
+    action: Extract<Action, { readonly what: 'set' | 'sync' | 'rollout' | 'spare' | 'leave' }>,
+  ): boolean {
     switch (action.what) {
+      case 'leave':
+        row.isLeft = !row.isLeft;
+        return true;
       case 'spare':
         row.isSpared = !row.isSpared;
         return true;
@@ -294,7 +322,7 @@ export class Model {
     keeper: Keeper,
     action: Exclude<
       Action,
-      { readonly what: 'make' | 'create' | 'remove' | 'label' | 'set' | 'sync' | 'rollout' | 'spare' }
+      { readonly what: 'make' | 'create' | 'remove' | 'label' | 'set' | 'sync' | 'rollout' | 'spare' | 'leave' }
     >,
     isHeard: boolean,
   ): boolean {
@@ -375,6 +403,24 @@ export class Model {
     keeper.wasActive = isActive;
   }
 
+  #wantedAsleep(keeper: Keeper): readonly { readonly row: Row; readonly since: number }[] {
+    return [...this.rows.values()].flatMap((row) => {
+      const { isToBeUp, since } = this.#wanted(keeper, row);
+      const isItsOwn = this.#holds(keeper, row) && this.#belongsTo(row) === keeper.name;
+      return isToBeUp || !isItsOwn || keeper.isSuspended || keeper.isLeaving ? [] : [{ row, since }];
+    });
+  }
+
+  /** What it wants asleep and did not at the last rest, though that was in the same night, is new to it. */
+  #join(keeper: Keeper): void {
+    for (const { row, since } of this.#wantedAsleep(keeper)) {
+      if (since > keeper.lookedAt || row.owner !== null || keeper.awake.has(row)) continue;
+      // By an edit, or with its namespace, it joins whenever it was made.
+      const isWidened = !keeper.seen.includes(row.namespace) || (keeper.sawOnlySome && row.kind === 'Deployment');
+      if (isWidened || row.bornAt <= since) keeper.joined.set(row, this.#tick);
+    }
+  }
+
   #namespacesOf({ name, excluded }: Keeper): readonly NamespaceName[] {
     const selected: readonly NamespaceName[] = name === 'a' ? [...this.labelled] : ['y', 'z'];
     return selected.filter((namespace) => !excluded.has(namespace));
@@ -392,8 +438,14 @@ export class Model {
     return claims?.name ?? null;
   }
 
+  #wanted(keeper: Keeper, row: Row): Pick<Situation, 'isToBeUp' | 'since'> {
+    const { isToBeUp, since } = this.#wantedByTime(keeper, row);
+    if (row.isLeft) return { isToBeUp: true, since };
+    return { isToBeUp, since: Math.max(since, keeper.joined.get(row) ?? since) };
+  }
+
   /** Namespaces go before the whole schedule, that before the crons; to be awake goes before to be asleep. */
-  #wanted(keeper: Keeper, { namespace }: Row): Pick<Situation, 'isToBeUp' | 'since'> {
+  #wantedByTime(keeper: Keeper, { namespace }: Row): Pick<Situation, 'isToBeUp' | 'since'> {
     const wokeUntil: number[] = [];
     for (const level of [namespace, null]) {
       const overrides = keeper.overrides.filter((override) => override.namespace === level);

@@ -61,6 +61,8 @@ export type Action =
   | { readonly what: 'exclude'; readonly schedule: ScheduleName; readonly namespace: NamespaceName }
   /** On or off: the label that the first schedule excludes. */
   | { readonly what: 'spare'; readonly key: string }
+  /** On or off: the annotation by which every schedule leaves it alone. */
+  | { readonly what: 'leave'; readonly key: string }
   | { readonly what: 'keep'; readonly schedule: ScheduleName; readonly replicas: number }
   | { readonly what: 'suspend'; readonly schedule: ScheduleName }
   | { readonly what: 'make'; readonly schedule: ScheduleName; readonly state: 'Up' | 'Down' }
@@ -113,6 +115,7 @@ const MAKERS: readonly (readonly [weight: number, make: (random: Random) => Acti
   [1, (random) => ({ what: 'types', schedule: schedule(random) })],
   [1, (random) => ({ what: 'exclude', schedule: schedule(random), namespace: namespace(random) })],
   [1, (random) => ({ what: 'spare', key: key(random) })],
+  [1, (random) => ({ what: 'leave', key: key(random) })],
   [1, (random) => ({ what: 'keep', schedule: schedule(random), replicas: random.pick([0, 0, 1, 2]) })],
   [1, (random) => ({ what: 'suspend', schedule: schedule(random) })],
   [1, (random) => ({ what: 'delete', schedule: schedule(random) })],

@@ -1,7 +1,7 @@
 /** The namespaces, workloads and schedules of one sequence on the real cluster, each under a name of its own. */
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
+import { EXCLUDE_UNTIL, GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../../workflows/lights-out/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { DOWN, type LightsOutCluster, savedStateOf, merge, type Schedule, UP } from '../cluster.ts';
@@ -12,6 +12,8 @@ const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
 /** Long enough for a restarted API server on a busy machine. */
 const PATIENCE_MS = 90_000;
 const PAUSE_MS = 200;
+/** Longer than a sequence takes. */
+const LONG_MS = 3_600_000;
 
 const MANAGERS: Readonly<Record<Maker, string>> = { person: 'kubectl-create', gitops: 'argocd-controller' };
 
@@ -73,6 +75,11 @@ export class World {
       case 'spare': {
         const spare = model.row(action.key).isSpared ? 'yes' : null;
         return await this.#patch(action.key, { metadata: { labels: { spare } } }, 'kubectl-label');
+      }
+      case 'leave': {
+        const until = model.row(action.key).isLeft ? new Date(Date.now() + LONG_MS).toISOString() : null;
+        const body = { metadata: { annotations: { [EXCLUDE_UNTIL]: until } } };
+        return await this.#patch(action.key, body, 'kubectl-annotate');
       }
       case 'set':
         return await this.#set(model.row(action.key), action.how);
@@ -171,6 +178,8 @@ export class World {
           : { namespaces: [this.name('y'), this.name('z')] }),
         downscaleRateLimit: pace,
         upscaleRateLimit: pace,
+        // Nobody makes pods ready here, which CronJobs would wait for.
+        readinessTimeout: '0',
       },
     };
     const request = { group: GROUP, version: VERSION, plural: PLURAL, body };
@@ -287,7 +296,8 @@ export class World {
 }
 
 function marked(metadata: { annotations?: Record<string, string>; labels?: Record<string, string> } = {}) {
-  return { savedState: savedStateOf(metadata.annotations), label: savedStateOf(metadata.labels)['managed-by'] ?? null };
+  const { 'exclude-until': _until, ...savedState } = savedStateOf(metadata.annotations);
+  return { savedState, label: savedStateOf(metadata.labels)['managed-by'] ?? null };
 }
 
 function codeOf(error: unknown): number | null {

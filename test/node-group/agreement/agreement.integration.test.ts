@@ -1,10 +1,11 @@
-/** The simulation against the real kube-scheduler. `npm run nodes:agreement` asks 5,000 questions; a short part runs with all tests. */
+/** The simulation against the real kube-scheduler. 5,000 questions, of which `make test` asks 300. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type NodePlane, startNodePlane } from '../plane.ts';
 import { AgreementRun } from './agreement.ts';
+import { amount } from '../../kernel/long.ts';
+import { seed } from '../../kernel/seed.ts';
 
-const QUESTIONS = Number(process.env['HEADROOM_AGREEMENT_QUESTIONS'] ?? 300);
-const SEED = Number(process.env['HEADROOM_AGREEMENT_SEED'] ?? 15);
+const QUESTIONS = amount({ short: 300, long: 5_000 });
 /** Milliseconds for a question: the scheduler takes ten, and several times as long where all cores are busy. */
 const QUESTION_MS = 600;
 
@@ -22,7 +23,7 @@ afterAll(async () => {
 it(`kube-scheduler and the simulation agree on ${QUESTIONS} random pods`, {
   timeout: 60_000 + QUESTIONS * QUESTION_MS,
 }, async () => {
-  const { bound, misfits, differences } = await new AgreementRun(plane, SEED).ask(QUESTIONS);
+  const { bound, misfits, differences } = await new AgreementRun(plane, seed).ask(QUESTIONS);
   console.log(`${QUESTIONS} questions, ${bound} bound, kept away by: ${JSON.stringify(misfits)}`);
   expect(differences).toEqual([]);
   expect(bound).toBeGreaterThan(QUESTIONS / 10);

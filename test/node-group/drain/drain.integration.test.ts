@@ -12,6 +12,7 @@ import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually, never } from '../../kernel/stack/eventually.ts';
 import { DrainCluster } from './cluster.ts';
 import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
+import { partOf } from '../../kernel/long.ts';
 
 /** A worker that is lost is noticed after ten seconds, and then another one takes over. */
 const WITHIN_MS = 120_000;
@@ -236,8 +237,11 @@ const points = [
 
 describe('a drain whose process dies, or whose answer is lost, at any write', () => {
   const stops = (prefix: string) =>
-    points.flatMap((point) =>
-      (['before', 'after'] as const).map((when) => ({ ...point, when, name: `${prefix}-${point.what}-${when}` })),
+    partOf(
+      points.flatMap((point) =>
+        (['before', 'after'] as const).map((when) => ({ ...point, when, name: `${prefix}-${point.what}-${when}` })),
+      ),
+      4,
     );
 
   async function through(prefix: string, fault: (holds: readonly Hold[]) => Promise<void>): Promise<void> {

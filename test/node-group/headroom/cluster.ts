@@ -399,7 +399,7 @@ export class NodeGroupCluster {
 }
 
 /** Milliseconds for what takes a plan, a node and a look or two, on a machine that does other things too. */
-const LONG_MS = 120_000;
+const LONG_MS = 100_000;
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 /** More pods than a budget ever finds: it lets none go, whoever made them. */
 const MANY = 1_000;

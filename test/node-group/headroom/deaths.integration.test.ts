@@ -9,6 +9,7 @@ import type { SupervisedProcess } from '../../kernel/servers/supervised-process.
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
+import { partOf } from '../../kernel/long.ts';
 
 /** Milliseconds: a worker that is lost is noticed after ten seconds, and what failed is tried again after up to half a minute. */
 const WITHIN_MS = 180_000;
@@ -163,7 +164,7 @@ describe('worker and starter that die', () => {
   it(
     'while machines are created leave exactly those that were wanted, whichever write it was',
     async () => {
-      const deaths = deathsAt('up', creating);
+      const deaths = partOf(deathsAt('up', creating), 4);
       for (const { group } of deaths) await createGroup(group);
       const holds = deaths.map(holdAt);
       for (const { group } of deaths) await cluster.createPods(group, 8, onlyOn(group));
@@ -190,8 +191,8 @@ describe('worker and starter that die', () => {
   it(
     'while nodes are drained leave none behind and evict nothing twice, whichever write it was',
     async () => {
-      const deaths = deathsAt('down', draining);
-      const undone = deathsAt('back', undoing);
+      const deaths = partOf(deathsAt('down', draining), 3);
+      const undone = partOf(deathsAt('back', undoing), 1);
       const all = [...deaths, ...undone];
       const holds: Hold[] = [];
       for (const death of all) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
+import { longOnly } from '../../kernel/long.ts';
 
 let plane: HeadroomPlane;
 let cluster: NodeGroupCluster;
@@ -77,7 +78,7 @@ describe('a drain that a person asks for', () => {
     expect(await cluster.running(group)).toBe(2);
   });
 
-  it('that a person stops is undone, and its node stays and counts as leaving no longer', async () => {
+  it('that a person stops is undone, and its node stays and counts as leaving no longer', longOnly, async () => {
     const group = 'stopped';
     const node = await populated(group, 2);
     await cluster.protect(group, 'none-may-go');
@@ -117,7 +118,7 @@ describe('a group that replaces before it drains', () => {
 });
 
 describe('a group that has more nodes than a person wants', () => {
-  it('gives back what is too many, and no more', async () => {
+  it('gives back what is too many, and no more', longOnly, async () => {
     const group = 'lowered';
     await populated(group, 12);
     // Otherwise the pods of the third one would fit nowhere else, and it would stay.

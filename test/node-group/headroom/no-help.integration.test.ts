@@ -3,6 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, startNodeGroupPlane } from './cluster.ts';
+import { partOf } from '../../kernel/long.ts';
 
 type PodSpec = NonNullable<V1Pod['spec']>;
 
@@ -92,8 +93,10 @@ const cases: readonly Case[] = [
   { name: 'other-scheduler', spec: { schedulerName: 'other' }, says: 'it is placed by the scheduler other' },
 ];
 
+const tried = partOf(cases, 5);
+
 describe('a pending pod that no new node would help', () => {
-  it.each(cases)('gets none, and the reason is named: $name', async ({ name, spec, before, says }) => {
+  it.each(tried)('gets none, and the reason is named: $name', async ({ name, spec, before, says }) => {
     await cluster.createNamespace(name);
     await before?.(name);
     await cluster.createPod(name, 'web', spec);
@@ -106,14 +109,14 @@ describe('a pending pod that no new node would help', () => {
         seen.facts.some((fact) => fact.startsWith(`No node for ${name}/web: `)),
     );
     expect(facts.find((fact) => fact.includes(`${name}/web`))).toContain(says);
-    expect(detail).toContain(`no new node would help 1 pending pod, such as ${name}/web: `);
+    expect(detail).toContain(`1 pending pod gets no new node, such as ${name}/web: `);
     expect(await cluster.machines('pool')).toEqual([]);
     await cluster.core.deleteNamespacedPod({ namespace: name, name: 'web', gracePeriodSeconds: 0 });
     await cluster.untilStatus('pool', 'told of no pods', ({ reason: now }) => now === 'NothingToDo');
   });
 
   it('costs nothing, also together with all the others, and holds up none that a node helps', async () => {
-    await Promise.all(cases.map(async ({ name, spec }) => await cluster.createPod(name, 'again', spec)));
+    await Promise.all(tried.map(async ({ name, spec }) => await cluster.createPod(name, 'again', spec)));
     await cluster.createPods('helped', 1);
     await cluster.untilRunning('helped', 1);
     await cluster.untilStatus(

@@ -5,6 +5,7 @@ import { INSTANCE_TYPES } from '../../../activities/node-group/provider/kwok/ins
 import { eventually, never } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { type KwokType, NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
+import { partOf } from '../../kernel/long.ts';
 
 type PodSpec = NonNullable<V1Pod['spec']>;
 
@@ -65,14 +66,15 @@ const shapes: readonly Shape[] = [
 ];
 
 describe('pods with rules about one another', () => {
-  it.each(shapes)(
+  it.each(partOf(shapes, 3))(
     'get at most one node above the optimum in one decision: $name',
     async ({ name, pods, spec, optimum }) => {
       const isZoned = JSON.stringify(spec).includes(ZONE);
       const offeringIDs = isZoned ? ['small-a', 'small-b', 'small-c'] : ['small'];
-      await cluster.createGroup(name, { offeringIDs, maxNodes: 20, ...ownNodes(name) });
-      await cluster.untilSteady(name);
       await cluster.createDeployment(name, pods, { ...spec, ...onlyOn(name) });
+      // Before the group, so that one plan sees all of them, however long they take to be made.
+      await eventually('all pods wait', async () => (await cluster.pods(name)).length === pods);
+      await cluster.createGroup(name, { offeringIDs, maxNodes: 20, ...ownNodes(name) });
       await cluster.untilRunning(name, pods);
       const created = await cluster.createdNodes(name);
       await cluster.untilReady(name, created.length);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
-import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { claimedRemovals, parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
@@ -256,7 +256,7 @@ describe('the status of a group', () => {
   });
 });
 
-describe("while the first implementation's controller runs", () => {
+describe("while the VPSie autoscaler's controller runs", () => {
   it('nothing is written', async () => {
     const name = 'foreign';
     const input = await cluster.createGroup(name);
@@ -265,7 +265,7 @@ describe("while the first implementation's controller runs", () => {
     await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
     const [machine] = await cluster.machines(name);
     const spec = { holderIdentity: 'vpsie-autoscaler-0', renewTime: new V1MicroTime() };
-    const body = { metadata: { name: FORMER_LEASE, namespace: NAMESPACE }, spec };
+    const body = { metadata: { name: AUTOSCALER_LEASE, namespace: NAMESPACE }, spec };
     await cluster.coordination.createNamespacedLease({ namespace: NAMESPACE, body });
     const seen = async () => [await cluster.group(name), await cluster.machines(name), await cluster.lease()];
     const before = await seen();
@@ -282,13 +282,13 @@ describe("while the first implementation's controller runs", () => {
     }
     expect(await seen()).toEqual(before);
     expect(await cluster.nodes(name)).toEqual([]);
-    await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: FORMER_LEASE });
+    await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: AUTOSCALER_LEASE });
     await cluster.untilDone('it is ready', async () => await held.ensureMachinesSettled(input));
     expect(await cluster.nodes(name)).toHaveLength(1);
   });
 });
 
-describe("while the definitions are the first implementation's", () => {
+describe("while the definitions are the VPSie autoscaler's", () => {
   it('nothing is written, since it would be lost', async () => {
     const input = await cluster.createGroup('pruned');
     const definition = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const;

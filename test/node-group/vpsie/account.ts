@@ -34,6 +34,11 @@ export class VpsieAccount {
   /** The master is in the list too, and is no machine of anybody. */
   readonly master = { identifier: randomUUID(), id: 1, hostname: 'Master-1', node_type: 1 };
 
+  /** How many machines a group has, by VPSie's count: it counts what it lists. */
+  countOf(group: number, now: number): number {
+    return [...this.machines.values()].filter((machine) => machine.group === group && machine.listedFrom <= now).length;
+  }
+
   addGroup(name: string, size: number): VpsieGroup {
     const group = { id: this.#number(), name, size };
     this.groups.push(group);

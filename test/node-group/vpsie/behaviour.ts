@@ -4,6 +4,11 @@
 export interface AddBehaviour {
   /** How many machines come of it; 1 where it says nothing. */
   readonly machines?: number;
+  /**
+   * Milliseconds after the request at which somebody else's machine comes up in the list, in a group of theirs: before ours, with it,
+   * or after it.
+   */
+  readonly foreignAfterMs?: number;
   /** How long after the request they come up in the list, in milliseconds; 0: with the answer. */
   readonly listedAfterMs?: number;
   /** Absent: the machine as an object. */

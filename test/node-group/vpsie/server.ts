@@ -34,6 +34,8 @@ interface Call {
   readonly path: string;
 }
 
+/** Of a person who uses the same cluster. */
+const FOREIGN_GROUP = 'by-hand';
 const DAY_MS = 86_400_000;
 const NOT_FOUND = unkindAnswer('not-found');
 
@@ -53,6 +55,7 @@ export class VpsieServer {
   readonly #faults: Fault[] = [];
   readonly #tokens = new Map<string, number>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #foreign = new Set<string>();
   #underWay = 0;
   #granted = 0;
 
@@ -89,9 +92,23 @@ export class VpsieServer {
     this.#faults.push(fault);
   }
 
-  /** How many machines there are, whatever the list says. */
+  /** Our machines, whatever the list says. */
   get machines(): readonly string[] {
-    return [...this.account.machines.keys()];
+    return [...this.account.machines.keys()].filter((identifier) => !this.#foreign.has(identifier));
+  }
+
+  /** Machines of somebody else in the same cluster. */
+  get foreignMachines(): readonly string[] {
+    return [...this.account.machines.keys()].filter((identifier) => this.#foreign.has(identifier));
+  }
+
+  /** Somebody else makes a machine, in a group of theirs. */
+  addForeign(afterMs = 0): void {
+    const { account } = this;
+    const group = account.groups.find(({ name }) => name === FOREIGN_GROUP) ?? account.addGroup(FOREIGN_GROUP, 21);
+    const machine = account.addMachine(group.id, Date.now() + afterMs);
+    this.#foreign.add(machine.identifier);
+    this.#later(afterMs, () => this.#nodesOf(machine));
   }
 
   /** Ends the tokens that were granted. */
@@ -139,6 +156,7 @@ export class VpsieServer {
         id,
         group_name: name,
         boxsize_id: size,
+        nodes_count: account.countOf(id, Date.now()),
         is_deleted: 0,
       }));
       return json(200, { error: false, data: groups });
@@ -164,7 +182,8 @@ export class VpsieServer {
   #add(response: ServerResponse, cluster: string, group: number): void {
     const { account } = this;
     if (cluster !== account.cluster || account.groups.every(({ id }) => id !== group)) return send(response, NOT_FOUND);
-    const { machines = 1, listedAfterMs = 0, answer } = this.#next.shift() ?? this.usual;
+    const { machines = 1, listedAfterMs = 0, foreignAfterMs, answer } = this.#next.shift() ?? this.usual;
+    if (foreignAfterMs !== undefined) this.addForeign(foreignAfterMs);
     this.#underWay += 1;
     this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay);
     const listedFrom = Date.now() + listedAfterMs;

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { asciiOnly } from '../../../tools/programs/plugins.ts';
+import { mapOwnSourcesOnly, MINIFY } from '../../../tools/programs/plugins.ts';
 
 const run = promisify(execFile);
 const module = fileURLToPath(new URL('../../../platform/process/stack-traces.ts', import.meta.url));
@@ -16,7 +16,11 @@ const SOURCE = `import { mapStackTraces } from ${JSON.stringify(module)};
 mapStackTraces();
 const thrower = (what: string) => { throw new TypeError('→' + what); };
 try { thrower('stopped'); } catch (error) { console.log(error.stack); }
+import { fail } from 'packaged';
+try { fail('there'); } catch (error) { console.log(error.stack); }
 `;
+/** A package, whose lines no map has. */
+const PACKAGED = `export function fail(what) {\n  throw new RangeError(what);\n}\n`;
 
 let folder: string;
 let program: string;
@@ -25,8 +29,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headroom-stacks-'));
   program = join(folder, 'program.js');
   await writeFile(join(folder, 'thrower.ts'), SOURCE);
-  const build = await rolldown({ input: join(folder, 'thrower.ts'), platform: 'node', plugins: [asciiOnly] });
-  await build.write({ file: program, format: 'esm', sourcemap: true });
+  const packaged = join(folder, 'node_modules/packaged');
+  await mkdir(packaged, { recursive: true });
+  await writeFile(join(packaged, 'package.json'), '{ "type": "module", "main": "index.js" }\n');
+  await writeFile(join(packaged, 'index.js'), PACKAGED);
+  const build = await rolldown({ input: join(folder, 'thrower.ts'), platform: 'node', plugins: [mapOwnSourcesOnly] });
+  await build.write({ file: program, format: 'esm', sourcemap: true, minify: MINIFY });
   await build.close();
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
 });
@@ -40,6 +48,14 @@ it('the stack of an error names the lines of the sources, and what was thrown as
   expect(heading).toBe('TypeError: →stopped');
   expect(thrower).toMatch(new RegExp(`^    at thrower \\(${folder}/thrower\\.ts:3:\\d+\\)$`));
   expect(caller).toMatch(new RegExp(`^    at ${folder}/thrower\\.ts:4:\\d+$`));
+});
+
+it('a place in a package is that of the bundle, and the caller is that of the sources', async () => {
+  const { stdout } = await run(process.execPath, [program]);
+  const lines = stdout.split('\n');
+  const heading = lines.indexOf('RangeError: there');
+  expect(lines[heading + 1]).toMatch(/^    at fail \(file:\/\/\/.*\/program\.js:\d+:\d+\)$/);
+  expect(lines[heading + 2]).toMatch(new RegExp(`^    at ${folder}/thrower\\.ts:6:\\d+$`));
 });
 
 it('without a source map it names the lines of what runs', async () => {

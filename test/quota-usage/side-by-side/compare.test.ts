@@ -6,7 +6,7 @@ function statuses(used: Record<string, string>, hard: Record<string, string> = {
 }
 
 function between(ours: Statuses, theirs: Statuses): string[] {
-  return differences(['one', ours], ['two', theirs]);
+  return differences(['one', ours], ['two', theirs]).map(({ text }) => text);
 }
 
 describe('two clusters', () => {

@@ -27,28 +27,41 @@ export async function readStatuses(api: Api): Promise<Statuses> {
   );
 }
 
-/** One line for each number that is not the same: `a/compute: used pods: 4 here, 5 there`. Empty when all are. */
+/** A number, or a whole quota, that is not the same in two clusters. */
+export interface Difference {
+  /** `a/compute: used pods`: the same for as long as it differs. */
+  readonly what: string;
+  /** What each says; null for a quota that it does not have, or whose limits are not those of its spec. */
+  readonly says: readonly [here: string | null, there: string | null];
+  /** `a/compute: used pods: 4 here, 5 there`. */
+  readonly text: string;
+}
+
+/** What is not the same, in the order of the quotas. Empty when all is. */
 export function differences(
   [here, ours]: readonly [name: string, Statuses],
   [there, theirs]: readonly [name: string, Statuses],
-): string[] {
-  const lines: string[] = [];
+): Difference[] {
+  const found: Difference[] = [];
+  const add = (what: string, says: Difference['says'], text: string): void =>
+    void found.push({ what, says, text: `${what}: ${text}` });
   for (const key of union(ours.keys(), theirs.keys())) {
     const [mine, other] = [ours.get(key), theirs.get(key)];
     if (mine === undefined || other === undefined) {
-      lines.push(`${key}: only in ${mine === undefined ? there : here}`);
+      const says = [mine === undefined ? null : 'it', other === undefined ? null : 'it'] as const;
+      add(key, says, `only in ${mine === undefined ? there : here}`);
       continue;
     }
     for (const part of ['hard', 'used'] as const) {
       for (const resource of union(Object.keys(mine[part]), Object.keys(other[part]))) {
-        const [a, b] = [mine[part][resource], other[part][resource]];
-        if (!isSameAmount(a, b))
-          lines.push(`${key}: ${part} ${resource}: ${a ?? 'nothing'} in ${here}, ${b ?? 'nothing'} in ${there}`);
+        const [a = 'nothing', b = 'nothing'] = [mine[part][resource], other[part][resource]];
+        if (!isSameAmount(a, b)) add(`${key}: ${part} ${resource}`, [a, b], `${a} in ${here}, ${b} in ${there}`);
       }
     }
-    if (!isSameList(mine.spec, mine.hard)) lines.push(`${key}: the status of ${here} has other limits than its spec`);
+    if (!isSameList(mine.spec, mine.hard))
+      add(key, [null, 'it'], `the status of ${here} has other limits than its spec`);
   }
-  return lines;
+  return found;
 }
 
 /** Whether two readings of one cluster say exactly the same. */
@@ -61,8 +74,9 @@ function isSameList(a: Readonly<Record<string, string>>, b: Readonly<Record<stri
 }
 
 function isSameAmount(a: string | undefined, b: string | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a === b || parseQuantity(a).nano === parseQuantity(b).nano;
+  if (a === b) return true;
+  const isAmount = (text: string | undefined): text is string => text !== undefined && text !== 'nothing';
+  return isAmount(a) && isAmount(b) && parseQuantity(a).nano === parseQuantity(b).nano;
 }
 
 function union(a: Iterable<string>, b: Iterable<string>): string[] {

@@ -7,6 +7,9 @@ const log = (what: string): void => {
   console.log(`${((Date.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${what}`);
 };
 
+const said = ({ ms, what }: { readonly ms: number; readonly what: string }): string =>
+  `${(ms / 1_000).toFixed(1)} s (${what})`;
+
 try {
   const { values } = parseArgs({
     options: {
@@ -28,7 +31,8 @@ try {
   log(
     `${report.quotas} quotas are equal after ${report.operations} operations and ${report.faults} faults, ` +
       `${(report.settledMs / 1_000).toFixed(1)} s after the last; Headroom wrote ${report.statusWrites} statuses; ` +
-      `the longest difference between was ${(report.longestWrong.ms / 1_000).toFixed(1)} s (${report.longestWrong.what})`,
+      `longest different between: ${said(report.longestWrong.second)} by the doing of the second, ` +
+      `${said(report.longestWrong.first)} by that of the original`,
   );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

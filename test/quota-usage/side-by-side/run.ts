@@ -32,7 +32,7 @@ export interface SideBySideReport {
   readonly settledMs: number;
   /** How often the controller of each cluster wrote a status; the original's own writes are not in the audit log. */
   readonly statusWrites: number;
-  /** The longest time for which a number was another one in both while operations went on. */
+  /** The longest time for which a number was another one in both while operations went on, by whose doing. */
   readonly longestWrong: LongestWrong;
 }
 
@@ -135,8 +135,8 @@ class Run {
   watchWrong(): ReturnType<typeof watchWrong> {
     const [first, second] = this.#sides;
     return watchWrong(async () => {
-      const [ours, theirs] = await Promise.all([readStatuses(first.api), readStatuses(second.api)]);
-      return differences([first.name, ours], [second.name, theirs]);
+      const [theirs, ours] = await Promise.all([readStatuses(first.api), readStatuses(second.api)]);
+      return { differences: differences([first.name, theirs], [second.name, ours]), statuses: [theirs, ours] };
     });
   }
 
@@ -206,7 +206,9 @@ class Run {
     let last: readonly [Statuses | null, Statuses | null] = [null, null];
     for (;;) {
       const [first, second] = await this.#statuses(deadline);
-      const different = differences([this.#sides[0].name, first], [this.#sides[1].name, second]);
+      const different = differences([this.#sides[0].name, first], [this.#sides[1].name, second]).map(
+        ({ text }) => text,
+      );
       const isCalm = isUnchanged(last[0], first) && isUnchanged(last[1], second);
       last = [first, second];
       if (different.length > 0 || !isCalm) calmSince = Date.now();

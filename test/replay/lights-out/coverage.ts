@@ -13,8 +13,15 @@ export const coverage = {
     decision: { file: 'domain/lights-out/decide/decide.ts', name: 'decide' },
     verdicts: {
       end: {},
+      approve: { ensureApproved: { approved: true, outdated: true } },
       finalizer: {},
-      scale: { ensureScaled: { done: true, skipped: true, failed: true } },
+      scale: {
+        ensureScaled: {
+          skipped: true,
+          failed: true,
+          unstarted: 'only of more than ten workloads at a time some wait for their turn',
+        },
+      },
       wait: {},
     },
     failures: {

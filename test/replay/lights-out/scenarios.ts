@@ -143,6 +143,24 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     return await of(cluster, name);
   },
 
+  'approved-too-late': async (cluster, name) => {
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 2);
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
+    await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
+    const { digest = '' } = (await cluster.readSchedule(name)).status?.scope ?? {};
+    // Nobody tells the workflow that another one is in scope by now.
+    await stopProcesses(cluster, 'starter');
+    await cluster.deployment(name, 'api', 2);
+    await cluster.command(name, 'approve', { digest });
+    await cluster.reaches(name, 'AwaitingApproval', 'ApprovalNeeded');
+    await cluster.plane.startStarter();
+    await cluster.eventMatching(name, /^ApprovalOutdated: /);
+    await cluster.deleteSchedule(name);
+    await eventually('it ended', async () => (await cluster.handle(name).describe()).status.name === 'COMPLETED');
+    return await of(cluster, name);
+  },
+
   'gone-between-batches': async (cluster, name) => {
     const other = await halfAsleep(cluster, name);
     // Nobody tells the workflow of it.
@@ -178,13 +196,18 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     try {
       await cluster.handle(name).signal(scheduleChanged, { cause: 'recording', resourceVersion: '' });
       // As an operator does who has waited for long enough: `temporal activity fail`. Possible once an attempt has begun.
+      // First of a starter, and then of the worker.
       const failure = ApplicationFailure.nonRetryable('an operator gave up waiting for it');
-      await eventually('an operator gave up the look', async () => {
-        const observeInput = 'observeSchedule' satisfies keyof LightsOutActivities;
-        const activityId = await untilAsked(plane.client, workflowId, observeInput);
-        await plane.client.activity.fail({ workflowId, activityId }, failure);
-        return true;
-      });
+      let failed: string | null = null;
+      for (const whose of ['a starter', 'a worker']) {
+        failed = await eventually(`an operator gave up the look of ${whose}`, async () => {
+          const observeInput = 'observeSchedule' satisfies keyof LightsOutActivities;
+          const activityId = await untilAsked(plane.client, workflowId, observeInput);
+          if (activityId === failed) return null;
+          await plane.client.activity.fail({ workflowId, activityId }, failure);
+          return activityId;
+        });
+      }
     } finally {
       process.kill(apiServer, 'SIGCONT');
     }

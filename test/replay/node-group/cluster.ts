@@ -1,6 +1,6 @@
 /** A cluster with node groups, in which other controllers and the provider do what scenarios need. */
 import { V1MicroTime } from '@kubernetes/client-node';
-import { FORMER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { nodeGroupId } from '../../../domain/node-group/target.ts';
 import type { NodeGroupRunStatus } from '../../../workflows/node-group/messages.ts';
 import { CLUSTER } from '../../kernel/stack/headroom-plane.ts';
@@ -13,11 +13,11 @@ export class RecordedCluster extends NodeGroupCluster {
     await this.core.patchNamespacedConfigMap({ namespace: NAMESPACE, name: 'kwok-instance-types', body }, merge);
   }
 
-  /** The first implementation leads, until what this resolves to is called. */
-  async leadFormerController(): Promise<() => Promise<void>> {
-    const lease = { namespace: NAMESPACE, name: FORMER_LEASE };
+  /** The VPSie autoscaler leads, until what this resolves to is called. */
+  async leadVpsieAutoscaler(): Promise<() => Promise<void>> {
+    const lease = { namespace: NAMESPACE, name: AUTOSCALER_LEASE };
     const spec = { holderIdentity: 'autoscaler-0', leaseDurationSeconds: 15, renewTime: new V1MicroTime(Date.now()) };
-    const body = { metadata: { name: FORMER_LEASE }, spec };
+    const body = { metadata: { name: AUTOSCALER_LEASE }, spec };
     await this.coordination.createNamespacedLease({ namespace: NAMESPACE, body });
     return async () => void (await this.coordination.deleteNamespacedLease(lease));
   }

@@ -83,7 +83,7 @@ export const loneScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> 
     await whileAskedInVain(cluster, name, async () => await pauseEverything(cluster), 'GloballyPaused'),
 
   'taken-over': async (cluster, name) =>
-    await whileAskedInVain(cluster, name, async () => await cluster.leadFormerController(), 'WriteFailed'),
+    await whileAskedInVain(cluster, name, async () => await cluster.leadVpsieAutoscaler(), 'WriteFailed'),
 
   superseded: async (cluster, name) => {
     const recorded = await group(cluster, name, { minNodes: 1 });
@@ -159,7 +159,7 @@ export const loneScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> 
       const { metadata } = await cluster.core.readNode({ name: nodeName });
       return metadata?.deletionTimestamp !== undefined;
     });
-    const release = await cluster.leadFormerController();
+    const release = await cluster.leadVpsieAutoscaler();
     await untilDrainShows(cluster, recorded.workflowId, 'WriteFailed');
     await cluster.core.patchNode({ name: nodeName, body: { metadata: { finalizers: null } } }, merge);
     await release();

@@ -12,6 +12,7 @@ import {
 } from '../../kernel/stack/watched-quota.ts';
 import type { Scenario } from '../stages.ts';
 import { byPeople, HARD, opened, press, runOf, timesAsked } from './given.ts';
+import { openingOf } from '../../kernel/forge/opening.ts';
 
 const approvedFirst = { 'resizer.io/approval': 'before-pull-request' };
 
@@ -100,7 +101,7 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
 
   'closed-while-opening': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople });
-    const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: `/${namespace}/`, when: 'after' });
+    const hold = stack.forge.hold({ ...openingOf(namespace), when: 'after' });
     await press(quota);
     await untilHeld(hold, `the pull request of ${namespace} is made`, EPISODE_MS);
     const { number } = await quota.pullRequest();
@@ -305,6 +306,8 @@ export const lonelyAnswerScenarios: Readonly<Record<string, Scenario<Stack>>> = 
     // The request that is held may be another episode's, so the quota's own history says when Git is read for it.
     const isAsked = async () => (await timesAsked(quota, 'observeSource')) >= 1;
     await eventually(`Git is read for ${namespace}`, isAsked, EPISODE_MS);
+    // It is read while the demand settles; a Lease that is taken before that is over would be seen as taken.
+    await quota.reaches('OpeningPullRequest');
     await quota.createLease('somebody-else');
     hold.release();
     await quota.reaches('Blocked', 'LeaseHeld');
@@ -316,6 +319,8 @@ export const lonelyAnswerScenarios: Readonly<Record<string, Scenario<Stack>>> = 
 
   'paused-while-opening': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
+    // The repetition goes step by step.
+    stack.forge.fail({ ...openingOf(namespace), action: { kind: 'status', status: 502 } });
     const hold = stack.forge.hold({ method: 'POST', path: '/git/refs', body: `/${namespace}/`, when: 'before' });
     await press(quota);
     await untilHeld(hold, `the branch of ${namespace} is about to be made`, EPISODE_MS);

@@ -19,7 +19,8 @@ export const coverage = {
   }>()({
     decision: { file: 'domain/quota-resize/decide/decide.ts', name: 'decide' },
     verdicts: {
-      hold: {},
+      // The place in Git is looked up while the demand settles.
+      hold: { observeSource: { found: true, blocked: true } },
       end: {},
       recommend: {},
       propose: {

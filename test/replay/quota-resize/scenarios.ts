@@ -9,7 +9,7 @@ import { type Scenario, type Stage, stage } from '../stages.ts';
 import { answerScenarios, lonelyAnswerScenarios } from './answer-scenarios.ts';
 import { countedScenarios } from './counted-scenarios.ts';
 import { searchScenarios } from './search-scenarios.ts';
-import { byPeople, HARD, opened, press, runOf } from './given.ts';
+import { byPeople, HARD, opened, press, runOf, timesAsked } from './given.ts';
 
 /** Scenarios that share the servers without noticing each other. */
 const together: Readonly<Record<string, Scenario<Stack>>> = {
@@ -119,6 +119,9 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     const quota = await givenQuota(stack, { namespace, hard: HARD, file: null });
     await press(quota);
     await quota.reaches('Blocked', 'FileNotFound');
+    await quota.command('reconcileNow', { by: 'alice' });
+    // Each time that it is looked for, an Event says that it is not there; the second time nothing was looked up ahead.
+    await eventually('its place is looked for again', async () => (await timesAsked(quota, 'ensureQuotaEvent')) >= 2);
     await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ namespace, hard: HARD }) } });
     await quota.command('reconcileNow', { by: 'alice' });
     await quota.reaches('CoolingDown');

@@ -15,6 +15,7 @@ import type { Explanation } from '../../../starter/cli/quota-resize/explain/fact
 import { freePort } from '../../kernel/servers/free-port.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
+import { untilReported } from '../../kernel/stack/worker-report.ts';
 import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
 import { headroom as program, headroomWithTemporal, type ProgramOutcome, runProgram } from '../run-program.ts';
 
@@ -40,6 +41,7 @@ beforeAll(async () => {
       HEADROOM_LEASE_GC_INTERVAL: '500h',
     },
   });
+  await untilReported(stack.client, stack.cluster);
 });
 afterAll(async () => await stack?.stop());
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
+import { SLEEP_UNTIL, EXCLUDE_UNTIL, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
 import type { Evaluation } from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   attention,
@@ -15,14 +15,14 @@ const byPerson: Evaluation = { kind: 'keep', reason: 'ChangedByPerson', detail: 
 const down: Evaluation = {
   kind: 'change',
   item: {
-    workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: 'web' },
+    workload: { kind: 'Deployment', namespace: 'team-a', name: 'web' },
     direction: 'Down',
     reason: 'Down',
     from: 2,
     to: 0,
     priority: 0,
-    writes: [],
   },
+  writes: [],
 };
 
 /** What is told of a workload that was evaluated one way and then another. */
@@ -49,9 +49,14 @@ describe('the attention of a schedule', () => {
   it('is not asked for what stays as it was, for what is as desired, or for what was put to sleep just now', () => {
     expect(attentionTo(byPerson, byPerson)).toBeNull();
     expect(attentionTo(null, asDesired)).toBeNull();
-    expect(attentionTo({ kind: 'keep', reason: 'AtRest' }, asDesired)).toBeNull();
+    expect(attentionTo({ kind: 'keep', reason: 'AtRest' }, { kind: 'keep', reason: 'AtRest' })).toBeNull();
     expect(attentionTo(down, { ...asDesired, until: 0 })).toBeNull();
     expect(attentionTo(down, null)).toBeNull();
+  });
+
+  it('is asked for when what is at rest comes into the scope, or leaves it', () => {
+    expect(attentionTo(asDesired, { kind: 'keep', reason: 'AtRest' })).toBe('it is AtRest by now');
+    expect(attentionTo({ kind: 'keep', reason: 'SuspendedByUser' }, asDesired)).toBe('it is AsDesired by now');
   });
 
   it('is asked for in a dry run also when nothing would be done any more', () => {
@@ -79,6 +84,7 @@ describe('a workload', () => {
     expect(isOtherWorkload(web, { ...web, labels: { app: 'other' } })).toBe(true);
     expect(isOtherWorkload(web, { ...web, annotations: { [WAKE_UNTIL]: 'x' } })).toBe(true);
     expect(isOtherWorkload(web, { ...web, changed: { manager: 'kubectl', at: 1, isOnlyIt: true } })).toBe(true);
+    expect(isOtherWorkload(web, { ...web, controller: { group: 'a.io', kind: 'App', name: 'x' } })).toBe(true);
   });
 });
 
@@ -96,6 +102,7 @@ describe('a namespace', () => {
     expect(isOtherWish(undefined, team)).toBe(false);
     expect(isOtherWish(team, namespaceAs('team-a', { night: 'yes' }))).toBe(false);
     expect(isOtherWish(undefined, { ...team, annotations: { [WAKE_UNTIL]: 'x' } })).toBe(true);
+    expect(isOtherWish(team, { ...team, annotations: { [EXCLUDE_UNTIL]: 'x' } })).toBe(true);
     expect(isOtherWish({ ...team, annotations: { [SLEEP_UNTIL]: 'x' } }, team)).toBe(true);
   });
 });

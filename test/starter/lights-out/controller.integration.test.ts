@@ -53,7 +53,7 @@ describe('the starter', () => {
     await starter.stop();
   });
 
-  it('starts the workflow of a schedule, and requests a reconcile at every start of the starter and for what is not as it should be', async () => {
+  it('starts the workflow of a schedule, and requests a reconcile at a start of the starter for one that nobody observed, and for what is not as it should be', async () => {
     await cluster.namespace('night');
     await cluster.schedule('night', { ...asleep, namespaces: ['night'] });
     const first = await headroom.startStarter();

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { NO_CALENDARS } from '../../../domain/lights-out/schedule/calendar.ts';
 import { registerScheduleMetrics } from '../../../starter/lights-out/metrics.ts';
 import { ScheduleRegistry, type WatchedSchedule } from '../../../starter/lights-out/schedule-registry.ts';
 import { asleep, scheduleAs } from './schedules.ts';
@@ -9,6 +10,7 @@ function measured(schedules: () => readonly WatchedSchedule[]) {
   const registry = new Registry();
   const scheduleRegistry = new ScheduleRegistry({
     cluster: 'test',
+    calendars: () => NO_CALENDARS,
     schedules,
     protectedNamespaces: [],
     gitopsManagers: [],
@@ -35,6 +37,12 @@ describe('the metrics of schedules', () => {
         state: 'Down',
         workloadStats: { deploymentsManaged: 3, deploymentsScaled: 2, statefulsetsManaged: 1, cronjobsManaged: 0 },
         savedReplicaHours: '12.5',
+        savings: {
+          since: at,
+          until: at,
+          months: [],
+          namespaces: [{ namespace: 'team-a', replicaHours: '12.50', cpuCoreHours: '3.25', memoryGiBHours: '6.00' }],
+        },
         ...ready('False'),
       },
     });
@@ -47,6 +55,9 @@ describe('the metrics of schedules', () => {
       '{schedule="night",workload_type="CronJob"} 0',
     ]);
     expect(await samples('lightsout_saved_replica_hours_total')).toEqual(['{schedule="night"} 12.5']);
+    const labels = '{schedule="night",namespace="team-a"}';
+    expect(await samples('lightsout_saved_cpu_core_hours_total')).toEqual([`${labels} 3.25`]);
+    expect(await samples('lightsout_saved_memory_gibibyte_hours_total')).toEqual([`${labels} 6`]);
     expect(await samples('headroom_lights_out_ready')).toEqual(['{schedule="night"} 0', '{schedule="day"} 1']);
     expect(await registry.metrics()).toContain('# TYPE lightsout_saved_replica_hours_total counter');
   });

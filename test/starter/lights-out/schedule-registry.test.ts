@@ -1,4 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import {
+  calendarDays,
+  type Calendars,
+  NO_CALENDARS,
+  readCalendar,
+} from '../../../domain/lights-out/schedule/calendar.ts';
 import { evaluate } from '../../../domain/lights-out/workload/evaluate.ts';
 import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
 import {
@@ -16,6 +22,7 @@ const MONDAY_NIGHT = at('2026-11-16T22:00:00Z');
 function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleRegistry {
   return new ScheduleRegistry({
     cluster: 'test',
+    calendars: () => NO_CALENDARS,
     schedules: () => schedules,
     protectedNamespaces: ['temporal'],
     gitopsManagers: ['argocd-controller'],
@@ -78,11 +85,40 @@ describe('the book of schedules', () => {
     expect(contextWith({})?.completedAt).toBeNull();
   });
 
+  it('knows which schedules observed other calendars, and has their periods by the new ones', () => {
+    let calendars: Calendars = NO_CALENDARS;
+    const named = scheduleAs('named', { ...workdays, calendars: ['holidays'] });
+    const registry = new ScheduleRegistry({
+      cluster: 'test',
+      calendars: () => calendars,
+      schedules: () => [named, scheduleAs('plain', workdays)],
+      protectedNamespaces: [],
+      gitopsManagers: [],
+    });
+    const noon = at('2026-11-17T12:00:00Z');
+    expect(registry.periodOf(named, noon)?.state).toBe('Up');
+    expect(registry.withOtherCalendars(noon).map(({ name }) => name)).toEqual(['named']);
+    calendars = new Map([['holidays', readCalendar('holidays', { days: '- {from: 11-17}' })]]);
+    registry.calendarsChanged();
+    expect(registry.periodOf(named, noon)?.state).toBe('Down');
+    const calendarsDigest = calendarDays({ calendars: ['holidays'] }, calendars)?.digest ?? '';
+    const seen = scheduleAs('named', { ...workdays, calendars: ['holidays'] }, { status: { calendarsDigest } });
+    const later = new ScheduleRegistry({
+      cluster: 'test',
+      calendars: () => calendars,
+      schedules: () => [seen],
+      protectedNamespaces: [],
+      gitopsManagers: [],
+    });
+    expect(later.withOtherCalendars(noon)).toEqual([]);
+  });
+
   it('goes through the schedules once, however often workloads change, until one of them has changed', () => {
     const all = [scheduleAs('a', workdays), scheduleAs('b', workdays)];
     let asked = 0;
     const registry = new ScheduleRegistry({
       cluster: 'test',
+      calendars: () => NO_CALENDARS,
       schedules: () => {
         asked += 1;
         return [...all];

@@ -23,6 +23,9 @@ import {
   VERSION,
   WAKE_UNTIL,
 } from '../../../domain/lights-out/schedule/names.ts';
+import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { memoryOf } from '../../../activities/lights-out/scale.ts';
+import type { ScalingMemory } from '../../../activities/lights-out/scaling-memory.ts';
 import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { Informer } from '../../../starter/kernel/informer.ts';
@@ -76,6 +79,11 @@ async function define(): Promise<void> {
   });
 }
 
+function memoryAt(schedule: string, scheduleUid: string): ScalingMemory {
+  const kubernetes = connectKubernetes(accessOf(plane.adminKubeconfig));
+  return memoryOf({ kubernetes, systemNamespace: 'default' }, schedule, scheduleUid);
+}
+
 /** A watch of the whole cluster, and the reconcile requests that it made: `schedule|workloads <schedule>: <cause>`. */
 async function startWatch({ until = isAtRest, resyncMs = 3_600_000 } = {}) {
   if (until === isAtRest) await define();
@@ -89,11 +97,13 @@ async function startWatch({ until = isAtRest, resyncMs = 3_600_000 } = {}) {
   const watch = watchSchedules({
     kubeConfig,
     cluster: 'test',
+    systemNamespace: 'default',
     protectedNamespaces: ['temporal'],
     gitopsManagers: [GITOPS],
     resyncMs,
     servedMs: 200,
     request: (request) => requests.push(request),
+    memory: async (schedule, scheduleUid) => await memoryAt(schedule, scheduleUid).all(),
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
   });
@@ -276,6 +286,26 @@ describe('the watch of schedules', () => {
     }
   });
 
+  it('requests no reconcile when it starts for what nobody has approved, and one for what is approved and up', async () => {
+    const [at, name] = ['2026-11-16T12:00:00Z', 'approved'];
+    for (const namespace of ['approved', 'approved-work']) {
+      await createNamespace(namespace);
+      await createSchedule(namespace, { ...asleep, namespaces: [namespace], requireApproval: true });
+      const status = { observedGeneration: 1, approved: { by: 'alice', at, digest: 'of-these', workloads: 1 } };
+      await custom.patchClusterCustomObjectStatus({ ...SCHEDULES, name: namespace, body: { status } }, MERGE);
+      const object = await custom.getClusterCustomObject({ ...SCHEDULES, name: namespace });
+      await memoryAt(namespace, object.metadata.uid).approve(
+        new Map([[`Deployment ${namespace}/web`, Date.parse(at)]]),
+      );
+      await createDeployment(namespace, 'joined', 2, GITOPS);
+    }
+    await createDeployment('approved-work', 'web', 2, GITOPS);
+    const { requestsOf } = await startWatch();
+    await eventually('everything was evaluated once', () => requestsOf('approved-work').length > 0);
+    expect(requestsOf('approved-work')[0]).toBe('workloads: Deployment approved-work/web: Down');
+    expect(requestsOf(name)).toEqual([]);
+  });
+
   it('evaluates everything again for the other schedules when one is deleted', async () => {
     await createNamespace('overlap');
     await createSchedule('older', { ...awake, namespaces: ['overlap'] });
@@ -307,7 +337,7 @@ describe('the watch of schedules', () => {
     await eventually('the schedule is requested', () => requestsOf('removed-by-force').length > 0);
     // Found once more for each list that comes a second after the others.
     expect(new Set(requestsOf('removed-by-force'))).toEqual(
-      new Set(['schedule: the schedule is gone, and Deployment orphans/left has its annotation']),
+      new Set(['orphan: the schedule is gone, and Deployment orphans/left has its annotation']),
     );
     await eventually('the other one is adopted', () => requestsOf('adopter').length > 1);
     expect(requestsOf('removed-as-well')).toEqual([]);

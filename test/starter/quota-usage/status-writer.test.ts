@@ -156,6 +156,21 @@ describe('the status of a quota', () => {
     expect(told).toEqual(['refused compute: 403 no', 'refused compute: 422 no']);
   });
 
+  it('is tried again after five seconds at most while the API server is away, and after half a minute where it refuses', async () => {
+    const { writer, asked, again } = writing();
+    const fail = async (error: Error): Promise<void> => {
+      writer.add(wanted('compute'));
+      await settled();
+      asked.at(-1)?.answer(error);
+      await settled();
+      await vi.advanceTimersByTimeAsync(again.at(-1) ?? 0);
+    };
+    for (let times = 0; times < 10; times += 1) await fail(new TypeError('fetch failed'));
+    expect(again.slice(-3)).toEqual([5_000, 5_000, 5_000]);
+    await fail(new ApiException(422, 'PATCH', '{"message":"no"}', {}));
+    expect(again.at(-1)).toBe(30_000);
+  });
+
   it('is not written during a pause, and is when that is over', async () => {
     const pause: PauseInForce = {
       by: 'alice',

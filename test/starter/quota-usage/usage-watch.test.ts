@@ -6,6 +6,7 @@ import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
 import {
   CHARGE_GRACE_MS,
+  noCharges,
   noteStatus,
   type RecentCharges,
   unsettledCharges,
@@ -38,7 +39,7 @@ function watching(
   options: Partial<UsageWatchOptions> = {},
   {
     pods = '0',
-    charges = [],
+    charges = noCharges,
     ends = [],
   }: { readonly pods?: string; readonly charges?: RecentCharges; readonly ends?: readonly number[] } = {},
 ) {
@@ -134,6 +135,37 @@ describe('a quota', () => {
     watch.onQuota(quota({ pods: '1' }), quota({ pods: '1' }, { spec: { hard: { pods: '9' } } }));
     await vi.advanceTimersByTimeAsync(1);
     expect(written).toEqual([{ namespace: 'team-a', version: '7', pods: '0' }]);
+  });
+
+  it('whose status lost a number, or its limits, is counted at once: admission refuses until they are there', async () => {
+    for (const status of [{ hard: { pods: '5' }, used: {} }, { used: { pods: '1' } }]) {
+      const lost = quota({}, { status });
+      const { watch, written } = watching([lost]);
+      watch.onQuota(lost, quota({ pods: '1' }));
+      await vi.advanceTimersByTimeAsync(1);
+      expect(written).toEqual([{ namespace: 'team-a', version: '7', pods: '0' }]);
+    }
+  });
+
+  it('whose labels were in the way of a write is written as soon as they are seen', async () => {
+    const quotas = [quota({ pods: '1' })];
+    const asked: string[] = [];
+    const writing: UsageWatchOptions['writing'] = {
+      isOwner: () => true,
+      pauseOf: async () => await Promise.resolve(null),
+      patch: async ({ resourceVersion }) => {
+        asked.push(resourceVersion);
+        return await Promise.resolve(asked.length === 1 ? 'conflict' : { resourceVersion: '100' });
+      },
+    };
+    const { watch } = watching(quotas, { writing });
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(1);
+    const labelled = quota({ pods: '1' }, { resourceVersion: '8' });
+    const [before] = quotas.splice(0, 1, labelled);
+    watch.onQuota(labelled, before);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(asked).toEqual(['7', '8']);
   });
 
   it('that is written is not counted because of that, and again when something else has changed meanwhile', async () => {
@@ -233,7 +265,7 @@ describe('a quota', () => {
 
   it('that was charged for a pod that nobody has seen is not written, and is when the pod does not come', async () => {
     const [before, charged] = [{ pods: '0' }, quota({ pods: '1' })];
-    const charges = noteStatus([], before, { pods: '1' }, { at: AT, keepMs: MINUTE });
+    const charges = noteStatus(noCharges, before, { pods: '1' }, { at: AT, version: '7', keepMs: MINUTE });
     const { watch, written } = watching([charged], {}, { charges });
     watch.onQuota(charged, quota(before));
     // What waits already takes the charge along, before its pod can be there.
@@ -245,7 +277,7 @@ describe('a quota', () => {
   });
 
   it('that was charged lately frees at once what was freed besides', async () => {
-    const charges = noteStatus([], { pods: '3' }, { pods: '4' }, { at: AT, keepMs: MINUTE });
+    const charges = noteStatus(noCharges, { pods: '3' }, { pods: '4' }, { at: AT, version: '7', keepMs: MINUTE });
     const { watch, written } = watching([quota({ pods: '4' })], {}, { pods: '2', charges });
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(20);
@@ -259,7 +291,8 @@ describe('a quota', () => {
       await vi.advanceTimersByTimeAsync(10);
     }
     await vi.advanceTimersByTimeAsync(MINUTE);
-    expect(counted()).toBeLessThanOrEqual(70);
+    // One a gap, and the few at the beginning that have none or a short one.
+    expect(counted()).toBeLessThanOrEqual(76);
   });
 });
 

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { isQuantity } from '../../../../domain/kernel/quantity.ts';
 import type { InstanceType } from '../../../../domain/node-group/model/node-group.ts';
-import { amountsOf } from '../../../../domain/node-group/scheduling/amounts.ts';
+import { amountsOf } from '../../../../domain/kernel/amounts.ts';
 
 /** Where they are, and by which key. */
 export const INSTANCE_TYPES = { namespace: 'kube-system', name: 'kwok-instance-types', key: 'types' } as const;

@@ -2,7 +2,7 @@
 import type { V1Node } from '@kubernetes/client-node';
 import type { InstanceType, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Taint } from '../../../../domain/node-group/model/pod.ts';
-import type { Amounts } from '../../../../domain/node-group/model/resources.ts';
+import type { Amounts } from '../../../../domain/kernel/amounts.ts';
 import { failure } from '../../../kernel/failure.ts';
 import { inParallel } from '../../../kernel/in-parallel.ts';
 import { orNull, statusCode } from '../../../kubernetes/failure.ts';

@@ -1,14 +1,27 @@
 /** Makes machines at VPSie one after the other, each exactly once. */
-import { nextCreationStep } from '../../../../domain/node-group/rules/creation.ts';
+import {
+  type CreationStep,
+  growthOf,
+  nextCreationStep,
+  UNKNOWN_GROUP,
+} from '../../../../domain/node-group/rules/creation.ts';
 import type { NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Kubernetes } from '../../../kubernetes/kubernetes.ts';
 import type { Creation, MachineRequest } from '../provider.ts';
 import type { Answer } from './answer.ts';
 import type { VpsieClient } from './client.ts';
 import { forgetPlaces, type GroupPlace, groupPlace } from './groups.ts';
-import { clearIntent, type Intent, isFor, markAccepted, readTurn, type Turn, writeIntent } from './intent.ts';
-import { claimedIdentifiers, type MachineKey, readObject, recordMachine } from './machine-object.ts';
-import { addedMachine, addMachineRequest, type ListedMachine, listMachines } from './rest.ts';
+import { clearIntent, type Intent, isFor, markAccepted, markSeen, readTurn, type Turn, writeIntent } from './intent.ts';
+import {
+  claimedIdentifiers,
+  type MachineKey,
+  readObject,
+  type RecordedMachine,
+  recordedMachines,
+  recordMachine,
+  recordUnclear,
+} from './machine-object.ts';
+import { addedMachine, addMachineRequest, type ListedMachine, listGroups, listMachines } from './rest.ts';
 
 export interface VpsieContext {
   readonly kubernetes: Kubernetes;
@@ -28,7 +41,7 @@ export type Resolution =
     }
   /** It may still take effect. */
   | { readonly kind: 'wait'; readonly untilMs: number }
-  /** It made none, and will make none. */
+  /** It made none, and will make none; or nobody knows which, and its VPSieNode says so. */
   | { readonly kind: 'nothing' };
 
 /** Somebody else was faster. */
@@ -75,6 +88,10 @@ export async function ensureMachine(
   }
   // Whoever asks finds it among those that are known.
   if (object.identifier !== null) return AGAIN;
+  if (object.unclear !== null) {
+    if (turn.intent !== null) await clearIntent(context, turn.intent);
+    return { kind: 'failed', detail: object.unclear };
+  }
   const place = await groupPlace(client, group, request.instanceType);
   return place.kind === 'found' ? await askForMachine(context, turn, request, place) : place;
 }
@@ -87,8 +104,12 @@ async function askForMachine(
   { cluster, id }: Extract<GroupPlace, { kind: 'found' }>,
 ): Promise<Creation> {
   const { client } = context;
+  // In this order: what has gone by the time of the list is no member, and what is counted is listed.
+  const recorded = [...(await recordedMachines(context.kubernetes)).values()];
+  const counted = await listGroups(client, cluster);
   const listed = await listMachines(client, cluster);
-  const spare = await findSpare(context, turn, { cluster, group: id }, listed);
+  const claimed = new Set(recorded.flatMap(({ identifiers }) => identifiers));
+  const spare = findSpare(turn, { cluster, group: id }, listed, claimed);
   // Everything that can wait is done before: from the intent to the request no time passes.
   const send = spare === null ? await client.ready() : null;
   const intent = {
@@ -98,6 +119,11 @@ async function askForMachine(
     isAccepted: false,
     askedAt: Date.now(),
     seenBefore: listed.filter(({ identifier }) => identifier !== spare).flatMap(keysOf),
+    // A spare one counts as new.
+    nodesBefore: Object.fromEntries(
+      counted.map((group) => [group.id, group.nodes - Number(spare !== null && group.id === id)]),
+    ),
+    members: membersOf(listed, recorded),
   };
   const spares = turn.spares.filter(({ identifier }) => identifier !== spare);
   if (!(await writeIntent(context, { ...turn, spares }, intent))) return AGAIN;
@@ -108,19 +134,26 @@ async function askForMachine(
   return await afterAnswer(context, intent, await send(addMachineRequest(cluster, id)));
 }
 
+/** In which group each listed machine is, as far as a VPSieNode says so. */
+function membersOf(listed: readonly ListedMachine[], recorded: readonly RecordedMachine[]): Intent['members'] {
+  const groups = new Map(
+    recorded.flatMap(({ identifiers, group }) => identifiers.map((identifier) => [identifier, group] as const)),
+  );
+  const there = identifiersOf(listed).filter((identifier) => identifier !== '');
+  return Object.fromEntries(there.map((identifier) => [identifier, groups.get(identifier) ?? UNKNOWN_GROUP]));
+}
+
 /** A machine that came besides of an earlier request in the same group, and is nobody's. */
-async function findSpare(
-  { kubernetes }: VpsieContext,
+function findSpare(
   { spares }: Turn,
   { cluster, group }: Pick<Intent, 'cluster' | 'group'>,
   listed: readonly ListedMachine[],
-): Promise<string | null> {
+  claimed: ReadonlySet<string>,
+): string | null {
   const there = new Set(listed.map(({ identifier }) => identifier));
   const fitting = spares.filter(
     (spare) => spare.cluster === cluster && spare.group === group && there.has(spare.identifier),
   );
-  if (fitting.length === 0) return null;
-  const claimed = await claimedIdentifiers(kubernetes);
   return fitting.find(({ identifier }) => !claimed.has(identifier))?.identifier ?? null;
 }
 
@@ -179,39 +212,132 @@ async function adoptAnswered(
  * @throws `ProviderUnavailable`, and what the API server refuses.
  */
 export async function resolve(
-  { kubernetes, client }: VpsieContext,
+  context: VpsieContext,
   intent: Intent,
   named: ListedMachine | null = null,
 ): Promise<Resolution> {
+  const { kubernetes, client } = context;
+  const first = await lookFor(context, intent);
+  // Written down already, by whoever was here before.
+  const recorded = (await readObject(kubernetes, intent.machine))?.identifier ?? null;
+  const answered = named === null ? null : namedAmong(named, first.listed);
+  const known = recorded ?? answered?.identifier ?? null;
+  const { look, step } = await nextStep(context, intent, first, known);
+  switch (step.kind) {
+    case 'adopt': {
+      const identifier = known ?? step.identifier;
+      const machine = look.all.find((one) => one.identifier === identifier) ?? answered;
+      const written = await recordMachine(kubernetes, intent.machine, intent.group, machine ?? unlisted(identifier));
+      return {
+        kind: 'adopted',
+        identifier: written,
+        hostname: machine?.identifier === written ? machine.hostname : '',
+        surplus: step.isProven ? identifiersOf(look.fresh).filter((one) => one !== written) : [],
+      };
+    }
+    case 'wait':
+      return { kind: 'wait', untilMs: step.until - Date.now() };
+    case 'disown':
+      await markSeen(context, intent, { keys: look.fresh.flatMap(keysOf), nodes: step.nodes });
+      return { kind: 'wait', untilMs: client.times.lookMs };
+    case 'unclear':
+      await recordUnclear(kubernetes, intent.machine, unclearText(intent, identifiersOf(look.fresh)));
+      return { kind: 'nothing' };
+    case 'nothing':
+      return { kind: 'nothing' };
+  }
+}
+
+/** What is listed, and what of it is new and nobody's. */
+interface Look {
+  readonly all: readonly ListedMachine[];
+  /** Those that are new. */
+  readonly listed: readonly ListedMachine[];
+  readonly claimed: ReadonlySet<string>;
+  readonly fresh: readonly ListedMachine[];
+}
+
+async function lookFor({ kubernetes, client }: VpsieContext, intent: Intent): Promise<Look> {
   const seen = new Set(intent.seenBefore);
   // One that had no identifier yet when the intent was written is no new one either.
   const isNew = (one: ListedMachine): boolean => one.identifier !== '' && !keysOf(one).some((key) => seen.has(key));
-  const listed = (await listMachines(client, intent.cluster)).filter(isNew);
-  // Written down already, by whoever was here before.
-  const recorded = (await readObject(kubernetes, intent.machine))?.identifier ?? null;
-  const isNamed = named !== null && isNew(named);
+  const all = await listMachines(client, intent.cluster);
+  const listed = all.filter(isNew);
   const claimed = listed.length === 0 ? new Set<string>() : await claimedIdentifiers(kubernetes);
-  const step =
-    recorded === null && !isNamed
-      ? nextCreationStep(
-          intent,
-          listed.map(({ identifier }) => identifier),
-          claimed,
-          intent.isAccepted ? client.times.acceptedMs : client.times.settleMs,
-          Date.now(),
-        )
-      : { kind: 'adopt' as const, identifier: recorded ?? named?.identifier ?? '' };
-  if (step.kind === 'ask') return { kind: 'nothing' };
-  if (step.kind === 'wait') return { kind: 'wait', untilMs: step.until - Date.now() };
-  const found = listed.find(({ identifier }) => identifier === step.identifier) ?? (isNamed ? named : null);
-  const machine = found ?? { identifier: step.identifier, id: null, hostname: '' };
-  const identifier = recorded ?? (await recordMachine(kubernetes, intent.machine, machine));
-  return {
-    kind: 'adopted',
-    identifier,
-    hostname: machine.identifier === identifier ? machine.hostname : '',
-    surplus: listed.map((one) => one.identifier).filter((one) => one !== identifier && !claimed.has(one)),
-  };
+  return { all, listed, claimed, fresh: listed.filter(({ identifier }) => !claimed.has(identifier)) };
+}
+
+/** The machine that an answer names; null where it was there before, or is named by a number that is not listed yet. */
+function namedAmong(named: ListedMachine, listed: readonly ListedMachine[]): ListedMachine | null {
+  const keys = keysOf(named);
+  const found = listed.find((one) => keysOf(one).some((key) => keys.includes(key)));
+  return found ?? (named.identifier === '' ? null : named);
+}
+
+type NextStep =
+  | Exclude<CreationStep, { kind: 'adopt' | 'disown' }>
+  | { readonly kind: 'disown'; readonly nodes: Intent['nodesBefore'] }
+  | {
+      readonly kind: 'adopt';
+      readonly identifier: string;
+      /** Whether all that is new is in the group of the request. */
+      readonly isProven: boolean;
+    };
+
+/**
+ * What to do, and the look that it was decided by.
+ *
+ * @param known - the identifier of the request's machine, where VPSie or its VPSieNode has told it.
+ */
+async function nextStep(
+  context: VpsieContext,
+  intent: Intent,
+  first: Look,
+  known: string | null,
+): Promise<{ readonly look: Look; readonly step: NextStep }> {
+  const { client } = context;
+  const { acceptedMs, settleMs } = client.times;
+  const settled = intent.isAccepted ? acceptedMs : settleMs;
+  const others = first.fresh.filter(({ identifier }) => identifier !== known);
+  if (known !== null && others.length === 0) {
+    return { look: first, step: { kind: 'adopt', identifier: known, isProven: true } };
+  }
+  const until = intent.askedAt + settled;
+  // Nothing is told apart where nothing has come.
+  if (first.fresh.length === 0 && Date.now() < until) return { look: first, step: { kind: 'wait', until } };
+  const counted = await listGroups(client, intent.cluster);
+  // Again, after the counts: a machine that is counted and not listed would prove that another one is the group's.
+  const look = await lookFor(context, intent);
+  const taken = look.listed.length - look.fresh.length;
+  const growth = growthOf(intent, intent.group, counted, new Set(identifiersOf(look.all)), taken);
+  const step = nextCreationStep(intent, { fresh: identifiersOf(look.fresh), ...growth }, settled, Date.now());
+  if (known !== null) return { look, step: { kind: 'adopt', identifier: known, isProven: step.kind === 'adopt' } };
+  if (step.kind === 'adopt') return { look, step: { ...step, isProven: true } };
+  if (step.kind !== 'disown') return { look, step };
+  return { look, step: { ...step, nodes: Object.fromEntries(counted.map(({ id, nodes }) => [id, nodes])) } };
+}
+
+function identifiersOf(machines: readonly ListedMachine[]): readonly string[] {
+  return machines.map(({ identifier }) => identifier);
+}
+
+/** A machine of which only its identifier is known. */
+function unlisted(identifier: string): ListedMachine {
+  return { identifier, id: null, hostname: '' };
+}
+
+/** As many identifiers as a person compares. */
+const SHOWN = 5;
+
+function unclearText({ group }: Intent, identifiers: readonly string[]): string {
+  if (identifiers.length === 0) {
+    return `VPSie counts a machine more in its group ${group}, and does not list it: look for it at VPSie`;
+  }
+  const others = identifiers.length > SHOWN ? ` and ${identifiers.length - SHOWN} more` : '';
+  return (
+    `VPSie does not tell whether the new machines of the cluster (${identifiers.slice(0, SHOWN).join(', ')}${others}) ` +
+    `are of its group ${group}: none of them is used, so delete what nobody needs at VPSie`
+  );
 }
 
 function surplusOf(resolution: Resolution): readonly string[] {

@@ -40,7 +40,7 @@ function wordsFor(answer: Answer): string {
     : 'VPSie deletes the machine';
 }
 
-/** The first implementation also has numbers, and names as cloud controllers write them: `vpsie://<datacenter>/<cluster>/<id>`. */
+/** The VPSie autoscaler also has numbers, and names as cloud controllers write them: `vpsie://<datacenter>/<cluster>/<id>`. */
 function isIdentifier(providerId: string): boolean {
   return !providerId.includes('/') && !/^\d+$/u.test(providerId);
 }

@@ -12,7 +12,7 @@ const PODS = 110;
 
 /**
  * The size of an offering: the one of its number or name. One that VPSie does not have under either is `kubeSizeID`, if it is the
- * offering that the group uses first: the first implementation makes all nodes of that size, whatever the offerings are called.
+ * offering that the group uses first: the VPSie autoscaler makes all nodes of that size, whatever the offerings are called.
  */
 export function offerOf(group: Offerings, instanceType: string, offers: readonly Offer[]): Offer | null {
   const named = offers.find(({ id, name }) => String(id) === instanceType || name === instanceType);

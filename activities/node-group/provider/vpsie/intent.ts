@@ -54,6 +54,8 @@ const intentSchema = z.object({
   isAccepted: z.boolean(),
   askedAt: z.number(),
   seenBefore: z.array(z.string()),
+  nodesBefore: z.record(z.string(), z.int()),
+  members: z.record(z.string(), z.int()),
 });
 
 const sparesSchema = z.array(z.object({ cluster: z.string(), group: z.int(), identifier: z.string() }));
@@ -104,10 +106,33 @@ export async function writeIntent(leases: LeaseNamespace, { lease, spares }: Tur
 
 /** Writes down that VPSie has accepted the request. */
 export async function markAccepted(leases: LeaseNamespace, intent: Intent): Promise<void> {
+  await amendIntent(leases, intent, (present) => (present.isAccepted ? null : { isAccepted: true }));
+}
+
+/** Writes down that machines came in groups of others: they are none of the request's. */
+export async function markSeen(
+  leases: LeaseNamespace,
+  intent: Intent,
+  seen: { readonly keys: readonly string[]; readonly nodes: Intent['nodesBefore'] },
+): Promise<void> {
+  await amendIntent(leases, intent, ({ seenBefore, nodesBefore, group }) => ({
+    seenBefore: [...new Set([...seenBefore, ...seen.keys])],
+    // That of the request's own group stays: what comes there is what it has made.
+    nodesBefore: { ...seen.nodes, [group]: nodesBefore[group] ?? 0 },
+  }));
+}
+
+/** Changes the intent while it is there; one that somebody changes at the same time is looked at again by the next look. */
+async function amendIntent(
+  leases: LeaseNamespace,
+  intent: Intent,
+  change: (present: Intent) => Partial<Intent> | null,
+): Promise<void> {
   const { lease, intent: present } = await readTurn(leases);
-  if (lease === null || present === null || present.isAccepted || !isSame(present, intent)) return;
-  const accepted: Intent = { ...present, isAccepted: true };
-  const annotations = { ...lease.metadata?.annotations, [ANNOTATION]: JSON.stringify(accepted) };
+  if (lease === null || present === null || !isSame(present, intent)) return;
+  const changed = change(present);
+  if (changed === null) return;
+  const annotations = { ...lease.metadata?.annotations, [ANNOTATION]: JSON.stringify({ ...present, ...changed }) };
   await unlessChanged(annotateLease(leases, lease, annotations));
 }
 

@@ -18,6 +18,8 @@ export interface ListedGroup {
   readonly id: number;
   readonly name: string;
   readonly size: number;
+  /** How many machines it has. */
+  readonly nodes: number;
 }
 
 /** What a node can be. */
@@ -47,7 +49,9 @@ const machineSchema = z
   .transform((machine): ListedMachine => ({ ...machine, hostname: machine.hostname.toLowerCase() }));
 const clusterSchema = z.object({ nodes: z.array(machineSchema) });
 
-const groupsSchema = z.array(z.object({ id: z.int(), group_name: z.string(), boxsize_id: z.int(), is_deleted: whole }));
+const groupsSchema = z.array(
+  z.object({ id: z.int(), group_name: z.string(), boxsize_id: z.int(), nodes_count: z.int(), is_deleted: whole }),
+);
 
 /** VPSie tells prices as numbers or texts. */
 const price = z.coerce.number().nonnegative().nullish().catch(null);
@@ -76,7 +80,7 @@ export async function listGroups(client: VpsieClient, cluster: string): Promise<
   const groups = read(groupsSchema, await dataOf(client, request, 'the groups of the cluster'));
   return groups
     .filter(({ is_deleted: isDeleted }) => isDeleted !== 1)
-    .map(({ id, group_name: name, boxsize_id: size }) => ({ id, name, size }));
+    .map(({ id, group_name: name, boxsize_id: size, nodes_count: nodes }) => ({ id, name, size, nodes }));
 }
 
 /** Whatever it answers, the group is there when it is listed. */
@@ -111,10 +115,13 @@ export async function deleteMachine(client: VpsieClient, cluster: string, identi
   return await client.ask({ method: 'DELETE', path: `${clusterPath(cluster)}/delete/slave`, body: { identifier } });
 }
 
-/** What the answer to a request for a machine says of it; null where it is not told. */
+/** What the answer to a request for a machine says of it, by its identifier or its number; null where it is not told. */
 export function addedMachine(data: unknown): ListedMachine | null {
   const machine = machineSchema.safeParse(data);
-  return machine.success && machine.data.identifier !== '' ? machine.data : null;
+  if (!machine.success) return null;
+  // The VPSie autoscaler has 0 where there is no number yet.
+  const { identifier, id } = machine.data;
+  return identifier !== '' || (id !== null && id > 0) ? machine.data : null;
 }
 
 function clusterPath(cluster: string): string {

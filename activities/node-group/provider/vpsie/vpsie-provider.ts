@@ -9,7 +9,7 @@ import { ensureMachineDeleted } from './delete.ts';
 import { knownOffers } from './groups.ts';
 import { instanceTypesOf } from './instance-types.ts';
 import type { VpsieOptions } from './options.ts';
-import { recordedIdentifiers } from './machine-object.ts';
+import { recordedMachines } from './machine-object.ts';
 import { Limited } from './pace.ts';
 import { listMachines } from './rest.ts';
 import { providerUnavailable } from './words.ts';
@@ -86,9 +86,9 @@ async function knownMachines(
   cluster: string,
   requests: readonly MachineRequest[],
 ): Promise<ReadonlyMap<string, Creation>> {
-  const recorded = await recordedIdentifiers(kubernetes);
+  const recorded = await recordedMachines(kubernetes);
   const found = requests.flatMap(({ uid }) => {
-    const identifier = recorded.get(uid)?.[0];
+    const identifier = recorded.get(uid)?.identifiers[0];
     return identifier === undefined ? [] : [{ uid, identifier }];
   });
   if (found.length === 0) return new Map();

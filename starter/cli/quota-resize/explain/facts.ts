@@ -249,7 +249,11 @@ function foresee(
   for (;;) {
     const [after, verdict] = decide({ observation: observation, pullRequest: null }, carried, at);
     const { phase, reason, detail } = verdict;
-    steps.push({ at: formatInstant(at), phase, reason, detail: withoutLinks(detail) });
+    const before = steps.at(-1);
+    // While a demand settles it is observed every now and then, which is one step for whoever reads.
+    if (before?.phase !== phase || before.reason !== reason) {
+      steps.push({ at: formatInstant(at), phase, reason, detail: withoutLinks(detail) });
+    }
     const later = goesOn(verdict, after, at);
     if (later === null || steps.length === MOST_STEPS) return { steps, last: verdict };
     ({ memory: carried, at } = later);

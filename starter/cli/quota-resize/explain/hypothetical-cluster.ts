@@ -252,6 +252,10 @@ function differing(
     if (replicas !== undefined && workload.spec !== undefined) workload.spec.replicas = replicas;
     return workload;
   };
+  const scaledReplicaSet = (replicaSet: V1ReplicaSet): V1ReplicaSet => {
+    const isDenied = differences.denied.some(({ uid }) => uid === uidOf(replicaSet));
+    return isDenied ? failing(scaled(replicaSet)) : scaled(replicaSet);
+  };
   const freed = (quota: V1ResourceQuota): V1ResourceQuota => withoutPods(quota, differences.gone, now);
   const denials = differences.denied.map((involved): CoreV1Event => denialEvent(involved, target, now));
   return {
@@ -259,8 +263,8 @@ function differing(
     apps: overriding(apps, {
       listNamespacedDeployment: async (range) => mapItems(await apps.listNamespacedDeployment(range), scaled),
       readNamespacedDeployment: async (name) => scaled(await apps.readNamespacedDeployment(name)),
-      listNamespacedReplicaSet: async (range) => mapItems(await apps.listNamespacedReplicaSet(range), scaled),
-      readNamespacedReplicaSet: async (name) => scaled(await apps.readNamespacedReplicaSet(name)),
+      listNamespacedReplicaSet: async (range) => mapItems(await apps.listNamespacedReplicaSet(range), scaledReplicaSet),
+      readNamespacedReplicaSet: async (name) => scaledReplicaSet(await apps.readNamespacedReplicaSet(name)),
       listNamespacedStatefulSet: async (range) => mapItems(await apps.listNamespacedStatefulSet(range), scaled),
       readNamespacedStatefulSet: async (name) => scaled(await apps.readNamespacedStatefulSet(name)),
     }),
@@ -281,6 +285,14 @@ function differing(
       },
     }),
   };
+}
+
+/** What its controller says of a ReplicaSet once it has tried to create every pod that is missing. */
+function failing(replicaSet: V1ReplicaSet): V1ReplicaSet {
+  const { status } = replicaSet;
+  if (status === undefined) return replicaSet;
+  status.conditions = [...(status.conditions ?? []), { type: 'ReplicaFailure', status: 'True', reason: DENIED }];
+  return replicaSet;
 }
 
 const DENIED = 'FailedCreate';

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { blobSha } from '../../../../activities/forge/git-blob.ts';
 import { createGitHubForge } from '../../../../activities/forge/github/forge.ts';
 import { GitHubClient } from '../../../../activities/forge/github/client.ts';
+import type { GitHubOptions } from '../../../../activities/forge/github/connection.ts';
 import { tokenCredentials } from '../../../../activities/forge/github/credentials.ts';
 
 const TOKEN = 'a-recognisable-token';
@@ -17,7 +18,7 @@ interface Scripted {
 }
 
 /** An HTTP server that gives these answers one after the other, the last one for ever, and a client of it. */
-async function startGraphQl(answers: readonly Scripted[], prefix = '') {
+async function startGraphQl(answers: readonly Scripted[], prefix = '', options: Partial<GitHubOptions> = {}) {
   const requests: { readonly path: string; readonly authorization: string; readonly body: string }[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -41,6 +42,7 @@ async function startGraphQl(answers: readonly Scripted[], prefix = '') {
     writeSpacingMs: 0,
     log: pino({ level: 'silent' }),
     onLimited: (waitMs) => limits.push(waitMs),
+    ...options,
   });
   return {
     client,
@@ -55,6 +57,12 @@ async function startGraphQl(answers: readonly Scripted[], prefix = '') {
   };
 }
 
+/** The data of an answer. */
+async function ask(client: GitHubClient, query: string, variables?: Readonly<Record<string, unknown>>) {
+  const answer = await client.graphqlAnswer([], query, variables);
+  return answer.ok ? answer.data : answer;
+}
+
 const error = (type: string | undefined, message: string): Scripted => ({
   body: { data: null, errors: [{ ...(type === undefined ? {} : { type }), message }] },
 });
@@ -62,7 +70,7 @@ const error = (type: string | undefined, message: string): Scripted => ({
 describe('GraphQL', () => {
   it('is asked beside the REST API, with the same credential', async () => {
     await using github = await startGraphQl([{ body: { data: { viewer: { login: 'bot' } } } }]);
-    expect(await github.client.graphql('query ($n: Int) { viewer { login } }', { n: 1 })).toEqual({
+    expect(await ask(github.client, 'query ($n: Int) { viewer { login } }', { n: 1 })).toEqual({
       viewer: { login: 'bot' },
     });
     expect(github.requests).toEqual([
@@ -73,7 +81,7 @@ describe('GraphQL', () => {
       },
     ]);
     await using enterprise = await startGraphQl([{ body: { data: {} } }], '/api/v3');
-    await enterprise.client.graphql('{ viewer { login } }');
+    await ask(enterprise.client, '{ viewer { login } }');
     expect(enterprise.requests[0]?.path).toBe('/api/graphql');
   });
 
@@ -85,7 +93,7 @@ describe('GraphQL', () => {
       type: 'STALE_DATA',
       message: 'Expected branch to point to "a" but it did not.',
     });
-    await expect(github.client.graphql(mutation)).rejects.toMatchObject({
+    await expect(ask(github.client, mutation)).rejects.toMatchObject({
       type: 'ForgeRejected',
       nonRetryable: true,
       message: 'GitHub refused a query for acme/gitops: STALE_DATA: Expected branch to point to "a" but it did not.',
@@ -96,7 +104,7 @@ describe('GraphQL', () => {
     await using limited = await startGraphQl([
       { ...error('RATE_LIMITED', 'API rate limit exceeded'), headers: { 'retry-after': '31' } },
     ]);
-    await expect(limited.client.graphql('{ viewer { login } }')).rejects.toMatchObject({
+    await expect(ask(limited.client, '{ viewer { login } }')).rejects.toMatchObject({
       type: 'ForgeRateLimited',
       nextRetryDelay: 31_000,
     });
@@ -107,25 +115,47 @@ describe('GraphQL', () => {
     expect(limited.limits).toEqual([31_000]);
 
     await using away = await startGraphQl([{ status: 502, body: { message: 'bad gateway' } }]);
-    await expect(away.client.graphql('{ viewer { login } }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
+    await expect(ask(away.client, '{ viewer { login } }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(away.requests, 'a query is asked twice').toHaveLength(2);
-    await expect(away.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
+    await expect(ask(away.client, 'mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(away.requests, 'a mutation is sent once').toHaveLength(3);
 
+    await using secondary = await startGraphQl([error(undefined, 'You have exceeded a secondary rate limit.')]);
+    await expect(ask(secondary.client, 'mutation { x }')).rejects.toMatchObject({
+      type: 'ForgeRateLimited',
+      nextRetryDelay: 60_000,
+    });
+
     await using trouble = await startGraphQl([error(undefined, 'Something went wrong')]);
-    await expect(trouble.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
+    await expect(ask(trouble.client, 'mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await using empty = await startGraphQl([{ body: {} }]);
-    await expect(empty.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
+    await expect(ask(empty.client, 'mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
   });
 
-  it('is named with the setting for its address where something else answers with a page', async () => {
+  it('is not asked again for an hour where something else answers with a page, nor where it is switched off', async () => {
     await using page = await startGraphQl([{ status: 404, body: `<html>\n${'<p>'.repeat(1000)}` }]);
-    const failure: unknown = await page.client.graphql('{ viewer { login } }').catch((thrown: unknown) => thrown);
-    expect(failure).toMatchObject({ type: 'ForgeRejected', nonRetryable: true });
-    expect(String(failure)).toMatch(
-      /POST \/graphql with 404: [^\n]*<p>.*…; check GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
-    );
-    expect(String(failure).length).toBeLessThan(1000);
+    const absent = { ok: false, type: 'ABSENT', message: 'the server has no GraphQL' };
+    expect(page.client.hasGraphQl).toBe(true);
+    expect(await ask(page.client, '{ viewer { login } }')).toEqual(absent);
+    expect(await ask(page.client.forRepository('acme', 'other'), 'mutation { x }')).toEqual(absent);
+    expect(page.requests).toHaveLength(1);
+    expect(page.client.hasGraphQl).toBe(false);
+    const message = "Field 'isMergeQueueEnabled' doesn't exist on type 'PullRequest'";
+    const errors = [{ path: ['query'], extensions: { code: 'undefinedField' }, locations: [], message }];
+    await using old = await startGraphQl([{ body: { errors } }]);
+    expect(await ask(old.client, '{ viewer { login } }'), 'an older server').toEqual(absent);
+    expect(old.client.hasGraphQl).toBe(false);
+    await using off = await startGraphQl([{ body: { data: {} } }], '', { graphQl: 'off' });
+    expect(await ask(off.client, '{ viewer { login } }')).toEqual(absent);
+    expect(off.requests).toEqual([]);
+  });
+
+  it('asks a query at once where a write waits for its turn', async () => {
+    await using github = await startGraphQl([{ body: { data: {} } }], '', { writeSpacingMs: 60_000 });
+    await ask(github.client, 'mutation { x }');
+    // The next write would be sent in a minute.
+    await ask(github.client, '{ viewer { login } }');
+    expect(github.requests).toHaveLength(2);
   });
 
   it('has the token in no failure, whoever put it there', async () => {
@@ -138,7 +168,7 @@ describe('GraphQL', () => {
     ];
     for (const answer of answers) {
       await using github = await startGraphQl([answer]);
-      const failure: unknown = await github.client.graphql('mutation { x }').catch((thrown: unknown) => thrown);
+      const failure: unknown = await ask(github.client, 'mutation { x }').catch((thrown: unknown) => thrown);
       expect(String(failure)).toMatch(/GitHub/);
       expect(`${String(failure)} ${(failure as Error).stack} ${JSON.stringify(failure)}`).not.toContain(TOKEN);
     }
@@ -192,25 +222,40 @@ describe('the base branch with open pull requests', () => {
       { number: 8, headRefName: 'headroom/prod/a/b/2', viewerDidAuthor: false },
       { number: 9, headRefName: 'headroom/prod/a/b/3', viewerDidAuthor: true },
     ];
-    const nodes = pulls.map((pull) => ({ associatedPullRequests: { nodes: [pull] } }));
+    const prefix = 'refs/heads/headroom/prod/a/b/';
+    const nodes = pulls.map((pull, index) => ({
+      prefix,
+      name: `${index + 1}`,
+      associatedPullRequests: { nodes: [pull] },
+    }));
     const base = { name: 'main', target: { oid: 'a1', tree: { oid: 'b2' } } };
-    await using github = await startGraphQl([{ body: { data: { repository: { base, refs: { nodes } } } } }]);
+    const answer = (hasNextPage: boolean): Scripted => ({
+      body: { data: { repository: { id: 'R_1', base, refs: { pageInfo: { hasNextPage }, nodes } } } },
+    });
+    await using github = await startGraphQl([answer(false), answer(true)]);
     const { files, pullRequests } = createGitHubForge({ client: github.client });
-    expect(await files.base(0, undefined, 'headroom/prod/a/b/')).toEqual(branch);
+    expect(await files.base(0, undefined, { beginning: 'headroom/prod/a/b/' })).toEqual(branch);
     expect(await pullRequests.ownOpen('headroom/prod/a/b/', 60_000)).toEqual([
       { number: 9, branch: 'headroom/prod/a/b/3' },
       { number: 7, branch: 'headroom/prod/a/b/1' },
     ]);
+    const opensAtOnce = (id: string, beginning: string): boolean =>
+      pullRequests.opensAtOnce([], `headroom/prod/a/b/${id}`, beginning);
+    expect(opensAtOnce('4', 'headroom/prod/a/b/')).toBe(true);
+    expect(opensAtOnce('3', 'headroom/prod/a/b/'), 'its branch is there').toBe(false);
+    expect(opensAtOnce('4', 'headroom/prod/a/'), 'never listed').toBe(false);
+    expect(opensAtOnce('4', ''), 'cannot be listed').toBe(false);
     expect(github.requests).toHaveLength(1);
     await pullRequests.ownOpen('headroom/prod/a/b/', -1);
     expect(github.requests).toHaveLength(2);
+    expect(opensAtOnce('4', 'headroom/prod/a/b/'), 'not all are listed').toBe(false);
   });
 
   it('is read over REST, and without them, by a credential that GraphQL refuses', async () => {
     const forbidden = error('FORBIDDEN', 'Resource not accessible by integration');
     await using github = await startGraphQl([forbidden, rest, forbidden]);
     const { files, pullRequests } = createGitHubForge({ client: github.client, baseBranch: 'main' });
-    expect(await files.base(0, undefined, 'headroom/prod/a/b/')).toEqual(branch);
+    expect(await files.base(0, undefined, { beginning: 'headroom/prod/a/b/' })).toEqual(branch);
     expect(await pullRequests.ownOpen('headroom/prod/a/b/', 60_000)).toEqual([]);
     expect(github.requests.map(({ path }) => path)).toEqual([
       '/graphql',

@@ -14,7 +14,7 @@ const limits = { 'requests.cpu': '3600m' };
 describe('what GitHub refuses', () => {
   it('a secondary limit is a failure that names the time, and nothing is asked until then', async () => {
     await using gitops = await startGitOps();
-    const { activities } = gitops.worker({ baseBranch: 'main' });
+    const { activities } = gitops.worker({ baseBranch: 'main', graphQl: 'off' });
     gitops.forge.fail({
       method: 'POST',
       path: '/git/refs',
@@ -91,7 +91,9 @@ describe('what GitHub refuses', () => {
     const message = 'Resource not accessible by personal access token';
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 403, message } });
     await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+      gitops
+        .worker({ graphQl: 'off' })
+        .activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
     ).rejects.toMatchObject({
       type: 'ForgeRejected',
       nonRetryable: true,
@@ -135,7 +137,9 @@ describe('what GitHub does not answer', () => {
       action: { kind: 'status', status: 500 },
     });
     await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+      gitops
+        .worker({ graphQl: 'off' })
+        .activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
     ).rejects.toMatchObject({
       type: 'ForgeUnavailable',
       message: expect.stringContaining('GitHub answered 500 to POST /repos/acme/gitops/git/refs'),
@@ -178,20 +182,21 @@ describe('the limit that GitHub gives', () => {
       });
       return ((await answer.json()) as { rate: { remaining: number } }).rate.remaining;
     };
-    const before = await remaining();
-    for (let poll = 0; poll < 5; poll += 1) {
+    // Later than the minute in which a change is likely.
+    const quietSince = Date.now() - 90_000;
+    const watch = async () =>
       await expect(
-        worker.activities.awaitPullRequestChange({ target, decision, lastSeen: existing, quietSince: Date.now() }),
-      ).rejects.toMatchObject({
-        type: 'NotYet',
-      });
-    }
+        worker.activities.awaitPullRequestChange({ target, decision, lastSeen: existing, quietSince }),
+      ).rejects.toMatchObject({ type: 'NotYet' });
+    await watch();
+    const before = await remaining();
+    for (let poll = 0; poll < 5; poll += 1) await watch();
     expect(await remaining()).toBe(before);
   });
 
   it('writes keep their distance, and those too many come again later', async () => {
     await using gitops = await startGitOps();
-    const spaced = gitops.worker({ writeSpacingMs: 150, writeQueue: 1 });
+    const spaced = gitops.worker({ writeSpacingMs: 150, writeQueue: 1, graphQl: 'off' });
     const started = Date.now();
     await open(spaced);
     const { writes } = gitops.forge;

@@ -63,9 +63,8 @@ describe('a pull request on GitHub Enterprise', () => {
     await using gitops = await startGitOps(undefined, { enterprise: true });
     for (const options of [{}, { baseBranch: 'main' }]) {
       const { activities } = gitops.worker({ apiUrl: gitops.forge.url, ...options });
-      await expect(activities.observeSource({ target, limits: { pods: '20' }, candidates })).rejects.toThrow(
-        /POST \/graphql with 404: (?!.*permissions).*GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
-      );
+      const seen = await activities.observeSource({ target, limits: { pods: '20' }, candidates });
+      expect(seen).toMatchObject({ message: expect.stringContaining('GITHUB_API_URL') as string });
     }
   });
 });

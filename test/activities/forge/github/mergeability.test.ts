@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mergeabilityOf } from '../../../../activities/forge/github/pull-requests.ts';
+import { mergeabilityOf } from '../../../../activities/forge/github/mergeability.ts';
 
 it.each([
   ['clean', 'clean'],

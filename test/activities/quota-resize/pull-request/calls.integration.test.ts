@@ -65,18 +65,18 @@ async function requestsOf(
 }
 
 describe('from cold to an open pull request', () => {
-  it('takes six requests where the folder has seven other files, and fewer with tree and files known', async () => {
+  it('takes four requests where the folder has seven other files, and fewer with tree and files known', async () => {
     const { cold, warm, endpoints } = await requestsOf(EIGHT_FILES, candidates);
     expect(cold.outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
-    expect(requestsFor(6, cold.tookMs), 'branch, tree, files, new branch, commit, pull request').toContain(
-      cold.requests,
-    );
+    expect(requestsFor(4, cold.tookMs), 'branch, tree, files, and one that opens').toContain(cold.requests);
     expect(warm.outcome).toMatchObject({ kind: 'open', pullRequest: { number: 2 } });
-    expect(requestsFor(4, warm.tookMs), 'branch, new branch, commit, pull request').toContain(warm.requests);
+    expect(requestsFor(2, warm.tookMs), 'branch with the files that moved, and one that opens').toContain(
+      warm.requests,
+    );
     expect(endpoints).not.toContain('GET /repos/{owner}/{repo}/git/blobs/{file_sha}');
   });
 
-  it('takes six for a kustomization of its own', async () => {
+  it('takes four for a kustomization of its own', async () => {
     const files = {
       ...EIGHT_FILES,
       [`${FOLDER}/kustomization.yaml`]: `namespace: team-a\nresources:\n${Object.keys(EIGHT_FILES)
@@ -85,10 +85,10 @@ describe('from cold to an open pull request', () => {
     };
     const { cold } = await requestsOf(files, candidates);
     expect(cold.outcome).toMatchObject({ kind: 'open', pullRequest: { path: PATH } });
-    expect(requestsFor(6, cold.tookMs)).toContain(cold.requests);
+    expect(requestsFor(4, cold.tookMs)).toContain(cold.requests);
   });
 
-  it('takes six for an overlay that shares a base two folders away', async () => {
+  it('takes four for an overlay that shares a base two folders away', async () => {
     const files = {
       'base/kustomization.yaml': 'resources:\n  - quota.yaml\n  - limits.yaml\n',
       'base/quota.yaml':
@@ -103,11 +103,11 @@ describe('from cold to an open pull request', () => {
     };
     const { cold, warm } = await requestsOf(files, annotated('overlays/team-a'));
     expect(cold.outcome).toMatchObject({ kind: 'open' });
-    expect(requestsFor(6, cold.tookMs)).toContain(cold.requests);
-    expect(requestsFor(4, warm.tookMs)).toContain(warm.requests);
+    expect(requestsFor(4, cold.tookMs)).toContain(cold.requests);
+    expect(requestsFor(2, warm.tookMs)).toContain(warm.requests);
   });
 
-  it('takes at most seven for an overlay whose base is where no guess finds it', async () => {
+  it('takes at most five for an overlay whose base is where no guess finds it', async () => {
     const files = {
       'platform/quotas/kustomization.yaml': 'resources:\n  - quota.yaml\n',
       'platform/quotas/quota.yaml':
@@ -117,21 +117,21 @@ describe('from cold to an open pull request', () => {
     };
     const { cold } = await requestsOf(files, annotated('teams/team-a'));
     expect(cold.outcome).toMatchObject({ kind: 'open' });
-    expect(requestsFor(7, cold.tookMs)).toContain(cold.requests);
+    expect(requestsFor(5, cold.tookMs)).toContain(cold.requests);
   });
 
   it.each([
     ['helm', 'helm-one', 'charts/one', ['requests.cpu', '2', '3']],
     ['argo', 'argo-a', 'teams/a', ['pods', '10', '12']],
     ['flux', 'flux-a', 'tenants/a', ['pods', '10', '12']],
-  ] as const)('takes six in the example of %s', async (layout, namespace, path, resource) => {
+  ] as const)('takes four in the example of %s', async (layout, namespace, path, resource) => {
     const { cold } = await requestsOf(layoutFiles(layout), annotated(path), {
       target: { ...target, namespace },
       resource,
     });
     expect(cold.seen).toMatchObject({ kind: 'found' });
     expect(cold.outcome).toMatchObject({ kind: 'open' });
-    expect(requestsFor(6, cold.tookMs)).toContain(cold.requests);
+    expect(requestsFor(4, cold.tookMs)).toContain(cold.requests);
   });
 });
 

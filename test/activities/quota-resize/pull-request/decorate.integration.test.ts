@@ -29,7 +29,7 @@ describe('reviewers of the annotation', () => {
     const worker = gitops.worker({ baseBranch: 'main' });
     const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), candidatesByQuota };
     await worker.activities.ensurePullRequest(input);
-    expect(gitops.forge.requests).toBe(7);
+    expect(gitops.forge.requests).toBe(5);
     expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice', 'quota-owners'] });
     await asAttempt(2, () => gitops.worker().activities.ensurePullRequest(input));
     expect(gitops.effects().filter((effect) => effect.includes('requested_reviewers'))).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('labels', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker({ baseBranch: 'main', templates: { labels: ['quota', 'cluster/{{cluster}}'] } });
     await open(worker);
-    expect(gitops.forge.requests).toBe(7);
+    expect(gitops.forge.requests).toBe(5);
     expect(await worker.github.pullRequests.get(1)).toMatchObject({ labels: ['quota', 'cluster/prod'] });
   });
 
@@ -82,7 +82,7 @@ describe('labels', () => {
     const templates = { labels: ['quota'] };
     const decision = decide();
     const ensure = () => ensureOpen(gitops.worker({ templates }), decision);
-    gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
+    gitops.forge.fail({ path: '/graphql', body: 'createPullRequest', action: { kind: 'answer-lost' } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
     expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ labels: ['quota'] });
@@ -102,7 +102,7 @@ describe('the budget of writes', () => {
     await using gitops = await startGitOps();
     const budget = permits();
     const decision = decide();
-    const ensure = () => ensureOpen(gitops.worker({ permits: budget }), decision);
+    const ensure = () => ensureOpen(gitops.worker({ permits: budget, graphQl: 'off' }), decision);
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 502 } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);

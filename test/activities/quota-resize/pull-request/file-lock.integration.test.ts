@@ -178,7 +178,7 @@ describe('the file of a pull request', () => {
     await using gitops = await repository(namespace);
     const action = { kind: 'status', status: 403, message: 'Resource not accessible by integration' } as const;
     gitops.forge.fail({ method: 'POST', path: '/pulls', times: 'always', action });
-    await expect(quota.open(gitops.worker({ fileLocks: fileLocks() }))).rejects.toMatchObject({
+    await expect(quota.open(gitops.worker({ fileLocks: fileLocks(), graphQl: 'off' }))).rejects.toMatchObject({
       type: 'ForgeRejected',
     });
     expect(await holderOf(PATH, namespace)).toBeUndefined();
@@ -191,7 +191,7 @@ describe('the file of a pull request', () => {
     const isPaused = () => gitops.effects().length > 1;
     const paused = ApplicationFailure.create({ type: 'Paused', message: 'paused', nonRetryable: true });
     const guard = () => (isPaused() ? Promise.reject(paused) : Promise.resolve());
-    await expect(quota.open(gitops.worker({ fileLocks: fileLocks(), guard }))).rejects.toMatchObject({
+    await expect(quota.open(gitops.worker({ fileLocks: fileLocks(), guard, graphQl: 'off' }))).rejects.toMatchObject({
       type: 'Paused',
     });
     expect(gitops.effects(), 'branch and commit, and no pull request').toHaveLength(2);
@@ -203,7 +203,7 @@ describe('the file of a pull request', () => {
     const { namespace } = quota.target;
     await using gitops = await repository(namespace);
     const worker = gitops.worker({ fileLocks: fileLocks() });
-    gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
+    gitops.forge.fail({ path: '/graphql', body: 'createPullRequest', action: { kind: 'answer-lost' } });
     await expect(quota.open(worker)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await holderOf(PATH, namespace)).toBe(`headroom/${quota.decision.id}`);
     expect(await asAttempt(2, () => quota.open(worker))).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
@@ -214,14 +214,14 @@ describe('the file of a pull request', () => {
     const quota = await quotas()('compute');
     const { namespace } = quota.target;
     await using gitops = await repository(namespace);
-    const next = gitops.worker({ fileLocks: fileLocks() });
+    const next = gitops.worker({ fileLocks: fileLocks(), graphQl: 'off' });
     const paused = ApplicationFailure.create({ type: 'Paused', message: 'paused', nonRetryable: true });
     const guard = async (): Promise<void> => {
       if (gitops.effects().length < 2) return;
       expect(await asAttempt(2, () => quota.open(next))).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
       throw paused;
     };
-    await expect(quota.open(gitops.worker({ fileLocks: fileLocks(), guard }))).rejects.toMatchObject({
+    await expect(quota.open(gitops.worker({ fileLocks: fileLocks(), guard, graphQl: 'off' }))).rejects.toMatchObject({
       type: 'Paused',
     });
     expect(await holderOf(PATH, namespace)).toBe(`headroom/${quota.decision.id}`);

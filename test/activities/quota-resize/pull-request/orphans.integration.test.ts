@@ -40,9 +40,10 @@ async function comments(gitops: GitOps, number: number): Promise<readonly string
   );
 }
 
-/** Numbers of requests of the pull request's kind that were made so far. */
-function opened(gitops: GitOps): number {
-  return gitops.effects().filter((effect) => effect === 'POST /pulls').length;
+/** How often a pull request was opened so far. */
+function opened({ forge }: GitOps): number {
+  return forge.writes.filter(({ effect, endpoint }) => effect && / createPullRequest|\/pulls$/.test(endpoint ?? ''))
+    .length;
 }
 
 describe('a pull request whose Lease was lost', () => {

@@ -50,7 +50,7 @@ describe('a quota of a kustomization', () => {
     expect(paths.every((path) => path.startsWith('overlays/team-a/'))).toBe(true);
     expect(seen).toMatchObject({ paths });
     expect(Object.values(changed).join('\n')).toMatch(/requests\.cpu.*3/);
-    expect(writes, 'the branch, the commit, the pull request, its merge, and the end of the branch').toHaveLength(5);
+    expect(writes, 'the opening, the merge, and the end of the branch').toHaveLength(3);
     expect(merged).toMatchObject({ kind: 'merged', limits: { 'requests.cpu': '3' } });
   });
 

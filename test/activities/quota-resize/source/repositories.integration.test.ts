@@ -128,10 +128,10 @@ describe('several repositories', () => {
     const merged = await platform.files.fileAt(PATH, 'main');
     expect(merged?.text).toBe(MANIFEST.replace("'2'", "'3600m'"));
     expect(await platform.branches.head(outcome.pullRequest.branch)).toBeNull();
-    expect(
-      gitops.effects().filter((effect) => !effect.includes('/repos/acme/platform')),
-      'in the first',
-    ).toEqual([]);
+    const elsewhere = gitops.effects().filter((effect) => !effect.includes('/repos/acme/platform'));
+    expect(elsewhere, 'GraphQL has one address for all').toEqual(['POST /graphql']);
+    const first = repositories.of('acme/gitops');
+    expect(await first.pullRequests.ofBranch(outcome.pullRequest.branch), 'in the first').toBeNull();
   });
 
   it('find a lost pull request again in the repository of the decision', async () => {
@@ -141,7 +141,7 @@ describe('several repositories', () => {
       gitops
         .worker({ repositories: PLATFORM })
         .activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
-    gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
+    gitops.forge.fail({ path: '/graphql', body: 'createPullRequest', action: { kind: 'answer-lost' } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await asAttempt(2, ensure)).toMatchObject({ kind: 'open', pullRequest: { repository: 'acme/platform' } });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyCommand, type CommandName } from '../../../../domain/lights-out/decide/commands.ts';
 import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
-import { HOUR, observationOf, NOON, scheduleOf, specOf } from '../observations.ts';
+import { HOUR, observationOf, NOON, scheduleOf, specOf, planOf } from '../observations.ts';
 
 const answerTo = (name: CommandName, raw: unknown, memory: LightsOutMemory = freshMemory, seen = observationOf()) =>
   applyCommand(name, raw, { memory, seen, now: NOON });
@@ -80,12 +80,36 @@ describe('wake and sleep', () => {
 });
 
 describe('the other commands', () => {
-  it('approve a first run where one is asked for, once', () => {
-    const seen = observationOf({ schedule: scheduleOf({ spec: specOf({ requireApproval: true }) }) });
+  it('approve what is in scope where an approval is asked for, once for each set of workloads', () => {
+    const schedule = scheduleOf({ spec: specOf({ requireApproval: true }) });
+    const scope = { digest: '0123456789abcdef', workloads: 12 };
+    const seen = observationOf({ schedule, plan: planOf([], { scope }) });
     const { memory } = answerTo('approve', { by: 'alice' }, freshMemory, seen);
-    expect(memory?.approved).toEqual({ by: 'alice', at: NOON });
-    expect(answerTo('approve', { by: 'bob' }, memory ?? freshMemory, seen).memory).toBeNull();
+    expect(memory).toMatchObject({ approved: null, approving: { by: 'alice', at: NOON, digest: null } });
+    const kept = { ...freshMemory, approved: { by: 'alice', at: NOON, ...scope } };
+    expect(answerTo('approve', { by: 'bob' }, kept, seen)).toEqual({
+      memory: null,
+      message: 'already approved by alice, and nothing has joined since',
+    });
+    const joined = observationOf({ schedule, plan: planOf([], { scope, leftAlone: { NotApproved: 1 } }) });
+    expect(answerTo('approve', { by: 'bob' }, kept, joined).memory?.approving).toMatchObject({ by: 'bob' });
+    // An approval of an earlier release is of whatever is selected, until it is given for a set.
+    const earlier = { ...freshMemory, approved: { by: 'alice', at: NOON } };
+    expect(answerTo('approve', { by: 'bob' }, earlier, seen).memory?.approving).toMatchObject({ by: 'bob' });
     expect(answerTo('approve', { by: 'bob' })).toEqual({ memory: null, message: 'the schedule asks for no approval' });
+  });
+
+  it('approve only the workloads that were seen, where a digest is given', () => {
+    const schedule = scheduleOf({ spec: specOf({ requireApproval: true }) });
+    const seen = observationOf({ schedule, plan: planOf([], { scope: { digest: 'aaaaaaaaaaaaaaaa', workloads: 3 } }) });
+    const digest = 'bbbbbbbbbbbbbbbb';
+    expect(answerTo('approve', { by: 'alice', digest }, freshMemory, seen)).toEqual({
+      memory: null,
+      message:
+        'the digest of the 3 workloads in scope is aaaaaaaaaaaaaaaa by now, and not bbbbbbbbbbbbbbbb: look at them again',
+    });
+    const { memory } = answerTo('approve', { by: 'alice', digest: 'aaaaaaaaaaaaaaaa' }, freshMemory, seen);
+    expect(memory?.approving).toEqual({ by: 'alice', at: NOON, digest: 'aaaaaaaaaaaaaaaa' });
   });
 
   it('try at once what failed or was contested', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { freshSavings } from '../../../../domain/lights-out/decide/savings.ts';
 import type { PauseScope } from '../../../../domain/kernel/pause.ts';
+import { afterBatch } from '../../../../domain/lights-out/decide/run.ts';
 import { decide } from '../../../../domain/lights-out/decide/decide.ts';
 import {
   freshMemory,
@@ -237,6 +239,53 @@ describe('a schedule that is followed', () => {
   });
 });
 
+describe('what people wrote and cannot be followed', () => {
+  it('of a calendar is in Ready, in an Event and in the facts, and a failure goes before it', () => {
+    const problems = ['ConfigMap holidays, days, entry 2: "2026-02-30" is not a day'];
+    const schedule = scheduleOf({ calendars: { digest: 'a', problems } });
+    const verdict = decided({ schedule });
+    const message = `${problems[0]}. The schedule goes by its patterns and by what can be read.`;
+    expect(verdict).toMatchObject({ kind: 'wait', reason: 'AsScheduled' });
+    expect(verdict.ready).toEqual({ status: 'False', reason: 'CalendarInvalid', message });
+    expect(verdict.events).toMatchObject([
+      { type: 'Warning', reason: 'CalendarInvalid', message: expect.stringContaining(problems[0] ?? '') },
+    ]);
+    expect(verdict.facts).toContain(`Calendar: ${problems[0]}`);
+    const emitted = { ...existing, emitted: ['CalendarInvalid a'] };
+    expect(decided({ schedule }, emitted).events).toEqual([]);
+    const failed = { ...emitted, failing: { 'Deployment team-a/web': 'refused' } };
+    const failing = decided(
+      { schedule, plan: planOf([itemOf('web')]) },
+      { ...failed, retry: { times: 1, at: NOON + HOUR, isMany: false } },
+    );
+    expect(failing.ready).toMatchObject({ reason: 'ReconcileFailed' });
+  });
+
+  it('of one workload is an Event for each thing that is wrong, and another after another slip', () => {
+    const note = (detail: string) => ({ workload: 'Deployment team-a/web', reason: 'BadAnnotation' as const, detail });
+    const plan = planOf([], { notes: [note('its times are wrong'), note('its priority is wrong')], notesTotal: 2 });
+    const keys = decided({ plan }).events.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(2);
+    const corrected = planOf([], { notes: [note('its times are wrong in another way')], notesTotal: 1 });
+    expect(decided({ plan: corrected }, { ...existing, emitted: keys }).events).toHaveLength(1);
+  });
+});
+
+describe('a schedule with windows', () => {
+  it('says what it keeps, and what it keeps next', () => {
+    const level = { percent: 50, ofWindow: true, runsCronJobs: true, since: NOON - HOUR } as const;
+    const night = { at: NOON + HOUR, state: 'Down', exception: null, level: { replicas: 0 } } as const;
+    const local = { next: 'Fri 14:00', nextUpscale: null, nextDownscale: null };
+    expect(decided({ period: { ...down, level, next: night }, local }).detail).toBe(
+      'the schedule is asleep and keeps 50 %, and 0 workloads are asleep. It goes on to keep nothing at Fri 14:00',
+    );
+    const evening = { ...night, level: { replicas: 1 } };
+    expect(decided({ period: { ...up, next: evening }, local }).detail).toContain(
+      'It goes to sleep and keeps 1 replica at Fri 14:00',
+    );
+  });
+});
+
 describe('more failures than are remembered by name', () => {
   const many = Array.from({ length: 150 }, (_, index) => itemOf(`web-${index}`));
   const memory: LightsOutMemory = {
@@ -255,6 +304,20 @@ describe('more failures than are remembered by name', () => {
       detail: expect.stringMatching(/^More than 100 workloads cannot be written: /),
     });
     expect(decided({ at: NOON + 15_000, plan: planOf(many) }, memory)).toMatchObject({ kind: 'scale', items: many });
+  });
+
+  it('of the night do not hold up the morning, also where it has more workloads than one plan', () => {
+    const woken = Array.from({ length: 1_000 }, (_, index) =>
+      itemOf(`web-${index}`, { direction: 'Up', reason: 'Up', from: 0, to: 3 }),
+    );
+    const retry = { times: 9, at: NOON + 600_000, isMany: true, direction: 'Down' } as const;
+    const plan = planOf(woken, { total: 1_200 });
+    expect(decided({ plan, period: up }, { ...memory, retry })).toMatchObject({ kind: 'scale', items: woken });
+    // What cannot be woken begins its own row of tries.
+    const [first = itemOf('none')] = woken;
+    const outcomes = [{ workload: 'Deployment team-a/web-0', kind: 'failed', detail: 'denied' } as const];
+    const failed = afterBatch({ ...memory, retry }, [first], outcomes, { now: NOON, timings: observationOf().timings });
+    expect(failed.retry).toEqual({ times: 1, at: NOON + 15_000, isMany: false, direction: 'Up' });
   });
 });
 
@@ -323,12 +386,12 @@ describe('a schedule that is deleted', () => {
 
 describe('the memory', () => {
   it('adds up the saved replica-hours from one observation to the next', () => {
-    const first = remembered({ plan: planOf([], { savedReplicas: 4 }) });
-    expect(first.savings).toEqual({ replicaMs: 0, replicas: 4, at: NOON });
-    const second = remembered({ at: NOON + 2 * HOUR, plan: planOf([], { savedReplicas: 1 }) }, first);
-    expect(second.savings).toEqual({ replicaMs: 8 * HOUR, replicas: 1, at: NOON + 2 * HOUR });
+    const first = remembered({ plan: planOf([], { idle: { 'team-a': [4, 0, 0] } }) });
+    expect(first.savings).toMatchObject({ namespaces: {}, at: NOON });
+    const second = remembered({ at: NOON + 2 * HOUR, plan: planOf([], { idle: { 'team-a': [1, 0, 0] } }) }, first);
+    expect(second.savings).toMatchObject({ namespaces: { 'team-a': [8, 0, 0] }, at: NOON + 2 * HOUR });
     const unreadable = remembered({ at: NOON + 3 * HOUR, plan: null, period: null }, second);
-    expect(unreadable.savings).toEqual({ replicaMs: 9 * HOUR, replicas: 1, at: NOON + 3 * HOUR });
+    expect(unreadable.savings).toMatchObject({ namespaces: { 'team-a': [9, 0, 0] }, at: NOON + 3 * HOUR });
   });
 
   it('takes over from the status what a terminated run knew, once', () => {
@@ -350,7 +413,7 @@ describe('the memory', () => {
     expect(memory).toMatchObject({
       isTakenOver: true,
       approved: { by: 'alice' },
-      savings: { replicaMs: 12.5 * HOUR },
+      savings: { namespaces: { '(others)': [12.5, 0, 0] } },
       lastDownscale: Date.parse('2026-11-19T18:00:00Z'),
       overrides: [{ namespace: 'team-a', until: Date.parse('2026-11-20T14:00:00Z') }],
     });
@@ -410,7 +473,7 @@ describe('the memory', () => {
       "approved": { "by": "jane", "at": 7 }, "inEffect": null,
       "settled": { "state": "Down", "since": 3, "at": 4 },
       "contested": { "Deployment team-a/web": { "times": 2, "until": 9 } }, "failing": {}, "retry": null,
-      "savings": { "replicaMs": 60, "replicas": 2, "at": 8 }, "lastUpscale": 1, "lastDownscale": 2, "run": null,
+      "savings": { "replicaMs": 5400000, "replicas": 2, "at": 8 }, "lastUpscale": 1, "lastDownscale": 2, "run": null,
       "told": ["KeptUp Deployment team-a/db 3"],
       "untold": [${JSON.stringify(event)}]
     }`;
@@ -422,7 +485,7 @@ describe('the memory', () => {
       approved: { by: 'jane', at: 7 },
       completed: { state: 'Down', since: 3, at: 4 },
       contested: { 'Deployment team-a/web': { times: 2, until: 9 } },
-      savings: { replicaMs: 60, replicas: 2, at: 8 },
+      savings: { ...freshSavings, idle: { '(others)': [2, 0, 0] }, namespaces: { '(others)': [1.5, 0, 0] }, at: 8 },
       lastUpscale: 1,
       lastDownscale: 2,
       emitted: ['KeptUp Deployment team-a/db 3'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excludeAdvice } from '../../../../domain/lights-out/workload/advice.ts';
+import { excludeAdvice } from '../../../../domain/lights-out/workload/sentences.ts';
 import {
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
@@ -8,7 +8,9 @@ import {
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
 import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
-import { NOTES_LIMIT, PLAN_LENGTH, PLAN_LIMIT, planSchedule } from '../../../../domain/lights-out/decide/plan.ts';
+import { packItems } from '../../../../domain/lights-out/decide/packed.ts';
+import { NOTES_LIMIT } from '../../../../domain/lights-out/decide/notes.ts';
+import { PLAN_LENGTH, PLAN_LIMIT, planSchedule } from '../../../../domain/lights-out/decide/plan.ts';
 import type { ScopedNamespace, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
@@ -69,11 +71,11 @@ describe('a plan', () => {
   });
 
   it('counts what is in scope and its own, and what it put to sleep', () => {
-    const { stats, savedReplicas } = plan(
+    const { stats, idle } = plan(
       [
         workloadOf({ name: 'a' }),
         workloadOf({ name: 'rest', replicas: 0 }),
-        asleep({ name: 'b', present: 1 }),
+        asleep({ name: 'b', present: 1, requests: { cpu: 100, memory: 2 } }),
         asleep({ name: 'c', replicas: 2, present: 2, changed: changeBy('kubectl') }),
         asleep({ name: 'd', kind: 'StatefulSet' }),
         asleep({
@@ -93,15 +95,19 @@ describe('a plan', () => {
       statefulsetsScaled: 1,
       cronjobsManaged: 2,
       cronjobsSuspended: 1,
+      rolloutsManaged: 0,
+      rolloutsScaled: 0,
+      scaledjobsManaged: 0,
+      scaledjobsPaused: 0,
     });
     // Of b and d all 3, also while one of the pods is still ending, and of c 3 - 2.
-    expect(savedReplicas).toBe(3 + 1 + 3);
+    expect(idle).toEqual({ 'team-a': [3 + 1 + 3, 300, 6] });
   });
 
   it('counts what it put to sleep also where that has left its scope', () => {
-    const { stats, savedReplicas } = plan([asleep({ namespace: 'shop' })]);
+    const { stats, idle } = plan([asleep({ namespace: 'shop' })]);
     expect(stats).toMatchObject({ deploymentsManaged: 1, deploymentsScaled: 1 });
-    expect(savedReplicas).toBe(3);
+    expect(idle).toEqual({ shop: [3, 0, 0] });
   });
 
   it('says until when it holds at the longest', () => {
@@ -140,15 +146,38 @@ describe('a plan', () => {
     expect([noted.notes.length, noted.notesTotal]).toEqual([NOTES_LIMIT, NOTES_LIMIT + 5]);
   });
 
+  it('counts what is left alone by reason, and has what a person did before fifty others', () => {
+    const controller = { group: 'postgresql.cnpg.io', kind: 'Cluster', name: 'main' };
+    const operators = Array.from({ length: NOTES_LIMIT + 5 }, (_, index) =>
+      workloadOf({ name: `a${index}`, uid: `a${index}`, controller }),
+    );
+    const made = plan([
+      ...operators,
+      workloadOf({ name: 'zero', replicas: 0 }),
+      workloadOf({ name: 'web', changed: changeBy('kubectl') }),
+    ]);
+    expect(made.leftAlone).toEqual({ ControllerOwned: NOTES_LIMIT + 5, AtRest: 1, ChangedByPerson: 1 });
+    expect(made.notes[0]).toMatchObject({ workload: 'Deployment team-a/web', reason: 'ChangedByPerson' });
+    expect(made.scope).toMatchObject({ workloads: 2 });
+  });
+
+  it('has one text for the same workloads in any order, and another where one joins', () => {
+    const [web, api] = [workloadOf({ name: 'web' }), workloadOf({ name: 'api' })];
+    const digest = (workloads: readonly Workload[]) => plan(workloads).scope?.digest;
+    expect(digest([web, api])).toBe(digest([api, { ...web, replicas: 9 }]));
+    expect(digest([web])).not.toBe(digest([web, api]));
+    expect(digest([web])).not.toBe(digest([workloadOf({ name: 'web', kind: 'StatefulSet' })]));
+  });
+
   it('fits into the answer of an activity however long the names are', () => {
     const long = (index: number) => `${index}-`.padEnd(240, 'x');
     const made = plan(
       Array.from({ length: PLAN_LIMIT }, (_, index) => workloadOf({ name: long(index) })),
       { schedule: long(0) },
     );
-    expect(JSON.stringify(made.items).length).toBeLessThan(PLAN_LENGTH + PLAN_LIMIT);
-    expect(made.items.length).toBeGreaterThan(PLAN_LIMIT / 2);
-    expect(made.items.length).toBeLessThan(PLAN_LIMIT);
+    const { length } = JSON.stringify(packItems(made.items));
+    expect(length).toBeGreaterThan(PLAN_LENGTH / 2);
+    expect(length).toBeLessThan(PLAN_LENGTH + PLAN_LIMIT);
     expect(made.total).toBe(PLAN_LIMIT);
   });
 
@@ -161,9 +190,9 @@ describe('a plan', () => {
     const morning = planned({ period: { state: 'Up', since: NIGHT } });
     expect(morning.items).toMatchObject([
       {
-        workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: '' },
+        workload: { kind: 'Deployment', namespace: 'team-a', name: 'web' },
         direction: 'Up',
-        writes: [{ kind: 'ScaledObject', uid: 'uid-scaler', patch: { metadata: expect.anything() } }],
+        autoscalers: [{ kind: 'ScaledObject', name: 'web' }],
       },
     ]);
     expect(morning.stats.deploymentsManaged).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { freshSavings } from '../../../../domain/lights-out/decide/savings.ts';
 import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
-import type { PlanItem } from '../../../../domain/lights-out/workload/evaluation.ts';
 import { afterBatch, completeRun, withRun } from '../../../../domain/lights-out/decide/run.ts';
 import { statusOf } from '../../../../domain/lights-out/decide/status.ts';
 import { down, HOUR, itemOf, observationOf, NOON, planOf, up } from '../observations.ts';
@@ -8,13 +8,12 @@ import { down, HOUR, itemOf, observationOf, NOON, planOf, up } from '../observat
 const { timings } = observationOf();
 const web = itemOf('web');
 const api = itemOf('api');
-const done = (name: string) => ({ workload: `Deployment team-a/${name}`, kind: 'done' }) as const;
 const failed = (name: string) => ({ workload: `Deployment team-a/${name}`, kind: 'failed', detail: 'denied' }) as const;
 
 describe('a run', () => {
   it('counts what was done, and shows how far it has come', () => {
     const begun = withRun(freshMemory, 2, NOON);
-    const halfway = afterBatch(begun, [web], [done('web')], { now: NOON + 1_000, timings });
+    const halfway = afterBatch(begun, [web], [], { now: NOON + 1_000, timings });
     expect(statusOf(observationOf({ plan: planOf([web, api]) }), halfway).scalingProgress).toEqual({
       total: 2,
       completed: 1,
@@ -26,7 +25,7 @@ describe('a run', () => {
   });
 
   it('ends with an Event that says what was done, and with the moment', () => {
-    const memory = afterBatch(withRun(freshMemory, 2, NOON), [web, api], [done('web'), done('api')], {
+    const memory = afterBatch(withRun(freshMemory, 2, NOON), [web, api], [], {
       now: NOON,
       timings,
     });
@@ -70,26 +69,26 @@ describe('a run', () => {
     });
   });
 
-  it('adds to the saved replicas what was put to sleep, and not what was skipped', () => {
+  it('saves from then on what was put to sleep', () => {
     const memory = afterBatch(
       withRun(freshMemory, 2, NOON),
       [web, api],
-      [done('web'), { ...done('api'), kind: 'skipped' }],
-      { now: NOON, timings },
+      [{ workload: 'Deployment team-a/api', kind: 'skipped' }],
+      { now: NOON, timings, idle: { 'team-a': [3, 100, 0] } },
     );
-    expect(memory.savings).toEqual({ replicaMs: 0, replicas: 3, at: NOON });
+    expect(memory.savings).toMatchObject({ idle: { 'team-a': [3, 100, 0] }, at: NOON });
     expect(memory.run).toMatchObject({ down: 1, skipped: 1 });
   });
 
   it('knows what it has written of a priority until it comes to the next, or is over', () => {
     const atNoon = { now: NOON, timings };
-    const first = afterBatch(withRun(freshMemory, 3, NOON), [web], [done('web')], atNoon);
-    const both = afterBatch(first, [api], [done('api')], atNoon);
+    const first = afterBatch(withRun(freshMemory, 3, NOON), [web], [], atNoon);
+    const both = afterBatch(first, [api], [], atNoon);
     expect(both.stage).toMatchObject({ direction: 'Down', priority: 0, waitingSince: null });
-    expect(both.stage?.items.map(({ workload }) => workload.name)).toEqual(['web', 'api']);
+    expect(both.stage?.workloads).toEqual(['Deployment team-a/web 3 -> 0', 'Deployment team-a/api 3 -> 0']);
     const database = itemOf('db', { priority: 10 });
-    const next = afterBatch(both, [database], [done('db')], atNoon);
-    expect(next.stage?.items.map(({ workload }) => workload.name)).toEqual(['db']);
+    const next = afterBatch(both, [database], [], atNoon);
+    expect(next.stage?.workloads).toEqual(['Deployment team-a/db 3 -> 0']);
     expect(completeRun(next, observationOf(), true).memory.stage).toBeNull();
   });
 });
@@ -97,20 +96,17 @@ describe('a run', () => {
 describe('the moments of the last transitions', () => {
   it('are those of transitions, and not of a scope that changed or of what GitOps woke', () => {
     const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
-    const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
+    const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [], { now: NOON, timings });
     expect(completeRun(memory, observationOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
   });
 
   it('are not moved by an autoscaler that is held again, but by one that is held with its workload', () => {
-    const write = { name: 'web', uid: 'uid', resourceVersion: '1', patch: {} };
-    const scaler = { ...write, kind: 'HorizontalPodAutoscaler' } as const;
-    const lastDownscale = (...writes: PlanItem['writes']) => {
-      const items = [itemOf('web', { writes })];
-      const memory = afterBatch(withRun(freshMemory, 1, NOON), items, [done('web')], { now: NOON, timings });
+    const lastDownscale = (from: number) => {
+      const memory = afterBatch(withRun(freshMemory, 1, NOON), [itemOf('web', { from })], [], { now: NOON, timings });
       return completeRun(memory, observationOf(), true).memory.lastDownscale;
     };
-    expect(lastDownscale(scaler)).toBeNull();
-    expect(lastDownscale(scaler, { ...write, kind: 'Deployment' })).toBe(NOON);
+    expect(lastDownscale(0)).toBeNull();
+    expect(lastDownscale(3)).toBe(NOON);
   });
 
   it('are not moved by a transition of which every write failed', () => {
@@ -135,7 +131,7 @@ describe('a workload that cannot be written', () => {
     }
     expect(waits).toEqual([15, 30, 60, 120, 240, 480, 600, 600]);
     expect(memory.failing).toEqual({ 'Deployment team-a/web': 'denied' });
-    expect(afterBatch(memory, [web], [done('web')], { now, timings }).failing).toEqual({});
+    expect(afterBatch(memory, [web], [], { now, timings }).failing).toEqual({});
   });
 
   it('is one of too many to be remembered from the 101st on', () => {
@@ -144,7 +140,7 @@ describe('a workload that cannot be written', () => {
     const first = afterBatch(freshMemory, items.slice(0, 100), outcomes, { now: NOON, timings });
     expect(first.retry?.isMany).toBe(false);
     const both = afterBatch(first, items.slice(100), outcomes, { now: NOON + 1, timings });
-    expect(both.retry).toEqual({ times: 1, at: NOON + 15_000, isMany: true });
+    expect(both.retry).toEqual({ times: 1, at: NOON + 15_000, isMany: true, direction: 'Down' });
     expect(Object.keys(both.failing)).toHaveLength(100);
   });
 
@@ -154,6 +150,7 @@ describe('a workload that cannot be written', () => {
       times: 1,
       at: NOON + 15_000,
       isMany: false,
+      direction: 'Down',
     });
   });
 });
@@ -164,11 +161,11 @@ describe('a workload that GitOps scales up again and again', () => {
     let memory: LightsOutMemory = freshMemory;
     const rests: number[] = [];
     for (let round = 0; round < 8; round += 1) {
-      memory = afterBatch(memory, [again], [done('web')], { now: NOON, timings });
+      memory = afterBatch(memory, [again], [], { now: NOON, timings });
       rests.push(((memory.contested['Deployment team-a/web']?.until ?? 0) - NOON) / 60_000);
     }
     expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
-    expect(afterBatch(freshMemory, [web], [done('web')], { now: NOON, timings }).contested).toEqual({});
+    expect(afterBatch(freshMemory, [web], [], { now: NOON, timings }).contested).toEqual({});
   });
 });
 
@@ -179,7 +176,7 @@ describe('the status', () => {
       lastUpscale: NOON - 12 * HOUR,
       lastDownscale: NOON - HOUR,
       approved: { by: 'alice', at: NOON },
-      savings: { replicaMs: 1.26 * HOUR, replicas: 0, at: NOON },
+      savings: { ...freshSavings, at: NOON, since: NOON - HOUR, namespaces: { 'team-a': [1.26, 0.5, 2] } },
       overrides: [{ kind: 'wake', namespace: 'team-a', since: NOON, until: NOON + HOUR, by: 'bob', reason: '' }],
     };
     expect(statusOf(observationOf(), memory)).toEqual({
@@ -195,6 +192,12 @@ describe('the status', () => {
         { kind: 'wake', namespace: 'team-a', since: '2026-11-20T12:00:00Z', until: '2026-11-20T13:00:00Z', by: 'bob' },
       ],
       savedReplicaHours: '1.3',
+      savings: {
+        since: '2026-11-20T11:00:00Z',
+        until: '2026-11-20T12:00:00Z',
+        months: [],
+        namespaces: [{ namespace: 'team-a', replicaHours: '1.26', cpuCoreHours: '0.50', memoryGiBHours: '2.00' }],
+      },
       approved: { by: 'alice', at: '2026-11-20T12:00:00Z' },
     });
   });

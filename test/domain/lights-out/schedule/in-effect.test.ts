@@ -43,6 +43,18 @@ describe('the moment from which a state holds for workloads', () => {
     expect(now(now(null), { generation: 2, period: { state: 'Up', since: NOON - 90 * HOUR } }).from).toBe(NOON);
   });
 
+  it('is that of the observation also where a calendar changes the state, and not the beginning of the day', () => {
+    const before = now(null, { calendars: 'a', period: { state: 'Up', since: NOON - 5 * HOUR } });
+    const holiday = { state: 'Down', since: NOON - 12 * HOUR } as const;
+    expect(now(before, { calendars: 'b', period: holiday }).from).toBe(NOON);
+    expect(now(before, { period: holiday }).from).toBe(NOON);
+    const night = now(null, { calendars: 'a' });
+    expect(now(night, { now: NOON + HOUR, calendars: 'b', period: holiday })).toMatchObject({
+      from: night.from,
+      calendars: 'b',
+    });
+  });
+
   it('is that of the observation at which a suspended, dry or unapproved schedule begins to act', () => {
     const idle = now(null, { isActive: false });
     expect(now(idle, { now: NOON + HOUR }).from).toBe(NOON + HOUR);

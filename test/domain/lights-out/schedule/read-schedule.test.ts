@@ -59,7 +59,7 @@ describe('the spec of a schedule', () => {
     ],
     [
       { ...least, workloadTypes: ['Pod'] },
-      ['spec.workloadTypes[0]: "Pod": expected one of Deployment, StatefulSet, CronJob'],
+      ['spec.workloadTypes[0]: "Pod": expected one of Deployment, StatefulSet, CronJob, Rollout, ScaledJob'],
     ],
     [
       { ...least, exceptions: [{ from: '24.12.', state: 'Down' }, { from: '12-24' }] },

@@ -26,7 +26,7 @@ import {
 function writes(workload: Workload, over: Partial<EvaluationContext> = {}): unknown {
   const evaluation = evaluate(workload, namespaceOf(), contextOf(over));
   if (evaluation.kind === 'keep') return evaluation.reason;
-  return evaluation.item.writes.map(({ kind, patch }) =>
+  return evaluation.writes.map(({ kind, patch }) =>
     kind === 'Deployment' ? kind : [kind, patch['metadata'], patch['spec']],
   );
 }

@@ -3,17 +3,23 @@ import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
 import { priorityOf } from '../../../../domain/lights-out/workload/step.ts';
 import {
   DOWN_SINCE,
+  FIELD_MANAGER,
+  KEDA_PAUSED,
+  KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
+  ORIGINAL_BOUNDS,
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   PRIORITY,
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
+import type { Level } from '../../../../domain/lights-out/schedule/level.ts';
 import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import type { FieldChange, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
+  autoscaler,
   changeBy,
   contextOf,
   DUSK,
@@ -23,6 +29,7 @@ import {
   otherOf,
   ours,
   overrideOf,
+  scaledObject,
   SECOND,
   specOf,
   suspended,
@@ -43,7 +50,7 @@ function textOf(workload: Workload, over: Partial<EvaluationContext> = {}, names
 /** The patch of the workload itself. */
 function patchOf(workload: Workload, over: Partial<EvaluationContext> = {}): unknown {
   const evaluation = evaluated(workload, over);
-  const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
+  const writes = evaluation.kind === 'change' ? evaluation.writes : [];
   return writes.find(({ kind }) => kind === workload.kind)?.patch;
 }
 
@@ -57,28 +64,29 @@ describe('a workload at dusk', () => {
     expect(evaluation).toEqual({
       kind: 'change',
       item: {
-        workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: 'uid-web' },
+        workload: { kind: 'Deployment', namespace: 'team-a', name: 'web' },
         direction: 'Down',
         reason: 'Down',
         from: 3,
         to: 0,
         priority: 0,
-        writes: [
-          {
-            kind: 'Deployment',
-            name: 'web',
-            uid: 'uid-web',
-            resourceVersion: '7',
-            patch: {
-              metadata: {
-                annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T22:00:00Z' },
-                labels: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights' },
-              },
-              spec: { replicas: 0 },
-            },
-          },
-        ],
       },
+      writes: [
+        {
+          kind: 'Deployment',
+          name: 'web',
+          uid: 'uid-web',
+          resourceVersion: '7',
+          patch: {
+            metadata: {
+              annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T22:00:00Z' },
+              labels: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights' },
+            },
+            spec: { replicas: 0 },
+          },
+        },
+      ],
+      saved: { original: '3', since: '2026-11-20T22:00:00Z' },
     });
   });
 
@@ -95,6 +103,25 @@ describe('a workload at dusk', () => {
       spec: { suspend: true },
     });
     expect(textOf({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+  });
+
+  it("is paused by KEDA's annotation, where it is a ScaledJob, and started by taking that off", () => {
+    const job = workloadOf({ kind: 'ScaledJob' });
+    expect(patchOf(job)).toEqual({
+      metadata: {
+        annotations: expect.objectContaining({ [KEDA_PAUSED]: 'true', [ORIGINAL_SUSPEND]: 'lightsout' }),
+        labels: { [MANAGED_BY]: 'nights' },
+      },
+    });
+    expect(textOf({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+    expect(
+      patchOf(suspended({ kind: 'ScaledJob' }), { ...up, spec: specOf({ cronJobs: { catchUp: 'none' } }) }),
+    ).toEqual({
+      metadata: {
+        annotations: { [KEDA_PAUSED]: null, [ORIGINAL_SUSPEND]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null },
+        labels: { [MANAGED_BY]: null },
+      },
+    });
   });
 
   it('is suspended although an earlier tool noted that a user had suspended it, once the user resumed it', () => {
@@ -317,6 +344,62 @@ describe('what was scaled up while it was to be down', () => {
     expect(patchOf(asleep({ replicas: 1, changed: changeBy('kubectl', DUSK - HOUR) }))).toMatchObject({
       metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } },
     });
+  });
+
+  it('keeps what a window keeps, of what it had before it slept, from one window to the next', () => {
+    const at = (level: Level) => ({
+      period: { state: 'Down' as const, since: DUSK, level: { ...level, since: DUSK } },
+    });
+    const four = { annotations: { ...asleep().annotations, [ORIGINAL_REPLICAS]: '4' } };
+    expect(textOf(workloadOf({ replicas: 5 }), at({ percent: 50 }))).toBe('Down 5→3');
+    expect(textOf(workloadOf({ replicas: 1 }), at({ percent: 50 }))).toBe('AtRest');
+    expect(textOf(asleep({ ...four, replicas: 2 }), at({ percent: 50 }))).toBe('AsDesired');
+    expect(textOf(asleep({ ...four, replicas: 2 }), at({ replicas: 0 }))).toBe('DownTo 2→0');
+    expect(textOf(asleep({ ...four, replicas: 0 }), at({ percent: 75 }))).toBe('DownTo 0→3');
+    // The mark says four, and the morning goes by it.
+    expect(patchOf(asleep({ ...four, replicas: 2 }), at({ replicas: 0 }))).toEqual({ spec: { replicas: 0 } });
+    expect(textOf(asleep({ ...four, replicas: 2 }), up)).toBe('Up 2→4');
+  });
+
+  it('goes by the schedule where a sleep was asked for in a window', () => {
+    const level = { percent: 50, runsCronJobs: true, since: DUSK } as const;
+    const inWindow = { period: { state: 'Down' as const, since: DUSK, level } };
+    const overrides = [overrideOf({ kind: 'sleep' })];
+    expect(textOf(workloadOf({ replicas: 4 }), { ...inWindow, overrides })).toBe('Down 4→0');
+    expect(textOf(workloadOf({ kind: 'CronJob' }), { ...inWindow, overrides })).toBe('Down');
+  });
+
+  it('is no CronJob that a window suspends while it keeps something', () => {
+    const level = { percent: 50, runsCronJobs: true, since: DUSK } as const;
+    const inWindow = { period: { state: 'Down' as const, since: DUSK, level } };
+    expect(textOf(workloadOf({ kind: 'CronJob' }), inWindow)).toBe('AsDesired');
+    expect(textOf(suspended(), inWindow)).toBe('Up');
+    expect(textOf(workloadOf({ kind: 'CronJob' }))).toBe('Down');
+  });
+
+  it('what somebody changed without a time before a window began is not taken for a change against it', () => {
+    const changed = { manager: 'kubectl', at: null, isOnlyIt: false, latest: NIGHT - HOUR };
+    const night = (since: number) => ({
+      period: { state: 'Down' as const, since: DUSK, level: { replicas: 0, since } },
+      completedAt: DUSK + HOUR,
+    });
+    const small = workloadOf({ replicas: 1, changed });
+    expect(textOf(small, night(NIGHT))).toBe('Down 1→0');
+    expect(textOf(small, night(DUSK))).toBe('ChangedByPerson');
+  });
+
+  it('what its held autoscaler was allowed to write is not taken for a change against the next window', () => {
+    const by = { manager: FIELD_MANAGER, at: DUSK };
+    const machine = changeBy('kube-controller-manager');
+    const hpa = autoscaler(1, 2, { [ORIGINAL_BOUNDS]: '1-9', [MANAGED_BY]: 'nights' });
+    const held = asleep({ replicas: 2, changed: machine, autoscalers: [{ ...hpa, setBy: { maxReplicas: by } }] });
+    expect(textOf(held)).toBe('DownTo 2→0');
+    const reset = { maxReplicas: { manager: 'argocd-controller', at: NIGHT } };
+    expect(textOf({ ...held, autoscalers: [{ ...hpa, setBy: reset }] })).toBe('Released 2→2');
+    const keda = scaledObject({ [KEDA_PAUSED_REPLICAS]: '2', [MANAGED_BY]: 'nights' });
+    const paused = asleep({ replicas: 2, changed: changeBy('keda-operator') });
+    expect(textOf({ ...paused, autoscalers: [{ ...keda, setBy: { paused: by } }] })).toBe('DownTo 2→0');
+    expect(textOf({ ...paused, replicas: 3, autoscalers: [{ ...keda, setBy: { paused: by } }] })).toBe('DownAgain 3→0');
   });
 
   it('follows another number of replicas that the schedule keeps', () => {

@@ -30,6 +30,20 @@ const status = {
   fieldsV1: { 'f:status': { 'f:replicas': {} } },
 };
 
+describe("who last set KEDA's annotation", () => {
+  it('is told by the annotations, and not by the spec', () => {
+    const paused = { 'f:autoscaling.keda.sh/paused': {} };
+    const annotated = (manager: string, time: string, spec?: object) => ({
+      ...entry(manager, time, {}),
+      fieldsV1: { 'f:metadata': { 'f:annotations': paused }, ...(spec === undefined ? {} : { 'f:spec': spec }) },
+    });
+    const fields = [annotated('kubectl', AT), annotated('helm', LATER, whole), entry('argocd', LATER, whole)];
+    expect(fieldChange(fields, 'paused')).toEqual({ manager: 'helm', at: Date.parse(LATER), isOnlyIt: false });
+    expect(fieldChange(fields.slice(0, 1), 'paused')).toMatchObject({ manager: 'kubectl', isOnlyIt: true });
+    expect(fieldChange(fields.slice(2), 'paused')).toBeNull();
+  });
+});
+
 describe('who last set the replicas', () => {
   it('is the newest entry that owns the field, whatever else was written later', () => {
     const fields = [

@@ -6,6 +6,9 @@ import {
   savedStateOf,
   originalReplicas,
 } from '../../../../domain/lights-out/workload/saved-state.ts';
+import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
+import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
+import type { Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import { annotatedOwner, ownerOf } from '../../../../domain/lights-out/workload/ownership.ts';
 import { asleep, contextOf, DUSK, namespaceOf, otherOf, specOf, workloadOf } from '../planned.ts';
 
@@ -81,5 +84,35 @@ describe('the annotations of a workload', () => {
     );
     expect(savedStateOf(asleep()).since).toBe(DUSK + 5000);
     expect(savedStateOf(asleep({ annotations: { [DOWN_SINCE]: 'once' } })).since).toBeNull();
+  });
+});
+
+describe('a schedule that is deleted, and another that takes over', () => {
+  const taker = otherOf({ name: 'new', takesOver: 'nights' });
+  const deleted = (workload: Workload, over: Partial<EvaluationContext>): string => {
+    const evaluation = evaluate(workload, namespaceOf(), contextOf({ isRestoringAll: true, ...over }));
+    return evaluation.kind === 'keep' ? evaluation.reason : `${evaluation.item.direction} ${evaluation.item.reason}`;
+  };
+
+  it('leaves what the other selects as it is, and wakes the rest', () => {
+    expect(deleted(asleep(), { others: [taker] })).toBe('OwnedByOther');
+    expect(deleted(asleep(), { others: [{ ...taker, spec: specOf({ namespaces: ['team-b'] }) }] })).toBe(
+      'Up ScheduleDeleted',
+    );
+  });
+
+  it('wakes everything where the other puts nothing to sleep, or takes over from a third', () => {
+    expect(deleted(asleep(), { others: [{ ...taker, isIdle: true }] })).toBe('Up ScheduleDeleted');
+    expect(deleted(asleep(), { others: [{ ...taker, takesOver: 'else' }] })).toBe('Up ScheduleDeleted');
+    expect(deleted(asleep(), { others: [otherOf()] })).toBe('Up ScheduleDeleted');
+  });
+
+  it('is the new one’s at once, with its number of replicas kept', () => {
+    const evaluation = evaluate(asleep(), namespaceOf(), contextOf({ schedule: 'new' }));
+    expect(evaluation).toMatchObject({
+      kind: 'change',
+      item: { direction: 'Down', from: 0, to: 0 },
+      saved: { original: '3' },
+    });
   });
 });

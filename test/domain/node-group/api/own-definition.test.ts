@@ -3,7 +3,7 @@ import { nodeGroupDefinition, vpsieNodeDefinition } from '../../../../domain/nod
 import { definitionNames, isOwnDefinition } from '../../../../domain/node-group/api/own-definition.ts';
 
 describe('a definition', () => {
-  it('is ours with the fields that ours has, and not the one of the first implementation', () => {
+  it('is ours with the fields that ours has, and not the one of the VPSie autoscaler', () => {
     const definitions = [nodeGroupDefinition(), vpsieNodeDefinition()];
     expect(definitions.map(({ metadata }) => metadata.name)).toEqual(definitionNames);
     for (const [at, name] of definitionNames.entries()) {

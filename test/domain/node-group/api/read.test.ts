@@ -4,7 +4,7 @@ import { machineBody, machineSpec, readMachine } from '../../../../domain/node-g
 import { readNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
 import { groupOf } from '../builders.ts';
 
-/** As the first implementation's examples have it. */
+/** As the VPSie autoscaler's examples have it. */
 const VPSIE = {
   minNodes: 1,
   maxNodes: 10,
@@ -20,7 +20,7 @@ const KWOK = { provider: 'kwok', minNodes: 0, maxNodes: 3, offeringIDs: ['small'
 const read = (spec: object, status: object = {}, namespace = 'kube-system') =>
   readNodeGroup({ metadata: { name: 'web', namespace, uid: 'u', generation: 2 }, spec, status }, { mode: 'observe' });
 
-describe('a NodeGroup of the first implementation', () => {
+describe('a NodeGroup of the VPSie autoscaler', () => {
   it('is read with its defaults, and the mode of the configuration', () => {
     const { group, problems } = read(VPSIE);
     expect(problems).toEqual([]);
@@ -168,7 +168,7 @@ describe('a VPSieNode', () => {
     expect(machineSpec.strict().parse(body.spec)).toEqual(body.spec);
   });
 
-  it('of the first implementation has the name of its machine in the spec, and the time of its phase by its steps', () => {
+  it('of the VPSie autoscaler has the name of its machine in the spec, and the time of its phase by its steps', () => {
     const machine = readMachine({
       metadata: { name: 'vn', creationTimestamp: '2026-01-01T00:00:00Z' },
       spec: { vpsieInstanceID: 17, nodeGroupName: 'web', instanceType: 'small' },
@@ -180,7 +180,7 @@ describe('a VPSieNode', () => {
 });
 
 describe('the definitions', () => {
-  it('have the names of the first implementation', () => {
+  it('have the names of the VPSie autoscaler', () => {
     expect([nodeGroupDefinition(), vpsieNodeDefinition()].map(({ metadata }) => metadata.name)).toEqual([
       'nodegroups.autoscaler.vpsie.com',
       'vpsienodes.autoscaler.vpsie.com',

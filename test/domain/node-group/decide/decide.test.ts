@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyCommand } from '../../../../domain/node-group/decide/commands.ts';
-import { decide, pausedVerdict, removalKey } from '../../../../domain/node-group/decide/decide.ts';
+import { decide, pausedVerdict } from '../../../../domain/node-group/decide/decide.ts';
 import { afterDrain } from '../../../../domain/node-group/decide/drain-outcome.ts';
-import { freshMemory, type NodeGroupMemory } from '../../../../domain/node-group/decide/memory.ts';
+import { freshMemory, type NodeGroupMemory, removalKey } from '../../../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../../../domain/node-group/decide/observation.ts';
 import type { NewNodes, Removal } from '../../../../domain/node-group/model/plan.ts';
 
@@ -43,6 +43,8 @@ function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
     fence: '7',
     machines: { ...NO_MACHINES, Ready: 3 },
     unsettled: 0,
+    claimed: 0,
+    going: 0,
     newNodes: [],
     unhelped: { total: 0, first: [] },
     removals: [],
@@ -134,7 +136,26 @@ describe('the decision about a NodeGroup', () => {
     const machines = { ...NO_MACHINES, Ready: 1, Joining: 2 };
     expect(decide(seen({ machines, unsettled: 2 }), known)[1]).toMatchObject({
       kind: 'drive',
-      detail: '2 of 3 machines are on their way',
+      phase: 'ScalingUp',
+      reason: 'MachinesComing',
+      detail: '2 of 3 machines are on the way',
+    });
+  });
+
+  it('counts machines that were claimed and have no object yet', () => {
+    const machines = { ...NO_MACHINES, Ready: 1 };
+    expect(decide(seen({ machines, unsettled: 3, claimed: 3 }), known)[1]).toMatchObject({
+      detail: '3 of 4 machines are on the way',
+    });
+  });
+
+  it('says so where those that are left are being deleted', () => {
+    const machines = { ...NO_MACHINES, Ready: 1, Deleting: 1 };
+    expect(decide(seen({ machines, unsettled: 1, going: 1 }), known)[1]).toMatchObject({
+      kind: 'drive',
+      phase: 'ScalingDown',
+      reason: 'MachinesGoing',
+      detail: '1 of 2 machines is being deleted',
     });
   });
 
@@ -143,7 +164,7 @@ describe('the decision about a NodeGroup', () => {
     expect(decide(seen({ unhelped: { total: 4, first: [pod] } }), known)[1]).toMatchObject({
       phase: 'Steady',
       reason: 'PodsUnhelped',
-      detail: 'no new node would help 4 pending pods, such as team-a/db-0: its claim data waits',
+      detail: '4 pending pods get no new node, such as team-a/db-0: its claim data waits',
     });
   });
 

@@ -147,7 +147,7 @@ describe('a group is woken', () => {
   it('to show what it cannot do, which is no reason to ask again', () => {
     const first = [{ namespace: 'a', name: 'b', reason: 'TooLarge' as const, detail: 'too large' }];
     const view = viewOf({ plan: { ...viewOf().plan, unhelped: { total: 1, first } } });
-    expect(wake(view)).toMatchObject({ cause: 'no new node would help some pods', isToAct: false });
+    expect(wake(view)).toMatchObject({ cause: 'some pending pods get no new node', isToAct: false });
   });
 
   it('once for pods that come and go for the same reason', () => {

@@ -26,7 +26,7 @@ const free: Marked = { annotations: { team: 'a' }, isCordoned: false };
 const cordoned: Marked = { ...free, isCordoned: true };
 
 describe('the marks of a drain', () => {
-  it('are its owner, the annotations of the first implementation, and the cordon, in one patch', () => {
+  it('are its owner, the annotations of the VPSie autoscaler, and the cordon, in one patch', () => {
     expect(markPatch(free, DRAIN, AT)).toEqual({
       metadata: {
         annotations: {

@@ -80,7 +80,7 @@ describe('a machine whose node is gone', () => {
     expect(stepOf(back, null, late + 15 * MINUTE)).toMatchObject({ kind: 'giveUp', failed: false });
   });
 
-  it('is looked for again also where the first implementation had begun to end it', () => {
+  it('is looked for again also where the VPSie autoscaler had begun to end it', () => {
     expect(stepOf({ phase: 'Terminating', node: 'node-1' })).toMatchObject({ kind: 'lost' });
     expect(stepOf({ phase: 'Terminating', node: 'node-1' }, ready)).toMatchObject({ kind: 'join' });
   });

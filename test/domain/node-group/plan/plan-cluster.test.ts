@@ -250,6 +250,34 @@ describe('a group keeps', () => {
   });
 });
 
+describe('a node of which a person has rejected that it goes', () => {
+  const rejected = {
+    uid: 'uid-a',
+    reason: 'Underutilized',
+    detail: 'alice has rejected it',
+    until: NOW + HOUR,
+  } as const;
+
+  it('stays for that reason, and the others are asked with it there', () => {
+    // The pods of b fit nowhere but on a.
+    const two = fleet({ nodes: { a: [1], b: [1] } });
+    expect(removals(two)).toEqual(['a Underutilized']);
+    expect(removals(two, { resting: [rejected] })).toEqual(['b Underutilized']);
+    expect(plan(two, { resting: [rejected] }).plan.kept).toMatchObject([
+      { node: 'a', reason: 'Cooldown', detail: 'alice has rejected it' },
+    ]);
+  });
+
+  it('goes for another reason all the same', () => {
+    const resting = [rejected];
+    const many = fleet({ nodes: { a: [1], b: [1] }, group: { desiredNodes: 1 } });
+    expect(removals(many, { resting })).toEqual(['a Overprovisioned']);
+    const broken = withNode(many, 'a', { ready: { status: 'Unknown', since: NOW - HOUR } });
+    expect(removals(broken, { resting })).toEqual(['a NotReady']);
+    expect(removals(broken, { resting: [{ ...rejected, reason: 'NotReady' }] })).not.toContain('a NotReady');
+  });
+});
+
 describe('a group that has more nodes than are wanted', () => {
   const four = { a: [1], b: [], c: [], d: [] };
 
@@ -288,7 +316,7 @@ describe('a node that is not ready', () => {
     expect(removals(withNode(state, 'b', unready(19)))).toEqual([]);
     expect(plan(withNode(state, 'b', unready(19))).plan.kept).toMatchObject([
       {},
-      { node: 'b', reason: 'NotUnneededLongEnough', until: NOW + MINUTE },
+      { node: 'b', reason: 'NotReadyLately', until: NOW + MINUTE },
       {},
     ]);
     expect(removals(withNode(state, 'b', unready(20)))).toEqual(['b NotReady']);

@@ -52,7 +52,7 @@ describe('a node that came for pods', () => {
     expect(kept.find(({ node }) => node === 'b')).toEqual({
       group: 'web',
       node: 'b',
-      reason: 'NotUnneededLongEnough',
+      reason: 'CameLately',
       until: NOW + 60 * MINUTE,
       detail:
         'its machine came for pods at 2026-01-01T00:00:00Z, and no less is asked for since: it stays until 2026-01-01T01:00:00Z',
@@ -63,6 +63,28 @@ describe('a node that came for pods', () => {
   it('goes before that where the load has fallen by half of what it came for', () => {
     expect(later(30, [pod('p1', 3000, 'a'), pod('p3', 1000, 'a')]).removals).toMatchObject([{ node: 'b' }]);
     expect(later(30, [pod('p1', 3000, 'a'), pod('p3', 900, 'a'), pod('p4', 1000, 'b')]).removals).toEqual([]);
+  });
+
+  it('goes before that also where the load fell before any plan saw the node', () => {
+    const before = plan(
+      stateOf({
+        at: NOW - 500,
+        groups: [groupOf('web')],
+        nodes: [nodeOf('a')],
+        pods: [pod('p1', 3000, 'a'), pod('p2', 3000)],
+      }),
+      freshPlanMemory,
+    ).memory;
+    const { memory } = plan(clusterAt(0, [pod('p1', 3000, 'a')], 'Ready'), before);
+    expect(later(30, [pod('p1', 3000, 'a')], memory).removals).toMatchObject([{ node: 'b' }]);
+  });
+
+  it('stays where the load fell long before it came', () => {
+    const pods = [pod('p1', 3000, 'a'), pod('p2', 3000, 'a'), pod('p3', 3000, 'a')];
+    const before = plan(stateOf({ at: NOW - 30 * MINUTE, groups: [groupOf('web')], pods }), freshPlanMemory).memory;
+    const own = [pod('p1', 3000, 'a'), pod('p2', 3000)];
+    const { memory } = plan(clusterAt(0, own, 'Provisioning'), before);
+    expect(later(30, [pod('p1', 3000, 'a'), pod('p4', 3000, 'a')], memory).removals).toEqual([]);
   });
 
   it('goes like any other where nobody saw it come', () => {

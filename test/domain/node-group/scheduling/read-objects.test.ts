@@ -6,40 +6,7 @@ import {
   readStorageClass,
   readVolume,
 } from '../../../../domain/node-group/scheduling/read-objects.ts';
-import { podRequests } from '../../../../domain/node-group/scheduling/pod-requests.ts';
 import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
-
-const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
-
-describe('what a pod requests', () => {
-  it('is its containers and sidecars together, or the largest step of its start', () => {
-    const sidecar = { ...requests('200m'), restartPolicy: 'Always' };
-    expect(podRequests({ containers: [requests('1'), requests('500m')], initContainers: [sidecar] })).toEqual({
-      cpu: 1700,
-    });
-    // The init container runs beside the sidecar that was started before it, and not beside the one after it.
-    expect(podRequests({ containers: [requests('1')], initContainers: [sidecar, requests('2'), sidecar] })).toEqual({
-      cpu: 2200,
-    });
-  });
-
-  it('is what the pod requests as a whole, where it does, and its overhead', () => {
-    expect(
-      podRequests({
-        containers: [{ resources: { requests: { cpu: '3', memory: '1Gi', 'example.com/gpu': '1' } } }],
-        resources: { requests: { cpu: '1', 'example.com/gpu': '7' } },
-        overhead: { cpu: '250m' },
-      }),
-    ).toEqual({ cpu: 1250, memory: 1024 ** 3, 'example.com/gpu': 1 });
-  });
-
-  it('is rounded up to millicores and whole units', () => {
-    expect(podRequests({ containers: [{ resources: { requests: { cpu: '100u', memory: '1500m' } } }] })).toEqual({
-      cpu: 1,
-      memory: 2,
-    });
-  });
-});
 
 describe('a pod as it is read', () => {
   it('has local volumes on disk, and claims that are called after it', () => {
@@ -71,7 +38,12 @@ describe('the other objects as they are read', () => {
   it('a DaemonSet is the constraints of its template', () => {
     const set = readDaemonSet({
       metadata: { namespace: 'kube-system', name: 'proxy', uid: 'u' },
-      spec: { template: { metadata: { labels: { app: 'proxy' } }, spec: { containers: [requests('100m')] } } },
+      spec: {
+        template: {
+          metadata: { labels: { app: 'proxy' } },
+          spec: { containers: [{ resources: { requests: { cpu: '100m' } } }] },
+        },
+      },
     });
     expect(set).toMatchObject({ name: 'proxy', labels: { app: 'proxy' }, template: { requests: { cpu: 100 } } });
   });

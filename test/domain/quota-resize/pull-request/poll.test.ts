@@ -44,11 +44,15 @@ describe('how often a pull request is asked for', () => {
   it('is quick for a mergeability that is being computed, for five minutes only', () => {
     expect(pollTimes(timings, 5 * MINUTE - 1, true)).toHaveLength(20);
     expect(pullRequestPoll(timings, 10 * MINUTE, true).delay).toBe(5 * MINUTE);
-    expect(pullRequestPoll(withWebhooks, 4 * MINUTE, true)).toEqual({ delay: 15_000, readsChecks: false });
+    expect(pullRequestPoll(withWebhooks, 4 * MINUTE, true)).toEqual({
+      delay: 15_000,
+      readsChecks: false,
+      readsState: false,
+    });
     expect(pullRequestPoll(withWebhooks, 5 * MINUTE, true).delay).toBe(HOUR);
   });
 
   it('takes clocks that differ for no time at all', () => {
-    expect(pullRequestPoll(timings, -5000, false)).toEqual({ delay: 15_000, readsChecks: true });
+    expect(pullRequestPoll(timings, -5000, false)).toEqual({ delay: 15_000, readsChecks: true, readsState: true });
   });
 });

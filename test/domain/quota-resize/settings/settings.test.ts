@@ -78,8 +78,11 @@ describe('GitHub', () => {
       owner: 'acme',
       repo: 'gitops',
       baseBranch: 'main',
+      graphQl: 'auto',
     });
     expect(tokenOf(github)).toBe(TOKEN);
+    expect(load({ ...propose, GITHUB_GRAPHQL: 'off' }).github).toMatchObject({ graphQl: 'off' });
+    expect(refusal({ ...propose, GITHUB_GRAPHQL: 'never' })).toContain('"never" is not valid: expected auto or off');
   });
 
   it('is asked for by name in mode propose', () => {

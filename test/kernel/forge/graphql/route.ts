@@ -1,23 +1,12 @@
 import { execute, GraphQLError, parse, validate } from 'graphql';
 import { ApiError } from '../api-error.ts';
-import { has } from '../apps/permissions.ts';
-import { type Caller, sees } from '../callers.ts';
-import type { ForgeContext } from '../context.ts';
+import type { FieldFault } from '../http/faults.ts';
 import { type Answer, type Call, ok, type Route } from '../http/route.ts';
-import { nodeId } from '../represent/urls.ts';
-import type { Site } from '../site.ts';
-import { type CommitOnBranch, commitOnBranch } from './commit-on-branch.ts';
 import { GraphQLFailure, shownError } from './errors.ts';
-import { commentOfNode, refOfNode, repositoryOfNode } from './node-ids.ts';
-import {
-  actor,
-  commentObject,
-  commitObject,
-  type GraphQLObject,
-  pullRequestObject,
-  refObject,
-  repositoryObject,
-} from './objects.ts';
+import { actor, type GraphQLObject } from './git-objects.ts';
+import { branchIn, mutationsOf } from './mutations.ts';
+import { nodeObject, repositoryNamed } from './node.ts';
+import { repositoryObject } from './objects.ts';
 import { operationIn, requestIn } from './operation.ts';
 import { publishedSchema } from './schema.ts';
 
@@ -40,28 +29,21 @@ export const graphqlRoute: Route = {
     }
     const invalid = validate(schema, document);
     if (invalid.length > 0) return refused(invalid);
+    const branch = branchIn(request.variables);
     const { data, errors } = await execute({
       schema,
       document,
-      rootValue: rootOf(call),
+      rootValue: withFault(rootOf(call), call.fieldFault),
       variableValues: request.variables,
       ...(request.operationName === undefined ? {} : { operationName: request.operationName }),
     });
     return {
       ...ok({ ...(data === undefined ? {} : { data }), ...(errors ? { errors: errors.map(shownError) } : {}) }),
-      effect: operationIn(call.text).mutates && !errors,
-      ...about(request.variables),
+      effect: hasEffect(call.text, data, call.fieldFault),
+      ...(branch === undefined ? {} : { branch }),
     };
   },
 };
-
-interface CommitInput {
-  readonly branch: { readonly id?: string; readonly repositoryNameWithOwner?: string; readonly branchName?: string };
-  readonly expectedHeadOid: string;
-  readonly fileChanges?: Partial<Pick<CommitOnBranch, 'additions' | 'deletions'>> | null;
-  readonly message: CommitOnBranch['message'];
-  readonly clientMutationId?: string | null;
-}
 
 /** The fields of `Query` and `Mutation` that the forge answers. Any other is null or an error, as its type wants. */
 function rootOf(caller: Call): GraphQLObject {
@@ -82,102 +64,24 @@ function rootOf(caller: Call): GraphQLObject {
       }
       return ids.map(async (id) => await nodeObject(site, id, caller));
     },
-    createCommitOnBranch: async ({ input }: { input: CommitInput }) => {
-      const { forge, branch } = branchOf(site, input.branch, caller);
-      mayWrite(caller, 'contents');
-      const sha = await changing(forge, () =>
-        commitOnBranch(forge, {
-          branch,
-          expectedHeadOid: input.expectedHeadOid,
-          additions: input.fileChanges?.additions ?? [],
-          deletions: input.fileChanges?.deletions ?? [],
-          message: input.message,
-          by: user,
-        }),
-      );
-      return {
-        clientMutationId: input.clientMutationId ?? null,
-        commit: commitObject(forge, await forge.git.commit(sha)),
-        ref: refObject(forge, `refs/heads/${branch}`, caller),
-      };
-    },
-    convertPullRequestToDraft: (args: DraftArguments) => setDraft(site, args, true, caller),
-    markPullRequestReadyForReview: (args: DraftArguments) => setDraft(site, args, false, caller),
+    ...mutationsOf(site, caller),
   };
 }
 
-interface DraftArguments {
-  readonly input: { readonly pullRequestId: string; readonly clientMutationId?: string | null };
+/** The fields with one that goes wrong by itself: before or after its effect, and the others as they are. */
+function withFault(root: GraphQLObject, fault: FieldFault | undefined): GraphQLObject {
+  if (fault === undefined) return root;
+  const { field, type, message, after } = fault;
+  const resolve = root[field] as (args: unknown) => unknown;
+  const failing = async (args: unknown): Promise<never> => {
+    if (after === true) await resolve(args);
+    throw type === undefined ? new Error(message) : new GraphQLFailure(type, message);
+  };
+  return { ...root, [field]: failing };
 }
 
-async function setDraft(site: Site, { input }: DraftArguments, draft: boolean, caller: Caller): Promise<GraphQLObject> {
-  for (const forge of site.repositories) {
-    const pull = forge.store.state.pulls.find(({ id }) => nodeId('PullRequest', id) === input.pullRequestId);
-    if (!pull || !sees(caller, forge)) continue;
-    mayWrite(caller, 'pull_requests');
-    await changing(forge, () => forge.pulls.setDraft(pull, draft, caller.user));
-    return {
-      clientMutationId: input.clientMutationId ?? null,
-      pullRequest: await pullRequestObject(forge, pull, caller),
-    };
-  }
-  throw unknownNode(input.pullRequestId);
-}
-
-async function nodeObject(site: Site, id: string, caller: Caller): Promise<GraphQLObject> {
-  const repository = repositoryOfNode(site, id);
-  if (repository && sees(caller, repository)) return repositoryObject(repository, caller);
-  const comment = commentOfNode(site, id);
-  if (comment && sees(caller, comment.forge)) return commentObject(comment.forge, comment.comment, caller);
-  const ref = refOfNode(site, id);
-  const found = ref && sees(caller, ref.forge) && (await refObject(ref.forge, ref.ref, caller));
-  if (!found) throw unknownNode(id);
-  return found;
-}
-
-function branchOf(
-  site: Site,
-  { id, repositoryNameWithOwner, branchName }: CommitInput['branch'],
-  caller: Caller,
-): { forge: ForgeContext; branch: string } {
-  if (id !== undefined) {
-    const found = refOfNode(site, id);
-    if (!found?.ref.startsWith('refs/heads/') || !sees(caller, found.forge)) throw unknownNode(id);
-    return { forge: found.forge, branch: found.ref.slice('refs/heads/'.length) };
-  }
-  if (repositoryNameWithOwner === undefined || branchName === undefined) {
-    throw new GraphQLFailure('UNPROCESSABLE', 'Either id, or repositoryNameWithOwner and branchName must be given.');
-  }
-  return { forge: repositoryNamed(site, repositoryNameWithOwner, caller), branch: branchName };
-}
-
-function repositoryNamed(site: Site, name: string, caller: Caller): ForgeContext {
-  const [owner = '', repo = ''] = name.split('/');
-  const found = site.find(owner, repo);
-  if (!found || !sees(caller, found))
-    throw new GraphQLFailure('NOT_FOUND', `Could not resolve to a Repository with the name '${name}'.`);
-  return found;
-}
-
-/** @throws GraphQLFailure when an app lacks a permission */
-function mayWrite({ installation }: Caller, permission: string): void {
-  if (!installation || has(installation.permissions, permission, 'write')) return;
-  throw new GraphQLFailure('FORBIDDEN', 'Resource not accessible by integration');
-}
-
-function unknownNode(id: string): GraphQLFailure {
-  return new GraphQLFailure('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'`);
-}
-
-async function changing<T>(forge: ForgeContext, change: () => Promise<T>): Promise<T> {
-  const result = await forge.lock.run(change);
-  await forge.store.save();
-  return result;
-}
-
-/** The branch that a mutation's variables name, for the log of writes. */
-function about(variables: Readonly<Record<string, unknown>>): { branch?: string } {
-  const input = variables['input'] as { branch?: { branchName?: unknown } } | undefined;
-  const name = input?.branch?.branchName;
-  return typeof name === 'string' ? { branch: name } : {};
+/** Whether a mutation changed something: a field that has an answer did, whatever became of the others. */
+function hasEffect(text: string, data: unknown, fault: FieldFault | undefined): boolean {
+  if (!operationIn(text).mutates) return false;
+  return fault?.after === true || Object.values(data ?? {}).some((field) => field !== null);
 }

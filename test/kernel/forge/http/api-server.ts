@@ -10,7 +10,7 @@ import type { Site } from '../site.ts';
 import { graphqlRoute } from '../graphql/route.ts';
 import { operationIn } from '../graphql/operation.ts';
 import { Body } from './body.ts';
-import { type FaultAction, faultAnswer, type Faults, waitAt } from './faults.ts';
+import { type FaultAction, faultAnswer, type FieldFault, type Faults, waitAt } from './faults.ts';
 import { type Answer, type Route, Router } from './route.ts';
 import type { WriteLog } from './write-log.ts';
 
@@ -90,7 +90,8 @@ export class ApiServer {
       if (gone) return undefined;
     }
     const injected = action && faultAnswer(action, site.limits.limit);
-    const handled = await this.#answer(request, url, method, text, writes, injected);
+    const fieldFault = action?.kind === 'field-error' ? action : undefined;
+    const handled = await this.#answer(request, url, method, text, { writes, injected, fieldFault });
     const { answer, route } = handled;
     const endpoint = route && [route.method, route.path, ...(graphql?.fields ?? [])].join(' ');
     if (endpoint) this.endpoints.add(endpoint);
@@ -145,8 +146,11 @@ export class ApiServer {
     url: URL,
     method: string,
     text: string,
-    writes: boolean,
-    injected: ApiError | undefined,
+    {
+      writes,
+      injected,
+      fieldFault,
+    }: { writes: boolean; injected: ApiError | undefined; fieldFault: FieldFault | undefined },
   ): Promise<Handled> {
     const { site } = this.#options;
     let route: Route | undefined;
@@ -158,7 +162,8 @@ export class ApiServer {
       if (injected) throw injected;
       caller = this.#options.callerOf(request.headers.authorization);
       // A token for an installation is no content; everything else that writes is.
-      site.limits.admit(caller.credential, writes && !url.pathname.startsWith('/app/'));
+      const made = url.pathname === '/graphql' ? operationIn(text).fields.length : 1;
+      site.limits.admit(caller.credential, writes && !url.pathname.startsWith('/app/') ? made : 0);
       admitted = true;
       const found = this.#router.match(method === 'HEAD' ? 'GET' : method, url.pathname);
       if (!found) throw notFound();
@@ -172,6 +177,7 @@ export class ApiServer {
         query: url.searchParams,
         body: Body.parse(text),
         text,
+        ...(fieldFault === undefined ? {} : { fieldFault }),
         ...caller,
         format: /application\/vnd\.github(?:\.v3)?\.(\w+)/.exec(request.headers.accept ?? '')?.[1] ?? 'json',
         url,

@@ -1,4 +1,5 @@
 import { ApiError } from '../api-error.ts';
+import type { FailureType } from '../graphql/errors.ts';
 import { type IncomingRequest, RequestMatcher, type RequestPattern } from './request-pattern.ts';
 import { primaryLimit, secondaryLimit } from './rate-limits.ts';
 
@@ -12,12 +13,25 @@ export type FaultAction =
   | { readonly kind: 'connection-reset' }
   /** Takes effect and is answered, but so much later. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** 403 with `retry-after`. */
-  | { readonly kind: 'secondary-rate-limit'; readonly retryAfterSeconds?: number }
+  /** 403 with `retry-after`; with `status: 200`, which only GraphQL does, an error in the answer. */
+  | { readonly kind: 'secondary-rate-limit'; readonly retryAfterSeconds?: number; readonly status?: 200 }
   /** 403 (or 429) with `x-ratelimit-remaining: 0`. */
   | { readonly kind: 'primary-rate-limit'; readonly status?: 403 | 429; readonly resetInSeconds?: number }
   /** 401, as for a token that was revoked. */
-  | { readonly kind: 'bad-credentials' };
+  | { readonly kind: 'bad-credentials' }
+  /** One field of a GraphQL request is an error, in an answer with 200; the others are answered. */
+  | FieldFault;
+
+export interface FieldFault {
+  readonly kind: 'field-error';
+  /** A field of the root: `createPullRequest`. */
+  readonly field: string;
+  /** Absent: an error of GitHub's own, which has no type. */
+  readonly type?: FailureType;
+  readonly message: string;
+  /** The field takes effect all the same. */
+  readonly after?: boolean;
+}
 
 export type FaultRule = RequestPattern & { readonly action: FaultAction };
 

@@ -49,8 +49,12 @@ export class RateLimits {
     return all.flatMap(({ writes }) => writes).sort((a, b) => a - b);
   }
 
-  /** A request comes in. @throws ApiError 403 or 429 when a limit is reached; then it is not counted as running */
-  admit(credential: string, writes: boolean): void {
+  /**
+   * A request comes in.
+   * @param writes how many things it makes: 0 for one that reads, and of GraphQL as many as it has mutations
+   * @throws ApiError 403 or 429 when a limit is reached; then it is not counted as running
+   */
+  admit(credential: string, writes: number): void {
     const now = Date.now();
     const usage = this.#of(credential);
     if (usage.used >= this.#limit) throw primaryLimit(403, this.#limit, Math.ceil(usage.resetAt / 1000));
@@ -58,20 +62,21 @@ export class RateLimits {
     const minute = this.#secondary.minuteMs ?? MINUTE_MS;
     const reject = (until: number): ApiError => secondaryLimit(secondsUntil(now, until), status);
     if (concurrent !== undefined && usage.running >= concurrent) throw secondaryLimit(1, status);
-    const points = writes ? WRITE_POINTS : READ_POINTS;
+    const points = writes > 0 ? WRITE_POINTS : READ_POINTS;
     usage.points = usage.points.filter(({ at }) => at > now - minute);
     const spent = usage.points.reduce((sum, charge) => sum + charge.points, 0);
     if (pointsPerMinute !== undefined && spent + points > pointsPerMinute) {
       throw reject((usage.points[0]?.at ?? now) + minute);
     }
-    if (writes) {
+    if (writes > 0) {
       const free = (limit: number | undefined, windowMs: number): number | undefined => {
-        const oldest = limit === undefined ? undefined : usage.writes.at(-limit);
+        // The one that must have left the window before so many more fit into it.
+        const oldest = limit === undefined ? undefined : usage.writes.at(Math.min(-1, writes - 1 - limit));
         return oldest === undefined || oldest <= now - windowMs ? undefined : oldest + windowMs;
       };
       const until = free(contentPerMinute, minute) ?? free(contentPerHour, minute * MINUTES_OF_HOUR);
       if (until !== undefined) throw reject(until);
-      usage.writes.push(now);
+      for (let write = 0; write < writes; write += 1) usage.writes.push(now);
     }
     if (pointsPerMinute !== undefined) usage.points.push({ at: now, points });
     usage.running += 1;

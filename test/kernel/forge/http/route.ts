@@ -1,6 +1,7 @@
 import type { Caller } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import type { Body } from './body.ts';
+import type { FieldFault } from './faults.ts';
 
 /** One request to the API, taken apart. */
 export interface Call extends Caller {
@@ -12,6 +13,8 @@ export interface Call extends Caller {
   readonly text: string;
   /** What follows `application/vnd.github.` in the Accept header: json, diff, raw, sha … */
   readonly format: string;
+  /** The field of a GraphQL request that goes wrong. */
+  readonly fieldFault?: FieldFault;
   /** The address that was asked for, for Link headers. */
   readonly url: URL;
 }

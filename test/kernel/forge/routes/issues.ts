@@ -4,6 +4,7 @@ import { paginate } from '../http/pagination.ts';
 import { type Call, created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
 import type { IssueComment, PullRequest } from '../model.ts';
 import { labelsOf, pullAsIssue, sameLabel } from '../pull-request-shown.ts';
+import { issueEvent, stateEvents } from '../represent/issue-event.ts';
 import { issueComment, label } from '../represent/pull-request.ts';
 
 /** Comments and labels; every issue of this forge is a pull request. */
@@ -13,6 +14,18 @@ export const issueRoutes: readonly Route[] = [
     path: `${REPOSITORY}/issues/{issue_number}`,
     docs: 'issues/issues#get-an-issue',
     handle: (call) => ok(pullAsIssue(call.forge, pullOf(call))),
+  },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/issues/{issue_number}/events`,
+    docs: 'issues/events#list-issue-events',
+    handle(call) {
+      const { items, headers } = paginate(call, stateEvents(pullOf(call)));
+      return ok(
+        items.map((event) => issueEvent(call.forge.urls, event)),
+        headers,
+      );
+    },
   },
   {
     method: 'GET',

@@ -1,4 +1,5 @@
 import { ApiError } from '../api-error.ts';
+import { rulesOf } from '../branch-rules.ts';
 import type { ForgeContext } from '../context.ts';
 import { noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
 import type { Protection } from '../model.ts';
@@ -117,44 +118,4 @@ function shown({ urls }: ForgeContext, branch: string, protection: Protection): 
     lock_branch: { enabled: false },
     allow_fork_syncing: { enabled: false },
   };
-}
-
-function rulesOf(protection: Protection): Record<string, unknown>[] {
-  const rules: Record<string, unknown>[] = [];
-  if (protection.as === 'ruleset' && protection.requiredChecks.length > 0) {
-    rules.push({
-      type: 'required_status_checks',
-      parameters: {
-        strict_required_status_checks_policy: protection.requireUpToDate,
-        required_status_checks: protection.requiredChecks.map((context) => ({ context })),
-      },
-    });
-  }
-  if (protection.as === 'ruleset' && (protection.requiredReviews > 0 || protection.requireCodeOwnerReviews)) {
-    rules.push({
-      type: 'pull_request',
-      parameters: {
-        required_approving_review_count: protection.requiredReviews,
-        dismiss_stale_reviews_on_push: protection.dismissStaleReviews,
-        require_code_owner_review: protection.requireCodeOwnerReviews,
-        require_last_push_approval: false,
-        required_review_thread_resolution: false,
-      },
-    });
-  }
-  if (protection.mergeQueue) {
-    rules.push({
-      type: 'merge_queue',
-      parameters: {
-        check_response_timeout_minutes: 60,
-        grouping_strategy: 'ALLGREEN',
-        max_entries_to_build: 5,
-        max_entries_to_merge: 5,
-        merge_method: 'SQUASH',
-        min_entries_to_merge: 1,
-        min_entries_to_merge_wait_minutes: 5,
-      },
-    });
-  }
-  return rules;
 }

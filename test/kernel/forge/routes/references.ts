@@ -1,9 +1,9 @@
 import { ApiError, notFound } from '../api-error.ts';
 import { isRefName } from '../git/ref-names.ts';
-import { RefMovedError } from '../git/ref-updater.ts';
-import { NO_OBJECT, type Ref } from '../git/repository.ts';
+import type { Ref } from '../git/repository.ts';
 import type { ForgeContext } from '../context.ts';
-import { type Call, created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
+import { afterMove, createReference, moved, objectOf } from '../create-reference.ts';
+import { created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
 import { pushObjection } from '../merge-rules.ts';
 import { nodeId } from '../represent/urls.ts';
 
@@ -37,16 +37,10 @@ export const referenceRoutes: readonly Route[] = [
     path: `${REPOSITORY}/git/refs`,
     docs: 'git/refs#create-a-reference',
     async handle(call) {
-      const { forge, body } = call;
+      const { forge, body, user } = call;
       const ref = body.text('ref');
-      const sha = body.text('sha');
       await assertNotEmpty(forge);
-      if (!isRefName(ref)) throw new ApiError(422, `${ref} is not a valid ref name.`);
-      const object = await objectOf(forge, sha);
-      if (ref.startsWith('refs/heads/') && object.type !== 'commit') throw new ApiError(422, 'Object is not a commit');
-      if (await forge.git.resolve(ref)) throw new ApiError(422, 'Reference already exists');
-      await moved(() => forge.git.updateRef(ref, object.sha, NO_OBJECT));
-      await afterMove(call, ref, null, object.sha);
+      const object = await createReference(forge, { ref, sha: body.text('sha'), by: user });
       return created(reference(forge, { ref, sha: object.sha, type: object.type }));
     },
   },
@@ -68,7 +62,7 @@ export const referenceRoutes: readonly Route[] = [
         throw new ApiError(422, 'Update is not a fast forward');
       }
       await moved(() => forge.git.updateRef(ref, object.sha, old.sha));
-      await afterMove(call, ref, old.sha, object.sha);
+      await afterMove(forge, call.user, ref, old.sha, object.sha);
       return ok(reference(forge, { ref, sha: object.sha, type: object.type }));
     },
   },
@@ -87,7 +81,7 @@ export const referenceRoutes: readonly Route[] = [
       }
       if (ref === `refs/heads/${forge.defaultBranch}`) throw new ApiError(422, 'Cannot delete the default branch');
       await moved(() => forge.git.deleteRef(ref, old.sha));
-      await afterMove(call, ref, old.sha, null);
+      await afterMove(forge, call.user, ref, old.sha, null);
       return noContent();
     },
   },
@@ -100,35 +94,10 @@ export async function assertNotEmpty(forge: ForgeContext): Promise<void> {
   throw new ApiError(409, 'Git Repository is empty.');
 }
 
-async function objectOf(forge: ForgeContext, sha: string): Promise<{ sha: string; type: string }> {
-  const found = /^[0-9a-f]{40}$/.test(sha) ? await forge.git.resolve(sha) : undefined;
-  if (!found) throw new ApiError(422, 'Object does not exist');
-  return found;
-}
-
 function refuseProtected(forge: ForgeContext, ref: string): void {
   const protection = ref.startsWith('refs/heads/') ? forge.store.state.protections[ref.slice(11)] : undefined;
   const objection = protection && pushObjection(protection);
   if (objection) throw new ApiError(422, objection);
-}
-
-async function moved(move: () => Promise<void>): Promise<void> {
-  try {
-    await move();
-  } catch (cause) {
-    if (cause instanceof RefMovedError) throw new ApiError(422, 'Reference update failed');
-    throw cause;
-  }
-}
-
-async function afterMove(
-  { forge, user }: Call,
-  ref: string,
-  before: string | null,
-  after: string | null,
-): Promise<void> {
-  if (!ref.startsWith('refs/heads/')) return;
-  await forge.pulls.branchMoved({ branch: ref.slice('refs/heads/'.length), before, after }, user);
 }
 
 function reference({ urls }: ForgeContext, { ref, sha, type }: Ref): Record<string, unknown> {

@@ -1,5 +1,7 @@
 /** `headroom lights-out` against a cluster with schedules, with and without anybody who follows them. */
-import { userInfo } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { lightsOutId } from '../../../../domain/lights-out/target.ts';
 import { taskQueue } from '../../../../domain/kernel/target.ts';
@@ -8,6 +10,7 @@ import type { ScheduleRow } from '../../../../starter/cli/lights-out/rows.ts';
 import { type ControlPlane, startControlPlane } from '../../../kernel/servers/control-plane.ts';
 import { eventually } from '../../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../../kernel/stack/headroom-plane.ts';
+import { untilReported } from '../../../kernel/stack/worker-report.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from '../../../lights-out/cluster.ts';
 import { headroom, headroomWithTemporal, type ProgramOutcome } from '../../run-program.ts';
 
@@ -99,6 +102,102 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     );
   });
 
+  it('reports what schedules saved, in words, as JSON and as CSV', async () => {
+    const since = '2026-10-30T18:00:00Z';
+    const until = '2026-11-02T06:00:00Z';
+    const hours = (replicaHours: string, cpuCoreHours: string, memoryGiBHours: string) => {
+      return { replicaHours, cpuCoreHours, memoryGiBHours };
+    };
+    await cluster.schedule('frugal', { ...DOWN, namespaces: ['team-y'] });
+    await cluster.patchScheduleStatus('frugal', {
+      status: {
+        savings: {
+          since,
+          until,
+          months: [
+            { month: '2026-11', ...hours('20.00', '5.00', '10.05') },
+            { month: '2026-10', ...hours('10.10', '2.55', '5.00') },
+          ],
+          namespaces: [
+            { namespace: 'team-y', ...hours('20.10', '6.55', '10.00') },
+            { namespace: '(others)', ...hours('10.00', '1.00', '5.05') },
+          ],
+        },
+      },
+    });
+    const table = [
+      `frugal, from ${since} to ${until}`,
+      '  NAMESPACE       REPLICA-HOURS  CPU CORE-HOURS  MEMORY GiB-HOURS',
+      '  team-y                   20.1             6.5              10.0',
+      '  (others)                 10.0             1.0               5.0',
+      '  all namespaces           30.1             7.5              15.1',
+      '  MONTH (UTC)     REPLICA-HOURS  CPU CORE-HOURS  MEMORY GiB-HOURS',
+      '  2026-11                  20.0             5.0              10.1',
+      '  2026-10                  10.1             2.5               5.0',
+    ].join('\n');
+    expect(await says('report', 'frugal')).toContain(`${table}\n\nIt is what would have run`);
+    const all = await says('report');
+    expect(all).toContain(table);
+    expect(all).toContain('quiet\n  It has saved nothing that its status knows of.');
+    expect(all).toContain('\n  all schedules           30.1             7.5              15.1\n');
+    expect(await says('report', 'frugal', '--csv')).toBe(
+      [
+        'schedule,namespace,since,until,replica_hours,cpu_core_hours,memory_gib_hours',
+        `frugal,team-y,${since},${until},20.10,6.55,10.00`,
+        `frugal,(others),${since},${until},10.00,1.00,5.05`,
+        '',
+      ].join('\r\n'),
+    );
+    expect(JSON.parse(await says('report', 'frugal', '--output', 'json'))).toMatchObject([
+      { schedule: 'frugal', since, total: { replicaHours: 30.1, cpuCoreHours: 7.55, memoryGiBHours: 15.05 } },
+    ]);
+    expect(await fails(2, ['report', 'frugl'])).toMatch(/"frugl" in test: did you mean frugal\?$/);
+    await cluster.deleteSchedule('frugal');
+  });
+
+  it('says of every workload what a schedule would do that is not applied yet, and why it leaves the others', async () => {
+    await cluster.namespace('surveyed');
+    await cluster.deployment('surveyed', 'web', 3);
+    await cluster.deployment('surveyed', 'rest', 0);
+    await cluster.deployment('surveyed', 'gate', 1, { labels: { 'app.kubernetes.io/name': 'cert-manager' } });
+    const owner = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'main', uid: 'u1', controller: true };
+    await cluster.deployment('surveyed', 'pg', 1, { ownerReferences: [owner] });
+    await cluster.namespace('elsewhere');
+    await cluster.deployment('elsewhere', 'shop', 2);
+    const folder = await mkdtemp(join(tmpdir(), 'headroom-survey-'));
+    const file = join(folder, 'new.yaml');
+    const spec = { upscale: '0 6 * * *', downscale: '0 20 * * *', namespaces: ['surveyed'], dryRun: true };
+    await writeFile(
+      file,
+      JSON.stringify({ apiVersion: `${GROUP}/v1alpha1`, kind: 'LightsOutSchedule', metadata: { name: 'new' }, spec }),
+    );
+    try {
+      const asked = ['preview', 'new', '--workloads', '--file', file];
+      expect(await says(...asked, '--csv')).toBe(
+        [
+          'namespace,kind,name,does,reason,from,to,autoscalers,detail',
+          'surveyed,Deployment,web,sleeps,Down,3,0,,the schedule selects it',
+          'surveyed,Deployment,gate,stays,Protected,,,,"it is a part of cert-manager, which no schedule puts to sleep"',
+          'surveyed,Deployment,pg,stays,ControllerOwned,,,,"it belongs to the Cluster main, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same"',
+          'surveyed,Deployment,rest,stays,AtRest,,,,it has no more replicas than the schedule keeps',
+          'elsewhere,Deployment,shop,stays,NamespaceNotSelected,,,,the schedule does not select its namespace',
+          '',
+        ].join('\r\n'),
+      );
+      const { counts, workloads } = JSON.parse(await says(...asked, '--output', 'json'));
+      expect(counts).toContainEqual({ does: 'sleeps', reason: 'Down', count: 1 });
+      expect(workloads).toHaveLength(5);
+      const text = await says(...asked);
+      expect(text).toMatch(
+        /^new in test, the night at .*\n {2}scope [0-9a-f]{16}: 2 workloads\n {2}1 sleeps: Down\n {2}1 left alone: Protected\n/,
+      );
+      expect(text).toMatch(/sleeps\s+Deployment surveyed\/web\s+3 -> 0\s+Down\s+the schedule selects it/);
+      expect(await fails(1, [...asked, '--page', '2'])).toContain('there is 1');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   // These wait for answers that do not come, or ask another cluster: they need not wait for each other.
   it.concurrent('previews a schedule of the cluster without Temporal, and lists without phases', async () => {
     const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
@@ -120,6 +219,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
           { at: '2026-12-31T23:00:00Z', local: '2027-01-01T00:00:00+01:00', state: 'Up', exception: null },
           { at: '2026-12-31T23:01:00Z', local: '2027-01-01T00:01:00+01:00', state: 'Down', exception: null },
         ],
+        days: [],
         downShare: 1,
         problems: [],
         warnings: [],
@@ -168,6 +268,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
 describe('headroom lights-out, where worker and starter follow the schedules,', () => {
   beforeAll(async () => {
     await Promise.all([plane.startWorker(), plane.startStarter()]);
+    await untilReported(plane.client, 'test');
     await cluster.namespace('team-a');
     await cluster.namespace('team-b');
     // By a machine: what a person creates while the schedule says Down is left up.
@@ -191,7 +292,12 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
       ready: { status: 'True' },
       notes: [],
     });
+    const { scope } = JSON.parse(await says('preview', 'nights', '--workloads', '--output', 'json'));
+    expect(scope).toEqual({ digest: expect.stringMatching(/^[0-9a-f]{16}$/), workloads: 2 });
+    expect((await cluster.readSchedule('nights')).status?.scope).toEqual(scope);
     const text = await says('status', 'nights');
+    expect(text).toContain(`  Scope ${scope.digest}: 2 workloads`);
+    expect(text).toContain('headroom lights-out preview nights --workloads');
     expect(text).toMatch(/^nights: Down \(\w+\) since \d{4}-/);
     expect(text).toMatch(/^ {2}The schedule says Down\.\n {2}Next: Up at \d{4}-01-01T00:00:00Z \(in /m);
     expect(text).toMatch(/^ {2}Saved so far: \d+\.\d replica-hours$/m);

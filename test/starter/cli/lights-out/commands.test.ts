@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { momentArgument, previewSpanArgument, spanArgument } from '../../../../starter/cli/lights-out/arguments.ts';
 import { parseDuration } from '../../../../domain/kernel/duration.ts';
+import { calendarText } from '../../../../starter/cli/lights-out/calendar-text.ts';
 import { readManifest } from '../../../../starter/cli/lights-out/manifest.ts';
 import { previewSchedules } from '../../../../starter/cli/lights-out/preview-report.ts';
 import { previewText } from '../../../../starter/cli/lights-out/preview-text.ts';
@@ -131,12 +132,63 @@ describe('an argument', () => {
 });
 
 /** What `headroom lights-out preview --file` prints of a file, in a terminal of 100 columns. */
-function shown(text: string, from: string, next: string): string {
+function shown(text: string, from: string, next: string, print = previewText): string {
   const begin = Date.parse(from);
-  const { schedules } = readManifest(text, 'x.yaml');
+  const { schedules, calendars } = readManifest(text, 'x.yaml');
   const span = { from: begin, until: begin + parseDuration(next) };
-  return previewText(previewSchedules(schedules, span, []), { width: 100, colours: false });
+  return print(previewSchedules(schedules, span, { protectedNamespaces: [], calendars, location: 'x.yaml' }), {
+    width: 100,
+    colours: false,
+  });
 }
+
+const HOLIDAYS = `
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: { name: holidays, labels: { lightsout.techsupport.mk/calendar: "" } }
+    data:
+      fixed.yaml: |
+        - {from: 12-24, to: 12-26, reason: Christmas}
+        - {from: 10-03, reason: Unity Day}
+        - {from: 02-30, reason: never}
+  - apiVersion: lightsout.techsupport.mk/v1alpha1
+    kind: LightsOutSchedule
+    metadata: { name: berlin }
+    spec:
+      upscale: "0 7 * * 1-5"
+      downscale: "0 19 * * 1-5"
+      timezone: Europe/Berlin
+      namespaces: [dev]
+      calendars: [holidays, bridge-days]
+      exceptions: [{ from: 2027-02-06, state: Up, reason: release }]
+`;
+
+describe('a preview of exceptions and calendars', () => {
+  it('has the days of a year with what each changes, and what is wrong with the calendars', () => {
+    expect(shown(HOLIDAYS, '2026-11-26T12:00:00+01:00', '365d', calendarText)).toBe(`\
+berlin: Thu 2026-11-26 to Fri 2027-11-26, Europe/Berlin
+  DAYS                              STATE  WHY                   CHANGES
+  Thu 2026-12-24 to Sat 2026-12-26  Down   Christmas (holidays)  down for 24 h more
+  Sat 2027-02-06                    Up     release               up for 24 h more
+  Sun 2027-10-03                    Down   Unity Day (holidays)  nothing: down by the patterns anyway
+
+  down 5628 h of 8760 h, 64.2 %
+  warning: there is no ConfigMap bridge-days with the label lightsout.techsupport.mk/calendar in
+      x.yaml
+  warning: ConfigMap holidays, fixed.yaml, entry 3: "02-30" is not a day: write one that exists, as
+      2026-12-24, or as 12-24 for every year
+`);
+  });
+
+  it('says where there are none', () => {
+    expect(shown(NEW_YORK, '2026-03-07T12:00:00-05:00', '36h', calendarText)).toContain(
+      'no exception and no calendar has a day in that time',
+    );
+  });
+});
 
 describe('a preview in words', () => {
   it('has the weeks in which the clocks of Berlin go forward, with exceptions and their reasons', () => {
@@ -208,7 +260,7 @@ berlin-nights: Down since Thu 2026-04-02 20:00 +02:00 (Easter), Europe/Berlin
       /^ {2}There are more changes than one preview shows: go on with --from 2026-04-1\dT/m,
     );
     // Nine minutes of ten are up.
-    expect(text.slice(-300)).toMatch(/^ {2}down .* 10\.0 %, up to (?:Mon|Tue) 2026-04-1[34] /m);
+    expect(text.slice(-300)).toMatch(/^ {2}down .* 10\.0 %, up to Sun 2026-04-19 /m);
   });
 });
 
@@ -240,6 +292,7 @@ describe.concurrent('headroom lights-out preview --file', () => {
           { at: '2026-11-21T01:00:00Z', local: '2026-11-20T20:00:00-05:00', state: 'Down', exception: null },
           { at: '2026-11-21T07:30:00Z', local: '2026-11-21T02:30:00-05:00', state: 'Up', exception: null },
         ],
+        days: [],
         downShare: 0.2708,
         problems: [],
         warnings: [],
@@ -320,6 +373,7 @@ describe('the status of a schedule in words', () => {
 12 workloads are down.
   The schedule says Down.
   Next: Up at 2026-11-23T06:00:00Z (in 10 h), then Down at 2026-11-23T19:00:00Z (in 23 h).
+  Every workload, and why: headroom lights-out preview dev-nights --workloads
   Saved so far: 130.5 replica-hours`);
   });
 

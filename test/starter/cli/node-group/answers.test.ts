@@ -96,7 +96,7 @@ describe('what is said of a pod', () => {
 describe('what is said of a node', () => {
   it('that nothing needs, is how long that must be so, and not since when, which a command cannot know', () => {
     const local = localOf(stateOf({ groups: [groupOf('pool')], nodes: [own], machines: [machine] }));
-    expect(nodeAnswer(local, own)).toMatchObject({ kind: 'stays', until: null });
+    expect(nodeAnswer(local, own)).toMatchObject({ kind: 'stays', reason: 'NotUnneededLongEnough' });
     expect(aboutNode(local, own)).toEqual([
       'pool-1 of pool: it stays (NotUnneededLongEnough): nothing needs it now; it may go when that has been so for 10 min.',
       `  ${ONE_MOMENT}`,

@@ -3,14 +3,13 @@ import type { ClusterState } from '../../../../domain/node-group/model/cluster-s
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import type { LocalPlan } from '../../../../starter/cli/node-group/local-plan.ts';
-import { ofOneMoment } from '../../../../starter/cli/node-group/moment.ts';
 
 export function localOf(state: ClusterState, over: Partial<LocalPlan> = {}): LocalPlan {
   const namedPods = Number.POSITIVE_INFINITY;
   const { plan } = planCluster(state, { blocked: {}, memory: freshPlanMemory, requested: [], namedPods });
   return {
     cluster: 'prod',
-    plan: ofOneMoment(plan, state.groups),
+    plan,
     groups: state.groups.map((group) => ({ ...group, group, problems: [] })),
     heldBy: null,
     usage: null,

@@ -36,7 +36,7 @@ it('the preview has what would come and go, what waits, and pods that no node wo
     'Nodes that nothing needs, and that wait',
     '  idle-1 of idle (NotUnneededLongEnough): nothing needs it now; it may go when that has been so for 10 min',
   ]);
-  expect(text[6]).toBe('Pods that no new node would help');
+  expect(text[6]).toBe('Pods that get no new node');
   expect(text[7]).toMatch(/^ {2}default\/huge \(\w+\): /);
   expect(text.slice(8)).toEqual([
     'Notes',

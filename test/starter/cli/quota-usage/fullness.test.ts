@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percentOf, quotaUsage } from '../../../../starter/cli/quota-usage/fullness.ts';
+import { quotaUsage } from '../../../../starter/cli/quota-usage/fullness.ts';
 
 const metadata = { namespace: 'team-a', name: 'compute' };
 
@@ -57,9 +57,17 @@ describe('how full a quota is', () => {
   });
 
   it('is never rounded up: only what is full is 100 %', () => {
-    expect(percentOf('2', '3')).toBe(66.66);
-    expect(percentOf('999999999999n', '1k')).toBe(99.99);
-    expect(percentOf('9', '8')).toBe(112.5);
-    expect(percentOf('1', '0')).toBeNull();
+    const percents = (used: string, hard: string) =>
+      quotaUsage({
+        metadata,
+        spec: { hard: { pods: hard } },
+        status: { hard: { pods: hard }, used: { pods: used } },
+      }).resources.map(({ percent }) => percent);
+    expect(percents('2', '3')).toEqual([66.66]);
+    expect(percents('999999999999n', '1k')).toEqual([99.99]);
+    expect(percents('9', '8')).toEqual([112.5]);
+    expect(percents('1', '0')).toEqual([null]);
+    expect(percents('1', '1e18')).toEqual([0]);
+    expect(percents('1e18', '1')).toEqual([1e20]);
   });
 });

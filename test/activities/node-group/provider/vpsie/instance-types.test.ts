@@ -31,7 +31,7 @@ describe("the instance types of VPSie's sizes", () => {
     ]);
   });
 
-  it('an offering that is no size is kubeSizeID where it comes first, as in the first implementation', () => {
+  it('an offering that is no size is kubeSizeID where it comes first, as in the VPSie autoscaler', () => {
     expect(types(['standard-1', 'standard-2']).map(({ id, capacity }) => [id, capacity['cpu']])).toEqual([
       ['standard-1', 8000],
     ]);

@@ -13,6 +13,7 @@ import { scanQuotas, type ScanOptions } from '../../../../../../domain/quota-res
 import { generateCheckout, shapeNames } from '../../../../../layouts/generate.ts';
 import { differences, RealBuilds } from '../../../../../layouts/real-builds.ts';
 import { type Files, layoutFiles, wholeTree } from '../../../../../layouts/tree.ts';
+import { longOnly } from '../../../../../kernel/long.ts';
 
 /** What a kustomization of the examples fetches. */
 const REMOTES = {
@@ -152,7 +153,7 @@ describe('the builds before and after an edit differ in that limit alone', () =>
     ]);
   });
 
-  it('in every shape of the generated checkouts', async () => {
+  it('in every shape of the generated checkouts', longOnly, async () => {
     const { files, quotas } = generateCheckout(7, { quotas: shapeNames.length, others: 3 });
     expect(await raised(files)).toEqual(
       [

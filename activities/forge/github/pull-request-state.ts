@@ -1,0 +1,264 @@
+/** A pull request with what decides about its merge, in one query where there is GraphQL. */
+import type {
+  BranchRules,
+  Checks,
+  Commit,
+  FileAtCommit,
+  ForgeApproval,
+  ForgeBranches,
+  ForgeFiles,
+  ForgePullRequests,
+  PullRequest,
+  PullRequestState,
+} from '../forge.ts';
+import { blobSha } from '../git-blob.ts';
+import { approvingReviews } from './approving-reviews.ts';
+import { checksOf } from './checks.ts';
+import {
+  type ActorNode,
+  accountOf,
+  PULL_REQUEST_FIELDS,
+  type PullRequestNode,
+  pullRequestOfNode,
+} from './pull-request-node.ts';
+import type { GitHubRepository } from './repository.ts';
+import { moment } from './responses.ts';
+
+interface Page<Node> {
+  readonly pageInfo: { readonly hasNextPage: boolean };
+  readonly nodes: readonly Node[];
+}
+
+interface CommitNode {
+  readonly oid: string;
+  readonly message: string;
+  readonly committedDate: string;
+  readonly committer: {
+    readonly name: string | null;
+    readonly email: string | null;
+    readonly user: { readonly login: string } | null;
+  } | null;
+  readonly tree: { readonly oid: string };
+  readonly parents: { readonly nodes: readonly { readonly oid: string }[] };
+}
+
+interface ReviewNode {
+  readonly state: string;
+  /** Null while it is being written. */
+  readonly submittedAt: string | null;
+  readonly author: ActorNode | null;
+  readonly authorCanPushToRepository: boolean;
+  readonly commit: { readonly oid: string } | null;
+}
+
+type CheckNode =
+  | {
+      readonly __typename: 'CheckRun';
+      readonly databaseId: number | null;
+      readonly name: string;
+      readonly status: string;
+      readonly conclusion: string | null;
+      readonly checkSuite: { readonly id: string };
+    }
+  | { readonly __typename: 'StatusContext'; readonly context: string; readonly state: string };
+
+interface StateNode extends PullRequestNode {
+  readonly isMergeQueueEnabled: boolean;
+  readonly headRef: { readonly target: { readonly oid: string } | null } | null;
+  readonly baseRef: {
+    readonly refUpdateRule: { readonly requiredStatusCheckContexts: readonly (string | null)[] | null } | null;
+    readonly rules: Page<{ readonly type: string }> | null;
+  } | null;
+  /** Null when nothing checks the head. */
+  readonly statusCheckRollup: { readonly contexts: Page<CheckNode> } | null;
+  readonly timelineItems: { readonly nodes: readonly { readonly actor?: ActorNode | null }[] };
+  readonly newest: {
+    readonly nodes: readonly {
+      readonly commit: CommitNode & { readonly parents: { readonly nodes: readonly CommitNode[] } };
+    }[];
+  };
+  /** Absent where they were not asked for. */
+  readonly reviews?: Page<ReviewNode> | null;
+  readonly merge?: {
+    readonly oid: string;
+    readonly tree: { readonly oid: string };
+    readonly parents: { readonly nodes: readonly { readonly tree: { readonly oid: string } }[] };
+    readonly file: {
+      readonly object: {
+        readonly oid?: string;
+        readonly text?: string | null;
+      } | null;
+    } | null;
+  } | null;
+}
+
+const COMMIT_FIELDS = 'oid message committedDate committer { name email user { login } } tree { oid }';
+
+const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts } rules(first: 100) { pageInfo { hasNextPage } nodes { type } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { state submittedAt author { __typename login } authorCanPushToRepository commit { oid } } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
+
+/** By REST, one request for each; what a query did not bring is asked for here. */
+interface OneByOne {
+  readonly files: Pick<ForgeFiles, 'fileAt'>;
+  readonly branches: Pick<ForgeBranches, 'rules' | 'head'>;
+  readonly pullRequests: Pick<ForgePullRequests, 'get' | 'checks' | 'approvals' | 'closedBy'>;
+}
+
+/** Reads the state; with REST the pull request alone. */
+export async function readState(
+  repository: GitHubRepository,
+  oneByOne: OneByOne,
+  number: number,
+  ahead: Parameters<ForgePullRequests['state']>[1] = {},
+): Promise<PullRequestState> {
+  const { client, where } = repository;
+  const { approvals = false, mergedFile: path } = ahead;
+  const answer = await client.graphqlAnswer<
+    { readonly repository: { readonly pullRequest: StateNode } },
+    'NOT_FOUND' | 'FORBIDDEN'
+  >(['NOT_FOUND', 'FORBIDDEN'], STATE, {
+    owner: where.owner,
+    name: where.repo,
+    number,
+    reviews: approvals,
+    merged: path !== undefined,
+    ...(path === undefined ? {} : { path }),
+  });
+  // REST says what is missing, or which right.
+  if (!answer.ok) return restState(oneByOne, await oneByOne.pullRequests.get(number));
+  const node = answer.data.repository.pullRequest;
+  for (const commit of commitsOf(node)) repository.commits.set(commit.sha, commit);
+  noteMerge(repository, node);
+  return queriedState(node, oneByOne, path);
+}
+
+/** Whoever merged what this process wrote: the base branch is known without being asked for. */
+function noteMerge({ objects, ownChanges }: GitHubRepository, { merge, headRefOid }: StateNode): void {
+  const before = merge?.parents.nodes[0]?.tree.oid;
+  const files = ownChanges.get(headRefOid);
+  if (merge && before !== undefined && files !== undefined) objects.noteTree(merge.tree.oid, before, files);
+}
+
+function restState({ files, branches, pullRequests }: OneByOne, pull: PullRequest): PullRequestState {
+  const { number, headSha, headRef, baseRef, mergeSha } = pull;
+  return {
+    pull,
+    checks: async () => await pullRequests.checks(headSha),
+    rules: async () => await branches.rules(baseRef),
+    approvals: async () => await pullRequests.approvals(number),
+    closedBy: async () => (pull.state === 'closed' ? await pullRequests.closedBy(number) : null),
+    branchHead: async () => await branches.head(headRef),
+    mergedFile: async (path) => (mergeSha === null ? null : await files.fileAt(path, mergeSha)),
+  };
+}
+
+/** @param path of the file that was asked for. */
+function queriedState(node: StateNode, oneByOne: OneByOne, path: string | undefined): PullRequestState {
+  const pull = pullRequestOfNode(node);
+  const otherwise = restState(oneByOne, pull);
+  const known = {
+    checks: checksOfNode(node),
+    rules: rulesOfNode(node),
+    approvals: approvalsOfNode(node, pull.user),
+    file: mergedFileOfNode(node),
+  };
+  return {
+    pull,
+    checks: async () => known.checks ?? (await otherwise.checks()),
+    rules: async () => known.rules ?? (await otherwise.rules()),
+    approvals: async () => known.approvals ?? (await otherwise.approvals()),
+    closedBy: () => Promise.resolve(accountOf(node.timelineItems.nodes.at(-1)?.actor ?? null)),
+    branchHead: () => Promise.resolve(node.headRef?.target?.oid ?? null),
+    mergedFile: async (asked) =>
+      asked === path && known.file !== undefined ? known.file : await otherwise.mergedFile(asked),
+  };
+}
+
+/** Undefined when there are more than the query gives. */
+function checksOfNode({ statusCheckRollup }: StateNode): Checks | undefined {
+  const contexts = statusCheckRollup?.contexts;
+  if (contexts?.pageInfo.hasNextPage === true) return undefined;
+  const latest = new Map<string, CheckNode>();
+  for (const check of contexts?.nodes ?? []) {
+    // A run that was repeated is in the list beside the one that repeats it.
+    const key = check.__typename === 'CheckRun' ? `${check.checkSuite.id} ${check.name}` : `status ${check.context}`;
+    const before = latest.get(key);
+    const isNewer =
+      before?.__typename !== 'CheckRun' || check.__typename !== 'CheckRun' || numberOf(check) > numberOf(before);
+    if (isNewer) latest.set(key, check);
+  }
+  return checksOf(
+    [...latest.values()].map((check) =>
+      check.__typename === 'CheckRun'
+        ? {
+            kind: 'run',
+            name: check.name,
+            status: check.status.toLowerCase(),
+            conclusion: check.conclusion?.toLowerCase() ?? null,
+          }
+        : { kind: 'status', name: check.context, state: check.state.toLowerCase() },
+    ),
+  );
+}
+
+function numberOf({ databaseId }: Extract<CheckNode, { __typename: 'CheckRun' }>): number {
+  return databaseId ?? 0;
+}
+
+/** Undefined when there are more than the query gives, or the base branch is gone. */
+function rulesOfNode({ baseRef, isMergeQueueEnabled }: StateNode): BranchRules | undefined {
+  if (baseRef === null || baseRef.rules?.pageInfo.hasNextPage === true) return undefined;
+  const types = baseRef.rules?.nodes.map(({ type }) => type) ?? [];
+  const contexts = baseRef.refUpdateRule?.requiredStatusCheckContexts ?? [];
+  return {
+    requiresChecks: contexts.length > 0 || types.includes('REQUIRED_STATUS_CHECKS'),
+    mergeQueue: isMergeQueueEnabled || types.includes('MERGE_QUEUE'),
+    isProtected: baseRef.refUpdateRule !== null || types.length > 0,
+  };
+}
+
+/** Undefined when they were not asked for, or there are more than the query gives. */
+function approvalsOfNode({ reviews }: StateNode, author: string | null): readonly ForgeApproval[] | undefined {
+  if (reviews === undefined || reviews === null || reviews.pageInfo.hasNextPage) return undefined;
+  const given = reviews.nodes.flatMap((review) => {
+    const { author: by, state, submittedAt, commit } = review;
+    // A deleted account has no author.
+    if (by === null) return [];
+    const isPerson = by.__typename === 'User';
+    const mayWrite = review.authorCanPushToRepository;
+    const at = moment(submittedAt ?? undefined);
+    return [{ by: by.login, isPerson, state, headSha: commit?.oid ?? null, at, mayWrite }];
+  });
+  return approvingReviews(given, author).flatMap(({ by, headSha, at, mayWrite }) =>
+    headSha !== null && mayWrite ? [{ by, headSha, at }] : [],
+  );
+}
+
+/** Undefined when it was not asked for, or its text did not come whole: GraphQL cuts long ones and converts encodings. */
+function mergedFileOfNode({ merge }: StateNode): FileAtCommit | null | undefined {
+  if (merge === undefined || merge === null) return merge;
+  const blob = merge.file?.object ?? null;
+  if (blob?.oid === undefined) return null;
+  return typeof blob.text === 'string' && blobSha(blob.text) === blob.oid
+    ? { sha: blob.oid, text: blob.text }
+    : undefined;
+}
+
+/** The head's commit and those below it. */
+function commitsOf({ headRefOid, newest }: StateNode): readonly Commit[] {
+  const head = newest.nodes.at(-1)?.commit;
+  if (head?.oid !== headRefOid) return [];
+  return [head, ...head.parents.nodes].map((commit) => ({
+    sha: commit.oid,
+    message: commit.message,
+    parents: commit.parents.nodes.map(({ oid }) => oid),
+    treeSha: commit.tree.oid,
+    committedAt: moment(commit.committedDate),
+    committer: committerOf(commit),
+  }));
+}
+
+/** As REST names the account: GitHub's own commits are by `web-flow`. */
+function committerOf({ committer }: CommitNode): string | null {
+  if (committer?.user) return committer.user.login;
+  return committer?.email === 'noreply@github.com' ? 'web-flow' : null;
+}

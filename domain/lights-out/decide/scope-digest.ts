@@ -1,0 +1,17 @@
+/** A short text for the set of workloads that a schedule is about, to approve exactly what was looked at. */
+import { createHash } from 'node:crypto';
+
+/** Hexadecimal digits: short enough to type, and no two sets of a cluster have the same. */
+const LENGTH = 16;
+
+export interface ScopeDigest {
+  /** The same for the same workloads, whatever their order. */
+  readonly digest: string;
+  readonly workloads: number;
+}
+
+/** @param names as `workloadName` has them, each once. */
+export function scopeDigest(names: readonly string[]): ScopeDigest {
+  const text = names.toSorted().join('\n');
+  return { digest: createHash('sha256').update(text).digest('hex').slice(0, LENGTH), workloads: names.length };
+}

@@ -1,0 +1,105 @@
+/** What people read of a workload: why it is left alone, or is not as it was. One sentence or two, without the last full stop. */
+import { truncate } from '../../kernel/sentence.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { EXCLUDE_UNTIL } from '../schedule/names.ts';
+import { MOMENT_FORM } from './annotations.ts';
+
+const NAME_LENGTH = 60;
+
+export function replicasOf(count: number): string {
+  return count === 1 ? '1 replica' : `${count} replicas`;
+}
+
+/** What a person did to it in the night. `replicas`: what it has now; null for a CronJob. */
+export interface PersonsDeed {
+  readonly who: string | null;
+  readonly at: EpochMs | null;
+  readonly isCreation: boolean;
+  readonly replicas: number | null;
+  /** An autoscaler changed it after the person had. */
+  readonly isAnswered: boolean;
+}
+
+export function personsSentence({ who, at, isCreation, replicas, isAnswered }: PersonsDeed): string {
+  const what = isCreation ? 'created it' : replicas === null ? 'resumed it' : `gave it ${replicasOf(replicas)}`;
+  const before = isAnswered ? 'somebody scaled it up, then ' : '';
+  const when = at === null ? '' : ` at ${formatInstant(at)}`;
+  const whose = `${before}${truncate(who ?? 'somebody unknown', NAME_LENGTH)}`;
+  return `${whose} ${what}${when}, while it was to sleep. It is left until the schedule wakes it`;
+}
+
+export function personsAutoscalerSentence(who: string): string {
+  return `${truncate(who, NAME_LENGTH)} changed its autoscaler, while it was to sleep. That is left until the schedule wakes it`;
+}
+
+export function graceSentence(until: EpochMs): string {
+  return `it is new, and is put to sleep at ${formatInstant(until)}`;
+}
+
+/** @param what `scaled it up`. */
+export function contestedSentence(manager: string, what: string, until: EpochMs): string {
+  const again = `${truncate(manager, NAME_LENGTH)} ${what} again. It is put to sleep at ${formatInstant(until)}`;
+  return `${again}. ${excludeAdvice(manager)}`;
+}
+
+export function handedOverSentence(taker: string): string {
+  return `it is handed over to the schedule ${taker}`;
+}
+
+export function ownerSentence(owner: string, isMarked: boolean): string {
+  const why = isMarked ? 'put it to sleep and wakes it' : 'is older and selects it too';
+  return `it belongs to the schedule ${owner}, which ${why}`;
+}
+
+/** @param component `KEDA`. */
+export function protectedSentence(component: string): string {
+  return `it is a part of ${component}, which no schedule puts to sleep`;
+}
+
+export function controllerSentence({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `it belongs to the ${kind} ${name}, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same`;
+}
+
+export function exclusionSentence(until: EpochMs, isOfNamespace: boolean): string {
+  const whose = isOfNamespace ? 'the annotation of its namespace' : 'its annotation';
+  return `it is left alone until ${formatInstant(until)}, by ${whose} ${EXCLUDE_UNTIL}`;
+}
+
+export function badExclusionSentence(value: string): string {
+  const shown = JSON.stringify(truncate(value, NAME_LENGTH));
+  return `the annotation ${EXCLUDE_UNTIL} is ${shown}, and nothing is put to sleep because of it: expected ${MOMENT_FORM}`;
+}
+
+export function badNamespaceExclusionSentence(): string {
+  return `it stays up: the annotation ${EXCLUDE_UNTIL} of its namespace cannot be read`;
+}
+
+/** @param kept what the memory has: `3 replicas`, or `running`. */
+export function recalledSentence(kept: string): string {
+  return `somebody removed its marks. Headroom's memory has it as ${kept}, and it is woken to that`;
+}
+
+export function markLostSentence(kept: string, person: string): string {
+  return `its marks are gone, and ${person} wrote it since. It is left as it is; Headroom's memory has it as ${kept}`;
+}
+
+export function markDiffersSentence(kept: string, marked: number): string {
+  return `its mark says ${replicasOf(marked)}, and Headroom's memory ${kept}. The mark is followed`;
+}
+
+/**
+ * Advice about a manager that scales workloads up again: one sentence without its full stop. Argo CD and Flux are
+ * recognized by their controllers' names in managed fields; for any other manager the advice is general.
+ */
+export function excludeAdvice(manager: string): string {
+  if (/argo/i.test(manager)) {
+    return 'In Argo CD, ignore the field: ignoreDifferences with jsonPointers /spec/replicas (of a CronJob /spec/suspend), and the sync option RespectIgnoreDifferences=true';
+  }
+  if (/helm-controller/i.test(manager)) {
+    return 'In Flux, leave replicas (suspend) out of the chart values, or name /spec/replicas (/spec/suspend) in spec.driftDetection.ignore of the HelmRelease';
+  }
+  if (/kustomize-controller|flux|gotk/i.test(manager)) {
+    return 'In Flux, leave replicas (of a CronJob suspend) out of the manifest in Git: kustomize-controller sets only what is in it';
+  }
+  return 'Keep this manager from setting the field, or leave the workload out with excludeLabels';
+}

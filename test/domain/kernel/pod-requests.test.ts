@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { podRequests } from '../../../domain/kernel/pod-requests.ts';
+
+const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
+
+describe('what a pod requests', () => {
+  it('is its containers and sidecars together, or the largest step of its start', () => {
+    const sidecar = { ...requests('200m'), restartPolicy: 'Always' };
+    expect(podRequests({ containers: [requests('1'), requests('500m')], initContainers: [sidecar] })).toEqual({
+      cpu: 1700,
+    });
+    // The init container runs beside the sidecar that was started before it, and not beside the one after it.
+    expect(podRequests({ containers: [requests('1')], initContainers: [sidecar, requests('2'), sidecar] })).toEqual({
+      cpu: 2200,
+    });
+  });
+
+  it('is what the pod requests as a whole, where it does, and its overhead', () => {
+    expect(
+      podRequests({
+        containers: [{ resources: { requests: { cpu: '3', memory: '1Gi', 'example.com/gpu': '1' } } }],
+        resources: { requests: { cpu: '1', 'example.com/gpu': '7' } },
+        overhead: { cpu: '250m' },
+      }),
+    ).toEqual({ cpu: 1250, memory: 1024 ** 3, 'example.com/gpu': 1 });
+  });
+
+  it('is a limit where no request is said: the API server stores pods so, but not the templates of workloads', () => {
+    const limits = { cpu: '500m', memory: '64Mi', 'example.com/gpu': '1' };
+    expect(podRequests({ containers: [{ resources: { limits, requests: { cpu: '100m' } } }] })).toEqual({
+      cpu: 100,
+      memory: 64 * 1024 ** 2,
+      'example.com/gpu': 1,
+    });
+  });
+
+  it('is rounded up to millicores and whole units', () => {
+    expect(podRequests({ containers: [{ resources: { requests: { cpu: '100u', memory: '1500m' } } }] })).toEqual({
+      cpu: 1,
+      memory: 2,
+    });
+  });
+});

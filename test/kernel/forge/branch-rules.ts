@@ -1,0 +1,43 @@
+import type { Protection } from './model.ts';
+
+/** What of a protection is a ruleset, as REST shows it. GitHub's rulesets refuse deletion and force pushes unless told otherwise. */
+export function rulesOf(protection: Protection): readonly (Record<string, unknown> & { readonly type: string })[] {
+  const rules: (Record<string, unknown> & { readonly type: string })[] = [];
+  if (protection.as === 'ruleset') rules.push({ type: 'deletion' }, { type: 'non_fast_forward' });
+  if (protection.as === 'ruleset' && protection.requiredChecks.length > 0) {
+    rules.push({
+      type: 'required_status_checks',
+      parameters: {
+        strict_required_status_checks_policy: protection.requireUpToDate,
+        required_status_checks: protection.requiredChecks.map((context) => ({ context })),
+      },
+    });
+  }
+  if (protection.as === 'ruleset' && (protection.requiredReviews > 0 || protection.requireCodeOwnerReviews)) {
+    rules.push({
+      type: 'pull_request',
+      parameters: {
+        required_approving_review_count: protection.requiredReviews,
+        dismiss_stale_reviews_on_push: protection.dismissStaleReviews,
+        require_code_owner_review: protection.requireCodeOwnerReviews,
+        require_last_push_approval: false,
+        required_review_thread_resolution: false,
+      },
+    });
+  }
+  if (protection.mergeQueue) {
+    rules.push({
+      type: 'merge_queue',
+      parameters: {
+        check_response_timeout_minutes: 60,
+        grouping_strategy: 'ALLGREEN',
+        max_entries_to_build: 5,
+        max_entries_to_merge: 5,
+        merge_method: 'SQUASH',
+        min_entries_to_merge: 1,
+        min_entries_to_merge_wait_minutes: 5,
+      },
+    });
+  }
+  return rules;
+}

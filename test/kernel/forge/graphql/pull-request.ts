@@ -1,0 +1,161 @@
+import type { Caller } from '../callers.ts';
+import type { ForgeContext } from '../context.ts';
+import { mergeableState } from '../merge-rules.ts';
+import type { PullRequest, Review } from '../model.ts';
+import { labelsOf } from '../pull-request-shown.ts';
+import { nodeId } from '../represent/urls.ts';
+import { checkRollupObject } from './check-rollup.ts';
+import { connection, type PageArguments } from './connection.ts';
+import { actor, commitObject, type GraphQLObject, objectOf } from './git-objects.ts';
+import { refNodeId } from './node-ids.ts';
+import { refRules } from './ref-rules.ts';
+
+/** `Ref`; null when there is none of that name. */
+export async function refObject(forge: ForgeContext, ref: string, caller: Caller): Promise<GraphQLObject | null> {
+  const target = await forge.git.resolve(ref);
+  if (!target) return null;
+  const [, prefix = '', name = ''] = /^(refs\/[^/]+\/)(.+)$/.exec(ref) ?? [];
+  return {
+    __typename: 'Ref',
+    id: refNodeId(forge, ref),
+    name,
+    prefix,
+    target: () => objectOf(forge, target.sha),
+    ...refRules(forge, ref),
+    associatedPullRequests: async ({ states = null, ...page }: PageArguments & { states?: readonly string[] | null }) =>
+      connection(
+        'associatedPullRequests',
+        (await Promise.all(pullsOf(forge, ref).map((pull) => pullRequestObject(forge, pull, caller)))).filter(
+          ({ state }) => states === null || states.includes(String(state)),
+        ),
+        page,
+      ),
+  };
+}
+
+function pullsOf(forge: ForgeContext, ref: string): readonly PullRequest[] {
+  return forge.store.state.pulls.filter(({ headRef }) => `refs/heads/${headRef}` === ref);
+}
+
+/** `PullRequest`. */
+export async function pullRequestObject(
+  forge: ForgeContext,
+  pull: PullRequest,
+  caller: Caller,
+): Promise<GraphQLObject> {
+  const mergeable = await forge.pulls.mergeable(pull);
+  return {
+    __typename: 'PullRequest',
+    id: nodeId('PullRequest', pull.id),
+    databaseId: pull.id,
+    number: pull.number,
+    title: pull.title,
+    body: pull.body ?? '',
+    state: pull.mergedAt === null ? pull.state.toUpperCase() : 'MERGED',
+    url: `${forge.urls.html}/pull/${pull.number}`,
+    isDraft: pull.draft,
+    closed: pull.state === 'closed',
+    merged: pull.mergedAt !== null,
+    createdAt: pull.createdAt,
+    updatedAt: pull.updatedAt,
+    headRefName: pull.headRef,
+    headRefOid: pull.headSha,
+    baseRefName: pull.baseRef,
+    baseRefOid: pull.baseSha,
+    author: actor(forge, pull.user),
+    mergeable: mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING',
+    mergeStateStatus: async () => mergeableState(await forge.pulls.facts(pull, mergeable)).toUpperCase(),
+    viewerDidAuthor: pull.user === caller.user,
+    mergedAt: pull.mergedAt,
+    mergedBy: pull.mergedBy === null ? null : actor(forge, pull.mergedBy),
+    // Of an open one GitHub shows here, other than in REST, no commit that merging would make.
+    mergeCommit: async () =>
+      pull.mergeCommitSha === null ? null : commitObject(forge, await forge.git.commit(pull.mergeCommitSha)),
+    headRef: () => refObject(forge, `refs/heads/${pull.headRef}`, caller),
+    baseRef: () => refObject(forge, `refs/heads/${pull.baseRef}`, caller),
+    isMergeQueueEnabled: forge.store.state.protections[pull.baseRef]?.mergeQueue === true,
+    statusCheckRollup: () => checkRollupObject(forge, pull.headSha),
+    commits: async (page: PageArguments) =>
+      connection(
+        'commits',
+        (await forge.pulls.commits(pull)).map((sha) => ({
+          id: nodeId('PullRequestCommit', sha),
+          commit: async () => commitObject(forge, await forge.git.commit(sha)),
+        })),
+        page,
+      ),
+    labels: (page: PageArguments) =>
+      connection(
+        'labels',
+        labelsOf(forge, pull).map(({ id, name, color }) => ({ id: nodeId('Label', id), name, color })),
+        page,
+      ),
+    reviewRequests: (page: PageArguments) => connection('reviewRequests', reviewRequestsOf(forge, pull), page),
+    reviews: (page: PageArguments) =>
+      connection(
+        'reviews',
+        forge.reviews
+          .of(pull)
+          .filter(({ state, user }) => state !== 'PENDING' || user === caller.user)
+          .map((review) => reviewObject(forge, review)),
+        page,
+      ),
+    timelineItems: ({ itemTypes, ...page }: PageArguments & { readonly itemTypes?: readonly string[] | null }) =>
+      connection('timelineItems', timelineOf(forge, pull, itemTypes ?? null), page),
+  };
+}
+
+/** Of what happened to a pull request: that it was closed and reopened, and only the last time. */
+function timelineOf(
+  forge: ForgeContext,
+  { id, reopened, closedAt, closedBy }: PullRequest,
+  types: readonly string[] | null,
+): readonly GraphQLObject[] {
+  const events: GraphQLObject[] = [];
+  const asksFor = (type: string): boolean => types === null || types.includes(type);
+  if (reopened !== undefined && asksFor('REOPENED_EVENT')) {
+    const { by, at, times } = reopened;
+    const event = nodeId('ReopenedEvent', `${id}-${times}`);
+    events.push({ __typename: 'ReopenedEvent', id: event, createdAt: at, actor: actor(forge, by) });
+  }
+  if (closedAt !== null && asksFor('CLOSED_EVENT')) {
+    const by = closedBy === null ? null : actor(forge, closedBy);
+    events.push({ __typename: 'ClosedEvent', id: nodeId('ClosedEvent', id), createdAt: closedAt, actor: by });
+  }
+  return events;
+}
+
+function reviewRequestsOf(
+  forge: ForgeContext,
+  { requestedReviewers, requestedTeams }: PullRequest,
+): readonly GraphQLObject[] {
+  return [
+    ...requestedReviewers.map((login) => ({
+      __typename: 'ReviewRequest',
+      id: nodeId('ReviewRequest', login),
+      requestedReviewer: actor(forge, login),
+    })),
+    ...requestedTeams.map((slug) => ({
+      __typename: 'ReviewRequest',
+      id: nodeId('ReviewRequest', `team/${slug}`),
+      requestedReviewer: { __typename: 'Team', id: nodeId('Team', slug), slug, name: slug },
+    })),
+  ];
+}
+
+/** `PullRequestReview`. */
+function reviewObject(forge: ForgeContext, review: Review): GraphQLObject {
+  return {
+    __typename: 'PullRequestReview',
+    id: nodeId('PullRequestReview', review.id),
+    state: review.state,
+    body: review.body,
+    submittedAt: review.state === 'PENDING' ? null : review.submittedAt,
+    author: actor(forge, review.user),
+    authorCanPushToRepository: forge.accounts.mayWrite(review.user),
+    commit: async () => {
+      const sha = await forge.git.commitSha(review.commitId);
+      return sha === undefined ? null : commitObject(forge, await forge.git.commit(sha));
+    },
+  };
+}

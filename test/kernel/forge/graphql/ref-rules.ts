@@ -1,0 +1,32 @@
+import { rulesOf } from '../branch-rules.ts';
+import type { ForgeContext } from '../context.ts';
+import { nodeId } from '../represent/urls.ts';
+import { connection, type PageArguments } from './connection.ts';
+
+/** What of `Ref` is about its protection: a classic one, as people without the right to change it see it, and rulesets. */
+export function refRules(forge: ForgeContext, ref: string): Readonly<Record<string, unknown>> {
+  const protection = forge.store.state.protections[ref.replace(/^refs\/heads\//, '')];
+  const classic = protection?.as === 'protection' ? protection : undefined;
+  const types = protection ? rulesOf(protection).map(({ type }) => type.toUpperCase()) : [];
+  const rules = types.map((type) => ({ __typename: 'RepositoryRule', id: nodeId('RepositoryRule', type), type }));
+  return {
+    refUpdateRule: classic
+      ? {
+          __typename: 'RefUpdateRule',
+          pattern: ref.replace(/^refs\/heads\//, ''),
+          requiredStatusCheckContexts: classic.requiredChecks,
+          requiredApprovingReviewCount: classic.requiredReviews,
+          requiresCodeOwnerReviews: classic.requireCodeOwnerReviews,
+          allowsDeletions: false,
+          allowsForcePushes: false,
+          blocksCreations: false,
+          requiresConversationResolution: false,
+          requiresLinearHistory: false,
+          requiresSignatures: false,
+          viewerAllowedToDismissReviews: false,
+          viewerCanPush: false,
+        }
+      : null,
+    rules: (page: PageArguments) => connection('rules', rules, page),
+  };
+}

@@ -1,0 +1,8 @@
+/** The thread in which Temporal's SDK runs workflows, in place of the SDK's own file of this name. */
+import '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
+import { writePromiseStacksWhenAsked } from './promise-stacks.ts';
+import { limitEachActivationOnce } from './time-limit.ts';
+
+// The SDK makes the first of what these change with the first message, which comes later.
+writePromiseStacksWhenAsked();
+limitEachActivationOnce();

@@ -1,0 +1,90 @@
+import { CancellationScope, log } from '@temporalio/workflow';
+import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
+import { isCancelled } from '../kernel/failure.ts';
+import { brief } from '../kernel/visibility.ts';
+import { observing } from './activities.ts';
+
+export type SourceInput = Parameters<QuotaResizeActivities['observeSource']>[0];
+
+/** A place in Git that is looked up before it is needed. */
+interface Ahead {
+  readonly question: string;
+  readonly at: EpochMs;
+  readonly scope: CancellationScope;
+  /** Null where it could not be found out; whoever needs it asks again. */
+  readonly answer: Promise<SourceObservation | null>;
+  /** The answer, once it is there. */
+  answered: SourceObservation | null;
+}
+
+/**
+ * How old an answer may be that is decided by, in milliseconds. What is written later is compared with Git once more, so
+ * an older one costs a repetition and nothing else.
+ */
+const FRESH_MS = 10_000;
+
+/** Finds the place of quotas in Git: ahead of time where the episode waits for its demand to come to rest. */
+export class SourceReader {
+  #ahead: Ahead | null = null;
+
+  /** Begins to look the place up, unless the same was asked a moment ago. */
+  lookUp(input: SourceInput, summary: string): void {
+    const question = questionOf(input);
+    if (this.#ahead !== null && this.#ahead.question === question && isFresh(this.#ahead)) return;
+    this.forget();
+    const scope = new CancellationScope();
+    const answer = scope
+      .run(async () => await observe(input, summary))
+      .catch((error: unknown) => {
+        if (!isCancelled(error)) log.info('a place in Git that was looked up ahead is not known', { error });
+        return null;
+      });
+    const ahead: Ahead = { question, at: Date.now(), scope, answer, answered: null };
+    void answer.then((found) => {
+      ahead.answered = found;
+    });
+    this.#ahead = ahead;
+  }
+
+  /** What `read` would answer at once; null where it would wait. */
+  known(input: SourceInput): SourceObservation | null {
+    const ahead = this.#ahead;
+    return ahead !== null && ahead.question === questionOf(input) && isFresh(ahead) ? ahead.answered : null;
+  }
+
+  async read(input: SourceInput, summary: string): Promise<SourceObservation> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    if (ahead === null) return await observe(input, summary);
+    try {
+      if (ahead.question === questionOf(input) && isFresh(ahead)) {
+        // It was begun in another scope, which a command does not cancel.
+        const answer = await Promise.race([ahead.answer, CancellationScope.current().cancelRequested]);
+        if (answer !== null) return answer;
+      }
+    } finally {
+      ahead.scope.cancel();
+    }
+    return await observe(input, summary);
+  }
+
+  /** Ends what was begun ahead. */
+  forget(): void {
+    this.#ahead?.scope.cancel();
+    this.#ahead = null;
+  }
+}
+
+async function observe(input: SourceInput, summary: string): Promise<SourceObservation> {
+  return await observing.observeSource.executeWithOptions({ summary: brief(summary) }, [input]);
+}
+
+function isFresh({ at }: Ahead): boolean {
+  return Date.now() - at < FRESH_MS;
+}
+
+function questionOf(input: SourceInput): string {
+  return JSON.stringify(input);
+}
