@@ -1,15 +1,26 @@
 /** What people read must be what the code does: the words of the product, and links that lead somewhere. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
+import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
-import { firstCells, read, ROOT, unionMembers } from './reading.ts';
+import { firstCells, firstWords, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
 const phases = unionMembers('domain/quota-resize/model/verdict.ts', 'Phase');
 const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  ...['docs', 'docs/adr'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `${folder}/${file}`),
+  ),
+];
 
 describe('the runbook', () => {
   const runbook = read('docs/operations.md');
@@ -52,75 +63,148 @@ describe('the section of usage episodes', () => {
   });
 });
 
-describe('the README', () => {
-  const readme = read('README.md');
-  const section = (from: string, to: string): string => readme.slice(readme.indexOf(from), readme.indexOf(to));
+describe('what the runbook says of quotas', () => {
+  const runbook = read('docs/operations.md');
 
-  it('has every phase in its table, and every reason with some phase', () => {
-    const table = section('**Phases**', '[The runbook]');
-    expect(firstCells(table)).toEqual(expect.arrayContaining(phases));
-    const named = [...table.matchAll(/`(\w+)`/g)].map(([, word = '']) => word);
+  it('has every phase in its list, and every reason with some phase', () => {
+    const section = sectionOf(runbook, '## Phases of a quota');
+    const list = section.slice(section.indexOf('\n- '));
+    expect(firstWords(list).toSorted()).toEqual(phases.toSorted());
+    const named = [...list.matchAll(/`(\w+)`/g)].map(([, word = '']) => word);
     expect(reasons.filter((reason) => !named.includes(reason))).toEqual([]);
-    expect(
-      named.filter((word) => ![...phases, ...reasons, 'HeadroomPhase', 'resume', 'approve'].includes(word)),
-    ).toEqual([]);
+    expect(named.filter((word) => ![...phases, ...reasons, 'resume', 'approve'].includes(word))).toEqual([]);
+  });
+
+  it('draws no phase that there is not', () => {
+    const [, diagram = ''] = /```mermaid\n(stateDiagram[^`]*)```/.exec(runbook) ?? [];
+    const drawn = [...diagram.matchAll(/^ +(\S+) --> ([^\s:]+)/gm)].flatMap(([, from = '', to = '']) => [from, to]);
+    expect(drawn.filter((phase) => phase !== '[*]' && !phases.includes(phase))).toEqual([]);
+    expect(phases.filter((phase) => !drawn.includes(phase)).toSorted()).toEqual(['Blocked', 'Ended', 'Paused']);
   });
 
   it('has every Event of the resizer with its type', () => {
-    const table = section('**Events on the quota**', '**Phases**');
-    const rows = [...table.matchAll(/^\| `(\w+)` +\| (\w+)/gm)].map(([, reason = '', type = '']) => [reason, type]);
-    const own = rows.filter(([reason]) => reason !== 'UsageWrong');
-    expect(Object.fromEntries(own)).toEqual(eventTypes);
+    const section = sectionOf(runbook, '## Events on a quota');
+    const rows = [...section.matchAll(/^- `(\w+)` \((\w+)\)/gm)].map(([, reason = '', type = '']) => [reason, type]);
+    expect(rows).toHaveLength(Object.keys(eventTypes).length);
+    expect(Object.fromEntries(rows)).toEqual(eventTypes);
   });
 
   it('has every operator command', () => {
-    const table = section('| command        |', '**Stop everything');
-    expect(firstCells(table)).toEqual(Object.keys(commandSignals));
+    expect(firstWords(sectionOf(runbook, '## Commands to a quota'))).toEqual(Object.keys(commandSignals));
   });
 
-  it('has every annotation', () => {
-    const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy/annotations.ts')) ?? [];
-    const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => `resizer.io/${name}`);
-    const documented = firstCells(section('## Annotations', '## Configuration'));
-    const perResource = ['threshold', 'increment', 'min', 'max'].map((name) => `resizer.io/<resource>-${name}`);
-    expect(documented.toSorted()).toEqual([...plain, ...perResource].toSorted());
-  });
-
-  it('names only make targets and npm scripts that there are', () => {
-    const makefile = read('Makefile');
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const documents = [
-      'README.md',
-      'docs/testing.md',
-      'docs/operations.md',
-      'docs/forge.md',
-      'docs/lights-out.md',
-      'docs/node-groups.md',
-    ];
-    for (const document of documents) {
-      const text = read(document);
-      for (const [, target = ''] of text.matchAll(/`make (\w+)/g)) expect(makefile).toContain(`\n${target}: `);
-      for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w:-]*)/g))
-        expect(Object.keys(scripts)).toContain(script);
-    }
+  it('has every metric that the processes have whatever is switched on', () => {
+    const sources = ['starter', 'activities', 'workflows', 'platform'].flatMap(sourcesBelow).join('\n');
+    const counters = [...sources.matchAll(/'(headroom_(?:phase_changes|github_permits))'/g)].map(
+      ([, name = '']) => `${name}_total`,
+    );
+    const others = [...sources.matchAll(/'(headroom_(?:starter_\w+|github_permits_waiting))'/g)].map(
+      ([, name = '']) => name,
+    );
+    const section = sectionOf(runbook, '## Metrics and probes');
+    const named = [...section.matchAll(/`(headroom_\w+)`/g)].map(([, name = '']) => name);
+    expect(named.toSorted()).toEqual([...new Set([...counters, ...others])].toSorted());
   });
 });
 
-it('every relative link of the documents leads to a file', () => {
-  const documents = [
-    'README.md',
-    'CHANGELOG.md',
-    ...['docs', 'docs/adr'].flatMap((folder) =>
-      readdirSync(join(ROOT, folder))
-        .filter((file) => file.endsWith('.md'))
-        .map((file) => `${folder}/${file}`),
-    ),
-  ];
+it('the page of policy has every annotation', () => {
+  const page = read('docs/policy.md');
+  const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy/annotations.ts')) ?? [];
+  const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name);
+  const sections = ['## How much', '## Whether and when', '## Where the quota is in Git'];
+  const documented = sections.flatMap((heading) => firstCells(sectionOf(page, heading)));
+  const perResource = ['threshold', 'increment', 'min', 'max'].map((name) => `<resource>-${name}`);
+  expect(documented.toSorted()).toEqual([...plain, ...perResource].toSorted());
+});
+
+describe('the README', () => {
+  const readme = read('README.md');
+
+  it('has 12 KB at most', () => {
+    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(12 * 1024);
+  });
+
+  it('has a paragraph for every controller that people switch on, with its page', () => {
+    const paragraphs = sectionOf(readme, '## Five controllers').trim().split('\n\n');
+    const named = paragraphs.map(
+      (paragraph) => /^\*\*\[[^\]]+\]\(docs\/[\w-]+\.md\)\*\* \(`([\w-]+)`/.exec(paragraph)?.[1] ?? '',
+    );
+    // Those two have nothing that anybody would switch on.
+    expect(named.toSorted()).toEqual(
+      controllerNames.filter((name) => !['lease-gc', 'github-budget'].includes(name)).toSorted(),
+    );
+  });
+
+  it('has only commands and options of the command line that there are', () => {
+    const stream = { write: () => true };
+    const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
+    const used = [...readme.matchAll(/(?:`headroom|headroom --|-- headroom) ([a-z][a-z-]+)((?: +[^\s`]+)*)/g)];
+    expect(used.map(([, name]) => name)).toEqual(
+      expect.arrayContaining(['sources', 'explain', 'status', 'lights-out', 'usage']),
+    );
+    const unknown = used.flatMap(([line, name, rest = '']) => {
+      const command = program.commands.find((candidate) => candidate.name() === name);
+      const options = command?.options.map(({ long }) => long) ?? [];
+      const isKnown = command !== undefined && (rest.match(/--[a-z-]+/g) ?? []).every((word) => options.includes(word));
+      return isKnown ? [] : [line];
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('starts every story that the demo has', () => {
+    const [, stories = ''] = /readSwitches\(\[([^\]]+)\]\)/.exec(read('test/demo/main.ts')) ?? [];
+    const existing = [...stories.matchAll(/'(\w[\w-]*)'/g)].map(([, name = '']) => name);
+    const told = [...readme.matchAll(/`make demo ARGS='([\w-]+) --exit'`/g)].map(([, name = '']) => name);
+    expect(told.toSorted()).toEqual(existing.toSorted());
+  });
+});
+
+it('the documents name only make targets and npm scripts that there are', () => {
+  const makefile = read('Makefile');
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const document of documents.filter((name) => !/^docs\/adr\/|^CHANGELOG/.test(name))) {
+    const text = read(document);
+    for (const [, target = ''] of text.matchAll(/(?:`|^\$ )make (\w+)/gm)) expect(makefile).toContain(`\n${target}: `);
+    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w:-]*)/g)) {
+      expect(Object.keys(scripts)).toContain(script);
+    }
+  }
+});
+
+it('every relative link of the documents leads to a file, and to a heading of it', () => {
   const broken = documents.flatMap((document) =>
-    [...read(document).matchAll(/\]\(([^)#]+)[^)]*\)/g)]
+    [...withoutCode(read(document)).matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link = '']) => link)
-      .filter((link) => !/^https?:/.test(link) && !existsSync(join(ROOT, dirname(document), link)))
+      .filter((link) => !/^https?:/.test(link) && !leadsSomewhere(document, link))
       .map((link) => `${document}: ${link}`),
   );
   expect(broken).toEqual([]);
 });
+
+function leadsSomewhere(document: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? document : join(dirname(document), path);
+  return existsSync(join(ROOT, target)) && (anchor === undefined || anchorsOf(read(target)).includes(anchor));
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(markdown: string): readonly string[] {
+  const counts = new Map<string, number>();
+  return [...withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *$/gm)].map(([, heading = '']) => {
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const anchor = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+    const before = counts.get(anchor) ?? 0;
+    counts.set(anchor, before + 1);
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
+}
+
+/** Without blocks of code, in which nothing is a heading or a link. */
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^ *```[^]*?^ *```$/gm, '');
+}
+
+/** The texts of the sources below a folder. */
+function sourcesBelow(folder: string): readonly string[] {
+  return globSync('**/*.ts', { cwd: join(ROOT, folder) }).map((file) => read(`${folder}/${file}`));
+}

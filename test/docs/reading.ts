@@ -25,6 +25,11 @@ export function firstCells(markdown: string): string[] {
   return [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell);
 }
 
+/** The word in code marks that each entry of a list begins with. */
+export function firstWords(markdown: string): string[] {
+  return [...markdown.matchAll(/^- `([^`]+)`/gm)].map(([, word = '']) => word);
+}
+
 /** What stands under a heading, up to the next one of its level or above. @throws Error where there is no such heading. */
 export function sectionOf(markdown: string, heading: string): string {
   const start = markdown.indexOf(`\n${heading}\n`);

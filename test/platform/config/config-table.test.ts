@@ -1,18 +1,26 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configurationHelp, withConfigurationTable } from '../../../platform/config/config-table.ts';
 import { controllerSettings } from '../../../domain/registry.ts';
 import { settingEntries } from '../../../starter/config.ts';
 
-const root = new URL('../../../', import.meta.url);
-
 describe('the documentation of the settings', () => {
-  it.each(['docs/configuration.md', 'README.md'])('%s has the table of today (npm run docs:configuration)', (name) => {
-    const document = new URL(name, root);
-    // The README is written last; from then on it is held true.
-    if (!existsSync(document)) return;
-    const text = readFileSync(document, 'utf8');
-    expect(text).toBe(withConfigurationTable(text, controllerSettings));
+  const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+
+  it('docs/configuration.md has the table of today (npm run docs:configuration)', () => {
+    expect(page).toBe(withConfigurationTable(page, controllerSettings));
+  });
+
+  it('docs/configuration.md has a row for every setting, with its flag and its place in the file', () => {
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+    for (const { setting, path } of settingEntries) {
+      const [row = '', ...more] = rows.filter((line) => line.startsWith(`| \`${setting.env}\` `));
+      expect(more).toEqual([]);
+      expect(row).toContain(setting.description.replaceAll('|', '\\|'));
+      if (setting.flag !== undefined) expect(row).toContain(`\`${setting.flag}\``);
+      if (setting.secret !== true) expect(row).toContain(`\`${path}\``);
+      if (setting.default !== undefined) expect(row).toContain(`\`${setting.default}\``);
+    }
   });
 
   it('--help names every setting with its flag, variable, path and default', () => {
