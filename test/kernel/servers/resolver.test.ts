@@ -1,89 +1,26 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PACKAGE_NAMES } from '../../../tools/resolver/debian-package.ts';
 import { howFar } from '../../../tools/resolver/go-build.ts';
 import { pinnedServer, SERVER_NAMES } from '../../../tools/resolver/pinned-servers.ts';
 import { elapsed } from '../../../tools/resolver/progress.ts';
+import { BareMachine, buildsScript } from './bare-machine.ts';
 
 /** Milliseconds for child processes on a busy machine. */
 const PATIENT = { timeout: 30_000, interval: 20 };
 // Several of them one after the other, and one runs the real Go.
 vi.setConfig({ testTimeout: 120_000 });
-const RESOLVER = join(import.meta.dirname, '../../../tools/resolver/main.ts');
-/** Where the shell and its commands are, without any Go. */
-const SYSTEM_PATH = '/usr/bin:/bin';
 const ETCD = pinnedServer('etcd');
 const ETCD_CACHE = join('cache', 'headroom', ETCD.cacheKey);
-const FAKE_ETCD = `#!/bin/sh\necho "etcd Version: ${ETCD.version}"\n`;
+const PRODUCE = buildsScript(`echo "etcd Version: ${ETCD.version}"`);
 
-let home: string;
-let bin: string;
-let running: ChildProcess[];
-
+let machine: BareMachine;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'resolver-test-'));
-  bin = join(home, 'bin');
-  mkdirSync(bin);
-  running = [];
+  machine = new BareMachine();
 });
-
-afterEach(() => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-  }
-  // Again for as long as a command that Go started by itself still writes what it has counted.
-  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-});
-
-/** A stand-in for the Go toolchain, since the real one takes minutes: `build` is the shell code of `go build -o $out …`. */
-function installGo(build: string, version = 'go1.26.8'): void {
-  const script = `#!/bin/sh
-if [ "$1" = env ]; then echo ${version}; exit 0; fi
-if [ "$1" = list ]; then printf 'bytes\\nerrors\\n'; exit 0; fi
-while [ $# -gt 0 ]; do if [ "$1" = -o ]; then out="$2"; fi; shift; done
-echo built >> '${join(home, 'builds')}'
-${build}
-`;
-  writeFileSync(join(bin, 'go'), script, { mode: 0o755 });
-}
-
-const PRODUCE = `cat > "$out" <<'END'\n${FAKE_ETCD}END\nchmod +x "$out"`;
-
-interface Answer {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function resolve(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [RESOLVER, ...args], {
-    env: { PATH: `${bin}:${SYSTEM_PATH}`, HOME: home, XDG_CACHE_HOME: join(home, 'cache'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.push(child);
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const answer = new Promise<Answer>((done) => {
-    child.once('close', (code) => {
-      done({ code, stdout, stderr });
-    });
-  });
-  return { child, answer, stderr: () => stderr };
-}
-
-function builds(): number {
-  const log = join(home, 'builds');
-  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0;
-}
+afterEach(() => machine.remove());
 
 describe('the resolver of servers', () => {
   it('every server is pinned to an exact version by a go.mod and a go.sum', () => {
@@ -99,32 +36,36 @@ describe('the resolver of servers', () => {
   });
 
   it('a server on PATH is used when its version fits at major.minor', async () => {
-    writeFileSync(join(bin, 'etcd'), `#!/bin/sh\necho "etcd Version: ${ETCD.version.replace(/\d+$/, '99')}"\n`, {
-      mode: 0o755,
-    });
-    const { code, stdout } = await resolve(['etcd']).answer;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(bin, 'etcd')}\n` });
+    writeFileSync(
+      join(machine.bin, 'etcd'),
+      `#!/bin/sh\necho "etcd Version: ${ETCD.version.replace(/\d+$/, '99')}"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const { code, stdout } = await machine.resolve(['etcd']).answer;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(machine.bin, 'etcd')}\n` });
   });
 
   it('a server of another minor version on PATH is passed over, and the pinned one built', async () => {
-    writeFileSync(join(bin, 'etcd'), '#!/bin/sh\necho "etcd Version: 2.3.8"\n', { mode: 0o755 });
-    installGo(PRODUCE);
-    const { code, stdout } = await resolve(['etcd']).answer;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(home, ETCD_CACHE, 'etcd')}\n` });
+    writeFileSync(join(machine.bin, 'etcd'), '#!/bin/sh\necho "etcd Version: 2.3.8"\n', { mode: 0o755 });
+    machine.installGo(PRODUCE);
+    const { code, stdout } = await machine.resolve(['etcd']).answer;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(machine.home, ETCD_CACHE, 'etcd')}\n` });
   });
 
   it('a server is built once and then taken from the cache, even without Go', async () => {
-    installGo(PRODUCE);
-    const first = await resolve(['etcd']).answer;
-    rmSync(join(bin, 'go'));
-    const second = await resolve(['etcd']).answer;
+    machine.installGo(PRODUCE);
+    const first = await machine.resolve(['etcd']).answer;
+    rmSync(join(machine.bin, 'go'));
+    const second = await machine.resolve(['etcd']).answer;
     expect(second).toEqual({ code: 0, stdout: first.stdout, stderr: '' });
-    expect(builds()).toBe(1);
+    expect(machine.builds()).toBe(1);
   });
 
   it('the first build says how long it takes and where its result is kept', async () => {
-    installGo(PRODUCE);
-    const { stderr } = await resolve(['etcd']).answer;
+    machine.installGo(PRODUCE);
+    const { stderr } = await machine.resolve(['etcd']).answer;
     expect(stderr).toMatch(/^Building etcd with Go, once: up to about 1 min on \d+ cores .*\/cache\/headroom\.\n/);
     expect(stderr).toMatch(/^built etcd \S+ \(\d+:\d\d\)$/m);
   });
@@ -139,40 +80,40 @@ describe('the resolver of servers', () => {
   });
 
   it('two that ask at the same time build once, and both get the binary', async () => {
-    installGo(`while [ ! -e '${join(home, 'go-on')}' ]; do sleep 0.02; done\n${PRODUCE}`);
-    const first = resolve(['etcd']);
-    await vi.waitUntil(() => builds() === 1, PATIENT);
-    const second = resolve(['etcd']);
+    machine.installGo(`while [ ! -e '${join(machine.home, 'go-on')}' ]; do sleep 0.02; done\n${PRODUCE}`);
+    const first = machine.resolve(['etcd']);
+    await vi.waitUntil(() => machine.builds() === 1, PATIENT);
+    const second = machine.resolve(['etcd']);
     await vi.waitUntil(() => second.stderr().includes('another process does, waiting for it'), PATIENT);
-    writeFileSync(join(home, 'go-on'), '');
+    writeFileSync(join(machine.home, 'go-on'), '');
     const answers = await Promise.all([first.answer, second.answer]);
     expect(answers.map(({ code, stdout }) => ({ code, stdout }))).toEqual([
-      { code: 0, stdout: `${join(home, ETCD_CACHE, 'etcd')}\n` },
-      { code: 0, stdout: `${join(home, ETCD_CACHE, 'etcd')}\n` },
+      { code: 0, stdout: `${join(machine.home, ETCD_CACHE, 'etcd')}\n` },
+      { code: 0, stdout: `${join(machine.home, ETCD_CACHE, 'etcd')}\n` },
     ]);
-    expect(builds()).toBe(1);
+    expect(machine.builds()).toBe(1);
   });
 
   it('when a builder is killed half-way, one that waits builds afresh and nothing half-built is used or left', async () => {
-    const goPid = join(home, 'go.pid');
-    installGo(
+    const goPid = join(machine.home, 'go.pid');
+    machine.installGo(
       `echo half > "$out"; chmod +x "$out"; echo $$ > '${goPid}.new'; mv '${goPid}.new' '${goPid}'; exec sleep 600`,
     );
-    const killed = resolve(['etcd']);
+    const killed = machine.resolve(['etcd']);
     await vi.waitUntil(() => existsSync(goPid), PATIENT);
-    installGo(PRODUCE);
-    const waiting = resolve(['etcd']);
+    machine.installGo(PRODUCE);
+    const waiting = machine.resolve(['etcd']);
     await vi.waitUntil(() => waiting.stderr().includes('another process does, waiting for it'), PATIENT);
     killed.child.kill('SIGKILL');
     process.kill(Number(readFileSync(goPid, 'utf8')), 'SIGKILL');
     const { code, stdout } = await waiting.answer;
     expect(code).toBe(0);
     expect(execFileSync(stdout.trim(), { encoding: 'utf8' })).toBe(`etcd Version: ${ETCD.version}\n`);
-    expect(readdirSync(join(home, ETCD_CACHE)).sort()).toEqual(['etcd', 'lock']);
+    expect(readdirSync(join(machine.home, ETCD_CACHE)).sort()).toEqual(['etcd', 'lock']);
   });
 
   it('without Go it says in one sentence what to install', async () => {
-    expect(await resolve(['etcd']).answer).toEqual({
+    expect(await machine.resolve(['etcd']).answer).toEqual({
       code: 69,
       stdout: '',
       stderr: `etcd ${ETCD.version} has to be built, but there is no Go on PATH: install Go ${ETCD.goVersion} or newer, or put etcd ${ETCD.version} on PATH\n`,
@@ -180,8 +121,8 @@ describe('the resolver of servers', () => {
   });
 
   it('a Go that is too old is named with the version that is needed', async () => {
-    installGo(PRODUCE, 'go1.19.8');
-    const { code, stderr } = await resolve(['etcd']).answer;
+    machine.installGo(PRODUCE, 'go1.19.8');
+    const { code, stderr } = await machine.resolve(['etcd']).answer;
     expect({ code, stderr }).toEqual({
       code: 69,
       stderr: `etcd ${ETCD.version} has to be built, but the Go on PATH is go1.19: install Go ${ETCD.goVersion} or newer, or put etcd ${ETCD.version} on PATH\n`,
@@ -190,10 +131,10 @@ describe('the resolver of servers', () => {
 
   it('without a network it says that the modules could not be downloaded', async () => {
     // The real Go, an empty module cache, and a proxy address on which nothing listens.
-    const { code, stderr } = await resolve(['etcd'], {
+    const { code, stderr } = await machine.resolve(['etcd'], {
       PATH: process.env['PATH'] ?? '',
       GOPROXY: 'http://127.0.0.1:1',
-      GOMODCACHE: join(home, 'modules'),
+      GOMODCACHE: join(machine.home, 'modules'),
     }).answer;
     expect(code).toBe(69);
     expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
@@ -202,17 +143,19 @@ describe('the resolver of servers', () => {
   });
 
   it('a build that fails ends with what Go said last, and leaves nothing that looks built', async () => {
-    installGo('echo half > "$out"; echo "x.go:1:1: undefined: y" >&2; exit 1');
-    const { code, stderr } = await resolve(['etcd']).answer;
+    machine.installGo('echo half > "$out"; echo "x.go:1:1: undefined: y" >&2; exit 1');
+    const { code, stderr } = await machine.resolve(['etcd']).answer;
     expect(code).toBe(69);
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(`etcd ${ETCD.version} could not be built: x.go:1:1: undefined: y`);
-    expect(readdirSync(join(home, ETCD_CACHE))).toEqual(['lock']);
+    expect(readdirSync(join(machine.home, ETCD_CACHE))).toEqual(['lock']);
   });
 
   it('an unknown name is answered with the names that there are', async () => {
-    const { code, stderr } = await resolve(['etdc']).answer;
+    const { code, stderr } = await machine.resolve(['etdc']).answer;
     expect(code).toBe(64);
-    expect(stderr).toBe(`no server is called etdc; there are ${[...SERVER_NAMES, ...PACKAGE_NAMES].join(', ')}\n`);
+    expect(stderr).toBe(
+      `no server is called etdc; there are ${[...SERVER_NAMES, ...PACKAGE_NAMES].join(', ')}\n`,
+    );
   });
 
   it('elapsed time reads as minutes and seconds', () => {
