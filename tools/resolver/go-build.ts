@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { compilerMemory } from './compiler-memory.ts';
 import type { PinnedServer } from './pinned-servers.ts';
 
 /** Why a server is unavailable, in one sentence that says what to do. */
@@ -126,6 +127,7 @@ function runGo(
 ): Promise<GoAnswer> {
   const env = {
     ...environment,
+    ...compilerMemory(environment),
     // `-mod=readonly`: a build never changes what is pinned. A developer's own GOFLAGS or go.work must not either.
     GOFLAGS: '-mod=readonly',
     GOWORK: 'off',

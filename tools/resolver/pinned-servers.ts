@@ -58,7 +58,7 @@ const RECIPES = {
     // 520 seconds of the processor.
     tags: ['disable_grpc_modules', 'grpcnotrace'],
     linkerFlags: () => STRIPPED,
-    coldBuildSeconds: 120,
+    coldBuildSeconds: 190,
   },
   etcd: {
     module: 'etcd',
@@ -66,12 +66,12 @@ const RECIPES = {
     versionModule: 'go.etcd.io/etcd/server/v3',
     printedVersion: /etcd Version: (\S+)/,
     linkerFlags: () => STRIPPED,
-    coldBuildSeconds: 40,
+    coldBuildSeconds: 30,
   },
   // The first Kubernetes binary also compiles the packages that all of them share.
-  'kube-apiserver': kubernetesServer('kube-apiserver', 280),
-  'kube-controller-manager': kubernetesServer('kube-controller-manager', 60),
-  'kube-scheduler': kubernetesServer('kube-scheduler', 45),
+  'kube-apiserver': kubernetesServer('kube-apiserver', 250),
+  'kube-controller-manager': kubernetesServer('kube-controller-manager', 65),
+  'kube-scheduler': kubernetesServer('kube-scheduler', 10),
   kustomize: {
     module: 'kustomize',
     package: 'sigs.k8s.io/kustomize/kustomize/v5',
@@ -89,7 +89,7 @@ const RECIPES = {
     printedVersion: /^v(\d[^+\s]*)/m,
     versionArguments: ['version', '--short'],
     linkerFlags: (version) => `${STRIPPED} -X helm.sh/helm/v3/internal/version.version=v${version}`,
-    coldBuildSeconds: 50,
+    coldBuildSeconds: 40,
   },
   memcached_exporter: {
     module: 'memcached-exporter',
@@ -106,7 +106,7 @@ const RECIPES = {
     versionModule: 'sigs.k8s.io/kwok',
     printedVersion: /kwok version v(\d\S*)/,
     linkerFlags: (version) => `${STRIPPED} -X sigs.k8s.io/kwok/pkg/consts.Version=v${version}`,
-    coldBuildSeconds: 100,
+    coldBuildSeconds: 75,
   },
 } as const satisfies Record<string, ServerRecipe>;
 

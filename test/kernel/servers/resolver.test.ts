@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { compilerMemory } from '../../../tools/resolver/compiler-memory.ts';
 import { PACKAGE_NAMES } from '../../../tools/resolver/debian-package.ts';
 import { howFar } from '../../../tools/resolver/go-build.ts';
 import { pinnedServer, SERVER_NAMES } from '../../../tools/resolver/pinned-servers.ts';
@@ -12,6 +13,7 @@ import { BareMachine, buildsScript } from './bare-machine.ts';
 const PATIENT = { timeout: 30_000, interval: 20 };
 // Several of them one after the other, and one runs the real Go.
 vi.setConfig({ testTimeout: 120_000 });
+const GIBIBYTE = 1024 ** 3;
 const ETCD = pinnedServer('etcd');
 const ETCD_CACHE = join('cache', 'headroom', ETCD.cacheKey);
 const PRODUCE = buildsScript(`echo "etcd Version: ${ETCD.version}"`);
@@ -68,6 +70,16 @@ describe('the resolver of servers', () => {
     const { stderr } = await machine.resolve(['etcd']).answer;
     expect(stderr).toMatch(/^Building etcd with Go, once: up to about 1 min on \d+ cores .*\/cache\/headroom\.\n/);
     expect(stderr).toMatch(/^built etcd \S+ \(\d+:\d\d\)$/m);
+  });
+
+  it('Go compiles without collecting garbage, below a limit that fits the memory of the machine', async () => {
+    machine.installGo(`${PRODUCE}\necho "$GOGC $GOMEMLIMIT" > '${join(machine.home, 'variables')}'`);
+    await machine.resolve(['etcd'], { GOGC: '50' }).answer;
+    expect(readFileSync(join(machine.home, 'variables'), 'utf8')).toBe('50 \n');
+    expect(compilerMemory({}, 24 * GIBIBYTE, 2)).toEqual({ GOGC: 'off', GOMEMLIMIT: '3072MiB' });
+    expect(compilerMemory({}, 7.5 * GIBIBYTE, 2)).toEqual({ GOGC: 'off', GOMEMLIMIT: '2560MiB' });
+    expect(compilerMemory({}, 16 * GIBIBYTE, 8)).toEqual({});
+    expect(compilerMemory({ GOMEMLIMIT: '1GiB' }, 24 * GIBIBYTE, 2)).toEqual({});
   });
 
   it.each([
