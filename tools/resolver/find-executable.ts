@@ -36,14 +36,19 @@ export async function findOnPath(wanted: Wanted, environment: Environment): Prom
 
 /** Whether an executable starts, and is of the right version. */
 export async function fits(binary: string, wanted: Wanted): Promise<boolean> {
+  const found = await printedVersion(binary, wanted);
+  return found !== undefined && majorMinor(found) === majorMinor(wanted.version);
+}
+
+/** The version that an executable says it has; undefined where it does not start or says none. */
+export async function printedVersion(binary: string, wanted: Wanted): Promise<string | undefined> {
   try {
     // A binary that does not respond in this time (milliseconds) is not the expected server. The right one has a
     // hundred megabytes, which a busy machine reads for seconds, and rejecting it costs a build of minutes.
     const { stdout, stderr } = await promisify(execFile)(binary, [...wanted.versionArguments], { timeout: 60_000 });
-    const found = wanted.printedVersion.exec(`${stdout}\n${stderr}`)?.[1];
-    return found !== undefined && majorMinor(found) === majorMinor(wanted.version);
+    return wanted.printedVersion.exec(`${stdout}\n${stderr}`)?.[1];
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -10,6 +10,8 @@ interface ServerRecipe {
   readonly package: string;
   /** The module whose version in go.mod is the server's version. */
   readonly versionModule: string;
+  /** The module whose version the project's releases have; absent: that one. */
+  readonly releaseModule?: string;
   /** Finds that version (without a leading "v") in what the binary prints when it is asked for it. */
   readonly printedVersion: RegExp;
   /** How the binary is asked for its version; absent: `--version`. */
@@ -53,6 +55,7 @@ const RECIPES = {
     package: 'github.com/temporalio/cli/cmd/temporal',
     // The server library decides what works; the command's own version is a placeholder in builds from source.
     versionModule: 'go.temporal.io/server',
+    releaseModule: 'github.com/temporalio/cli',
     printedVersion: /Server (\d[^,)\s]*)/,
     // Without the service mesh of Google Cloud, which only archives in its storage would use: 124 of 1,298 packages, and 150 of
     // 520 seconds of the processor.
@@ -123,6 +126,8 @@ export interface PinnedServer {
   readonly name: ServerName;
   /** Such as "1.35.4". */
   readonly version: string;
+  /** The version that its release files have. */
+  readonly releaseVersion: string;
   /** The Go version that go.mod asks for, such as "1.25.0". */
   readonly goVersion: string;
   /** Where `go build` runs: the absolute folder of the go.mod. */
@@ -148,13 +153,14 @@ export function pinnedServer(name: ServerName): PinnedServer {
   const moduleFolder = join(TOOLS_FOLDER, recipe.module);
   const goMod = readFileSync(join(moduleFolder, 'go.mod'), 'utf8');
   const goSum = readFileSync(join(moduleFolder, 'go.sum'), 'utf8');
-  const version = versionIn(goMod, recipe.versionModule);
-  const goVersion = /^go (\S+)/m.exec(goMod)?.[1];
-  if (version === undefined || goVersion === undefined) {
-    throw new Error(
-      `tools/${recipe.module}/go.mod pins no ${version === undefined ? recipe.versionModule : 'Go version'}; it must, since ${name} is built from it`,
-    );
-  }
+  const pinned = (what: string, value: string | undefined): string => {
+    if (value !== undefined) return value;
+    throw new Error(`tools/${recipe.module}/go.mod pins no ${what}; it must, since ${name} is built from it`);
+  };
+  const releaseModule = recipe.releaseModule ?? recipe.versionModule;
+  const version = pinned(recipe.versionModule, versionIn(goMod, recipe.versionModule));
+  const releaseVersion = pinned(releaseModule, versionIn(goMod, releaseModule));
+  const goVersion = pinned('Go version', /^go (\S+)/m.exec(goMod)?.[1]);
   const tags = recipe.tags === undefined ? [] : ['-tags', recipe.tags.join(',')];
   const buildArguments = ['build', '-trimpath', '-v', ...tags, '-ldflags', recipe.linkerFlags(version)];
   const fingerprint = createHash('sha256')
@@ -164,6 +170,7 @@ export function pinnedServer(name: ServerName): PinnedServer {
   return {
     name,
     version,
+    releaseVersion,
     goVersion,
     moduleFolder,
     buildArguments,

@@ -166,7 +166,7 @@ describe('the resolver of servers', () => {
     const { code, stderr } = await machine.resolve(['etdc']).answer;
     expect(code).toBe(64);
     expect(stderr).toBe(
-      `no server is called etdc; there are ${[...SERVER_NAMES, ...PACKAGE_NAMES].join(', ')}\n`,
+      `no server is called etdc; there are ${[...SERVER_NAMES, ...PACKAGE_NAMES].join(', ')}; --pin stands by itself\n`,
     );
   });
 

@@ -1,0 +1,190 @@
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { downloadSettings } from './download-settings.ts';
+import type { Environment } from './go-build.ts';
+
+/** Why a release file cannot be had, in words that fit into a sentence. */
+export class DownloadFailed extends Error {
+  override readonly name = 'DownloadFailed';
+}
+
+/** The connection ended before the answer did. */
+class Cut extends DownloadFailed {}
+
+/** Bytes: a list of checksums has some hundred. */
+const LONGEST_TEXT = 1024 * 1024;
+
+/** Origins of which this process knows that they say nothing: each further file would wait for as long again. */
+const silentOrigins = new Set<string>();
+
+/** Beside a file that is not complete: what it is a part of. */
+const validatorOf = (file: string): string => `${file}.validator`;
+
+/** The hosts that releases lie on, as they are reached from here: through the proxy of the environment, or at a mirror. */
+export class ReleaseHosts {
+  readonly #mirror: string | undefined;
+  readonly #silence: number;
+  readonly #agent: EnvHttpProxyAgent;
+
+  /**
+   * @param environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in small letters as well, and what `downloadSettings` reads.
+   * @throws DownloadFailed for a proxy that cannot be used; ServerUnavailable for a setting that cannot.
+   */
+  constructor(environment: Environment) {
+    const { mirror, silence } = downloadSettings(environment);
+    this.#mirror = mirror;
+    this.#silence = silence;
+    const proxy = (name: string): string => environment[name.toLowerCase()] ?? environment[name] ?? '';
+    const [httpProxy, httpsProxy, noProxy] = [proxy('HTTP_PROXY'), proxy('HTTPS_PROXY'), proxy('NO_PROXY')];
+    for (const [name, value] of Object.entries({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy })) {
+      if (value !== '' && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
+        throw new DownloadFailed(`${name} is "${value}", and has to be a URL such as http://proxy.example:3128`);
+      }
+    }
+    // Silence is watched below, over everything from the name of the host to the last byte.
+    const connect = { timeout: silence };
+    this.#agent = new EnvHttpProxyAgent({ httpProxy, httpsProxy, noProxy, connect, headersTimeout: 0, bodyTimeout: 0 });
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  /** Where a file of a release is asked for here. */
+  addressOf(url: string): string {
+    return this.#mirror === undefined ? url : `${this.#mirror}/${url.replace(/^https:\/\//, '')}`;
+  }
+
+  /** @throws DownloadFailed when it cannot be had, or is too long for a text. */
+  async text(url: string): Promise<string> {
+    return await this.#ask(url, {}, async (response, from, chunks) => {
+      if (response.status !== 200) throw refusal(from, response);
+      const read: Uint8Array[] = [];
+      let length = 0;
+      for await (const chunk of chunks) {
+        length += chunk.length;
+        if (length > LONGEST_TEXT) throw new DownloadFailed(`${from} is longer than ${LONGEST_TEXT} bytes`);
+        read.push(chunk);
+      }
+      return Buffer.concat(read).toString('utf8');
+    });
+  }
+
+  /**
+   * Downloads a file, or what is missing of it from an earlier time, and goes on where a connection is cut, for as long as
+   * every attempt brings some of it.
+   *
+   * @param onBytes told how many bytes are there, and of how many, where the host says so.
+   * @throws DownloadFailed when it cannot be had. What has come is kept for the next time.
+   */
+  async file(url: string, file: string, onBytes: (have: number, of: number | undefined) => void): Promise<void> {
+    for (;;) {
+      const before = await sizeOf(file);
+      try {
+        await this.#rest(url, file, before, onBytes);
+        return;
+      } catch (error) {
+        if (!(error instanceof Cut) || (await sizeOf(file)) <= before) throw error;
+      }
+    }
+  }
+
+  async #rest(url: string, file: string, have: number, onBytes: (have: number, of?: number) => void): Promise<void> {
+    const validator = have === 0 ? '' : await readFile(validatorOf(file), 'utf8').catch(() => '');
+    const range = validator === '' ? {} : { range: `bytes=${have}-`, 'if-range': validator };
+    const isDone = await this.#ask(url, range, async (response, from, chunks) => {
+      const goesOn = response.status === 206;
+      if (response.status === 416 || (goesOn && !startsAt(response, have))) {
+        // There are more bytes here than there, or it sends others: what is here is of no use.
+        await rm(file, { force: true });
+        return false;
+      }
+      if (!goesOn && response.status !== 200) throw refusal(from, response);
+      const handle = await open(file, goesOn ? 'a' : 'w');
+      try {
+        await writeFile(validatorOf(file), strongValidator(response));
+        let size = goesOn ? have : 0;
+        const length = response.headers.get('content-length');
+        const total = length === null ? undefined : size + Number(length);
+        onBytes(size, total);
+        for await (const chunk of chunks) {
+          await handle.writeFile(chunk);
+          size += chunk.length;
+          onBytes(size, total);
+        }
+      } finally {
+        await handle.close();
+      }
+      return true;
+    });
+    if (isDone) return;
+    if (have === 0)
+      throw new DownloadFailed(`${this.addressOf(url)} is answered with parts of it that were not asked for`);
+    await this.#rest(url, file, 0, onBytes);
+  }
+
+  async #ask<Result>(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    read: (response: Response, from: string, chunks: AsyncIterable<Uint8Array>) => Promise<Result>,
+  ): Promise<Result> {
+    const from = this.addressOf(url);
+    const { origin } = new URL(from);
+    const silence = new DownloadFailed(`${origin} did not answer for ${this.#silence / 1000} s`);
+    if (silentOrigins.has(origin)) throw silence;
+    const silent = new AbortController();
+    const timer = setTimeout(() => silent.abort(silence), this.#silence);
+    let hasAnswered = false;
+    async function* chunksOf(response: Response): AsyncIterable<Uint8Array> {
+      for await (const chunk of response.body ?? []) {
+        timer.refresh();
+        yield chunk as Uint8Array;
+      }
+    }
+    try {
+      const response = await fetch(from, {
+        dispatcher: this.#agent,
+        signal: silent.signal,
+        // Bytes are counted, and continued, as they lie on the host.
+        headers: { 'accept-encoding': 'identity', ...headers },
+      });
+      hasAnswered = true;
+      timer.refresh();
+      return await read(response, from, chunksOf(response));
+    } catch (error) {
+      if (error instanceof DownloadFailed && error !== silence) throw error;
+      if (!hasAnswered && silent.signal.aborted) silentOrigins.add(origin);
+      throw new Cut(silent.signal.aborted ? silence.message : `${from}: ${reasonOf(error)}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function refusal(from: string, { status, statusText }: Response): DownloadFailed {
+  return new DownloadFailed(`${from} is answered with ${status} ${statusText}`.trimEnd());
+}
+
+function startsAt(response: Response, have: number): boolean {
+  return response.headers.get('content-range')?.startsWith(`bytes ${have}-`) === true;
+}
+
+/** What `If-Range` may name: an ETag that vouches for every byte, or a date; empty where the host gives neither. */
+function strongValidator({ headers }: Response): string {
+  const etag = headers.get('etag');
+  return etag?.startsWith('"') === true ? etag : (headers.get('last-modified') ?? '');
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** fetch says "fetch failed", and what it was in the cause; several addresses that failed have a code and no message. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
+}
