@@ -85,12 +85,10 @@ conformance: install ## Run the conformance cases of DIR (test/cases)
 mutants: install ## Mutants of the pure decisions, for hours (ARGS='--mutate domain/quota-resize/sizing/round.ts')
 	@nice $(NPM_RUN) mutants -- $(ARGS)
 
-demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself, ARGS=memcached: a cache that scales, ARGS=node-groups: nodes, ARGS=lights-out: a night)
-	@$(NPM_RUN) servers >/dev/null
+demo: install ## The main job on a real cluster and a real git repository (DOWNLOAD=1 takes official servers instead of building them; ARGS=--exit ends by itself, ARGS=memcached: a cache that scales, ARGS=node-groups: nodes, ARGS=lights-out: a night)
 	@$(NPM_RUN) demo -- $(ARGS)
 
 dev: install ## The servers, worker and starter, restarted when the source changes
-	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) dev -- $(ARGS)
 
 clean: ## Remove what was installed here; the built servers stay in the cache

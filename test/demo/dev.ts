@@ -1,10 +1,12 @@
 /** `make dev`: the servers and processes of the demo, with worker and starter restarted when the source changes. */
 import { fileURLToPath } from 'node:url';
+import { ensureServers } from '../../tools/resolver/ensure-servers.ts';
 import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import type { Stack } from '../kernel/stack/stack.ts';
-import { INTERRUPTED, interruptSignal, untilAborted } from './interrupt.ts';
+import { INTERRUPTED, interruptSignal, unlessInterrupted, untilAborted } from './interrupt.ts';
 import { addresses, readSwitches, startDemoServers } from './servers.ts';
 import { type ProcessName, watchSource } from './source-watch.ts';
+import { KUBERNETES_AND_TEMPORAL } from './story.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PROCESSES: readonly ProcessName[] = ['worker', 'starter'];
@@ -17,6 +19,7 @@ let restarting: Promise<void> | undefined;
 let stack: Stack | undefined;
 
 try {
+  await unlessInterrupted({ interrupt }, async () => await ensureServers(KUBERNETES_AND_TEMPORAL));
   console.log('Starting Kubernetes, Temporal, a Git forge, and Headroom');
   const sayUntilUp = (message: string) => (stack === undefined ? say(message) : undefined);
   stack = await startDemoServers({ log: sayUntilUp, interrupt, headroom: false });

@@ -32,6 +32,17 @@ export async function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Ends the process at an interrupt before everything is started: what it has started goes with it. */
+export async function unlessInterrupted<Parts>(
+  { interrupt }: { readonly interrupt: AbortSignal },
+  start: () => Promise<Parts>,
+): Promise<Parts> {
+  const interrupted = untilAborted(interrupt).then(() => 'interrupted' as const);
+  const parts = await Promise.race([start(), interrupted]);
+  if (parts === 'interrupted') process.exit(INTERRUPTED);
+  return parts;
+}
+
 /** Waits so many milliseconds, or until the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});

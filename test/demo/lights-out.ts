@@ -7,7 +7,7 @@ import { LightsOutCluster, startLightsOutPlane } from '../lights-out/cluster.ts'
 import { headroom } from '../starter/run-program.ts';
 import { pause } from './interrupt.ts';
 import { planeStory } from './plane-story.ts';
-import type { Teller } from './story.ts';
+import { KUBERNETES_AND_TEMPORAL, type Teller } from './story.ts';
 
 const SCHEDULE = 'nights';
 const NAMESPACE = 'shop';
@@ -23,6 +23,7 @@ const EVERY_MS = 500;
 /** It succeeds when everything that slept is what it was, and what a person woke in the night was left. */
 export const lightsOutStory = planeStory({
   opening: 'Starting Kubernetes, Temporal, and Headroom',
+  servers: KUBERNETES_AND_TEMPORAL,
   startPlane: async () => await startLightsOutPlane({ ownServers: true }),
   serversAreUp: 'Kubernetes and Temporal are up',
   workflowId: lightsOutId({ cluster: CLUSTER, schedule: SCHEDULE }),

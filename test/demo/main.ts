@@ -2,18 +2,21 @@
  * `make demo`: a story on real servers, told as it happens. The main job, with `memcached` a cache that scales, with `node-groups`
  * nodes that come and go, or with `lights-out` one night of a schedule. `--exit` ends it with 0 (it went as it should) or 1.
  */
-import { INTERRUPTED, interruptSignal, untilAborted } from './interrupt.ts';
+import { ensureServers } from '../../tools/resolver/ensure-servers.ts';
+import { INTERRUPTED, interruptSignal, unlessInterrupted, untilAborted } from './interrupt.ts';
 import { readSwitches } from './servers.ts';
 import type { RunningStory, Story } from './story.ts';
 
 const args = readSwitches(['memcached', 'node-groups', 'lights-out', '--exit']);
-const started = Date.now();
 const interrupt = interruptSignal();
+let started = Date.now();
 let running: RunningStory | undefined;
 
 try {
-  const { opening, start } = await chosen();
+  const { opening, servers, start } = await chosen();
+  await unlessInterrupted({ interrupt }, async () => await ensureServers(servers));
   console.log(opening);
+  started = Date.now();
   running = await start({ log, interrupt });
   const { succeeded, addresses } = await running.tell();
   if (interrupt.aborted) process.exitCode = INTERRUPTED;

@@ -10,9 +10,9 @@ import { MemcachedCluster, startMemcachedPlane } from '../memcached/cluster.ts';
 import { onThisMachine } from '../memcached/kubelet/addresses.ts';
 import { type Kubelet, startKubelet } from '../memcached/kubelet/kubelet.ts';
 import { TextClient } from '../memcached/text-client.ts';
-import { pause } from './interrupt.ts';
-import { addressesOf, startPrograms, stoppedOnFailure, unlessInterrupted } from './plane-story.ts';
-import type { Story, Teller } from './story.ts';
+import { pause, unlessInterrupted } from './interrupt.ts';
+import { addressesOf, startPrograms, stoppedOnFailure } from './plane-story.ts';
+import { KUBERNETES_AND_TEMPORAL, type Story, type Teller } from './story.ts';
 
 /** The Memcached and its namespace. */
 const NAME = 'sessions';
@@ -46,6 +46,7 @@ interface Parts {
 /** It succeeds when there were two servers, then five, then two again, one less at a time. */
 export const memcachedStory: Story = {
   opening: 'Starting Kubernetes with its autoscaler, Temporal, and Headroom',
+  servers: [...KUBERNETES_AND_TEMPORAL, 'memcached_exporter', 'memcached'],
   start: async (teller) => {
     const parts = await unlessInterrupted(teller, async () => await startParts(teller));
     return {

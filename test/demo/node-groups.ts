@@ -7,7 +7,7 @@ import { NodeGroupCluster, startNodeGroupPlane } from '../node-group/headroom/cl
 import { pause } from './interrupt.ts';
 import { NodeBill } from './node-bill.ts';
 import { planeStory } from './plane-story.ts';
-import type { Teller } from './story.ts';
+import { KUBERNETES_AND_TEMPORAL, type Teller } from './story.ts';
 
 const GROUP = 'shop';
 const NAMESPACE = 'web';
@@ -36,6 +36,7 @@ const deployment: V1Deployment = {
 /** It succeeds when three nodes came for 40 pods, in one request, and all of them went after the pods. */
 export const nodeGroupsStory = planeStory({
   opening: 'Starting Kubernetes with its scheduler and kwok, Temporal, and Headroom',
+  servers: [...KUBERNETES_AND_TEMPORAL, 'kube-scheduler', 'kwok'],
   startPlane: async () => await startNodeGroupPlane({ ownServers: true }),
   serversAreUp: 'Kubernetes, without a single node, and Temporal are up',
   workflowId: nodeGroupId({ cluster: CLUSTER, group: GROUP }),

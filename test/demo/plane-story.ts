@@ -1,11 +1,12 @@
 /** What the stories that are told on a plane have in common. */
 import { logTail } from '../kernel/servers/supervised-process.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { INTERRUPTED, untilAborted } from './interrupt.ts';
+import { unlessInterrupted } from './interrupt.ts';
 import type { Story, Teller } from './story.ts';
 
 export interface PlaneStory {
   readonly opening: string;
+  readonly servers: Story['servers'];
   readonly startPlane: () => Promise<HeadroomPlane>;
   /** A line for when the servers are up. */
   readonly serversAreUp: string;
@@ -16,9 +17,10 @@ export interface PlaneStory {
 }
 
 /** A story with a worker and a starter, whose last lines are shown where it does not go as it should. */
-export function planeStory({ opening, startPlane, serversAreUp, workflowId, tell }: PlaneStory): Story {
+export function planeStory({ opening, servers, startPlane, serversAreUp, workflowId, tell }: PlaneStory): Story {
   return {
     opening,
+    servers,
     start: async (teller) => {
       const plane = await unlessInterrupted(teller, async () => {
         const started = await startPlane();
@@ -38,17 +40,6 @@ export function planeStory({ opening, startPlane, serversAreUp, workflowId, tell
       };
     },
   };
-}
-
-/** Ends the process at an interrupt before everything is started: the servers go with it. */
-export async function unlessInterrupted<Parts>(
-  { interrupt }: Pick<Teller, 'interrupt'>,
-  start: () => Promise<Parts>,
-): Promise<Parts> {
-  const interrupted = untilAborted(interrupt).then(() => 'interrupted' as const);
-  const parts = await Promise.race([start(), interrupted]);
-  if (parts === 'interrupted') process.exit(INTERRUPTED);
-  return parts;
 }
 
 /** Stops the plane where what is started on it fails. */

@@ -9,7 +9,7 @@ import type { Stack } from '../kernel/stack/stack.ts';
 import { createDeployment, hardOf, podCount } from '../kernel/stack/workloads.ts';
 import { pause } from './interrupt.ts';
 import { addresses, startDemoServers, target } from './servers.ts';
-import type { Story, Teller } from './story.ts';
+import { KUBERNETES_AND_TEMPORAL, type Story, type Teller } from './story.ts';
 import { openedBy } from '../kernel/forge/opening.ts';
 
 const REPLICAS = 6;
@@ -19,6 +19,7 @@ const STORY_MS = 120_000;
 /** It succeeds when 6 of 6 pods came after one pull request. */
 export const quotaResizeStory: Story = {
   opening: 'Starting Kubernetes, Temporal, a Git forge, and Headroom',
+  servers: KUBERNETES_AND_TEMPORAL,
   start: async (teller) => {
     const stack = await startDemoServers(teller);
     return {

@@ -1,7 +1,7 @@
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { INTERRUPTED, untilAborted } from './interrupt.ts';
+import { unlessInterrupted } from './interrupt.ts';
 import { demoFiles } from './repository.ts';
 
 const CLUSTER = 'demo';
@@ -20,25 +20,25 @@ export async function startDemoServers(options: {
   readonly headroom?: boolean;
 }): Promise<Stack> {
   const processes = options.headroom === false ? 0 : 1;
-  const starting = startStack({
-    ownServers: true,
-    cluster: CLUSTER,
-    files: demoFiles,
-    forge: { checks: 'pass', checkDelayMs: 1500, validate: false },
-    env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_CHECKS_POLL_MIN: '500ms',
-      HEADROOM_SYNC_POLL: '500ms',
-    },
-    workers: processes,
-    starters: processes,
-    log: options.log,
-  });
-  const interrupted = untilAborted(options.interrupt).then(() => 'interrupted' as const);
-  const started = await Promise.race([starting, interrupted]);
-  if (started === 'interrupted') process.exit(INTERRUPTED);
-  return started;
+  return await unlessInterrupted(
+    options,
+    async () =>
+      await startStack({
+        ownServers: true,
+        cluster: CLUSTER,
+        files: demoFiles,
+        forge: { checks: 'pass', checkDelayMs: 1500, validate: false },
+        env: {
+          HEADROOM_MODE: 'propose',
+          ENABLE_AUTO_MERGE: 'true',
+          HEADROOM_CHECKS_POLL_MIN: '500ms',
+          HEADROOM_SYNC_POLL: '500ms',
+        },
+        workers: processes,
+        starters: processes,
+        log: options.log,
+      }),
+  );
 }
 
 /** Where to look, for people: one address a line. */

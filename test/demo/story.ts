@@ -1,4 +1,13 @@
 /** What the stories of the demo have in common. */
+import type { ExecutableName } from '../../tools/resolver/ensure-servers.ts';
+
+/** A control plane and Temporal, which every story needs. */
+export const KUBERNETES_AND_TEMPORAL = [
+  'temporal',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+] as const satisfies readonly ExecutableName[];
 
 export interface Teller {
   /** A line with the seconds since the start. */
@@ -9,6 +18,8 @@ export interface Teller {
 export interface Story {
   /** What is started, in one line. */
   readonly opening: string;
+  /** What it needs of this machine: no other server is built for it. */
+  readonly servers: readonly ExecutableName[];
   /** Starts the servers. */
   readonly start: (teller: Teller) => Promise<RunningStory>;
 }
