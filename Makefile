@@ -7,10 +7,10 @@ NPM_RUN := npm run --silent
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 # A copy of the lock file that node_modules was installed from.
 INSTALLED_LOCK := node_modules/.installed-lock.json
-# While npm installs, Go fetches the sources of the servers, for the commands that need these and on a machine that has not
-# built them. It goes on beside the first build; where it fails, that build says why.
-FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes kwok kustomize helm memcached-exporter; do \
-	    (cd tools/$$tool && go list -deps tool); done >/dev/null 2>&1 &
+# The folders of tools/ whose Go modules are fetched while npm installs, for the commands that start servers. DOWNLOAD=1 may do
+# without them.
+GO_MODULES =
+BESIDE_NPM = $(if $(and $(GO_MODULES),$(filter-out 1,$(or $(DOWNLOAD),0))),sh tools/resolver/beside-npm.sh $(GO_MODULES) >/dev/null 2>&1 &)
 ARGS ?=
 DIR ?= test/cases
 
@@ -20,16 +20,17 @@ DIR ?= test/cases
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-servers integration test test-all chaos long bench demo dev: BESIDE_INSTALL = $(FETCH_GO)
+demo dev: GO_MODULES = etcd temporal kubernetes
+servers integration test test-all chaos long bench: GO_MODULES = etcd temporal kubernetes kwok kustomize helm memcached-exporter
 
 install: ## Install the npm packages, if the lock file has changed since the last time
 	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
 	  echo 'Installing npm packages'; \
-	  $(BESIDE_INSTALL) \
+	  $(BESIDE_NPM) \
 	  $(NPM_INSTALL) && \
 	  cp package-lock.json $(INSTALLED_LOCK); }
 
-servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kwok, kustomize, Helm, memcached and its exporter (with Go, about 14 minutes once)
+servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kwok, kustomize, Helm, memcached and its exporter (with Go, about 12 minutes once)
 	@$(NPM_RUN) servers
 	@$(NPM_RUN) servers -- memcached
 
