@@ -6,7 +6,7 @@ import { type ReadMemcached, readMemcached } from '../../domain/memcached/api/re
 import { type ChildKind, childName } from '../../domain/memcached/children/children.ts';
 import { passedOn } from '../../domain/memcached/children/managed-fields.ts';
 import type { MemcachedObservation } from '../../domain/memcached/decide/observation.ts';
-import { writeEvent, type WriteResult } from '../../domain/memcached/plan/events.ts';
+import { writeEvent, writeResult, type WriteResult } from '../../domain/memcached/plan/events.ts';
 import { type LiveObject, uidOf } from '../../domain/memcached/plan/live.ts';
 import { observationOf } from '../../domain/memcached/plan/observe.ts';
 import { planOf, type Step } from '../../domain/memcached/plan/plan.ts';
@@ -84,7 +84,7 @@ async function written(options: EnsureOptions, target: MemcachedTarget, seen: Se
     step.kind === 'scale'
       ? await applyReplicas(kubernetes, target, before === null ? '' : uidOf(before), step.replicas)
       : await applyChild(kubernetes, target, { ...step, kind: step.child });
-  await report(options, seen.memcached, child, resultOf(before, answer), answer);
+  await report(options, seen.memcached, child, writeResult(before, answer), answer);
   return withChild(seen, child, answer);
 }
 
@@ -104,11 +104,6 @@ async function takeOver(
 
 function withChild(seen: Seen, child: ChildKind, live: LiveObject | null): Seen {
   return { ...seen, children: { ...seen.children, [child]: live } };
-}
-
-function resultOf(before: LiveObject | null, after: LiveObject): WriteResult {
-  if (before === null) return 'created';
-  return before.metadata?.['resourceVersion'] === after.metadata?.['resourceVersion'] ? 'unchanged' : 'updated';
 }
 
 /** Metrics and an Event; an Event that cannot be written stops nothing. */

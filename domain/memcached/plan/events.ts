@@ -1,7 +1,14 @@
 import type { ChildKind } from '../children/children.ts';
+import type { LiveObject } from './live.ts';
 
 /** What became of an object, as metrics count it. */
 export type WriteResult = 'created' | 'updated' | 'unchanged';
+
+/** What a write did to an object; null where there was none before. */
+export function writeResult(before: LiveObject | null, after: LiveObject): WriteResult {
+  if (before === null) return 'created';
+  return before.metadata?.['resourceVersion'] === after.metadata?.['resourceVersion'] ? 'unchanged' : 'updated';
+}
 
 /** The Event of a write; null where nothing was written. */
 export function writeEvent(
