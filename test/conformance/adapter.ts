@@ -1,5 +1,6 @@
 /** How one kind of conformance case is run through the domain, and how its answer is judged. */
 import * as z from 'zod';
+import { unknownKeys } from './unknown-keys.ts';
 
 /** The kind of an entry that names none. */
 export const UNNAMED_KIND = 'message';
@@ -41,6 +42,11 @@ export class UnknownShape extends Error {}
 /** A case that Headroom has no answer to; the message says why. It is counted apart from those that pass or fail. */
 export class NotApplicable extends Error {}
 
+/** For a case with a key that its adapter does not read, such as `.pods[].colour`. */
+export function unknownKey(part: 'input' | 'expected', key: string): NotApplicable {
+  return new NotApplicable(`no adapter reads ${part}${key.startsWith('.') || key.startsWith('[') ? '' : '.'}${key}`);
+}
+
 /** Stands in an answer for what Headroom does not know: the key is not compared, and the report says so. */
 export class NotCompared {
   readonly why: string;
@@ -57,6 +63,18 @@ export const LATER_STRATEGY = 'the shrinking headroom strategy is a later one';
 export function notApplicable(why: string): Adapter {
   return () => {
     throw new NotApplicable(why);
+  };
+}
+
+/** An adapter for a kind of which the sample has no case: another shape than it reads says nothing of Headroom. */
+export function unsampled(adapterOfKind: Adapter): Adapter {
+  return (testCase) => {
+    try {
+      return adapterOfKind(testCase);
+    } catch (error) {
+      if (error instanceof UnknownShape) throw new NotApplicable(`the sample has no such case: ${error.message}`);
+      throw error;
+    }
   };
 }
 
@@ -93,26 +111,38 @@ function without(value: unknown, keys: ReadonlySet<string>): unknown {
   return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key))) : value;
 }
 
+/** Reads a part of a case. A key that the schema does not have makes the case not applicable, whatever else is wrong. */
+function read<T>(part: 'input' | 'expected', schema: z.ZodType<T>, value: unknown): () => T {
+  const { data, error } = schema.safeParse(value);
+  const [unknown] = error === undefined ? [] : unknownKeys(error.issues);
+  if (unknown !== undefined) throw unknownKey(part, unknown);
+  return () => {
+    if (error !== undefined) throw new UnknownShape(`${part}: ${z.prettifyError(error).replaceAll(/\s+/g, ' ')}`);
+    return data;
+  };
+}
+
 /**
- * An adapter that reads the input by a schema, computes the answer and compares it.
+ * An adapter that reads a case by two schemas, which are strict at every level, computes the answer and compares it.
  *
- * @throws {UnknownShape} from the adapter, when the input does not have the shape that the kind has here.
- * @throws {NotApplicable} from the adapter, when nothing of what is expected can be compared.
+ * @throws {NotApplicable} from the adapter, when a key of the case is in neither schema, or when nothing of what is expected
+ *   can be compared.
+ * @throws {UnknownShape} from the adapter, when the case does not otherwise have the shape that the kind has here.
  */
-export function adapter<Input>(
-  schema: z.ZodType<Input>,
-  compute: (input: Input, expected: unknown) => unknown,
+export function adapter<Input, Expected>(
+  inputs: z.ZodType<Input>,
+  expectations: z.ZodType<Expected>,
+  compute: (input: Input, expected: Expected) => unknown,
   same: Comparison,
   deviations: readonly Deviation<Input>[] = [],
 ): Adapter {
   return (testCase) => {
-    const { data: input, error } = schema.safeParse(withoutNulls(testCase.input));
-    if (error !== undefined) {
-      throw new UnknownShape(z.prettifyError(error).replaceAll(/\s+/g, ' '));
-    }
-    const answer = compute(input, testCase.expected);
-    const deviation = deviations.find((rule) => rule.applies(input, testCase.expected));
-    const wanted = deviation?.expected(input, testCase.expected) ?? testCase.expected;
+    const readInput = read('input', inputs, withoutNulls(testCase.input));
+    const readExpected = read('expected', expectations, testCase.expected);
+    const [input, stated] = [readInput(), readExpected()];
+    const answer = compute(input, stated);
+    const deviation = deviations.find((rule) => rule.applies(input, stated));
+    const wanted = deviation?.expected(input, stated) ?? stated;
     const left = Object.entries(isRecord(answer) ? answer : {}).flatMap(([key, value]) =>
       value instanceof NotCompared && isRecord(wanted) && key in wanted ? [[key, value.why] as const] : [],
     );

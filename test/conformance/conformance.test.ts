@@ -85,6 +85,7 @@ describe('the kinds of quotas', () => {
     const lines = runConformance(SAMPLE).lines.filter((line) => /: quota /.test(line));
     const kinds = lines.map((line) => /^not applicable: quota (\w+):/.exec(line)?.[1] ?? line);
     expect(kinds.toSorted()).toEqual([
+      expect.stringMatching(/^not compared: quota discoverySync workersBlocked: /),
       'objectCountHandles',
       'podHandles',
       'quotaDifference',
@@ -138,7 +139,7 @@ describe('the kinds of the resizer', () => {
         lifecycle({ ...full, used: { pods: '1' }, openPrFound: 0, createdPr: 7 }, { createCalls: 0, leasePr: 0 }),
       ],
     });
-    expect(lines).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/^not compared: quota-resize-x pr-lifecycle findCalls: /)]);
     expect({ passed, failed }).toEqual({ passed: 5, failed: 0 });
   });
 });
@@ -181,11 +182,37 @@ describe('the command', () => {
   it('takes a case of a known kind that it cannot read as failed', () => {
     const { lines, passed, failed } = report({
       'event.json': [{ message: 'x', expected: { class: 'cosmicRay' } }],
-      'lights-out.json': [{ kind: 'batcher', input: { teapots: 3 }, expected: { batchSizes: [3] } }],
+      'lights-out.json': [{ kind: 'batcher', input: { workloads: 'three' }, expected: { batchSizes: [3] } }],
     });
-    expect(lines[0]).toBe("unknown shape: event message: input 'x': class cosmicRay");
-    expect(lines[1]).toMatch(/^unknown shape: lights-out batcher: input \{ teapots: 3 \}: /);
+    expect(lines[0]).toMatch(/^unknown shape: event message: input 'x': expected: .* at class$/);
+    expect(lines[1]).toMatch(/^unknown shape: lights-out batcher: input \{ workloads: 'three' \}: input: /);
     expect({ passed, failed }).toEqual({ passed: 0, failed: 2 });
+  });
+
+  it('neither passes nor fails a case with a key that no adapter reads, and counts it with the name of the key', () => {
+    const pods = (more: object) => ({
+      kind: 'drain-filter',
+      input: { pods: [{ name: 'a' }, { name: 'b', ...more }] },
+      expected: { evict: ['a', 'b'] },
+    });
+    const batches = (input: object, expected: object) => ({ kind: 'batcher', input, expected });
+    const outcome = report({
+      'node-group.json': [pods({}), pods({ colour: 'red' }), pods({ colour: 'blue', phase: 7 })],
+      'lights-out.json': [
+        batches({ workloads: 3, teapots: 1 }, { batchSizes: [3] }),
+        batches({ workloads: 3 }, { batchSizes: [3], delay: '30s' }),
+      ],
+    });
+    expect(outcome).toEqual({
+      lines: [
+        'not applicable: lights-out batcher: no adapter reads input.teapots, 1 not run',
+        'not applicable: lights-out batcher: no adapter reads expected.delay, 1 not run',
+        'not applicable: node-group drain-filter: no adapter reads input.pods[].colour, 2 not run',
+      ],
+      passed: 1,
+      failed: 0,
+      notApplicable: 4,
+    });
   });
 
   it('says which keys of a case it did not compare, and compares the others', () => {

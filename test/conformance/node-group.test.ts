@@ -85,6 +85,37 @@ describe('the forms of cases of node groups', () => {
     expect(blocked({ matching: { default: 3 }, topologyKey: 'topology.kubernetes.io/zone' })).toBe('false');
   });
 
+  it('have pods that keep one another off their nodes', () => {
+    const blocked = (readyNodes: number, remove: number, podsWithHostnameAntiAffinity: number) => {
+      const input = { readyNodes, remove, podsWithHostnameAntiAffinity };
+      return answer('safety-anti-affinity', input, { blocked: true });
+    };
+    expect([blocked(3, 1, 3), blocked(2, 1, 2), blocked(4, 2, 3)]).toEqual(['true', 'true', 'true']);
+    expect([blocked(3, 1, 2), blocked(3, 1, 1), blocked(4, 2, 2)]).toEqual(['false', 'false', 'false']);
+  });
+
+  it('have pods that the kubelet makes, by their owner or by a flag of their own', () => {
+    const pods = [
+      { name: 'a', owner: 'mirror' },
+      { name: 'b', owner: 'Node' },
+      { name: 'c', static: true },
+      { name: 'd', owner: 'ReplicaSet' },
+      { name: 'e' },
+    ];
+    expect(answer('drain-filter', { pods }, { evict: ['d', 'e'] })).toBe('true');
+  });
+
+  it('have limits of phases that are those of Headroom, or say nothing of it', () => {
+    const late = (timeoutMinutes: number) =>
+      answer(
+        'lifecycle-timeout',
+        { phase: 'Provisioning', createdAgeMinutes: 11, timeoutMinutes },
+        { phase: 'Failed' },
+      );
+    expect(late(10)).toBe('true');
+    expect(() => late(20)).toThrow(NotApplicable);
+  });
+
   it('have machines in time, machines that are gone, and requests that fail', () => {
     const waiting = { phase: 'Provisioning', requeue: true };
     expect(answer('lifecycle-timeout', { phase: 'Provisioning', createdAgeMinutes: 5 }, waiting)).toBe('true');

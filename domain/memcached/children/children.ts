@@ -159,7 +159,7 @@ function disruptionBudget(memcached: Memcached): Body | null {
 }
 
 /** minAvailable, else maxUnavailable, else one pod stays. */
-export function budgetLimit({
+function budgetLimit({
   minAvailable,
   maxUnavailable,
 }: {

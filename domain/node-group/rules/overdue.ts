@@ -2,7 +2,7 @@ import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import type { Machine } from '../model/node-group.ts';
 
 /** The time limits of the VPSie autoscaler, in minutes from the beginning of the phase. */
-const LIMITS: Partial<Record<Machine['phase'], number>> = { Provisioning: 10, Joining: 15 };
+export const PHASE_MINUTES: Partial<Record<Machine['phase'], number>> = { Provisioning: 10, Joining: 15 };
 
 const COMING: ReadonlySet<Machine['phase']> = new Set(['Pending', 'Provisioning', 'Provisioned', 'Joining']);
 
@@ -17,7 +17,7 @@ export function overdueReason(
   now: EpochMs,
 ): string | null {
   if (!COMING.has(phase)) return null;
-  const limit = LIMITS[phase];
+  const limit = PHASE_MINUTES[phase];
   if (limit !== undefined && now - phaseSince >= limit * MINUTE_MS) {
     return `it was ${phase} for longer than the timeout of ${limit} minutes`;
   }

@@ -16,7 +16,19 @@ import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
 import { sameExpectedKeys, sameJson } from '../compare.ts';
 import { ceilOf, exactValues, nanoOfDecimal } from './exact-decimal.ts';
 
-const pair = z.object({ a: z.string(), b: z.string() });
+const pair = z.strictObject({ a: z.string(), b: z.string() });
+const text = z.string();
+
+const parts = z
+  .strictObject({
+    string: text,
+    format: text,
+    exactDecimal: text,
+    valueCeil: text,
+    milliValueCeil: text,
+    canonicalAfterArithmetic: text,
+  })
+  .partial();
 
 function parsed(text: string): unknown {
   const quantity = parseQuantity(text);
@@ -32,7 +44,7 @@ function parsed(text: string): unknown {
 
 /** The same in every key that is expected; the exact decimal by its value, however many zeros Go happens to print. */
 function sameParsed(expected: unknown, got: unknown): boolean {
-  const { exactDecimal, ...rest } = z.looseObject({ exactDecimal: z.string().optional() }).parse(expected);
+  const { exactDecimal, ...rest } = parts.parse(expected);
   const exact = exactDecimal === undefined ? {} : { exactDecimal: `${nanoOfDecimal(exactDecimal)}n` };
   return sameExpectedKeys({ ...rest, ...exact }, got);
 }
@@ -71,25 +83,27 @@ function decoded(json: string): unknown {
 }
 
 /** A number that Go may print with a suffix or without: `{unscaled, exponent10}` is compared by its value. */
-const rounded = z.object({ unscaled: z.string(), exponent10: z.number(), exact: z.boolean() });
+const rounded = z.strictObject({ unscaled: z.string(), exponent10: z.number(), exact: z.boolean() });
 
 export const quantityKinds: Readonly<Record<string, Adapter>> = {
-  parse: adapter(z.string(), parsed, sameParsed, [exactValues]),
-  parseError: adapter(z.string(), (text) => errorOf(() => parsed(text)), sameJson),
+  parse: adapter(text, parts, parsed, sameParsed, [exactValues]),
+  parseError: adapter(text, z.strictObject({ error: text }), (written) => errorOf(() => parsed(written)), sameJson),
   format: adapter(
-    z.object({
+    z.strictObject({
       unscaled: z.string(),
       exponent10: z.number(),
       format: z.enum(['DecimalSI', 'BinarySI', 'DecimalExponent']),
     }),
+    z.strictObject({ string: text }),
     ({ unscaled, exponent10, format }) => ({
       string: formatQuantity(scaledQuantity(BigInt(unscaled), exponent10, format)),
     }),
     sameJson,
   ),
-  cmp: adapter(pair, ({ a, b }) => compareQuantities(parseQuantity(a), parseQuantity(b)), sameJson),
+  cmp: adapter(pair, z.number(), ({ a, b }) => compareQuantities(parseQuantity(a), parseQuantity(b)), sameJson),
   roundUp: adapter(
-    z.object({ quantity: z.string(), scale10: z.number() }),
+    z.strictObject({ quantity: z.string(), scale10: z.number() }),
+    rounded,
     ({ quantity, scale10 }) => {
       const exact = parseQuantity(quantity);
       const up = roundUp(exact, scale10);
@@ -101,11 +115,17 @@ export const quantityKinds: Readonly<Record<string, Adapter>> = {
     },
   ),
   scaledValueCeil: adapter(
-    z.object({ quantity: z.string(), toSuffix: z.string() }),
+    z.strictObject({ quantity: z.string(), toSuffix: z.string() }),
+    z.union([z.number(), text]),
     ({ quantity, toSuffix }) => `${scaledValue(parseQuantity(quantity), suffixExponent(toSuffix))}`,
     (expected, got) => String(expected) === got,
   ),
-  add: adapter(pair, ({ a, b }) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b))), sameJson),
-  sub: adapter(pair, ({ a, b }) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b))), sameJson),
-  jsonDecode: adapter(z.string(), decoded, sameJson),
+  add: adapter(pair, text, ({ a, b }) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b))), sameJson),
+  sub: adapter(
+    pair,
+    text,
+    ({ a, b }) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b))),
+    sameJson,
+  ),
+  jsonDecode: adapter(text, text, decoded, sameJson),
 };

@@ -9,9 +9,9 @@ import {
   previousRun,
 } from '../../../domain/lights-out/schedule/cron.ts';
 import { periodAt, timingProblems } from '../../../domain/lights-out/schedule/period.ts';
-import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
+import { type Adapter, adapter } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
-import { probed, refusedCron, refusedSchedule, sensiblePeriod } from './deviations.ts';
+import { askedOfPeriod, dialect, probed, refusedCron, refusedSchedule, sensiblePeriod } from './deviations.ts';
 
 /** None, and an empty one, is UTC. */
 const timezone = z
@@ -19,14 +19,14 @@ const timezone = z
   .default('')
   .transform((zone) => (zone === '' ? 'UTC' : zone));
 
-const periodInput = z.object({
+const periodInput = z.strictObject({
   upscale: z.string(),
   downscale: z.string(),
   timezone,
   now: z.iso.datetime({ offset: true }),
   exceptions: z
     .array(
-      z.object({
+      z.strictObject({
         from: z.string(),
         to: z.string().optional(),
         state: z.enum(['Up', 'Down']),
@@ -75,23 +75,17 @@ function periodOf({ upscale, downscale, timezone, now, exceptions }: PeriodInput
   };
 }
 
-/** What `periodOf` may be asked; anything else is in words that nobody here knows. */
-const ASKED = /^(?:state|since|next|reject|error|(?:last|next)(?:Up|Down)|next(?:Up|Down)scale(?:Time)?)$/;
-
-/** The same for every key that is expected, moments as moments. */
+/** Every key of what is expected, moments as moments. */
 function samePeriod(expected: unknown, got: unknown): boolean {
   const record = z.record(z.string(), z.unknown()).parse(got);
-  const wanted = probed.safeParse(expected).data?.sensible ?? expected;
-  return Object.entries(z.record(z.string(), z.unknown()).parse(wanted)).every(([key, value]) => {
-    if (!ASKED.test(key)) throw new UnknownShape(`expected has ${key}`);
+  const { data } = probed.safeParse(expected);
+  return Object.entries(z.record(z.string(), z.unknown()).parse(data?.sensible ?? expected)).every(([key, value]) => {
     const read = typeof value === 'string' ? Date.parse(value) : Number.NaN;
     return sameJson(Number.isNaN(read) ? value : moment(read), record[key]);
   });
 }
 
-const dialectInput = z.object({ expr: z.string(), timezone });
-
-const answer = z.object({ upstream: z.string() });
+const dialectInput = z.strictObject({ expr: z.string(), timezone });
 
 /** The pattern that the words of an answer name: `accept = 1,3` and `accept (N/s = N-59/s)` for one field, else none. */
 const MEANING = /^accept \(?(?:(\S+) )?= ([^\s)]+)/;
@@ -119,15 +113,17 @@ function parsed(text: string): Cron5 | null {
 }
 
 /** `accept` or `reject`, and whether the meaning is the one that the case names. */
-function dialectOf({ expr, timezone }: z.infer<typeof dialectInput>, expected: unknown): unknown {
+function dialectOf(
+  { expr, timezone }: z.infer<typeof dialectInput>,
+  { upstream: words }: z.infer<typeof dialect>,
+): unknown {
   const problem = cronProblem(expr, timezone);
   if (problem !== null) return { verdict: 'reject', problem };
-  const words = answer.safeParse(expected).data?.upstream ?? '';
   return { verdict: 'accept', meansIt: meansIt(expr, parseCron(expr), words) };
 }
 
 function sameVerdict(expected: unknown, got: unknown): boolean {
-  const { upstream } = answer.parse(expected);
+  const { upstream } = dialect.parse(expected);
   const { verdict, meansIt: same = true } = z
     .object({ verdict: z.string(), meansIt: z.boolean().optional() })
     .parse(got);
@@ -135,6 +131,9 @@ function sameVerdict(expected: unknown, got: unknown): boolean {
 }
 
 export const lightsOutPeriodKinds: Readonly<Record<string, Adapter>> = {
-  period: adapter(periodInput, periodOf, samePeriod, [refusedSchedule, sensiblePeriod]),
-  'cron-dialect': adapter(dialectInput, dialectOf, sameVerdict, [refusedCron]),
+  period: adapter(periodInput, z.union([probed, askedOfPeriod]), periodOf, samePeriod, [
+    refusedSchedule,
+    sensiblePeriod,
+  ]),
+  'cron-dialect': adapter(dialectInput, dialect, dialectOf, sameVerdict, [refusedCron]),
 };

@@ -46,6 +46,9 @@ describe('what the lights-out cases may ask beyond the sample', () => {
       'keeps-pods',
     ],
     ['upscale', { replicas: 0 }, { replicas: 1, skipped: true }, 'disagrees'],
+    ['downscale', {}, { 'managed-by label': 'dev-schedule', 'original-replicas removed': false }, 'agrees'],
+    ['downscale', {}, { 'annotations and label removed': false, 'label absent': false }, 'agrees'],
+    ['upscale', { replicas: 0 }, { 'annotations removed': true, 'managed-by annotation cleared': true }, 'agrees'],
   ])('%s of a Deployment with %j comes to %j: %s', (direction, input, expected, wanted) => {
     expect(outcome('scaler-deployment', { direction, schedule: 'dev-schedule', ...input }, expected)).toBe(wanted);
     expect(outcome('scaler-statefulset', { direction, schedule: 'dev-schedule', ...input }, expected)).toBe(wanted);
@@ -136,6 +139,8 @@ describe('what the lights-out cases may ask beyond the sample', () => {
     expect(outcome('code-reading', input, { Ready: 'True', requeue: 'next transition' })).toBe('failure-is-shown');
     expect(outcome('code-reading', input, { Ready: 'False', requeue: 'retry' })).toBe('agrees');
     expect(outcome('code-reading', input, { Ready: 'False', requeue: 'never' })).toBe('disagrees');
+    const more = { 'two updates fail (403)': true };
+    expect(outcome('code-reading', more, { Ready: 'True', requeue: 'next transition' })).toBe('failure-is-shown');
   });
 
   it('is what an absent field means', () => {
@@ -146,10 +151,18 @@ describe('what the lights-out cases may ask beyond the sample', () => {
     expect(outcome('code-reading', absent('replicas', 'up'), { skipped: true })).toBe('agrees');
   });
 
-  it('is an error where its shape is not known, and not applicable where it is prose that no adapter reads', () => {
-    expect(() => outcome('controller', { ...night, moon: 'full' }, {})).toThrow(UnknownShape);
-    expect(() => outcome('scaler-deployment', { direction: 'upscale' }, { phase: 'x' })).toThrow(UnknownShape);
-    expect(() => outcome('batcher', { workloads: 3 }, { delay: '30s' })).toThrow(UnknownShape);
+  it('is an error where its shape is not known, and not applicable where nobody reads one of its keys or its prose', () => {
+    expect(() => outcome('batcher', { workloads: 'three' }, { batches: 1 })).toThrow(UnknownShape);
+    expect(() => outcome('controller', { ...night, moon: 'full' }, {})).toThrow(NotApplicable);
+    expect(() => outcome('controller', { ...night, deployment: 3 }, { skipped: true })).toThrow(NotApplicable);
+    expect(() => outcome('controller', night, { workloadStats: { teapotsScaled: 1 } })).toThrow(NotApplicable);
+    expect(() => outcome('scaler-deployment', { direction: 'upscale' }, { phase: 'x' })).toThrow(NotApplicable);
+    expect(() => outcome('scaler-deployment', { direction: 'upscale' }, { 'phase removed': true })).toThrow(
+      NotApplicable,
+    );
+    expect(() => outcome('batcher', { workloads: 3 }, { delay: '30s' })).toThrow(NotApplicable);
     expect(() => outcome('code-reading', { something: 'else' }, {})).toThrow(NotApplicable);
+    const then = JSON.parse('{"then":"rename deployment"}');
+    expect(() => outcome('controller', { ...night, ...then }, { error: false })).toThrow(NotApplicable);
   });
 });

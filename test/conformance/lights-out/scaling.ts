@@ -23,7 +23,7 @@ import { scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
 import { labelSelector } from '../../../domain/kernel/label-selector-schema.ts';
 import { isEmptySelector, selectorProblems } from '../../../domain/kernel/label-selector.ts';
-import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
+import { type Workload, workloadName } from '../../../domain/lights-out/workload/workload.ts';
 import { itemOf, observationOf, planOf, scheduleOf } from '../../domain/lights-out/observations.ts';
 import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';
 import { SmallCluster } from '../../domain/lights-out/small-cluster.ts';
@@ -34,9 +34,11 @@ import {
   NotApplicable,
   NotCompared,
   notApplicable,
+  unknownKey,
   UnknownShape,
 } from '../adapter.ts';
-import { sameJson } from '../compare.ts';
+import { sameExpectedKeys, sameJson } from '../compare.ts';
+import { keysOf } from '../unknown-keys.ts';
 import {
   failureIsShown,
   keepsPods,
@@ -121,47 +123,63 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
 
 const MARKS = [ORIGINAL_REPLICAS, ORIGINAL_SUSPEND, MANAGED_BY];
 
-/** What a case asks of a workload, by the words of its keys. */
-function answerOf({ workload, isSkipped, isRefused }: Scaled, key: string, expected: unknown): unknown {
-  const { annotations, labels, replicas, isSuspended } = workload;
-  const isOfLabel = /label/i.test(key);
-  if (/removed|absent|cleared/.test(key)) {
-    const isGone =
-      (isOfLabel || MARKS.every((mark) => annotations[mark] === undefined)) && labels[MANAGED_BY] === undefined;
-    return /annotation/i.test(key) || isOfLabel ? isGone : undefined;
+/** `annotation original-replicas`, `label managed-by removed`, `annotations and label removed`. */
+const ABOUT_MARKS = /^(?:and|annotations?|labels?|removed|absent|cleared)$/;
+
+/** What a case asks of the marks of a workload, in its words; undefined where it asks of something else. */
+function markAnswer({ annotations, labels }: Workload, key: string): unknown {
+  const words = key.split(' ');
+  const markOf = (word: string) => MARKS.find((mark) => word === mark || `${GROUP}/${word}` === mark);
+  const marks = words.flatMap((word) => markOf(word) ?? []);
+  if (!words.every((word) => ABOUT_MARKS.test(word) || markOf(word) !== undefined)) return undefined;
+  const [isOfAnnotation, isOfLabel, isGone] = [/^annotation/, /^label/, /^(?:removed|absent|cleared)$/].map((about) =>
+    words.some((word) => about.test(word)),
+  );
+  if (isGone === true) {
+    const isIn = (texts: Labels) => (marks.length === 0 ? MARKS : marks).some((mark) => texts[mark] !== undefined);
+    const isAny = isOfAnnotation === isOfLabel;
+    return !((isAny || isOfAnnotation) && isIn(annotations)) && !((isAny || isOfLabel) && isIn(labels));
   }
-  const mark = MARKS.find((text) => key.includes(text.slice(GROUP.length + 1)));
-  if (mark !== undefined) return (isOfLabel ? labels[mark] : annotations[mark]) ?? null;
+  const [mark] = marks;
+  return mark === undefined ? undefined : ((isOfLabel === true ? labels : annotations)[mark] ?? null);
+}
+
+/** What a case asks of a workload, by the words of its keys. */
+function answerOf(
+  { workload, isSkipped, isRefused }: Partial<Scaled> & Pick<Scaled, 'workload'>,
+  key: string,
+  expected: unknown,
+): unknown {
+  const { annotations, labels, replicas, isSuspended } = workload;
+  const ofMarks = markAnswer(workload, key);
+  if (ofMarks !== undefined) return ofMarks;
   switch (key) {
     case 'replicas':
+    case 'newReplicas':
       return replicas;
     case 'suspend':
     case 'suspended':
-      return isSuspended;
-    case 'skipped':
-      return isSkipped;
-    case 'error':
-      return typeof expected === 'string' && !isRefused ? '' : isRefused;
-    case 'previousValue':
-    case 'previousReplicas':
-    case 'previousSuspend':
-      return new NotCompared(OWN_INPUT);
-    case 'newValue':
-      return shownValue(workload);
-    case 'newReplicas':
-      return replicas;
     case 'newSuspend':
       return isSuspended;
-    case 'skipReason':
-    case 'reason':
-      return new NotCompared(OWN_WORDS);
+    case 'newValue':
+      return shownValue(workload);
     case 'annotations':
       return withoutMoment(annotations);
     case 'labels':
       return labels;
-    default:
-      throw new UnknownShape(`expected has ${key}`);
+    case 'previousValue':
+    case 'previousReplicas':
+    case 'previousSuspend':
+      return new NotCompared(OWN_INPUT);
+    case 'skipReason':
+    case 'reason':
+      return new NotCompared(OWN_WORDS);
   }
+  if (key === 'skipped' && isSkipped !== undefined) return isSkipped;
+  if (key === 'error' && isRefused !== undefined) {
+    return typeof expected === 'string' && !isRefused ? '' : isRefused;
+  }
+  throw unknownKey('expected', key);
 }
 
 /** The operator does not note since when something is down. */
@@ -178,16 +196,19 @@ const sameAnswers: Comparison = (expected, got) =>
     return (isAbsent(value) && isAbsent(answer)) || sameJson(value, answer);
   });
 
-function answers(expected: unknown, answer: (key: string, value: unknown) => unknown): unknown {
-  const { data } = z.looseObject({}).safeParse(expected);
-  if (data === undefined) throw new UnknownShape('what is expected is no object');
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, answer(key, value)]));
+/** What is expected by keys in words: which of them there are, the answers know. */
+const worded = z.record(z.string(), z.unknown());
+type Worded = z.infer<typeof worded>;
+
+function answers(expected: Worded, answer: (key: string, value: unknown) => unknown): unknown {
+  return Object.fromEntries(Object.entries(expected).map(([key, value]) => [key, answer(key, value)]));
 }
 
 function scaler(kind: WorkloadType): Adapter {
   const deviations = kind === 'CronJob' ? [noUserNote, resumedByUser] : [keepsPods];
-  return adapter<z.infer<typeof scalerInput> & ScalerInput>(
+  return adapter<z.infer<typeof scalerInput> & ScalerInput, Worded>(
     scalerInput,
+    worded,
     (input, expected) => {
       const outcome = scaled(kind, input);
       return answers(expected, (key, value) => answerOf(outcome, key, value));
@@ -197,12 +218,8 @@ function scaler(kind: WorkloadType): Adapter {
   );
 }
 
-/** A selector, whatever else a case calls it. */
-const selector = z.looseObject({
-  matchLabels: texts.optional(),
-  matchExpressions: z.array(z.looseObject({ key: z.string(), operator: z.string() })).optional(),
-});
-const asSelector = (value: z.infer<typeof selector> | null | undefined) => {
+const selector = keysOf(labelSelector);
+const asSelector = (value: unknown) => {
   if (value === null || value === undefined) return undefined;
   const { data, error } = labelSelector.safeParse(value);
   if (data === undefined) throw new UnknownShape(z.prettifyError(error));
@@ -215,7 +232,7 @@ type Labels = Readonly<Record<string, string>>;
 const clusterInput = z.union([
   z.record(z.string(), z.union([texts, z.strictObject({ labels: texts }).transform(({ labels }) => labels)])),
   z
-    .array(z.union([z.string(), z.looseObject({ name: z.string(), labels: texts.optional() })]))
+    .array(z.union([z.string(), z.strictObject({ name: z.string(), labels: texts.optional() })]))
     .transform(
       (list): Readonly<Record<string, Labels>> =>
         Object.fromEntries(
@@ -228,12 +245,20 @@ const clusterInput = z.union([
 
 const discoveryInput = z.strictObject({
   cluster: clusterInput.optional(),
-  spec: z.looseObject({
-    namespaceSelector: selector.optional(),
-    namespaces: z.array(z.string()).optional(),
-    excludeNamespaces: z.array(z.string()).optional(),
-  }),
+  spec: keysOf(scheduleSpec.pick({ namespaceSelector: true, namespaces: true, excludeNamespaces: true })),
 });
+
+const foundNamespaces = z
+  .union([
+    z.array(z.string()),
+    z
+      .strictObject({
+        namespaces: z.array(z.string()).nullable(),
+        error: z.union([z.boolean(), z.string()]).nullable(),
+      })
+      .partial(),
+  ])
+  .nullable();
 
 function discovered({ cluster, spec }: z.infer<typeof discoveryInput>): unknown {
   const { namespaces = [], excludeNamespaces = [] } = spec;
@@ -250,22 +275,20 @@ function discovered({ cluster, spec }: z.infer<typeof discoveryInput>): unknown 
 
 /** The names alone or under a key, and an error as the operator has it. */
 const sameNamespaces: Comparison = (expected, got) => {
-  const { data } = z
-    .looseObject({ namespaces: z.array(z.string()).optional(), error: z.unknown() })
-    .safeParse(expected);
-  if (data === undefined) return sameJson(expected ?? [], got);
-  const isError = data.error !== undefined && data.error !== null && data.error !== false && data.error !== '';
-  return isError ? sameJson(got, { error: true }) : sameJson(data.namespaces ?? [], got);
+  const wanted = foundNamespaces.parse(expected);
+  if (wanted === null || Array.isArray(wanted)) return sameJson(wanted ?? [], got);
+  return sameJson(wanted.error ? { error: true } : (wanted.namespaces ?? []), got);
 };
 
-const limit = z.looseObject({ batchSize: z.number().optional() });
+const { upscaleRateLimit: limit } = scheduleSpec.shape;
 const batcherInput = z
   .strictObject({
     workloads: z.union([z.number(), z.array(z.unknown()).transform((list) => list.length)]),
     batchSize: z.number().optional(),
-    config: limit.optional(),
-    rateLimit: limit.optional(),
-    delayBetweenBatches: z.unknown().optional(),
+    config: limit,
+    rateLimit: limit,
+    /** How batches are divided does not depend on it. */
+    delayBetweenBatches: limit.unwrap().shape.delayBetweenBatches,
   })
   .transform(({ workloads, batchSize, config, rateLimit }) => ({
     workloads,
@@ -300,8 +323,8 @@ const controllerFields = z.strictObject({
   workloadTypes: z.array(z.enum(workloadTypes)).optional(),
   excludeLabels: selector.optional(),
   excludeNamespaces: z.array(z.string()).optional(),
-  downscaleRateLimit: z.unknown().optional(),
-  upscaleRateLimit: z.unknown().optional(),
+  downscaleRateLimit: limit,
+  upscaleRateLimit: limit,
   deployment: states,
   deployments: states,
   statefulset: states,
@@ -366,7 +389,9 @@ class Controller {
       excludeNamespaces = [],
     } = this.#input;
     const excludeLabels = asSelector(this.#input.excludeLabels);
-    const parsed = scheduleSpec.parse({ upscale, downscale, timezone, namespaces: ['team-a'] });
+    const { upscaleRateLimit, downscaleRateLimit } = this.#input;
+    const limits = { upscaleRateLimit, downscaleRateLimit };
+    const parsed = scheduleSpec.parse({ upscale, downscale, timezone, namespaces: ['team-a'], ...limits });
     return { ...parsed, suspend, workloadTypes: types, excludeNamespaces, ...(excludeLabels && { excludeLabels }) };
   }
 
@@ -425,7 +450,7 @@ class Controller {
 const OWN_PACE = 'the pace of the other operator; Headroom sleeps until the next transition';
 const SIX_AND_SIX = Date.parse('2024-01-15T10:00:00Z');
 
-function controlled(input: ControllerInput, expected: unknown): unknown {
+function controlled(input: ControllerInput, expected: Worded): unknown {
   const controller = new Controller(input);
   const moments = input.nows ?? [input.now ?? SIX_AND_SIX];
   const history = moments.map((now) => {
@@ -440,7 +465,7 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     controller.cluster.remove(controller.keys[0] ?? '');
     controller.settle(last, false);
   } else if (input.afterwards !== undefined && !/reconcile/i.test(input.afterwards)) {
-    throw new UnknownShape(`then ${input.afterwards}`);
+    throw new NotApplicable(`no adapter reads what happens then: ${input.afterwards}`);
   }
   const after = controller.keys.flatMap((key) => controller.cluster.workloads.get(key) ?? []);
   const stateAt = (now: number) => controller.periodAt(now)?.state ?? 'Unknown';
@@ -448,9 +473,7 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
   const stats: Readonly<Record<string, number>> = controller.plan?.stats ?? {};
   return answers(expected, (key, value) => {
     const of = (workload: Workload, what = key) =>
-      what === 'state'
-        ? stateAt(last)
-        : answerOf({ workload: workload, isSkipped: false, isRefused: false }, what, value);
+      what === 'state' ? stateAt(last) : answerOf({ workload }, what, value);
     if (key === 'error') return controller.problems.length > 0;
     if (key === 'namespaces') return controller.plan?.namespaces;
     if (key === 'state') return moments.length > 1 && Array.isArray(value) ? moments.map(stateAt) : stateAt(last);
@@ -458,7 +481,10 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     if (key === 'nextDownscaleTime') return momentAs(value, period?.nextDownscale);
     if (key === 'Ready' || key === 'conditions[Ready]') return controller.ready?.status;
     if (key === 'workloadStats')
-      return Object.fromEntries(Object.keys(Object(value)).map((name) => [name, stats[name]]));
+      return answers(worded.parse(value), (name) => {
+        if (name in stats) return stats[name];
+        throw unknownKey('expected', `${key}.${name}`);
+      });
     if (key in stats) return stats[key];
     if (key === 'finalizer') return isDeleted ? finalizerAfterDeletion(controller.plan) : finalizerOf();
     if (key === 'requeueAfter') return new NotCompared(OWN_PACE);
@@ -466,7 +492,7 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
       return history.flatMap(([first]) => (first === undefined ? [] : [of(first)]));
     if (Array.isArray(value)) return after.map((written) => of(written));
     const [first] = after;
-    if (first === undefined) throw new UnknownShape(`expected has ${key}, and there is no workload`);
+    if (first === undefined) throw unknownKey('expected', key);
     return of(first);
   });
 }
@@ -491,15 +517,18 @@ function finalizerAfterDeletion(plan: Plan | null): string {
   return verdict.kind === 'finalizer' && !verdict.isPresent ? 'removed' : FINALIZER;
 }
 
-/** What is said of a schedule after one of its workloads could not be written, and when that is tried again. */
-function afterConflict(): { readonly status: string; readonly requeue: string } {
-  const item = itemOf('web');
-  const observeInput = observationOf({ plan: planOf([item]) });
-  const outcomes = [{ workload: 'Deployment team-a/web', kind: 'failed', detail: 'conflict' } as const];
-  const memory = afterBatch(freshMemory, [item], outcomes, { now: observeInput.at, timings: observeInput.timings });
+/** What is said of a schedule after workloads could not be written, and when that is tried again; why, for each of them. */
+function afterFailures(details: readonly string[]): { readonly Ready: string; readonly requeue: string } {
+  const items = details.map((_, index) => itemOf(`web-${index}`));
+  const observeInput = observationOf({ plan: planOf(items) });
+  const outcomes = items.map(
+    ({ workload }, index) =>
+      ({ workload: workloadName(workload), kind: 'failed', detail: details[index] ?? '' }) as const,
+  );
+  const memory = afterBatch(freshMemory, items, outcomes, { now: observeInput.at, timings: observeInput.timings });
   const [, verdict] = decide(observeInput, memory);
   const isRetried = verdict.kind === 'wait' && verdict.until === observeInput.at + observeInput.timings.retryMin;
-  return { status: verdict.ready?.status ?? 'none', requeue: isRetried ? 'retry' : verdict.kind };
+  return { Ready: verdict.ready?.status ?? 'none', requeue: isRetried ? 'retry' : verdict.kind };
 }
 
 const absentReplicas = z.strictObject({
@@ -508,10 +537,27 @@ const absentReplicas = z.strictObject({
   kind: z.enum(workloadTypes).optional(),
 });
 const absentSuspend = z.strictObject({ 'spec.suspend': z.literal('absent'), direction });
-const conflict = z.strictObject({ 'one update conflicts (409)': z.literal(true) });
+
+const COUNTS = ['no', 'one', 'two', 'three', 'four', 'five'];
+/** `one update conflicts (409)`, `two updates fail (403)`. */
+const FAILURES =
+  /^(one|two|three|four|five) (?:updates?|patch(?:es)?|writes?) ((?:conflicts?|fails?)(?: \([0-9]{3}\))?)$/;
+const failures = z.record(z.string().regex(FAILURES), z.literal(true)).transform((words) =>
+  Object.keys(words).flatMap((sentence) => {
+    const [, count = 'no', detail = ''] = FAILURES.exec(sentence) ?? [];
+    return Array.from({ length: COUNTS.indexOf(count) }, () => detail);
+  }),
+);
+
+const unwritten = adapter(
+  failures,
+  z.strictObject({ Ready: z.string(), requeue: z.string() }).partial(),
+  afterFailures,
+  sameExpectedKeys,
+  [failureIsShown],
+);
 
 /** Cases in prose: what the operator's code was read to do. Those that no adapter can put to Headroom are named, each. */
-
 const codeReading: Adapter = (testCase) => {
   const absent = absentReplicas.safeParse(testCase.input);
   if (absent.success) {
@@ -520,53 +566,41 @@ const codeReading: Adapter = (testCase) => {
   }
   const unsaid = absentSuspend.safeParse(testCase.input);
   if (unsaid.success) return scaler('CronJob')({ ...testCase, input: { direction: unsaid.data.direction } });
-  if (!conflict.safeParse(testCase.input).success) {
-    throw new NotApplicable(`no adapter reads this prose: ${JSON.stringify(testCase.input)}`);
-  }
-  return adapter(
-    conflict,
-    (_, expected) => {
-      const { status, requeue } = afterConflict();
-      return answers(expected, (key) => {
-        if (key === 'Ready') return status;
-        if (key === 'requeue') return requeue;
-        throw new UnknownShape(`expected has ${key}`);
-      });
-    },
-    sameAnswers,
-    [failureIsShown],
-  )(testCase);
+  if (failures.safeParse(testCase.input).success) return unwritten(testCase);
+  throw new NotApplicable(`no adapter reads this prose: ${JSON.stringify(testCase.input)}`);
 };
 
 export const lightsOutScalingKinds: Readonly<Record<string, Adapter>> = {
   'scaler-deployment': scaler('Deployment'),
   'scaler-statefulset': scaler('StatefulSet'),
   'scaler-cronjob': scaler('CronJob'),
-  'namespace-discovery': adapter(discoveryInput, discovered, sameNamespaces, [onlyExisting]),
+  'namespace-discovery': adapter(discoveryInput, foundNamespaces, discovered, sameNamespaces, [onlyExisting]),
   'selector-empty': adapter(
     z.union([
       z.null(),
       z.strictObject({ selector: selector.nullish() }).transform(({ selector: inner }) => inner ?? null),
       selector,
     ]),
+    z.boolean(),
     (input) => isEmptySelector(asSelector(input)),
     sameJson,
   ),
   'selector-equal': notApplicable('Headroom compares no selectors: it asks each what it selects'),
   batcher: adapter(
     batcherInput,
+    worded,
     ({ workloads, size }, expected) => {
       const sizes = batchesOf(Array.from({ length: workloads }), size).map((batch) => batch.length);
       return answers(expected, (key) => {
         if (/^batch(?:Sizes)?$|^sizes$/.test(key)) return sizes;
         if (/^(?:batches|batchCount|count|numBatches)$/.test(key)) return sizes.length;
-        throw new UnknownShape(`expected has ${key}`);
+        throw unknownKey('expected', key);
       });
     },
     sameJson,
     [noEmptyBatch],
   ),
-  controller: adapter(controllerInput, controlled, sameAnswers),
+  controller: adapter(controllerInput, worded, controlled, sameAnswers),
   'code-reading': codeReading,
   e2e: notApplicable('a whole cluster, which the integration tests of lights-out start'),
 };

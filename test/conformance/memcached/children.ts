@@ -2,33 +2,44 @@
 import * as z from 'zod';
 import { secretHash } from '../../../activities/memcached/secret-hash.ts';
 import { withDefaults } from '../../../domain/memcached/api/defaults.ts';
-import { isAutoscaled, type Memcached, memcachedSpec } from '../../../domain/memcached/api/memcached.ts';
-import { readMemcached } from '../../../domain/memcached/api/read-memcached.ts';
+import {
+  isAutoscaled,
+  type Memcached,
+  memcachedSpec,
+  type WrittenSpec,
+} from '../../../domain/memcached/api/memcached.ts';
 import { serverArguments } from '../../../domain/memcached/children/arguments.ts';
-import { budgetLimit, CHILD_BODIES, deploymentReplicas } from '../../../domain/memcached/children/children.ts';
+import {
+  CHILD_BODIES,
+  type ChildContext,
+  type ChildKind,
+  deploymentReplicas,
+} from '../../../domain/memcached/children/children.ts';
 import { podAnnotations } from '../../../domain/memcached/children/pod-template.ts';
-import { writeEvent } from '../../../domain/memcached/plan/events.ts';
 import type { LiveObject } from '../../../domain/memcached/plan/live.ts';
-import { planOf, type Step } from '../../../domain/memcached/plan/plan.ts';
 import { type ConditionFacts, conditionsOf } from '../../../domain/memcached/status/conditions.ts';
 import { serverList } from '../../../domain/memcached/status/status.ts';
-import { type Adapter, adapter, type Deviation, notApplicable } from '../adapter.ts';
+import { type Adapter, adapter, type Deviation, NotApplicable, notApplicable } from '../adapter.ts';
 import { sameExpectedKeys, sameJson } from '../compare.ts';
+import { kubernetesObject } from '../kubernetes-object.ts';
+import { keysOf } from '../unknown-keys.ts';
+import { Reconciled } from './reconciled.ts';
 
-const anySpec = z.looseObject({}).default({});
-const metadata = z.object({ name: z.string(), namespace: z.string().default('default') });
-const intOrString = z.union([z.number(), z.string()]).optional();
+const anySpec = keysOf(memcachedSpec).default({});
+const metadata = z.strictObject({ name: z.string(), namespace: z.string().default('default') });
+const { memcached: server, security, highAvailability } = memcachedSpec.shape;
+const { sasl, tls } = security.unwrap().shape;
 
 /** What a case gives may be without what a webhook fills in; of autoscaling, only what the case says. */
-function built(spec: object): Memcached['spec'] {
-  const { autoscaling, ...rest } = spec as { readonly autoscaling?: unknown };
+function built({ autoscaling, ...rest }: WrittenSpec): Memcached['spec'] {
   const filled = memcachedSpec.parse(withDefaults(rest));
   const scaling = memcachedSpec.pick({ autoscaling: true }).parse({ autoscaling });
-  const { replicas } = rest as { readonly replicas?: number };
-  return { ...filled, ...scaling, replicas };
+  return { ...filled, ...scaling, replicas: rest.replicas };
 }
 
-function memcachedOf(name: string, namespace: string, spec: object): Memcached {
+const NO_CONTEXT: ChildContext = { secretHash: '', isTakenOver: false, slots: [] };
+
+function memcachedOf(name: string, namespace: string, spec: WrittenSpec): Memcached {
   return { name, namespace, uid: 'uid', generation: 1, annotations: {}, spec: built(spec) };
 }
 
@@ -47,9 +58,8 @@ function sameOrLeftOut(expected: unknown, got: unknown): boolean {
 }
 
 interface ArgumentsInput {
-  readonly memcached?: object | undefined;
-  readonly sasl?: object | undefined;
-  readonly tls?: { readonly enabled?: unknown; readonly enableClientCert?: unknown } | undefined;
+  readonly memcached?: WrittenSpec['memcached'];
+  readonly tls?: NonNullable<WrittenSpec['security']>['tls'];
 }
 
 /** The words of the first implementation with our own after those of TLS, before what people added. */
@@ -61,7 +71,7 @@ function withOwn(words: readonly string[], own: readonly string[]): readonly str
 const BOTH_PORTS = ['-l', '*:11211,*:11212'];
 
 function portsFor({ memcached = {} }: ArgumentsInput): readonly string[] {
-  const { extraArgs = [] } = memcached as { readonly extraArgs?: readonly string[] };
+  const { extraArgs = [] } = memcached;
   return extraArgs.some((word) => word.startsWith('-l') || word.startsWith('--listen')) ? [] : BOTH_PORTS;
 }
 
@@ -80,13 +90,13 @@ const bothPorts: Deviation<ArgumentsInput> = {
   expected: (input, expected) => withOwn(expected as readonly string[], portsFor(input)),
 };
 
-const counts = z.object({
+const counts = z.strictObject({
   readyReplicas: z.number().default(0),
   updatedReplicas: z.number().default(0),
   replicas: z.number().default(0),
 });
 
-const factsInput = z.object({
+const factsInput = z.strictObject({
   replicas: z.number().optional(),
   deployment: counts.optional(),
   missingSecrets: z.array(z.string()).default([]),
@@ -97,70 +107,126 @@ function factsOf({ replicas, deployment, missingSecrets, hpaActive }: z.output<t
   return { replicas: replicas ?? null, deployment: deployment ?? null, missingSecrets, isAutoscaled: hpaActive };
 }
 
-const OWNED = { uid: 'child', ownerReferences: [{ controller: true, uid: 'uid' }] };
+/** One value, or one for each of the states that follow one another. */
+const each = <T extends z.ZodType>(type: T) => z.union([z.array(type), type.transform((value) => [value])]);
+const replicaCount = z.number();
 
-/** What is written for a Memcached whose objects are there, but for those that are given as null. */
-function stepsFor(spec: object, children: Readonly<Record<string, LiveObject | null>>): readonly Step[] {
-  const seen = { metadata: { name: 'cache', namespace: 'default', uid: 'uid', generation: 1 }, spec };
-  const none = { HorizontalPodAutoscaler: null, PodDisruptionBudget: null, ServiceMonitor: null, NetworkPolicy: null };
-  const there = { metadata: OWNED };
-  return planOf({
-    memcached: readMemcached(seen),
-    children: { Deployment: there, Service: there, ConfigMap: null, ...none, ...children },
-    at: 0,
-    otherOperator: null,
-    endpointSlices: [],
-    unserved: [],
-    secrets: { hash: '', missing: [], unreadable: [] },
-  }).steps;
-}
+const autoscalerStates = z.strictObject({
+  /** Absent: only the numbers are given, and it is on. */
+  autoscaling: z
+    .strictObject({
+      enabled: each(z.boolean()).optional(),
+      minReplicas: each(replicaCount).optional(),
+      maxReplicas: each(replicaCount).optional(),
+    })
+    .optional(),
+  minReplicas: each(replicaCount).optional(),
+  maxReplicas: each(replicaCount).optional(),
+  /** Of the Memcached, before autoscaling and after it. */
+  replicas: replicaCount.optional(),
+  replicasAfter: replicaCount.optional(),
+  hpaDeletedExternally: z.boolean().default(false),
+  /** Fields of the autoscaler that somebody else has changed. */
+  drift: keysOf(memcachedSpec.shape.autoscaling.unwrap().pick({ minReplicas: true, maxReplicas: true })).optional(),
+});
 
-const requests = { resources: { requests: { cpu: '100m' } } };
+const autoscalerOutcome = z
+  .strictObject({
+    hpaExists: z.boolean(),
+    newUid: z.boolean(),
+    minReplicas: replicaCount,
+    maxReplicas: replicaCount,
+    metrics: z.array(z.unknown()),
+    behavior: z.unknown(),
+    scaleTargetRef: z.strictObject({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
+    deploymentReplicas: replicaCount,
+  })
+  .partial();
 
-/** What becomes of an autoscaler, by what is planned: each of the states of a case follows the one before. */
-function lifecycle(input: {
-  readonly autoscaling?:
-    | { readonly enabled: readonly boolean[]; readonly maxReplicas?: number | undefined }
-    | undefined;
-  readonly hpaDeletedExternally?: boolean | undefined;
-  readonly maxReplicas?: number | undefined;
-  readonly replicasAfter?: number | undefined;
-}): object {
-  const { autoscaling, hpaDeletedExternally = false, replicasAfter } = input;
-  const maxReplicas = autoscaling?.maxReplicas ?? input.maxReplicas ?? 5;
-  const isEnabled = autoscaling?.enabled.at(-1) ?? true;
-  const wasEnabled = autoscaling?.enabled.at(-2) ?? true;
-  const there = wasEnabled && !hpaDeletedExternally ? { metadata: OWNED } : null;
-  const spec = {
-    ...requests,
-    autoscaling: { enabled: isEnabled, maxReplicas },
-    ...(isEnabled || replicasAfter === undefined ? {} : { replicas: replicasAfter }),
-  };
-  const steps = stepsFor(spec, { HorizontalPodAutoscaler: there });
-  const about = steps.find((step) => step.kind !== 'scale' && step.child === 'HorizontalPodAutoscaler');
-  const scaled = steps.find((step) => step.kind === 'scale');
-  const exists = about === undefined ? there !== null : about.kind === 'apply';
+/** What becomes of an autoscaler and of the count of pods, through the states of a case and what others do after them. */
+function lifecycle(input: z.output<typeof autoscalerStates>): object {
+  const { hpaDeletedExternally, drift } = input;
+  const { enabled = [true], ...own } = input.autoscaling ?? {};
+  const { minReplicas = input.minReplicas ?? [], maxReplicas = input.maxReplicas ?? [5] } = own;
+  const length = Math.max(enabled.length, minReplicas.length, maxReplicas.length);
+  const valueAt = <T>(values: readonly T[], at: number): T | undefined => values[at] ?? values.at(-1);
+  const specs = Array.from({ length }, (_, at): WrittenSpec => {
+    const isEnabled = valueAt(enabled, at) ?? true;
+    const replicas = at === length - 1 ? (input.replicasAfter ?? input.replicas) : input.replicas;
+    const bounds = { minReplicas: valueAt(minReplicas, at), maxReplicas: valueAt(maxReplicas, at) };
+    return {
+      resources: { requests: { cpu: '100m' } },
+      autoscaling: { enabled: isEnabled, ...bounds },
+      ...(isEnabled ? {} : { replicas }),
+    };
+  });
+  const world = new Reconciled('cache');
+  const uid = () => world.get('HorizontalPodAutoscaler')?.metadata?.['uid'];
+  const [first] = specs.flatMap((spec) => {
+    world.reconcile(spec);
+    return uid() ?? [];
+  });
+  const [last = {}] = specs.slice(-1);
+  if (hpaDeletedExternally) world.remove('HorizontalPodAutoscaler');
+  if (drift !== undefined) world.edit('HorizontalPodAutoscaler', { spec: drift });
+  world.reconcile(last);
+  const autoscaler = world.get('HorizontalPodAutoscaler');
   return {
-    hpaExists: exists,
-    newUid: exists && there === null,
-    ...(exists ? { maxReplicas } : {}),
-    ...(isEnabled ? {} : { deploymentReplicas: scaled?.replicas ?? 1 }),
+    hpaExists: autoscaler !== null,
+    newUid: autoscaler !== null && uid() !== first,
+    ...autoscaler?.spec,
+    deploymentReplicas: world.get('Deployment')?.spec?.['replicas'],
   };
 }
+
+const writtenKinds = ['Deployment', 'Service'] as const satisfies readonly ChildKind[];
+
+const reconcileInput = z.strictObject({
+  exists: z.boolean(),
+  /** Whether the Memcached wants something else by now. */
+  changed: z.boolean().default(false),
+  /** Whether somebody else has changed the object, or the field of it, or the fields with their values. */
+  drift: z.union([z.boolean(), z.string(), z.record(z.string(), z.unknown())]).default(false),
+  kind: z.enum(writtenKinds).default('Service'),
+  name: z.string().default('test'),
+});
+
+const CHANGED: WrittenSpec = { image: 'memcached:1.6.38', service: { annotations: { team: 'web' } } };
+
+/** What somebody else has made of an object that Headroom applied. */
+function drifted(
+  drift: z.output<typeof reconcileInput>['drift'],
+  live: LiveObject,
+): Pick<LiveObject, 'metadata' | 'spec'> {
+  if (typeof drift === 'object') return { spec: drift };
+  if (typeof drift === 'boolean') return { spec: { selector: {} } };
+  if (live.spec !== undefined && drift in live.spec) return { spec: { [drift]: null } };
+  if (drift === 'labels') return { metadata: { labels: {} } };
+  throw new NotApplicable(`no adapter knows a drift of ${drift}`);
+}
+
+/** What one look does to an object that Headroom has applied before, where it exists. */
+function reconciled({ exists, changed, drift, kind, name }: z.output<typeof reconcileInput>): object {
+  const world = new Reconciled(name);
+  if (exists) world.reconcile({});
+  const live = world.get(kind);
+  if (live !== null && drift !== false) world.edit(kind, drifted(drift, live));
+  return world.report(kind, changed ? CHANGED : {});
+}
+
+const condition = z.strictObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() });
 
 export const memcachedChildKinds: Readonly<Record<string, Adapter>> = {
   constructHPA: adapter(
-    z.object({ metadata, spec: anySpec }),
+    z.strictObject({ metadata, spec: anySpec }),
+    kubernetesObject('V2HorizontalPodAutoscaler'),
     ({ metadata: { name, namespace }, spec }) =>
-      CHILD_BODIES.HorizontalPodAutoscaler(memcachedOf(name, namespace, spec), {
-        secretHash: '',
-        isTakenOver: false,
-        slots: [],
-      }),
+      CHILD_BODIES.HorizontalPodAutoscaler(memcachedOf(name, namespace, spec), NO_CONTEXT),
     sameOrLeftOut,
   ),
   deploymentReplicas: adapter(
-    z.object({ spec: anySpec }),
+    z.strictObject({ spec: anySpec }),
+    z.strictObject({ replicas: replicaCount.nullable() }),
     ({ spec }) => ({ replicas: deploymentReplicas(built(spec)) }),
     sameJson,
   ),
@@ -168,37 +234,43 @@ export const memcachedChildKinds: Readonly<Record<string, Adapter>> = {
     'what the API server does with a Deployment that is put without replicas; Headroom applies, and never sends null',
   ),
   memcachedArgs: adapter(
-    z.object({
-      memcached: z.looseObject({}).optional(),
-      sasl: z.looseObject({}).optional(),
-      tls: z.looseObject({ enabled: z.unknown(), enableClientCert: z.unknown() }).partial().optional(),
+    z.strictObject({
+      memcached: keysOf(server).optional(),
+      sasl: keysOf(sasl).optional(),
+      tls: keysOf(tls).optional(),
     }),
-    ({ memcached, sasl, tls }) => serverArguments(built({ memcached, security: { sasl, tls } })),
+    z.array(z.string()),
+    ({ memcached, ...rest }) => serverArguments(built({ memcached, security: rest })),
     sameJson,
     [demandedCertificates, bothPorts],
   ),
   podTemplateAnnotations: adapter(
-    z.object({ secretHash: z.string().default(''), restartTrigger: z.string().default('') }),
+    z.strictObject({ secretHash: z.string().default(''), restartTrigger: z.string().default('') }),
+    z.record(z.string(), z.string()).nullable(),
     (causes) => podAnnotations(causes) ?? null,
     sameJson,
   ),
   constructPDB: adapter(
-    z.object({
-      podDisruptionBudget: z.object({ minAvailable: intOrString, maxUnavailable: intOrString }),
-    }),
-    ({ podDisruptionBudget }) => budgetLimit(podDisruptionBudget),
+    z.strictObject({ podDisruptionBudget: keysOf(highAvailability.unwrap().shape.podDisruptionBudget.unwrap()) }),
+    kubernetesObject('V1PodDisruptionBudgetSpec').nullable(),
+    ({ podDisruptionBudget: budget }) => {
+      const podDisruptionBudget = { enabled: true, ...budget };
+      const memcached = memcachedOf('cache', 'default', { highAvailability: { podDisruptionBudget } });
+      return CHILD_BODIES.PodDisruptionBudget(memcached, NO_CONTEXT)?.spec ?? null;
+    },
     sameOrLeftOut,
   ),
-  conditions: adapter(factsInput, (input) => conditionsOf(factsOf(input)), sameJson),
+  conditions: adapter(factsInput, z.array(condition), (input) => conditionsOf(factsOf(input)), sameJson),
   serverList: adapter(
-    z.object({
+    z.strictObject({
       metadata,
       spec: anySpec,
       deployment: counts.optional(),
       missingSecrets: z.array(z.string()).default([]),
     }),
+    z.array(z.string()).nullable(),
     ({ metadata: owner, spec, deployment, missingSecrets }) => {
-      const { replicas } = spec as { readonly replicas?: number };
+      const { replicas } = spec;
       const hpaActive = isAutoscaled(spec);
       const list = serverList(owner, factsOf({ replicas, deployment, missingSecrets, hpaActive }));
       return list.length === 0 ? null : list;
@@ -206,32 +278,18 @@ export const memcachedChildKinds: Readonly<Record<string, Adapter>> = {
     sameJson,
   ),
   reconcileResource: adapter(
-    z.object({
-      exists: z.boolean(),
-      changed: z.boolean().default(false),
-      kind: z.literal('Service').default('Service'),
-      name: z.string().default('test'),
-    }),
-    ({ exists, changed, kind, name }) => {
-      const result = exists ? (changed ? 'updated' : 'unchanged') : 'created';
-      const event = writeEvent(result, kind, name);
-      return { result, event: event === null ? null : `${event.type} ${event.reason} ${event.message}` };
-    },
+    reconcileInput,
+    z.strictObject({ result: z.string(), event: z.string().nullable() }).partial(),
+    reconciled,
     sameExpectedKeys,
   ),
   secretHash: adapter(
-    z.object({ secrets: z.array(z.object({ name: z.string(), data: z.record(z.string(), z.string()).default({}) })) }),
+    z.strictObject({
+      secrets: z.array(z.strictObject({ name: z.string(), data: z.record(z.string(), z.string()).default({}) })),
+    }),
+    z.string(),
     ({ secrets }) => secretHash(secrets),
     sameJson,
   ),
-  hpaLifecycle: adapter(
-    z.object({
-      autoscaling: z.object({ enabled: z.array(z.boolean()), maxReplicas: z.number().optional() }).optional(),
-      hpaDeletedExternally: z.boolean().optional(),
-      maxReplicas: z.number().optional(),
-      replicasAfter: z.number().optional(),
-    }),
-    lifecycle,
-    sameExpectedKeys,
-  ),
+  hpaLifecycle: adapter(autoscalerStates, autoscalerOutcome, lifecycle, sameExpectedKeys),
 };

@@ -2,16 +2,18 @@
 import * as z from 'zod';
 import { readAnswer } from '../../../activities/node-group/provider/vpsie/answer.ts';
 import { readMachine } from '../../../domain/node-group/api/machine.ts';
+import { nodeGroupSpec } from '../../../domain/node-group/api/node-group-spec.ts';
 import { reviewNodeGroup } from '../../../domain/node-group/api/review.ts';
 import { machinePhases } from '../../../domain/node-group/model/node-group.ts';
 import { failedMachineEnd } from '../../../domain/node-group/rules/failed-machine.ts';
-import { overdueReason } from '../../../domain/node-group/rules/overdue.ts';
+import { overdueReason, PHASE_MINUTES } from '../../../domain/node-group/rules/overdue.ts';
 import { isTerminalError } from '../../../domain/node-group/rules/terminal-error.ts';
 import { NOW } from '../../domain/node-group/builders.ts';
-import { type Adapter, adapter, NotCompared } from '../adapter.ts';
+import { type Adapter, adapter, NotApplicable, NotCompared, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
+import { keysOf } from '../unknown-keys.ts';
 import { oneNodeAtMost } from './deviations.ts';
-import { MINUTE_MS, sameAnswers, unsampled } from './shapes.ts';
+import { flag, MINUTE_MS, sameAnswers } from './shapes.ts';
 
 const phase = z.enum(machinePhases);
 
@@ -22,14 +24,20 @@ function momentBefore(minutes: number | undefined): string | undefined {
   return minutes === undefined ? undefined : new Date(NOW - minutes * MINUTE_MS).toISOString();
 }
 
-const lifecycle = z.object({
+const lifecycle = z.strictObject({
   phase,
+  /** What the limit of the phase is said to be. */
+  timeoutMinutes: z.number().optional(),
   createdAgeMinutes: z.number().optional(),
   provisionedAgeMinutes: z.number().optional(),
 });
 
 /** A machine of the VPSie autoscaler, which keeps no time of its phase. */
-function afterTimeout({ phase: before, createdAgeMinutes, provisionedAgeMinutes }: z.output<typeof lifecycle>): object {
+function afterTimeout(input: z.output<typeof lifecycle>): object {
+  const { phase: before, timeoutMinutes, createdAgeMinutes, provisionedAgeMinutes } = input;
+  if (timeoutMinutes !== undefined && timeoutMinutes !== PHASE_MINUTES[before]) {
+    throw new NotApplicable(`the limit of the phase ${before} is not ${timeoutMinutes} minutes in Headroom`);
+  }
   const machine = readMachine({
     metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },
     status: { phase: before, provisionedAt: momentBefore(provisionedAgeMinutes) },
@@ -38,6 +46,12 @@ function afterTimeout({ phase: before, createdAgeMinutes, provisionedAgeMinutes 
   const isOver = reason !== null;
   return { phase: isOver ? 'Failed' : before, lastError: reason, requeue: !isOver };
 }
+
+const lifecycleOutcome = z.strictObject({
+  phase: z.string().optional(),
+  lastErrorContains: z.string().optional(),
+  requeue: z.boolean().optional(),
+});
 
 /** `lastErrorContains` is a part of the error. */
 function sameOutcome(expected: unknown, got: unknown): boolean {
@@ -48,7 +62,7 @@ function sameOutcome(expected: unknown, got: unknown): boolean {
   );
 }
 
-const failed = z.object({
+const failed = z.strictObject({
   ttlMinutes: z.number(),
   failedAgeMinutes: z.number().optional(),
   createdAgeMinutes: z.number().optional(),
@@ -64,6 +78,11 @@ function afterFailure({ ttlMinutes, failedAgeMinutes, createdAgeMinutes = 0 }: z
   return { deleted: isOver, requeueAfter: end === null || isOver ? 0 : end - NOW };
 }
 
+const failedOutcome = z.strictObject({
+  deleted: z.boolean().optional(),
+  requeueAfter: z.union([z.number(), z.literal('>0')]).nullish(),
+});
+
 /** The time that is left may be in any unit. */
 function sameDeletion(expected: unknown, got: unknown): boolean {
   const { requeueAfter, ...rest } = expected as Readonly<Record<string, unknown>>;
@@ -72,12 +91,19 @@ function sameDeletion(expected: unknown, got: unknown): boolean {
   return sameAnswers(rest, got) && [1, 1000, MINUTE_MS].some((unit) => left / unit === requeueAfter);
 }
 
-const deletion = z.object({
+const deletion = z.strictObject({
   vpsID: z.number().optional(),
   /** Other names of the machine at the provider. */
   identifiers: z.unknown().optional(),
   /** The status of the provider's answer, or of each answer in turn. */
   delete: z.union([z.number(), z.array(z.number())]).optional(),
+});
+
+const deletionOutcome = z.strictObject({
+  deletedAtSet: z.boolean().optional(),
+  error: z.boolean().optional(),
+  deleteCalls: z.number().optional(),
+  phase: z.string().nullish(),
 });
 
 /** A deletion is asked for again until the provider has answered that the machine is gone. */
@@ -122,21 +148,33 @@ const specKinds = [
 
 export const nodeGroupMachineKinds: Readonly<Record<string, Adapter>> = {
   'terminal-error': adapter(
-    z.object({ message: z.string().default('') }),
+    z.strictObject({ message: z.string().default('') }),
+    flag('terminal'),
     ({ message }) => ({ terminal: isTerminalError(message) }),
     sameExpectedKeys,
   ),
-  'lifecycle-timeout': adapter(lifecycle, afterTimeout, sameOutcome),
-  'failed-ttl': adapter(failed, afterFailure, sameDeletion),
-  'vm-delete': adapter(deletion, deleted, sameAnswers),
+  'lifecycle-timeout': adapter(lifecycle, lifecycleOutcome, afterTimeout, sameOutcome),
+  'failed-ttl': adapter(failed, failedOutcome, afterFailure, sameDeletion),
+  'vm-delete': adapter(deletion, deletionOutcome, deleted, sameAnswers),
   'validate-node-count': adapter(
-    z.object({ minNodes: z.number(), maxNodes: z.number() }),
+    z.strictObject({ minNodes: z.number(), maxNodes: z.number() }),
+    flag('valid'),
     (bounds) => isValid(bounds),
     sameExpectedKeys,
     [oneNodeAtMost],
   ),
-  'validate-namespace': unsampled(z.object({ namespace: z.string().default('') }), ({ namespace }) =>
-    isValid({}, namespace),
+  'validate-namespace': unsampled(
+    adapter(
+      z.strictObject({ namespace: z.string().default('') }),
+      flag('valid'),
+      ({ namespace }) => isValid({}, namespace),
+      sameExpectedKeys,
+    ),
   ),
-  ...Object.fromEntries(specKinds.map((kind) => [kind, unsampled(z.looseObject({}), (spec) => isValid(spec))])),
+  ...Object.fromEntries(
+    specKinds.map((kind) => [
+      kind,
+      unsampled(adapter(keysOf(nodeGroupSpec), flag('valid'), (spec) => isValid(spec), sameExpectedKeys)),
+    ]),
+  ),
 };

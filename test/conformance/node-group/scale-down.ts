@@ -10,42 +10,41 @@ import { freshPlanMemory } from '../../../domain/node-group/scale-down/memory.ts
 import { isProtected, keptByHours, keptByPolicy } from '../../../domain/node-group/scale-down/node-policy.ts';
 import { averageOf, isUnderutilized, utilizationRule } from '../../../domain/node-group/scale-down/utilization.ts';
 import { groupOf, machineOf, nodeOf, NOW, podOf, stateOf } from '../../domain/node-group/builders.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { minimumFirst, unreadableHoursKeep } from './deviations.ts';
-import { MINUTE_MS, sameAnswers, stringMap, unsampled } from './shapes.ts';
+import { count, flag, MINUTE_MS, sameAnswers, stringMap } from './shapes.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
-const marks = z.object({ annotations: stringMap, labels: stringMap });
+const marks = z.strictObject({ annotations: stringMap, labels: stringMap });
 
-const window = z.object({
+const window = z.strictObject({
   cpuThreshold: z.number(),
   memoryThreshold: z.number(),
   windowMinutes: z.number(),
   requiredShare: z.number().default(0.8),
   maxStalenessMinutes: z.number().default(5),
-  samples: z.array(z.object({ ageMinutes: z.number(), cpu: z.number(), memory: z.number() })).default([]),
+  samples: z.array(z.strictObject({ ageMinutes: z.number(), cpu: z.number(), memory: z.number() })).default([]),
   /** When the data were written; now where the case does not say it, however old the samples are. */
   lastUpdatedAgeMinutes: z.number().default(0),
 });
 
 function isLowInWindow(input: z.output<typeof window>): boolean {
-  const { samples, lastUpdatedAgeMinutes, maxStalenessMinutes } = input;
-  const rule = {
-    cpuThreshold: input.cpuThreshold,
-    memoryThreshold: input.memoryThreshold,
-    windowMs: input.windowMinutes * MINUTE_MS,
-    requiredShare: input.requiredShare,
-    maxStalenessMs: Number.POSITIVE_INFINITY,
-  };
-  const read = samples
-    .filter(({ ageMinutes }) => ageMinutes < input.windowMinutes)
-    .map(({ ageMinutes, cpu, memory }) => ({ at: NOW - ageMinutes * MINUTE_MS, cpu, memory }));
-  return lastUpdatedAgeMinutes <= maxStalenessMinutes && isUnderutilized(read, rule, NOW);
+  const { cpuThreshold, memoryThreshold, requiredShare, samples } = input;
+  const windowMs = input.windowMinutes * MINUTE_MS;
+  const rule = { cpuThreshold, memoryThreshold, requiredShare, windowMs };
+  const read = samples.map(({ ageMinutes, cpu, memory }) => ({ at: NOW - ageMinutes * MINUTE_MS, cpu, memory }));
+  // The cases say how old the data are as a whole, and not by their newest sample: Headroom is asked about such a one.
+  const written = { at: NOW - input.lastUpdatedAgeMinutes * MINUTE_MS, cpu: 0, memory: 0 };
+  const freshness = { ...rule, maxStalenessMs: input.maxStalenessMinutes * MINUTE_MS };
+  return (
+    averageOf([written], freshness, NOW) !== null &&
+    isUnderutilized(read, { ...rule, maxStalenessMs: windowMs - 1 }, NOW)
+  );
 }
 
-const size = z.object({
+const size = z.strictObject({
   minNodes: z.number(),
   maxNodes: z.number(),
   nodes: z.number(),
@@ -80,7 +79,7 @@ function canScaleDown({ nodes, cooldownMinutes, lastScaleDownAgeMinutes, ...boun
   return { allowed: false, reason: found?.[1] ?? plan.kept[0]?.reason };
 }
 
-const candidate = z.object({
+const candidate = z.strictObject({
   name: z.string(),
   cpu: z.number().optional(),
   memory: z.number().optional(),
@@ -125,7 +124,7 @@ function ordered(priorities: readonly number[]): readonly number[] {
   return inRemovalOrder(given, 'score').map(({ priority }) => priority);
 }
 
-const allow = z.object({
+const allow = z.strictObject({
   mode: z.enum(['aggressive', 'balanced', 'conservative', 'disabled']).default('balanced'),
   scaleDownEnabled: z.boolean().default(true),
   nodeAnnotations: stringMap,
@@ -142,80 +141,106 @@ function isAllowed({ mode, scaleDownEnabled, nodeAnnotations: annotations, hour 
   return keptByPolicy(group, node, { creationReason: '' }, at) === null && keptByHours(group, node, at) === null;
 }
 
-const drained = z.object({
+const drained = z.strictObject({
   name: z.string(),
+  /** A kind of controller, or `mirror` or `static` for a pod that the kubelet makes by itself. */
   owner: z.string().optional(),
-  phase: z.string().default('Running'),
+  phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']).default('Running'),
   annotations: stringMap,
   mirror: z.boolean().default(false),
   static: z.boolean().default(false),
 });
 
+const MIRROR = { 'kubernetes.io/config.mirror': 'hash' };
+
 function evicted(pods: readonly z.output<typeof drained>[]): readonly string[] {
-  const read = pods.map(({ name, owner, phase, mirror, static: isStatic, annotations }) => ({
-    ...podOf(
-      name,
-      {},
-      {},
-      {
-        annotations: { ...annotations, ...(mirror || isStatic ? { 'kubernetes.io/config.mirror': 'hash' } : {}) },
-        ownerReferences:
-          owner === undefined ? [] : [{ apiVersion: 'v1', kind: owner, name: 'owner', uid: 'owner', controller: true }],
-      },
-    ),
-    phase: phase as 'Running',
-  }));
+  const read = pods.map(({ name, owner, phase, annotations, ...pod }) => {
+    const isMirror = pod.mirror || pod.static || /^(?:mirror|static)$/i.test(owner ?? '');
+    const controller = { apiVersion: 'v1', kind: owner, name: 'owner', uid: 'owner', controller: true };
+    const metadata = {
+      annotations: { ...annotations, ...(isMirror ? MIRROR : {}) },
+      ownerReferences: owner === undefined || isMirror ? [] : [controller],
+    };
+    return { ...podOf(name, {}, {}, metadata), phase };
+  });
   return podsToEvict(read).map(({ name }) => name);
 }
 
 export const nodeGroupScaleDownKinds: Readonly<Record<string, Adapter>> = {
-  protected: adapter(marks, (node) => ({ protected: isProtected(node) }), sameExpectedKeys),
-  'underutilized-window': adapter(window, (input) => ({ underutilized: isLowInWindow(input) }), sameExpectedKeys),
+  protected: adapter(marks, flag('protected'), (node) => ({ protected: isProtected(node) }), sameExpectedKeys),
+  'underutilized-window': adapter(
+    window,
+    flag('underutilized'),
+    (input) => ({ underutilized: isLowInWindow(input) }),
+    sameExpectedKeys,
+  ),
   'scale-down-cooldown': adapter(
-    z.object({ cooldownMinutes: z.number(), lastScaleDownAgeMinutes: z.number().optional() }),
+    z.strictObject({ cooldownMinutes: z.number(), lastScaleDownAgeMinutes: z.number().optional() }),
+    flag('outsideCooldown'),
     ({ cooldownMinutes, lastScaleDownAgeMinutes: age }) => ({
       outsideCooldown: !isCoolingDown(age === undefined ? null : -age * MINUTE_MS, cooldownMinutes * MINUTE_MS, 0),
     }),
     sameExpectedKeys,
   ),
   'candidate-order': adapter(
-    z.object({ priorities: z.array(z.number()) }),
+    z.strictObject({ priorities: z.array(z.number()) }),
+    z.strictObject({ order: z.array(z.number()) }),
     ({ priorities }) => ({ order: ordered(priorities) }),
     sameExpectedKeys,
   ),
   'candidate-priority': unsampled(
-    z.object({
-      cpu: z.number(),
-      memory: z.number(),
-      pods: z.number().default(0),
-      systemPods: z.number().default(0),
-    }),
-    ({ cpu, memory, pods: podCount, systemPods: systemPodCount }) => ({
-      priority: candidateScore({ use: { cpu, memory }, podCount, systemPodCount }),
-    }),
+    adapter(
+      z.strictObject({
+        cpu: z.number(),
+        memory: z.number(),
+        pods: z.number().default(0),
+        systemPods: z.number().default(0),
+      }),
+      count('priority'),
+      ({ cpu, memory, pods: podCount, systemPods: systemPodCount }) => ({
+        priority: candidateScore({ use: { cpu, memory }, podCount, systemPodCount }),
+      }),
+      sameExpectedKeys,
+    ),
   ),
   candidates: adapter(
-    z.object({ nodes: z.array(candidate).default([]), thresholds: z.number(), managed: z.boolean().default(true) }),
+    z.strictObject({
+      nodes: z.array(candidate).default([]),
+      thresholds: z.number(),
+      managed: z.boolean().default(true),
+    }),
+    z.strictObject({ candidates: z.array(z.string()) }),
     (input) => ({ candidates: candidates(input) }),
     sameExpectedKeys,
   ),
-  'can-scale-down': adapter(size, canScaleDown, sameExpectedKeys, [minimumFirst]),
+  'can-scale-down': adapter(
+    size,
+    z.strictObject({ allowed: z.boolean(), reason: z.string().optional() }),
+    canScaleDown,
+    sameExpectedKeys,
+    [minimumFirst],
+  ),
   'time-window': adapter(
-    z.object({ hour: z.number(), start: z.number(), end: z.number() }),
+    z.strictObject({ hour: z.number(), start: z.number(), end: z.number() }),
+    flag('inWindow'),
     ({ hour, start, end }) => ({ inWindow: isHourInWindow(hour, { start, end }) }),
     sameExpectedKeys,
   ),
   'policy-thresholds': adapter(
-    z.object({ mode: allow.shape.mode }),
+    z.strictObject({ mode: allow.shape.mode }),
+    z.strictObject({ cpu: z.number(), memory: z.number(), windowSeconds: z.number() }).partial(),
     ({ mode }) => {
       const { cpu, memory, windowMs } = POLICY_MODES[mode];
       return { cpu, memory, windowSeconds: windowMs / 1000 };
     },
     sameAnswers,
   ),
-  'policy-allow': adapter(allow, (input) => ({ allowed: isAllowed(input) }), sameExpectedKeys, [unreadableHoursKeep]),
+  'policy-allow': adapter(allow, flag('allowed'), (input) => ({ allowed: isAllowed(input) }), sameExpectedKeys, [
+    unreadableHoursKeep,
+  ]),
   'drain-filter': adapter(
-    z.object({ pods: z.array(drained).default([]) }),
+    z.strictObject({ pods: z.array(drained).default([]) }),
+    z.strictObject({ evict: z.array(z.string()).nullable() }),
     ({ pods }) => ({ evict: evicted(pods) }),
     sameAnswers,
   ),

@@ -1,6 +1,6 @@
 /** The cases of how many nodes come: sizes, what pending pods request, which group and type, and when. */
 import * as z from 'zod';
-import { plainOffer, rosters } from '../../../domain/node-group/plan/offers.ts';
+import { planScaleUp } from '../../../domain/node-group/plan/scale-up.ts';
 import { isCoolingDown } from '../../../domain/node-group/rules/cooldown.ts';
 import { opensFor } from '../../../domain/node-group/rules/exclusive.ts';
 import { groupScore } from '../../../domain/node-group/rules/group-score.ts';
@@ -10,43 +10,46 @@ import { nodesToAdd, nodesToRemove, wantedSize } from '../../../domain/node-grou
 import { addAmounts, amountsOf } from '../../../domain/kernel/amounts.ts';
 import { matchesNode, untolerated } from '../../../domain/node-group/scheduling/node-selection.ts';
 import { podRequests } from '../../../domain/kernel/pod-requests.ts';
-import { groupOf, stateOf, typeOf } from '../../domain/node-group/builders.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { groupOf, podOf, stateOf, typeOf } from '../../domain/node-group/builders.ts';
+import { type Adapter, adapter, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { preferenceKeepsNobody } from './deviations.ts';
 import {
   amounts,
+  count,
   cpuAndMemory,
+  flag,
   sameAnswers,
   sameRequests,
   stringMap,
   taints,
   tolerations,
-  unsampled,
 } from './shapes.ts';
 
-const size = z.object({
+const size = z.strictObject({
   minNodes: z.number().default(0),
   maxNodes: z.number().default(0),
   currentNodes: z.number().default(0),
   desiredNodes: z.number().default(0),
 });
 
-type Size = z.output<typeof size>;
+const growing = size.omit({ minNodes: true });
+const shrinking = size.omit({ maxNodes: true });
 
-function missing({ currentNodes: current, desiredNodes: desired, maxNodes }: Size): number {
+function missing({ currentNodes: current, desiredNodes: desired, maxNodes }: z.output<typeof growing>): number {
   return nodesToAdd({ current, desired }, maxNodes - current);
 }
 
-function excess({ currentNodes: current, desiredNodes: desired, minNodes }: Size): number {
+function excess({ currentNodes: current, desiredNodes: desired, minNodes }: z.output<typeof shrinking>): number {
   return nodesToRemove({ current, desired }, minNodes);
 }
 
 /** Amounts are those of the requests of one container. */
-const request = z.object({ cpu: z.string().optional(), memory: z.string().optional() });
+const request = z.strictObject({ cpu: z.string().optional(), memory: z.string().optional() });
+const requested = z.strictObject({ cpu: z.string(), memory: z.string() }).partial();
 const containersOf = (all: readonly object[]) => all.map((requests) => ({ resources: { requests } }));
 
-const reservation = z.object({ nodeSelector: stringMap, groupLabels: stringMap, tolerations, taints });
+const reservation = z.strictObject({ nodeSelector: stringMap, groupLabels: stringMap, tolerations, taints });
 
 /** Labelled groups are reserved for pods that select them, as the option `exclusive` has it. */
 function takes({
@@ -63,7 +66,7 @@ function takes({
   );
 }
 
-const matchedGroup = z.object({
+const matchedGroup = z.strictObject({
   name: z.string(),
   labels: stringMap,
   maxNodes: z.number().default(0),
@@ -102,32 +105,68 @@ function matched(input: {
   return { matches: scored.length, first: scored[0]?.name ?? null };
 }
 
-/** As the planner chooses for a node that no pod asks for, or with `estimate: simple`. */
-function chosenType(offeringIds: readonly string[], preferred: string): object {
-  const group = groupOf('web', { offeringIds, preferredInstanceType: preferred || null, estimate: 'simple' });
-  const state = stateOf({ groups: [group], instanceTypes: { web: offeringIds.map((id) => typeOf(id, 4, 8)) } });
-  const [roster] = rosters(state, {});
-  const offer = roster === undefined ? null : plainOffer(roster);
-  return { offering: offer?.type.id ?? null, error: offer === null };
+const choice = z.strictObject({
+  offeringIDs: z.array(z.string()).default([]),
+  preferredInstanceType: z.string().default(''),
+  deficit: z.strictObject({ cpu: z.string(), memory: z.string(), pods: z.number().default(1) }).optional(),
+});
+
+/** How the planner chooses with `estimate: simple`, for pods that request the deficit together, or for a minimum of one node. */
+function chosenType({ offeringIDs, preferredInstanceType, deficit }: z.output<typeof choice>): object {
+  const { pods = 0, ...requests } = deficit ?? {};
+  const group = groupOf('web', {
+    offeringIds: offeringIDs,
+    preferredInstanceType: preferredInstanceType || null,
+    estimate: 'simple',
+    minNodes: pods === 0 ? 1 : 0,
+  });
+  const each = Object.fromEntries(
+    Object.entries(amountsOf(requests)).map(([resource, amount]) => [
+      resource,
+      resource === 'cpu' ? `${Math.floor(amount / pods)}m` : `${Math.floor(amount / pods)}`,
+    ]),
+  );
+  const state = stateOf({
+    groups: [group],
+    // Large enough for any of the pods: the cases do not say what a type has.
+    instanceTypes: { web: offeringIDs.map((id) => typeOf(id, 1024, 4096)) },
+    pods: Array.from({ length: pods }, (_, index) => podOf(`pod-${index}`, each)),
+  });
+  const [chosen] = planScaleUp(state, { blocked: {} }).newNodes;
+  return { offering: chosen?.instanceType ?? null, error: chosen === undefined };
 }
 
 export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
-  desired: adapter(size, (input) => ({ desired: wantedSize(input.desiredNodes, input) }), sameExpectedKeys),
-  'needs-scale-up': adapter(size, (input) => ({ scaleUp: missing(input) > 0 }), sameExpectedKeys),
-  'needs-scale-down': unsampled(size, (input) => ({ scaleDown: excess(input) > 0 })),
-  'nodes-to-add': adapter(size, (input) => ({ nodesToAdd: missing(input) }), sameExpectedKeys),
-  'nodes-to-remove': adapter(size, (input) => ({ nodesToRemove: excess(input) }), sameExpectedKeys),
+  desired: adapter(
+    size.omit({ currentNodes: true }),
+    count('desired'),
+    (input) => ({ desired: wantedSize(input.desiredNodes, input) }),
+    sameExpectedKeys,
+  ),
+  'needs-scale-up': adapter(growing, flag('scaleUp'), (input) => ({ scaleUp: missing(input) > 0 }), sameExpectedKeys),
+  'needs-scale-down': unsampled(
+    adapter(shrinking, flag('scaleDown'), (input) => ({ scaleDown: excess(input) > 0 }), sameExpectedKeys),
+  ),
+  'nodes-to-add': adapter(growing, count('nodesToAdd'), (input) => ({ nodesToAdd: missing(input) }), sameExpectedKeys),
+  'nodes-to-remove': adapter(
+    shrinking,
+    count('nodesToRemove'),
+    (input) => ({ nodesToRemove: excess(input) }),
+    sameExpectedKeys,
+  ),
   'pod-requests': adapter(
-    z.object({ containers: z.array(request).default([]), initContainers: z.array(request).default([]) }),
+    z.strictObject({ containers: z.array(request).default([]), initContainers: z.array(request).default([]) }),
+    requested,
     ({ containers, initContainers }) =>
       cpuAndMemory(podRequests({ containers: containersOf(containers), initContainers: containersOf(initContainers) })),
     sameRequests,
   ),
   deficit: adapter(
-    z.object({
+    z.strictObject({
       pods: z.array(request.extend({ name: z.string() })).default([]),
       events: z.array(z.string()).default([]),
     }),
+    requested.extend({ pods: z.number().optional() }),
     ({ pods, events }) => {
       const named = pods.filter(({ name }) => events.includes(name));
       const sum = named
@@ -139,31 +178,38 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     },
     sameRequests,
   ),
-  'pod-matches-group': adapter(reservation, (input) => ({ matches: takes(input) }), sameExpectedKeys, [
+  'pod-matches-group': adapter(reservation, flag('matches'), (input) => ({ matches: takes(input) }), sameExpectedKeys, [
     preferenceKeepsNobody,
   ]),
   'match-groups': adapter(
-    z.object({ podNodeSelectors: selectors.default([]), groups: z.array(matchedGroup).default([]) }),
+    z.strictObject({ podNodeSelectors: selectors.default([]), groups: z.array(matchedGroup).default([]) }),
+    z.strictObject({ matches: z.number(), first: z.string().nullable() }).partial(),
     matched,
     sameAnswers,
   ),
   'select-instance-type': adapter(
-    z.object({ offeringIDs: z.array(z.string()).default([]), preferredInstanceType: z.string().default('') }),
-    ({ offeringIDs, preferredInstanceType }) => chosenType(offeringIDs, preferredInstanceType),
+    choice,
+    z.strictObject({ offering: z.string().nullable(), error: z.boolean() }).partial(),
+    chosenType,
     sameAnswers,
   ),
   'estimate-nodes': unsampled(
-    z.object({
-      deficit: z.object({ cpu: z.string(), memory: z.string(), pods: z.number().default(1) }),
-      cpu: z.number().default(4),
-      memoryMB: z.number().default(8192),
-    }),
-    ({ deficit: { pods, ...requests }, cpu, memoryMB }) => ({
-      nodes: nodesForDeficit({ ...amountsOf(requests), pods }, { cpu: cpu * 1000, memory: memoryMB * 1024 ** 2 }),
-    }),
+    adapter(
+      z.strictObject({
+        deficit: z.strictObject({ cpu: z.string(), memory: z.string(), pods: z.number().default(1) }),
+        cpu: z.number().default(4),
+        memoryMB: z.number().default(8192),
+      }),
+      count('nodes'),
+      ({ deficit: { pods, ...requests }, cpu, memoryMB }) => ({
+        nodes: nodesForDeficit({ ...amountsOf(requests), pods }, { cpu: cpu * 1000, memory: memoryMB * 1024 ** 2 }),
+      }),
+      sameExpectedKeys,
+    ),
   ),
   'scale-up-decision': adapter(
-    z.object({
+    z.strictObject({
+      minNodes: z.number().default(0),
       maxNodes: z.number(),
       desiredNodes: z.number().default(0),
       readyNodes: z.number().default(0),
@@ -171,19 +217,22 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
       deficit: amounts.default({ cpu: 0, memory: 0 }),
       inCooldown: z.boolean().default(false),
     }),
-    ({ desiredNodes: desired, readyNodes: ready, maxNodes, matchingPods: pods, deficit, inCooldown }) => {
+    z.strictObject({ decision: z.boolean(), desiredNodes: z.number().nullable() }).partial(),
+    ({ minNodes, maxNodes, desiredNodes: desired, readyNodes: ready, matchingPods: pods, deficit, inCooldown }) => {
       const next = simpleScaleUp({ desired, ready, maxNodes }, { ...deficit, pods }, inCooldown);
-      return { decision: next !== null, desiredNodes: next };
+      return { decision: next !== null, desiredNodes: next && wantedSize(next, { minNodes, maxNodes }) };
     },
     sameAnswers,
   ),
   'scheduling-message': adapter(
-    z.object({ message: z.string() }),
+    z.strictObject({ message: z.string() }),
+    z.strictObject({ constraint: z.string() }),
     ({ message }) => ({ constraint: constraintOf(message) }),
     sameExpectedKeys,
   ),
   'event-window': adapter(
-    z.object({ windowSeconds: z.number(), eventAgesSeconds: z.array(z.number()).default([]) }),
+    z.strictObject({ windowSeconds: z.number(), eventAgesSeconds: z.array(z.number()).default([]) }),
+    z.strictObject({ keptAges: z.array(z.number()) }),
     ({ windowSeconds, eventAgesSeconds }) => ({
       keptAges: recentEvents(
         eventAgesSeconds.map((age) => ({ ageMs: age * 1000 })),
@@ -193,7 +242,8 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     sameExpectedKeys,
   ),
   'scale-up-cooldown': adapter(
-    z.object({ cooldownSeconds: z.number(), lastScaleAgeSeconds: z.number().optional() }),
+    z.strictObject({ cooldownSeconds: z.number(), lastScaleAgeSeconds: z.number().optional() }),
+    flag('canScale'),
     ({ cooldownSeconds, lastScaleAgeSeconds }) => ({
       canScale: !isCoolingDown(
         lastScaleAgeSeconds === undefined ? null : -lastScaleAgeSeconds * 1000,

@@ -46,7 +46,7 @@ export const extendedIsCountable: Deviation<{ readonly resource: string }> = {
   expected: () => true,
 };
 
-const decision = z.object({
+const decision = z.strictObject({
   needsResize: z.boolean(),
   targets: z.record(z.string(), z.string()),
   triggers: z.array(z.string()),
@@ -181,11 +181,11 @@ export const settledEngine: Deviation<EngineInput> = {
   name: 'settle',
   applies: ({ incrementFactor, hard }, expected) =>
     incrementFactor > 0 &&
-    Object.entries(z.object({ targets: z.record(z.string(), z.string()) }).parse(expected).targets).some(
+    Object.entries(z.strictObject({ targets: z.record(z.string(), z.string()) }).parse(expected).targets).some(
       ([resource, target]) => nanoOf(target) * 10_000n > nanoOf(hard[resource]) * raiseOf(incrementFactor),
     ),
   expected: ({ incrementFactor, hard }, expected) => {
-    const { targets } = z.object({ targets: z.record(z.string(), z.string()) }).parse(expected);
+    const { targets } = z.strictObject({ targets: z.record(z.string(), z.string()) }).parse(expected);
     const raise = raiseOf(incrementFactor);
     const settle = ([resource, target]: [string, string]): [string, string] => {
       const isDemanded = nanoOf(target) * 10_000n > nanoOf(hard[resource]) * raise;
@@ -218,7 +218,7 @@ export const wholePiecesDecided: Deviation<DecideInput> = {
   },
 };
 
-const bodyParts = z.object({ contains: z.array(z.string()) });
+const bodyParts = z.strictObject({ contains: z.array(z.string()) });
 const TWO_COLUMNS = /^\| ([^|]+) \| ([^|]+) \|$/;
 
 /** The table of a pull request has more columns than the resource and its new limit. */

@@ -58,6 +58,10 @@ export const leaseKinds: Readonly<Record<string, Adapter>> = {
       z.strictObject({ 'annotation resizer.io/last-modified': z.string() }),
       z.strictObject({ mutate: z.string() }),
     ]),
+    z.union([
+      z.strictObject({ instant: z.string().nullable() }),
+      z.strictObject({ lastModifiedUnchanged: z.boolean() }),
+    ]),
     (input) => {
       // What changes is the window of observations.
       if ('mutate' in input) throw new NotApplicable(LATER_STRATEGY);
@@ -67,5 +71,10 @@ export const leaseKinds: Readonly<Record<string, Adapter>> = {
     },
     sameJson,
   ),
-  'lease-gc': adapter(gcInput, collect, sameJson),
+  'lease-gc': adapter(
+    gcInput,
+    z.strictObject({ deleted: z.array(z.string()), kept: z.array(z.string()) }),
+    collect,
+    sameJson,
+  ),
 };

@@ -27,8 +27,10 @@ function editYaml({ specHard, limits }: { readonly specHard: ResourceList; reado
   return edited?.kind === 'edited' ? (edited.edits[0]?.after ?? manifest) : edited;
 }
 
+const parts = z.strictObject({ contains: z.array(z.string()) });
+
 function containsAll(expected: unknown, got: unknown): boolean {
-  const { contains } = z.object({ contains: z.array(z.string()) }).parse(expected);
+  const { contains } = parts.parse(expected);
   return typeof got === 'string' && contains.every((part) => got.includes(part));
 }
 
@@ -85,6 +87,11 @@ function merges({ enableAutoMerge, annotationAutoMerge, prDirection, pr }: z.inf
 }
 
 export const pullRequestKinds: Readonly<Record<string, Adapter>> = {
-  'yaml-edit': adapter(z.strictObject({ specHard: list, limits: list }), editYaml, containsAll),
-  'auto-merge': adapter(mergeInput, (input) => ({ merged: merges(input) }), sameJson),
+  'yaml-edit': adapter(z.strictObject({ specHard: list, limits: list }), parts, editYaml, containsAll),
+  'auto-merge': adapter(
+    mergeInput,
+    z.strictObject({ merged: z.boolean() }),
+    (input) => ({ merged: merges(input) }),
+    sameJson,
+  ),
 };

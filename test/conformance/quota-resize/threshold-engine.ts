@@ -2,14 +2,7 @@
 import * as z from 'zod';
 import { parsePercent } from '../../../domain/kernel/percent.ts';
 import { formatQuantity, scaledValue } from '../../../domain/kernel/quantity.ts';
-import {
-  addLists,
-  maskList,
-  maxLists,
-  multiplyList,
-  quantityIn,
-  type ResourceList,
-} from '../../../domain/kernel/resource-list.ts';
+import { addLists, quantityIn, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { parseAdmissionMessage } from '../../../domain/quota-resize/demand/event-message.ts';
 import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
@@ -19,6 +12,7 @@ import type { Container } from '../../../domain/quota-usage/pod.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameAmount, sameAmounts, sameExpectedKeys, sameJson, sameMembers } from '../compare.ts';
+import { demandOf, denialsIn, messageDemand, SOME_DENIAL } from './demand.ts';
 import {
   bareAnnotation,
   extendedIsCountable,
@@ -38,11 +32,6 @@ const ANY_TIME = 0;
 
 function chargeOf(containers: readonly Container[], initContainers: readonly Container[] = []): ResourceList {
   return podCharge({ spec: { containers, initContainers } }, ANY_TIME);
-}
-
-/** What a workload misses: the replicas that are not there × the charge of one pod. */
-function missing(replicas: number, requests: ResourceList): ResourceList {
-  return multiplyList(chargeOf([{ resources: { requests } }]), Math.max(0, replicas));
 }
 
 function milliOf(list: ResourceList, keys: readonly string[]): Readonly<Record<string, number>> {
@@ -80,7 +69,7 @@ function decide(input: z.infer<typeof decideInput>): unknown {
   };
 }
 
-const decided = z.object({ needsResize: z.boolean(), targets: list, triggers: z.array(z.string()) });
+const decided = z.strictObject({ needsResize: z.boolean(), targets: list, triggers: z.array(z.string()) });
 
 function sameDecision(expected: unknown, got: unknown): boolean {
   const [wanted, given] = [decided.parse(expected), decided.parse(got)];
@@ -91,13 +80,22 @@ function sameDecision(expected: unknown, got: unknown): boolean {
   );
 }
 
+const parsedMessage = z.strictObject({
+  ok: z.boolean(),
+  resource: z.string().optional(),
+  quantity: z.string().optional(),
+  milli: z.number().optional(),
+});
+
 /** The resource that the other resizer reads out of a message: its first one. Headroom reads them all. */
-function readMessage({ message }: { readonly message: string }, expected: unknown): unknown {
+function readMessage(
+  { message }: { readonly message: string },
+  { resource: wanted }: z.infer<typeof parsedMessage>,
+): unknown {
   const rejection = parseAdmissionMessage(message);
   if (rejection.class !== 'exceededQuota') {
     return { ok: false };
   }
-  const wanted = z.looseObject({ resource: z.string().optional() }).parse(expected).resource;
   const resource = wanted ?? Object.keys(rejection.requested)[0] ?? '';
   const amount = quantityIn(rejection.requested, resource);
   return {
@@ -120,12 +118,18 @@ function quantize({ resource, milli, format }: z.infer<typeof quantizeInput>): s
 }
 
 /** A case may give one answer for each of two engines; Headroom's strategy is the threshold engine's. */
-const ofThresholdEngine: (testCase: Parameters<Adapter>[0]) => Parameters<Adapter>[0] = (testCase) => {
-  const both = z.object({ thresholdEngine: z.string() }).safeParse(testCase.expected);
-  return both.success ? { ...testCase, expected: both.data.thresholdEngine } : testCase;
-};
-
-const quantized = adapter(quantizeInput, quantize, sameAmount, [wholePieces()]);
+const quantized = adapter(
+  quantizeInput,
+  z.union([
+    z.string(),
+    z
+      .strictObject({ thresholdEngine: z.string(), headroomEngine: z.string() })
+      .transform(({ thresholdEngine }) => thresholdEngine),
+  ]),
+  quantize,
+  sameAmount,
+  [wholePieces()],
+);
 
 const container = z.strictObject({
   name: z.string().optional(),
@@ -146,20 +150,6 @@ const replicas = z.strictObject({
   podRequests: list,
 });
 
-/** "A cpu=2": workload A was refused a pod of 2 cpu. */
-function messageDemand(events: readonly string[]): ResourceList {
-  const byWorkload = new Map<string, ResourceList>();
-  for (const event of events) {
-    const [workload = '', amounts = ''] = event.split(' ');
-    const { requested } = z
-      .object({ requested: list })
-      .parse(parseAdmissionMessage(`exceeded quota: q, requested: ${amounts}, used: ${amounts}, limited: ${amounts}`));
-    // The same workload told twice is one demand, the larger of the two.
-    byWorkload.set(workload, maxLists(byWorkload.get(workload) ?? {}, requested));
-  }
-  return [...byWorkload.values()].reduce<ResourceList>((sum, demand) => addLists(sum, demand), {});
-}
-
 const engineInput = z.strictObject({
   incrementFactor: z.number(),
   hard: list,
@@ -178,33 +168,40 @@ function policyOf(incrementFactor: number): ResizePolicy {
 }
 
 function runEngine(input: z.infer<typeof engineInput>): unknown {
-  const ofWorkload = missing(input.replicaSetMissing ?? 0, input.podRequests ?? {});
-  const demand = input.replicaSetMissing === undefined ? messageDemand(input.events ?? []) : ofWorkload;
+  const { hard, replicaSetMissing: wanted, podRequests = {}, events = [] } = input;
+  const demand =
+    wanted === undefined
+      ? messageDemand(hard, events)
+      : demandOf(hard, { kind: 'ReplicaSet', wanted, present: 0, podRequests }, [SOME_DENIAL]);
   const policy = rulesOf(policyOf(input.incrementFactor));
   return { targets: targetsOf(recommend({ hard: input.hard, used: input.used, demand, policy })) };
 }
 
-const targets = z.object({ targets: list });
-const deficit = z.object({ deficit: list });
+const targets = z.strictObject({ targets: list });
+const deficit = z.strictObject({ deficit: list });
 
 export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
-  'threshold-decide': adapter(decideInput, decide, sameDecision, [
+  'threshold-decide': adapter(decideInput, decided, decide, sameDecision, [
     bareAnnotation,
     percentWithoutSign,
     fittingDeficit,
     settledBurst,
     wholePiecesDecided,
   ]),
-  'event-parse': adapter(z.object({ message: z.string() }), readMessage, sameExpectedKeys),
-  quantize: (testCase) => quantized(ofThresholdEngine(testCase)),
-  'quantize-threshold-engine': (testCase) => quantized(ofThresholdEngine(testCase)),
-  'is-countable': adapter(z.object({ resource: z.string() }), ({ resource }) => isCountable(resource), sameJson, [
-    extendedIsCountable,
-  ]),
+  'event-parse': adapter(z.strictObject({ message: z.string() }), parsedMessage, readMessage, sameExpectedKeys),
+  quantize: quantized,
+  'quantize-threshold-engine': quantized,
+  'is-countable': adapter(
+    z.strictObject({ resource: z.string() }),
+    z.boolean(),
+    ({ resource }) => isCountable(resource),
+    sameJson,
+    [extendedIsCountable],
+  ),
   'pod-requests': adapter(
     z.strictObject({ containers: z.array(container), initContainers: z.array(container).optional() }),
-    ({ containers, initContainers = [] }, expected) => {
-      const { milli } = z.object({ milli: z.record(z.string(), z.number()) }).parse(expected);
+    z.strictObject({ milli: z.record(z.string(), z.number()) }),
+    ({ containers, initContainers = [] }, { milli }) => {
       const charge = chargeOf(containers.map(asContainer), initContainers.map(asContainer));
       return { milli: milliOf(charge, Object.keys(milli)) };
     },
@@ -213,36 +210,43 @@ export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
   'collect-deficits': adapter(
     z.strictObject({
       quotaHard: list,
+      /** What is missing does not depend on it. */
       used: list,
       statefulSet: replicas.optional(),
       replicaSet: replicas.optional(),
       daemonSet: replicas.optional(),
-      // How many refusals were seen, or the refusals themselves where there is no workload to look at.
-      events: z.union([z.number(), z.array(z.string())]).optional(),
+      // How many denials were seen, or the denials themselves where there is no workload to look at.
+      events: z.union([z.number(), z.array(z.string())]).default(1),
     }),
-    ({ quotaHard, statefulSet, replicaSet, daemonSet, events }) => {
-      const misses = [statefulSet, replicaSet, daemonSet].flatMap((workload) =>
-        workload === undefined ? [] : [missing(workload.replicas - workload.statusReplicas, workload.podRequests)],
+    z.strictObject({ deficitMilli: z.record(z.string(), z.number()) }),
+    ({ quotaHard: hard, statefulSet, replicaSet, daemonSet, events }) => {
+      const named = Object.entries({ StatefulSet: statefulSet, ReplicaSet: replicaSet, DaemonSet: daemonSet });
+      const workloads = named.flatMap(([kind, given]) => (given === undefined ? [] : [{ kind, ...given }]));
+      const denials = Array.isArray(events)
+        ? denialsIn(events).map(([, denial]) => denial)
+        : Array.from({ length: events }, () => SOME_DENIAL);
+      const lists = workloads.map(({ replicas: wanted, statusReplicas: present, ...rest }) =>
+        demandOf(hard, { ...rest, wanted, present }, denials),
       );
-      const messages = misses.length === 0 && Array.isArray(events) ? [messageDemand(events)] : [];
-      const demand = [...misses, ...messages].reduce<ResourceList>((sum, list) => addLists(sum, list), {});
-      const ofQuota = maskList(demand, Object.keys(quotaHard));
-      return { deficitMilli: milliOf(ofQuota, Object.keys(ofQuota)) };
+      if (lists.length === 0 && Array.isArray(events)) lists.push(messageDemand(hard, events));
+      const demand = lists.reduce<ResourceList>((sum, one) => addLists(sum, one), {});
+      return { deficitMilli: milliOf(demand, Object.keys(demand)) };
     },
     sameJson,
   ),
   'workload-deficit': adapter(
     z.strictObject({ kind: z.string(), desired: z.number(), current: z.number(), podRequests: list }),
-    (input, expected) => ({
-      deficit: maskList(
-        missing(input.desired - input.current, input.podRequests),
-        Object.keys(deficit.parse(expected).deficit),
-      ),
-    }),
+    deficit,
+    ({ desired: wanted, current: present, ...workload }) => {
+      // A quota that limits the requests of such a pod.
+      const hard = Object.fromEntries(Object.keys(workload.podRequests).map((name) => [`requests.${name}`, '0']));
+      return { deficit: demandOf(hard, { ...workload, wanted, present }, [SOME_DENIAL]) };
+    },
     (expected, got) => sameAmounts(deficit.parse(expected).deficit, deficit.parse(got).deficit),
   ),
   'threshold-engine': adapter(
     engineInput,
+    targets,
     runEngine,
     (expected, got) => sameAmounts(targets.parse(expected).targets, targets.parse(got).targets),
     [settledEngine],

@@ -7,22 +7,23 @@ import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, nextMonitors } from '../../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
 import { isUrgent, desiredStatus } from '../../../domain/quota-usage/status.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, NotCompared } from '../adapter.ts';
+import { kubernetesObject } from '../kubernetes-object.ts';
 import { sameAmounts, sameMembers } from '../compare.ts';
 
 const list = z.record(z.string(), z.string());
 
 const quota = z
-  .object({
-    metadata: z.object({ name: z.string(), namespace: z.string() }),
-    spec: z.object({
+  .strictObject({
+    metadata: z.strictObject({ name: z.string(), namespace: z.string() }),
+    spec: z.strictObject({
       hard: list.optional(),
       scopes: z.array(z.string()).optional(),
       scopeSelector: z
-        .object({
+        .strictObject({
           matchExpressions: z
             .array(
-              z.object({
+              z.strictObject({
                 scopeName: z.string(),
                 operator: z.string().optional(),
                 values: z.array(z.string()).optional(),
@@ -32,7 +33,7 @@ const quota = z
         })
         .optional(),
     }),
-    status: z.object({ hard: list.optional(), used: list.optional() }).optional(),
+    status: z.strictObject({ hard: list.optional(), used: list.optional() }).optional(),
   })
   .transform(
     ({ metadata, spec, status = {} }): CachedQuota => ({ ...metadata, uid: '1', resourceVersion: '1', spec, status }),
@@ -41,21 +42,40 @@ const quota = z
 /** The cases have no devices, and their clock does not matter. */
 const context: UsageContext = { now: 0, deviceClasses: new Map(), podNamed: () => undefined };
 
-/** The texts that a case writes about what fails, under whatever name. */
-function failures(input: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(Object.entries(input).filter(([key]) => /error|fail/i.test(key)));
-}
+/** What fails in a case may have any name: `listError`, `failingResource`. */
+const FAILURE = /error|fail/i;
 
-/** One resource has objects, the others have none, and those that the case says so of cannot be listed. */
-function listing(pods: readonly CountedObject[], failing: string): ObjectsOf {
+const syncInput = z
+  .record(z.string(), z.unknown())
+  .transform((fields): Readonly<Record<string, unknown>> => {
+    const [failing, others] = [true, false].map((isFailure) =>
+      Object.entries(fields).filter(([key]) => FAILURE.test(key) === isFailure),
+    );
+    return { ...Object.fromEntries(others ?? []), failing: failing?.length ? JSON.stringify(failing) : null };
+  })
+  .pipe(
+    z.strictObject({
+      quota,
+      pods: z.array(kubernetesObject<CountedObject>('V1Pod')).default([]),
+      /** The resource that can be listed; the others have no objects. */
+      listedResource: z.string().default('pods'),
+      failing: z.string().nullable(),
+    }),
+  );
+
+/** The listed resource has the objects. What fails is the resource that the case names there, or else that one. */
+function listing({ pods, listedResource, failing }: z.output<typeof syncInput>): ObjectsOf {
   return (resource) => {
     const name = groupResourceName(resource);
-    if (new RegExp(`\\b${name}\\b`).test(failing)) return { unavailable: 'error listing' };
-    return { objects: name === 'pods' ? pods : [] };
+    const isNamed = (other: string) => failing !== null && new RegExp(`\\b${other}\\b`).test(failing);
+    const names = staticEvaluators.map((evaluator) => groupResourceName(evaluator.resource));
+    const fails = failing !== null && (names.some(isNamed) ? isNamed(name) : name === listedResource);
+    if (fails) return { unavailable: 'error listing' };
+    return { objects: name === listedResource ? pods : [] };
   };
 }
 
-const synced = z.object({
+const synced = z.strictObject({
   statusHard: list.nullish(),
   statusUsed: list.nullish(),
   updateStatusCalled: z.boolean(),
@@ -73,7 +93,7 @@ function versioned(resource: string, groupVersion: string): Monitored {
   return { group, version, resource };
 }
 
-const discoveryInput = z.object({
+const discoveryInput = z.strictObject({
   discovered: z.record(z.string(), z.array(z.string())).optional(),
   error: z.unknown().optional(),
   previousMonitors: z.array(z.string()),
@@ -94,16 +114,17 @@ function roundOf({ discovered = {}, error }: z.infer<typeof discoveryInput>): Di
   return isTotal ? { kind: 'failed', reason } : { kind: 'discovered', resources, failed };
 }
 
+const queueAnswer = z.strictObject({ queue: z.string() });
+const monitorsAnswer = z.strictObject({ monitors: z.array(z.string()), workersBlocked: z.boolean().optional() });
+
+const NEVER_BLOCKED = 'Headroom has no lock that discovery could hold: counts go on while a cache is being filled';
+
 export const quotaControllerKinds: Readonly<Record<string, Adapter>> = {
   syncResourceQuota: adapter(
-    z.looseObject({ quota, pods: z.array(z.custom<CountedObject>((value) => typeof value === 'object')).optional() }),
+    syncInput,
+    synced,
     (input) => {
-      const count = calculateUsage(
-        input.quota.spec,
-        staticEvaluators,
-        listing(input.pods ?? [], failures(input)),
-        context,
-      );
+      const count = calculateUsage(input.quota.spec, staticEvaluators, listing(input), context);
       const { hard, used, isWritten } = desiredStatus(input.quota, count);
       return { hard, used, isWritten, reasons: count.unmeasured.map(({ reason }) => reason) };
     },
@@ -122,23 +143,25 @@ export const quotaControllerKinds: Readonly<Record<string, Adapter>> = {
     },
   ),
   addQuotaQueue: adapter(
-    z.object({ quota }),
+    // The note is prose.
+    z.strictObject({ quota, note: z.string().optional() }),
+    queueAnswer,
     (input) => (isUrgent(input.quota, staticEvaluators, context) ? 'priority' : 'ordinary'),
     // Kubernetes calls its queue of urgent quotas "missing usage".
-    (expected, got) =>
-      /missingUsage|priority/i.test(z.object({ queue: z.string() }).parse(expected).queue) === (got === 'priority'),
+    (expected, got) => /missingUsage|priority/i.test(queueAnswer.parse(expected).queue) === (got === 'priority'),
   ),
   discoverySync: adapter(
     discoveryInput,
+    monitorsAnswer,
     (input) => {
       const groupVersions = Object.entries(input.discovered ?? {}).flatMap(([groupVersion, names]) =>
         names.map((name) => [name, groupVersion] as const),
       );
       const existing = new Map([...Object.entries(GROUP_OF), ...groupVersions]);
       const previous = input.previousMonitors.map((name) => versioned(name, existing.get(name) ?? 'v1'));
-      return nextMonitors(previous, roundOf(input)).map(({ resource }) => resource);
+      const monitors = nextMonitors(previous, roundOf(input)).map(({ resource }) => resource);
+      return { monitors, workersBlocked: new NotCompared(NEVER_BLOCKED) };
     },
-    // Headroom has no lock that discovery could hold: counts go on while a cache is being filled.
-    (expected, got) => sameMembers(z.object({ monitors: z.array(z.string()) }).parse(expected).monitors, got),
+    (expected, got) => sameMembers(monitorsAnswer.parse(expected).monitors, monitorsAnswer.parse(got).monitors),
   ),
 };

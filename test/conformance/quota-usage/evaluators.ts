@@ -11,17 +11,29 @@ import type { CountedObject, UsageContext } from '../../../domain/quota-usage/ev
 import { evaluatorFor, evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
 import type { Container, Pod } from '../../../domain/quota-usage/pod.ts';
 import { podLimits, podRequests, type PodResourcesOptions } from '../../../domain/quota-usage/pod-charge.ts';
+import type { ScopeRequirement } from '../../../domain/quota-usage/scopes.ts';
 import type { Service } from '../../../domain/quota-usage/service-charge.ts';
 import { type Adapter, adapter, notApplicable } from '../adapter.ts';
+import { kubernetesObject } from '../kubernetes-object.ts';
 import { sameAmounts, sameExpectedKeys, sameJson, sameMembers } from '../compare.ts';
 
 const list = z.record(z.string(), z.string());
-const gates = z.record(z.string(), z.boolean()).optional();
-type Gates = z.infer<typeof gates>;
 
-/** An object as a case writes it. Its shape is the API server's business, not the runner's. */
-const object = <Shape extends object>() => z.custom<Shape>((value) => typeof value === 'object' && value !== null);
-const pod = object<Pod>();
+type Gates = Readonly<Record<string, boolean | undefined>> | undefined;
+
+/** The feature gates that change what a case of a kind is about. */
+function gates(...names: readonly string[]) {
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.boolean().optional()]))).optional();
+}
+
+const podGates = gates('PodLevelResources', 'InPlacePodVerticalScaling');
+const deviceGates = gates('DRAExtendedResource');
+
+const pod = kubernetesObject<Pod>('V1Pod');
+const service = kubernetesObject<Service>('V1Service');
+const volumeClaim = kubernetesObject<Claim>('V1PersistentVolumeClaim');
+const resourceClaim = kubernetesObject<ResourceClaim>('ResourceV1ResourceClaim');
+const devices = kubernetesObject<NonNullable<NonNullable<ResourceClaim['spec']>['devices']>>('V1DeviceClaim');
 
 const pods: GroupResource = { group: '', resource: 'pods' };
 const services: GroupResource = { group: '', resource: 'services' };
@@ -62,7 +74,7 @@ function unexpanded(given: Claim, featureGates: Gates): Claim {
 
 const BARE: UsageContext = { now: NOW, deviceClasses: new Map(), podNamed: () => undefined };
 
-const deviceClasses = z.record(z.string(), z.object({ extendedResourceName: z.string().optional() }));
+const deviceClasses = z.record(z.string(), z.strictObject({ extendedResourceName: z.string().optional() }));
 
 function deviceContext(classes: z.infer<typeof deviceClasses> = {}, featureGates: Gates = {}): UsageContext {
   const named = Object.entries(classes).map(
@@ -74,13 +86,11 @@ function deviceContext(classes: z.infer<typeof deviceClasses> = {}, featureGates
 const charge = (resource: GroupResource, counted: CountedObject, context = BARE) =>
   evaluatorFor(resource).usage(counted, context);
 
-const options = z
-  .object({
-    useStatusResources: z.boolean().optional(),
-    skipPodLevelResources: z.boolean().optional(),
-    excludeOverhead: z.boolean().optional(),
-  })
-  .strict();
+const options = z.strictObject({
+  useStatusResources: z.boolean().optional(),
+  skipPodLevelResources: z.boolean().optional(),
+  excludeOverhead: z.boolean().optional(),
+});
 
 function optionsOf(given: z.infer<typeof options>): PodResourcesOptions {
   return {
@@ -90,24 +100,24 @@ function optionsOf(given: z.infer<typeof options>): PodResourcesOptions {
   };
 }
 
-const podWithOptions = z.object({ pod, options });
-const bothSides = z.object({ requests: list, limits: list });
-const selector = z.object({
+const podWithOptions = z.strictObject({ pod, options });
+const bothSides = z.strictObject({ requests: list, limits: list });
+const selector = z.strictObject({
   scopeName: z.string(),
   operator: z.string().optional(),
   values: z.array(z.string()).optional(),
 });
 const selectors = z.array(selector);
-const scopeSelector = z.object({ matchExpressions: z.array(selector).optional() }).optional();
+const scopeSelector = z.strictObject({ matchExpressions: z.array(selector).optional() }).optional();
 
 /** What a claim asks for, and the pod that it was made for, where there is one. */
 const resourceClaimInput = z.strictObject({
-  devices: object<NonNullable<NonNullable<ResourceClaim['spec']>['devices']>>().optional(),
-  claim: object<ResourceClaim>().optional(),
+  devices: devices.optional(),
+  claim: resourceClaim.optional(),
   pod: pod.optional(),
   pods: z.array(pod).optional(),
   deviceClasses: deviceClasses.optional(),
-  featureGates: gates,
+  featureGates: deviceGates,
 });
 
 function resourceClaimCharge(input: z.infer<typeof resourceClaimInput>): unknown {
@@ -123,23 +133,31 @@ const handled = notApplicable(
   'which requests are charged is decided by the API server, where its own evaluators are; Headroom only counts',
 );
 
+const names = z.array(z.string());
+
 const matchingResources = (resource: GroupResource) =>
   adapter(
-    z.object({ resources: z.array(z.string()), deviceClasses: deviceClasses.optional(), featureGates: gates }),
+    z.strictObject({ resources: names, deviceClasses: deviceClasses.optional(), featureGates: deviceGates }),
+    names,
     (input) =>
       evaluatorFor(resource).matchingResources(input.resources, deviceContext(input.deviceClasses, input.featureGates)),
     sameMembers,
   );
 
 /** Those of the conditions that an object satisfies, for an evaluator; `key` is what a case calls the object. */
-const matchingScopes = (resource: GroupResource, key: string) =>
+const matchingScopes = (resource: GroupResource, key: string, object: z.ZodType<CountedObject>) =>
   adapter(
-    z.looseObject({ selectors }).refine((input) => key in input, `there is no ${key}`),
-    (input) => input.selectors.filter((term) => evaluatorFor(resource).matchesScope(term, input[key] as CountedObject)),
+    z.strictObject({ selectors, [key]: object }),
+    selectors,
+    (input: Readonly<Record<string, unknown>>) => {
+      const { selectors: terms, [key]: counted } = input;
+      const matches = (term: ScopeRequirement) => evaluatorFor(resource).matchesScope(term, counted as CountedObject);
+      return (terms as readonly ScopeRequirement[]).filter(matches);
+    },
     sameJson,
   );
 
-const statsInput = z.object({
+const statsInput = z.strictObject({
   pods: z.array(pod),
   scopes: z.array(z.string()).optional(),
   scopeSelector,
@@ -155,7 +173,7 @@ function podStats(input: z.infer<typeof statsInput>): unknown {
 
 /** No error is null, an empty text or nothing at all. */
 const constraintAnswer = z
-  .object({ error: z.string().nullish() })
+  .strictObject({ error: z.string().nullish() })
   .nullish()
   .transform((answer) => ({ error: answer?.error || null }));
 
@@ -164,27 +182,27 @@ const usageInput = z.strictObject({
   scopes: z.array(z.string()).optional(),
   scopeSelector,
   pods: z.array(pod).optional(),
-  services: z.array(object<Service>()).optional(),
-  persistentvolumeclaims: z.array(object<Claim>()).optional(),
+  services: z.array(service).optional(),
+  persistentvolumeclaims: z.array(volumeClaim).optional(),
 });
 
-const quotaObject = z.object({
+const quotaObject = z.strictObject({
   name: z.string(),
-  spec: z.object({ scopes: z.array(z.string()).optional(), scopeSelector }).optional(),
-  status: z.object({ hard: list.optional(), used: list.optional() }).optional(),
+  spec: z.strictObject({ scopes: z.array(z.string()).optional(), scopeSelector }).optional(),
+  status: z.strictObject({ hard: list.optional(), used: list.optional() }).optional(),
 });
 const sides = z.strictObject({ requests: list.optional(), limits: list.optional() });
 const admissionInput = z.strictObject({ quota: quotaObject, pod: sides });
-const admissionAnswer = z.looseObject({ message: z.string().optional() });
+const admissionAnswer = z.strictObject({ allowed: z.boolean(), message: z.string().nullish() });
 
 /** A pod of one container without a name, as the tests of the original make it. */
 const podOf = (resources: NonNullable<Container['resources']>): Pod => ({ spec: { containers: [{ resources }] } });
 
 /** The pod's own name is not in a case's input, only in the words before the plugin's message. */
-function admission(input: z.infer<typeof admissionInput>, expected: unknown): unknown {
-  const [words] = /^\S+ "[^"]*" is forbidden: /.exec(admissionAnswer.parse(expected).message ?? '') ?? [''];
+function admission(input: z.infer<typeof admissionInput>, { message }: z.infer<typeof admissionAnswer>): unknown {
+  const [words] = /^pods "[^"]*" is forbidden: /.exec(message ?? '') ?? [''];
   const answer = admit(input.quota, podOf(input.pod), evaluatorFor(pods), BARE);
-  return answer.allowed ? answer : { ...answer, message: words + answer.message };
+  return answer.allowed ? { ...answer, message: null } : { ...answer, message: words + answer.message };
 }
 
 /** `deployments.apps`, and `pods` for the core group. */
@@ -193,17 +211,37 @@ function groupResource(name: string): GroupResource {
   return { resource, group: group.join('.') };
 }
 
+/** An object of a resource that is only counted: nothing is read of it. */
+const anyObject = z.custom<CountedObject>((value) => typeof value === 'object' && value !== null);
+
+const objects: ReadonlyMap<string, z.ZodType<CountedObject>> = new Map<string, z.ZodType<CountedObject>>([
+  ['pods', pod],
+  ['services', service],
+  ['persistentvolumeclaims', volumeClaim],
+]);
+
+/** Whether an update may lower a quota's usage. */
+const updated = (object: z.ZodType<CountedObject>): Adapter =>
+  adapter(
+    z.strictObject({ resource: z.string(), old: object, new: object }),
+    z.boolean(),
+    (input) => replenishes(groupResource(input.resource), inTime(input.old as Pod), inTime(input.new as Pod), NOW),
+    sameJson,
+  );
+
 export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
   podUsage: adapter(
-    z.object({ pod, featureGates: gates }),
+    z.strictObject({ pod, featureGates: podGates }),
+    list,
     (input) => charge(pods, inTime(ungated(input.pod, input.featureGates))),
     sameAmounts,
   ),
-  podUsageStats: adapter(statsInput, podStats, sameAmounts),
-  podRequests: adapter(podWithOptions, (input) => podRequests(input.pod, optionsOf(input.options)), sameAmounts),
-  podLimits: adapter(podWithOptions, (input) => podLimits(input.pod, optionsOf(input.options)), sameAmounts),
+  podUsageStats: adapter(statsInput, list, podStats, sameAmounts),
+  podRequests: adapter(podWithOptions, list, (input) => podRequests(input.pod, optionsOf(input.options)), sameAmounts),
+  podLimits: adapter(podWithOptions, list, (input) => podLimits(input.pod, optionsOf(input.options)), sameAmounts),
   podRequestsAndLimits: adapter(
     podWithOptions,
+    bothSides,
     (input) => ({
       requests: podRequests(input.pod, optionsOf(input.options)),
       limits: podLimits(input.pod, optionsOf(input.options)),
@@ -214,46 +252,45 @@ export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
     },
   ),
   podConstraints: adapter(
-    z.object({ pod, required: z.array(z.string()), featureGates: gates }),
+    z.strictObject({ pod, required: names, featureGates: podGates }),
+    constraintAnswer,
     (input) => ({ error: podConstraints(input.required, ungated(input.pod, input.featureGates)) }),
-    (expected, got) => sameJson(constraintAnswer.parse(expected), got),
+    sameJson,
   ),
   podMatchingResources: matchingResources(pods),
-  podMatchingScopes: matchingScopes(pods, 'pod'),
+  podMatchingScopes: matchingScopes(pods, 'pod', pod),
   podHandles: handled,
-  serviceUsage: adapter(
-    z.object({ service: object<Service>() }),
-    (input) => charge(services, input.service),
-    sameAmounts,
-  ),
+  serviceUsage: adapter(z.strictObject({ service }), list, (input) => charge(services, input.service), sameAmounts),
   serviceMatchingResources: matchingResources(services),
-  serviceMatchingScopes: matchingScopes(services, 'service'),
+  serviceMatchingScopes: matchingScopes(services, 'service', service),
   serviceHandles: handled,
   pvcUsage: adapter(
-    z.object({ pvc: object<Claim>(), featureGates: gates }),
+    z.strictObject({ pvc: volumeClaim, featureGates: gates('RecoverVolumeExpansionFailure') }),
+    list,
     (input) => charge(volumeClaims, unexpanded(input.pvc, input.featureGates)),
     sameAmounts,
   ),
   pvcMatchingResources: matchingResources(volumeClaims),
-  pvcMatchingScopes: matchingScopes(volumeClaims, 'pvc'),
+  pvcMatchingScopes: matchingScopes(volumeClaims, 'pvc', volumeClaim),
   pvcHandles: handled,
-  claimUsage: adapter(resourceClaimInput, resourceClaimCharge, sameAmounts),
+  claimUsage: adapter(resourceClaimInput, list, resourceClaimCharge, sameAmounts),
   claimMatchingResources: matchingResources(resourceClaims),
-  claimMatchingScopes: matchingScopes(resourceClaims, 'claim'),
+  claimMatchingScopes: matchingScopes(resourceClaims, 'claim', resourceClaim),
   claimHandles: handled,
   objectCountHandles: handled,
   objectCountMatchingResources: adapter(
-    z.object({ resource: z.string(), resources: z.array(z.string()) }),
+    z.strictObject({ resource: z.string(), resources: names }),
+    names,
     (input) => evaluatorFor(groupResource(input.resource)).matchingResources(input.resources, BARE),
     sameMembers,
   ),
-  updateFilter: adapter(
-    z.object({ resource: z.string(), old: object<Pod>(), new: object<Pod>() }),
-    (input) => replenishes(groupResource(input.resource), inTime(input.old), inTime(input.new), NOW),
-    sameJson,
-  ),
+  updateFilter: (testCase) => {
+    const { data } = z.looseObject({ resource: z.string() }).safeParse(testCase.input);
+    return updated(objects.get(data?.resource ?? '') ?? anyObject)(testCase);
+  },
   calculateUsage: adapter(
     usageInput,
+    list,
     (input) =>
       calculateUsage(
         input,
@@ -267,5 +304,5 @@ export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
       ).used,
     sameAmounts,
   ),
-  admission: adapter(admissionInput, admission, sameExpectedKeys),
+  admission: adapter(admissionInput, admissionAnswer, admission, sameExpectedKeys),
 };
