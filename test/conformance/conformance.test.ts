@@ -117,6 +117,23 @@ describe('the kinds of quotas', () => {
     });
     expect(outcome).toEqual({ lines: [], passed: 8, failed: 0, notApplicable: 0 });
   });
+
+  it('are answered for a resource that cannot be listed, under whatever name the case says so', () => {
+    const quota = { metadata: { name: 'q', namespace: 'team-a' }, spec: { hard: { pods: '2' } } };
+    const sync = (input: object, statusUsed: object, error: string | null) => ({
+      kind: 'syncResourceQuota',
+      input: { quota, pods: [{}], listedResource: 'pods', ...input },
+      expected: { statusHard: { pods: '2' }, statusUsed, updateStatusCalled: true, error },
+    });
+    const { passed, failed } = report({
+      'quota.json': [
+        sync({ listerError: true }, {}, 'error listing'),
+        sync({ failingResource: 'pods' }, {}, 'error listing'),
+        sync({ failingResource: 'services', listFails: false }, { pods: '1' }, null),
+      ],
+    });
+    expect({ passed, failed }).toEqual({ passed: 3, failed: 0 });
+  });
 });
 
 describe('the kinds of the resizer', () => {

@@ -48,10 +48,9 @@ const FAILURE = /error|fail/i;
 const syncInput = z
   .record(z.string(), z.unknown())
   .transform((fields): Readonly<Record<string, unknown>> => {
-    const [failing, others] = [true, false].map((isFailure) =>
-      Object.entries(fields).filter(([key]) => FAILURE.test(key) === isFailure),
-    );
-    return { ...Object.fromEntries(others ?? []), failing: failing?.length ? JSON.stringify(failing) : null };
+    const others = Object.entries(fields).filter(([key]) => !FAILURE.test(key));
+    const failing = Object.entries(fields).filter(([key, value]) => FAILURE.test(key) && Boolean(value));
+    return { ...Object.fromEntries(others), failing: failing.length > 0 ? JSON.stringify(failing) : null };
   })
   .pipe(
     z.strictObject({
