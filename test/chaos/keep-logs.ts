@@ -12,13 +12,16 @@ import type { Stack } from '../kernel/stack/stack.ts';
  * @returns the folder.
  */
 export async function keepLogs(
-  { dir, gitDir, controlPlane, temporal, forge, client }: Stack,
+  { gitDir, controlPlane, temporal, forge, client, processes }: Stack,
   { seed, namespaces }: { readonly seed: number; readonly namespaces: readonly string[] },
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `headroom-chaos-${seed}-`));
-  const copies = [...(await logsIn(dir)), ...(await logsIn(controlPlane.dir)), temporal.logFile, gitDir].map(
-    async (path) => await cp(path, join(folder, path.split('/').at(-1) ?? path), { recursive: true }),
-  );
+  const copies = [
+    ...processes.map(({ logFile }) => logFile),
+    ...(await logsIn(controlPlane.dir)),
+    temporal.logFile,
+    gitDir,
+  ].map(async (path) => await cp(path, join(folder, path.split('/').at(-1) ?? path), { recursive: true }));
   const writes = forge.writes.map((write) => JSON.stringify(write)).join('\n');
   const histories = namespaces.map(async (namespace) => {
     const history = await client.workflow.getHandle(quotaResizeId(targetOf(namespace))).fetchHistory();

@@ -29,6 +29,8 @@ describe('a change affects', () => {
     'test/kernel/stack/stack.ts',
     'package-lock.json',
     'vitest.config.ts',
+    'tsconfig.json',
+    'tools/helm/go.mod',
     'tools/programs/build-programs.ts',
     'tools/kubernetes/go.mod',
   ])('everything, where it is of %s, which is shared by all', (file) => {
@@ -57,6 +59,18 @@ describe('a change affects', () => {
     expect(files).not.toContain(MEMCACHED);
   });
 
+  it('the tests of another controller that needs it at run time, which no import shows', () => {
+    for (const changed of ['workflows/github-budget/workflow.ts', 'deploy/quota-usage/reading/rbac.yaml']) {
+      expect(affected(changed)).toContain(QUOTA_RESIZE);
+    }
+  });
+
+  it('the tests that play a repository of test/layouts, where it is of a file of that', () => {
+    const files = affected('test/layouts/helm/base/values.yaml');
+    expect(files).toContain('test/quota-resize/layouts.integration.test.ts');
+    expect(files).not.toContain(MEMCACHED);
+  });
+
   it('of tests, where it is of a test or of what that imports, only those', () => {
     expect(affected(MEMCACHED)).toEqual([MEMCACHED]);
     const files = affected('test/lights-out/cluster.ts');
@@ -71,6 +85,7 @@ describe('a change affects', () => {
     expect(
       affected(
         'README.md',
+        'test/durations.tsv',
         'docs/testing.md',
         'platform/README.md',
         'bench/main.ts',

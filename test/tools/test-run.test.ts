@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { coreFiles } from '../../tools/test-run/core.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -16,20 +17,26 @@ const [FIRST, SECOND, THIRD] = ['quota-usage/owner', 'memcached/episodes', 'depl
 ) as [string, string, string];
 const OUTSIDE = 'test/outside.integration.test.ts';
 
+const ONE_TEST = ["import { it } from 'vitest';", "it('passes', () => {});"];
+
 let folder: string;
 
-/** A checkout whose checks pass, with one unit test. */
+/** The tests that pass in a checkout: the checks, a unit test and one in each file of the core, where it is not replaced. */
+const PASSED = 2 + coreFiles.size;
+
+/** A checkout whose checks pass, with one unit test, and one in each file of the core. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headroom-test-run-'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   await write('package.json', ['{"type": "module"}']);
   await write('.gitignore', ['/cache', '/npm', '/node_modules', '/tried-*', '/pids']);
   await write('vitest.config.ts', [
-    'const project = (name, include, exclude = []) => ({ test: { name, include, exclude, testTimeout: 600_000 } });',
+    'const project = (name, include, exclude = []) => ({ test: { name, include, exclude, isolate: false, testTimeout: 600_000 } });',
     'const integration = "test/**/*.integration.test.ts";',
     'export default { test: { projects: [project("unit", ["test/**/*.test.ts"], [integration]), project("integration", [integration])] } };',
   ]);
-  await write('test/unit.test.ts', ["import { it } from 'vitest';", "it('passes', () => {});"]);
+  await write('test/unit.test.ts', ONE_TEST);
+  for (const file of coreFiles) await write(file, ONE_TEST);
   await write('npm', ['#!/bin/sh', 'exit 0']);
   await chmod(join(folder, 'npm'), 0o755);
 });
@@ -103,14 +110,14 @@ describe('a run', () => {
     git('add', '.');
     git('commit', '--quiet', '-m', 'a tree');
     const { code, lines, entry } = await runProgram();
-    expect(lines.at(-1)).toBe('4 passed, 0 failed');
+    expect(lines.at(-1)).toBe(`${PASSED + 1} passed, 0 failed`);
     expect(code).toBe(0);
     expect(entry).toEqual({
       tree: git('rev-parse', 'HEAD^{tree}'),
       clean: true,
       ring: 'core',
       seconds: expect.toSatisfy((seconds: number) => seconds >= 100),
-      passed: 4,
+      passed: PASSED + 1,
       failed: 0,
       flaky: [],
     });
@@ -125,7 +132,7 @@ describe('a run', () => {
     git('commit', '--quiet', '-m', 'a part of the tree');
     const { code, lines, entry } = await runProgram('all');
     expect(lines).toContain(`failed: ${OUTSIDE} > ${WHY}`);
-    expect(lines.at(-1)).toBe('5 passed, 1 failed');
+    expect(lines.at(-1)).toBe(`${PASSED + 2} passed, 1 failed`);
     expect(code).toBe(1);
     expect(entry).toMatchObject({ clean: false, ring: 'all', failed: 1, flaky: [] });
     expect(tried(OUTSIDE)).toBe(1);
@@ -138,7 +145,7 @@ describe('a run', () => {
     const { code, lines } = await runProgram();
     expect(lines).toEqual(expect.arrayContaining([`flaky: ${FIRST} (${WHY})`, `flaky: ${SECOND} (${WHY})`]));
     expect(lines.at(-2)).toMatch(/^2 flaky: /);
-    expect(lines.at(-1)).toBe('8 passed, 0 failed');
+    expect(lines.at(-1)).toBe(`${PASSED + 3} passed, 0 failed`);
     expect(code).toBe(0);
     expect([FIRST, SECOND, THIRD].map(tried)).toEqual([2, 2, 1]);
     const logs = globSync('cache/headroom/runs/*/*.log', { cwd: folder }).map((file) => file.replace(/^.*\//, ''));
@@ -149,7 +156,7 @@ describe('a run', () => {
     await writeTest(FIRST, 2);
     const { code, lines } = await runProgram();
     expect(lines).toContain(`failed: ${FIRST} > is sometimes late: AssertionError: expected 2 to be greater than 2`);
-    expect(lines.at(-1)).toBe('3 passed, 1 failed');
+    expect(lines.at(-1)).toBe(`${PASSED} passed, 1 failed`);
     expect(code).toBe(1);
     expect(tried(FIRST)).toBe(2);
   });
@@ -157,7 +164,7 @@ describe('a run', () => {
   it('is red when more than two files of the core fail, and none of them is run again', async () => {
     for (const file of [FIRST, SECOND, THIRD]) await writeTest(file, 1);
     const { code, lines } = await runProgram();
-    expect(lines.at(-1)).toBe('5 passed, 3 failed');
+    expect(lines.at(-1)).toBe(`${PASSED} passed, 3 failed`);
     expect(code).toBe(1);
     expect([FIRST, SECOND, THIRD].map(tried)).toEqual([1, 1, 1]);
   });
@@ -173,8 +180,45 @@ describe('a run', () => {
     ]);
     const { code, lines } = await runProgram();
     expect(lines).toContain('failed: outside of any test: nobody waits for this');
-    expect(lines.at(-1)).toBe('5 passed, 1 failed');
+    expect(lines.at(-1)).toBe(`${PASSED + 1} passed, 1 failed`);
     expect(code).toBe(1);
+  });
+
+  it('is red when nothing is tried the second time', async () => {
+    await write(FIRST, [
+      "import { existsSync, writeFileSync } from 'node:fs';",
+      "import { it } from 'vitest';",
+      "it('is tried once', ({ skip }) => {",
+      "  if (existsSync('tried-once')) skip();",
+      "  writeFileSync('tried-once', '');",
+      "  throw new Error('no');",
+      '});',
+    ]);
+    const { code, lines } = await runProgram();
+    expect(lines).toContain(`failed: ${FIRST} > is tried once: Error: no`);
+    expect(lines.at(-1)).toBe(`${PASSED - 1} passed, 1 failed`);
+    expect(code).toBe(1);
+  });
+
+  it('is red when a file of the core is not there, or has no test that is run', async () => {
+    await rm(join(folder, FIRST));
+    await write(SECOND, ["import { it } from 'vitest';", "it.skip('passes', () => {});"]);
+    const { code, lines } = await runProgram();
+    for (const file of [FIRST, SECOND]) expect(lines).toContain(`failed: ${file}: no test of it ran`);
+    expect(lines.at(-1)).toBe(`${PASSED - 2} passed, 2 failed`);
+    expect(code).toBe(1);
+  });
+
+  it('says why a group of tests could not be set up', async () => {
+    await write(OUTSIDE, [
+      "import { beforeAll, describe, it } from 'vitest';",
+      "describe('a group', () => {",
+      "  beforeAll(() => { throw new Error('no server'); });",
+      "  it('passes', () => {});",
+      '});',
+    ]);
+    const { lines } = await runProgram('all');
+    expect(lines).toContain(`failed: ${OUTSIDE}: no server`);
   });
 
   it('of no ring that there is says which there are, and runs nothing', async () => {

@@ -59,6 +59,14 @@ describe('the count of a test run', () => {
     expect(counted(text, null)).toEqual({ passed: 3, failures: ['vitest failed beside its tests, a signal ended it'] });
   });
 
+  it('a run that a signal ended is a failure of its own, though a test had failed as well', () => {
+    const text = report([{ status: 'failed', tests: ['Error: 1 is not 2'] }]);
+    expect(counted(text, null).failures).toEqual([
+      'test/part/file-0.test.ts > what it does 0: Error: 1 is not 2',
+      'vitest failed beside its tests, a signal ended it',
+    ]);
+  });
+
   it('a run that crashed before it wrote its report is a failure', () => {
     const none = { passed: 0, failures: ['vitest wrote no report, a signal ended it'] };
     expect(counted(undefined, null)).toEqual(none);

@@ -17,10 +17,19 @@ export const GRAPH_FOLDERS = [
 const INTEGRATION_TEST = /^test\/.*\.integration\.test\.ts$/;
 /** What every process and every test shares, and what they are built and run by. */
 const SHARED =
-  /^(platform|test\/kernel|tools\/(programs|resolver|test-run|etcd|kubernetes|temporal|kwok))\/|^\w+\/kernel\/|^(package(-lock)?\.json|vitest\.config\.ts)$/;
+  /^(platform|test\/kernel|tools\/(programs|resolver|test-run|etcd|kubernetes|temporal|kwok|helm|kustomize|memcached-exporter))\/|^\w+\/kernel\/|^(package(-lock)?\.json|(tsconfig|vitest\.config)\.(ts|json))$/;
 const WORDS_AND_UNIT_TESTS = /\.md$|(?<!\.integration)\.test\.ts$/;
 /** Figures, and what only checks and unit tests read. */
-const NO_MATTER = /^(docs|bench|tools|\.ci|test\/(cases|replay|conformance|layouts|lint|docs|tools|fuzz))\/|^[^/]+$/;
+const NO_MATTER =
+  /^(docs|bench|tools|\.ci|test\/(cases|replay|conformance|lint|docs|tools|fuzz))\/|^test\/durations\.tsv$|^[^/]+$/;
+/** The repositories of test/layouts, which this file reads. */
+const LAYOUT = /^test\/layouts\/.+\/.+/;
+const LAYOUTS_READER = 'test/layouts/tree.ts';
+/** Whose tests also run another controller, which no import shows: resizes ask for permits, and go by counted usage. */
+const NEEDED_BY: Partial<Record<ControllerName, readonly ControllerName[]>> = {
+  'github-budget': ['quota-resize'],
+  'quota-usage': ['quota-resize'],
+};
 
 /** Which integration tests a change may break, and why. */
 export interface Affected {
@@ -34,9 +43,10 @@ export interface Affected {
  * test shows. So a change of the product also counts for all tests of the controllers whose code imports it, or all tests if none
  * does, and for those that belong to no controller.
  *
- * @param changed paths from the root of the checkout, of files that were added, changed or removed.
+ * @param paths paths from the root of the checkout, of files that were added, changed or removed.
  */
-export function affectedFiles(changed: readonly string[], graph: ImportGraph, core: ReadonlySet<string>): Affected {
+export function affectedFiles(paths: readonly string[], graph: ImportGraph, core: ReadonlySet<string>): Affected {
+  const changed = paths.map((path) => (LAYOUT.test(path) ? LAYOUTS_READER : path));
   const tests = [...graph.keys()].filter((file) => INTEGRATION_TEST.test(file) && !core.has(file)).toSorted();
   const controllers = new Set<ControllerName>();
   for (const file of changed) {
@@ -47,7 +57,9 @@ export function affectedFiles(changed: readonly string[], graph: ImportGraph, co
     if (NO_MATTER.test(file) || WORDS_AND_UNIT_TESTS.test(file) || /^test\/.*\.ts$/.test(file)) continue;
     const own = new Set(productImporters(graph, file).flatMap(controllersOf));
     if (own.size === 0) return { files: tests, because: `${file} belongs to no controller` };
-    for (const controller of own) controllers.add(controller);
+    for (const controller of own) {
+      for (const each of [controller, ...(NEEDED_BY[controller] ?? [])]) controllers.add(each);
+    }
   }
   const importers = importersOf(graph, changed);
   const isOf = (test: string): boolean => {

@@ -1,27 +1,22 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { affectedFiles, GRAPH_FOLDERS } from './affected-files.ts';
 import { coreFiles } from './core.ts';
+import { git } from './git.ts';
 import { importGraph } from './import-graph.ts';
+import { passSignalsOn, run, signalExitCode } from './running-command.ts';
 
 /**
- * `npm run affected [-- BASE]` names and runs the integration tests outside of the core that may be broken by what changed since
- * the commit BASE, what is not committed included. Without BASE that is where this branch left the one it follows. `--list` only
+ * `npm run affected [-- BASE]` names and runs the integration tests outside of the core that may be broken by what changed on this
+ * branch since it left BASE, a branch or a commit, what is not committed included. Without BASE that is the branch that it follows. `--list` only
  * names them. To be run by npm, whose PATH has vitest.
  */
-async function git(...args: readonly string[]): Promise<string> {
-  return (await promisify(execFile)('git', args, { maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
-}
-
 async function baseOf(name: string | undefined): Promise<string> {
-  if (name === undefined) {
-    return await git('merge-base', 'HEAD', '@{upstream}').catch(() => {
-      throw new Error('this branch follows no other: name the commit to compare with, as in npm run affected -- main');
-    });
-  }
-  return await git('rev-parse', '--verify', '--end-of-options', `${name}^{commit}`).catch(() => {
-    throw new Error(`"${name}" is no commit of this checkout: expected a branch, a tag or a hash`);
+  // What the other branch got meanwhile is not a part of this change.
+  return await git('merge-base', 'HEAD', name ?? '@{upstream}').catch(() => {
+    throw new Error(
+      name === undefined
+        ? 'this branch follows no other: name the commit to compare with, as in npm run affected -- main'
+        : `"${name}" is no commit that this branch began at: expected a branch, a tag or a hash`,
+    );
   });
 }
 
@@ -40,11 +35,9 @@ async function main(): Promise<number> {
   console.log(`${files.length} integration tests outside of the core: ${because} (since ${base.slice(0, 9)})`);
   for (const file of files) console.log(`  ${file}`);
   if (files.length === 0 || args.includes('--list')) return 0;
-  const tests = spawn('vitest', ['run', '--project=integration', ...files], { stdio: 'inherit' });
-  // Ctrl-C reaches vitest too, which ends what it has started.
-  process.on('SIGINT', () => {});
-  const [code] = await once(tests, 'close');
-  return typeof code === 'number' ? code : 1;
+  passSignalsOn();
+  const code = await run('vitest', ['run', '--project=integration', ...files]);
+  return signalExitCode() ?? code ?? 1;
 }
 
 try {

@@ -31,7 +31,7 @@ const CORE = {
   memcached: ['memcached/episodes'],
   'node-group': ['node-group/headroom/scaling', 'node-group/machines/machines', 'node-group/provider/kwok'],
   'lease-gc': ['starter/cli/command-line'],
-  'github-budget': ['activities/forge/github/client'],
+  'github-budget': ['github-budget/episodes'],
 
   activities: [
     'activities/kubernetes',
@@ -88,9 +88,12 @@ const CORE = {
   'a person at the browser': ['browser/approval'],
 } as const satisfies Readonly<Record<ControllerName | Layer | Fault, readonly [string, ...string[]]>>;
 
+/** The files of the core that show this, from the root of the checkout. */
+export function coreFilesFor(subject: keyof typeof CORE): readonly string[] {
+  return CORE[subject].map((name) => `test/${name}.integration.test.ts`);
+}
+
 /** The files of the core, from the root of the checkout. */
 export const coreFiles: ReadonlySet<string> = new Set(
-  Object.values(CORE)
-    .flat()
-    .map((name) => `test/${name}.integration.test.ts`),
+  (Object.keys(CORE) as (keyof typeof CORE)[]).flatMap(coreFilesFor),
 );

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { cacheFolder } from '../resolver/find-executable.ts';
+import { git } from './git.ts';
 
 /** What was tested: the tree of the commit, and whether the files were those of that tree. */
 export interface TestedTree {
@@ -21,18 +20,14 @@ export interface GateEntry extends TestedTree {
   readonly flaky: readonly string[];
 }
 
-/** The tree that is checked out in the current folder; undefined where that is no checkout, such as an unpacked archive. */
-export async function testedTree(): Promise<TestedTree | undefined> {
-  try {
-    const tree = await git('rev-parse', 'HEAD^{tree}');
-    return { tree, clean: (await git('status', '--porcelain')) === '' };
-  } catch {
-    return undefined;
-  }
-}
-
-async function git(...args: readonly string[]): Promise<string> {
-  return (await promisify(execFile)('git', args)).stdout.trim();
+/**
+ * The tree that is checked out in the current folder.
+ *
+ * @throws Error where git knows none, as in an unpacked archive.
+ */
+export async function testedTree(): Promise<TestedTree> {
+  const tree = await git('rev-parse', 'HEAD^{tree}');
+  return { tree, clean: (await git('status', '--porcelain', '--untracked-files=normal')) === '' };
 }
 
 /** Adds a line to `gate.jsonl` in Headroom's cache folder, and returns the path of that file. */

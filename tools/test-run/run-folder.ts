@@ -12,8 +12,9 @@ const KEPT = 10;
 export async function openRunFolder(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
   const runs = join(cacheFolder(environment), 'runs');
   await mkdir(runs, { recursive: true });
-  const old = (await readdir(runs)).toSorted().slice(0, -KEPT);
-  for (const name of old) await remove(join(runs, name));
+  const old = (await readdir(runs)).toSorted().slice(0, 1 - KEPT);
+  // Other checkouts share the folder, and their runs may not have come to their end.
+  for (const name of old) if (!isAlive(Number(name.split('-').at(-1)))) await remove(join(runs, name));
   const folder = join(runs, `${new Date().toISOString().replaceAll(':', '-')}-${process.pid}`);
   await mkdir(folder);
   return folder;
@@ -25,6 +26,14 @@ export async function closeRunFolder(folder: string, isKept: boolean): Promise<s
   if (isKept) return folder;
   await remove(folder);
   return undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function remove(folder: string): Promise<void> {

@@ -1,3 +1,5 @@
+import type { RunRecord } from './run-record.ts';
+
 /** What a run of vitest came to. */
 export interface Outcome {
   readonly files: readonly FileOutcome[];
@@ -46,19 +48,24 @@ interface VitestFile {
  *
  * @param report the text of the JSON report; undefined if vitest wrote none.
  * @param exitCode vitest's exit code; null if a signal ended it.
- * @param unhandled the messages of errors outside of any test, which the report lacks.
+ * @param record what the report lacks.
  */
 export function vitestOutcome(
   report: string | undefined,
   exitCode: number | null,
-  unhandled: readonly string[] = [],
+  { reasons, unhandled }: Pick<RunRecord, 'reasons' | 'unhandled'> = { reasons: {}, unhandled: [] },
 ): Outcome {
   const counted = report === undefined ? undefined : parse(report);
   if (counted === undefined) return { files: [], failures: [`vitest wrote no report, ${endOf(exitCode)}`] };
-  const files = counted.testResults.map(fileOutcome);
-  const isExplained = exitCode === 0 || unhandled.length > 0 || files.some(({ failures }) => failures.length > 0);
+  const files = counted.testResults.map((result) => fileOutcome(result, reasons));
+  // 1 is what vitest ends with where something failed; anything else is an end of its own.
+  const hasFailed = unhandled.length > 0 || files.some(({ failures }) => failures.length > 0);
+  const isExplained = exitCode === 0 || (exitCode === 1 && hasFailed);
   const failures = unhandled.map((message) => `outside of any test: ${firstLine(message)}`);
-  return { files, failures: isExplained ? failures : [`vitest failed beside its tests, ${endOf(exitCode)}`] };
+  return {
+    files,
+    failures: isExplained ? failures : [...failures, `vitest failed beside its tests, ${endOf(exitCode)}`],
+  };
 }
 
 /** A line for each thing that failed, such as `test/part/file.test.ts > what it does: Error: 1 is not 2`. */
@@ -75,14 +82,18 @@ export function passedTests({ files }: Outcome): number {
   return files.reduce((total, { passed }) => total + passed, 0);
 }
 
-function fileOutcome({ name, status, message, assertionResults }: VitestFile): FileOutcome {
+function fileOutcome(
+  { name, status, message, assertionResults }: VitestFile,
+  reasons: RunRecord['reasons'],
+): FileOutcome {
+  const file = name.replace(/^.*(?=\/test\/)\//, '');
   const failures = assertionResults
     .filter((test) => test.status === 'failed')
     .map(({ fullName, failureMessages }) => ({ test: fullName, why: firstLine(failureMessages[0]) }));
   return {
-    file: name.replace(/^.*(?=\/test\/)\//, ''),
+    file,
     passed: assertionResults.filter((test) => test.status === 'passed').length,
-    failures: status === 'failed' && failures.length === 0 ? [{ why: firstLine(message) }] : failures,
+    failures: status === 'failed' && failures.length === 0 ? [{ why: firstLine(message || reasons[file]) }] : failures,
   };
 }
 

@@ -38,13 +38,13 @@ export async function runVitest({
       NODE_COMPILE_CACHE: join(reports, 'compiled'),
     },
   });
-  const { seconds, unhandled } = await readRecord(record);
-  const outcome = vitestOutcome(await readFile(report, 'utf8').catch(() => undefined), code, unhandled);
-  return { outcome, seconds: new Map(Object.entries(seconds)) };
+  const lacking = await readRecord(record);
+  const outcome = vitestOutcome(await readFile(report, 'utf8').catch(() => undefined), code, lacking);
+  return { outcome, seconds: new Map(Object.entries(lacking.seconds)) };
 }
 
 /** A run that crashed before it wrote its record has written no report either, which is a failure. */
 async function readRecord(file: string): Promise<RunRecord> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? { seconds: {}, unhandled: [] } : (JSON.parse(text) as RunRecord);
+  return text === undefined ? { seconds: {}, reasons: {}, unhandled: [] } : (JSON.parse(text) as RunRecord);
 }
