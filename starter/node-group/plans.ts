@@ -9,6 +9,7 @@ import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
+import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { MeasuredGroup } from './metrics.ts';
 import type { GroupCounts } from '../../domain/node-group/status/group-status.ts';
@@ -26,13 +27,15 @@ export interface PlansOptions {
   readonly cluster: string;
   /** What holds for groups that say nothing of their own. */
   readonly mode: Mode;
-  readonly caches: Pick<NodeGroupCaches, 'all' | 'groups' | 'node' | 'machines' | 'trouble'>;
+  readonly caches: Pick<NodeGroupCaches, 'all' | 'node' | 'machines' | 'trouble'> & {
+    readonly groups: Pick<NodeGroupCaches['groups'], 'list' | 'get'>;
+  };
   /** What is read from the API server for each plan. */
   readonly fresh: () => Promise<FreshFacts>;
   readonly onPlan: (plan: Planned) => void;
   /** Wakes the workflow of a group, or starts it. */
   readonly wake: (group: string, cause: string, resourceVersion: string) => void;
-  readonly log: Log;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   readonly signal: AbortSignal;
 }
 
@@ -222,10 +225,8 @@ export class Plans implements NodeGroupCacheActivities {
   /** Time alone changes a plan too: when a node has been unneeded for long enough, or a window begins. */
   #scheduleNext({ plan }: Made): void {
     if (this.#timer !== null) return;
-    const now = Date.now();
-    const moments = plan.kept.flatMap(({ until }) => (until !== null && until > now ? [until] : []));
-    const soonest = moments.reduce((least, moment) => Math.min(least, moment), now + AGAIN_MS);
-    this.#schedule(Math.max(IDLE_MS, soonest - now));
+    const moment = nextMoment(plan);
+    this.#schedule(moment === null ? AGAIN_MS : Math.min(Math.max(moment - Date.now(), IDLE_MS), AGAIN_MS));
   }
 
   /** Wakes a group whose part of the plan is another one than it was woken for, and asks for something. */

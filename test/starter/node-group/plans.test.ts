@@ -1,0 +1,108 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { GROUP, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
+import type { Machine } from '../../../domain/node-group/model/node-group.ts';
+import type { PlanParts } from '../../../starter/node-group/plan-messages.ts';
+import type { Planned } from '../../../starter/node-group/planner.ts';
+import { type FreshFacts, Plans } from '../../../starter/node-group/plans.ts';
+import { machineOf, nodeOf, NOW } from '../../domain/node-group/builders.ts';
+
+beforeEach(() => {
+  // The thread that plans has its own timers, and is waited for by what it answers.
+  vi.useFakeTimers({ now: NOW, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(started.splice(0).map(async (plans) => await plans.stop()));
+});
+
+const started: Plans[] = [];
+const HOUR_MS = 3_600_000;
+const WINDOW_MS = 30_000;
+/** Milliseconds without a change after which there is a plan. */
+const IDLE_MS = 1_000;
+
+/** A group with a node that nothing needs. */
+const group = {
+  apiVersion: `${GROUP}/${VERSION}`,
+  kind: 'NodeGroup',
+  metadata: { name: 'pool', namespace: NAMESPACE, uid: 'uid-pool', resourceVersion: '1', generation: 1 },
+  spec: {
+    provider: 'kwok',
+    minNodes: 0,
+    maxNodes: 10,
+    offeringIDs: ['small'],
+    scaleDownPolicy: { stabilizationWindowSeconds: WINDOW_MS / 1_000, cooldownSeconds: 1 },
+  },
+  status: {
+    instanceTypes: [{ id: 'small', capacity: { cpu: '4' }, allocatable: { cpu: '4' } }],
+    instanceTypesAt: new Date(NOW).toISOString(),
+  },
+} satisfies KubernetesObject & Readonly<Record<string, unknown>>;
+const node = nodeOf('a');
+const machine: Machine = machineOf('a', 'pool', { node: 'a', phase: 'Ready', createdAt: NOW - HOUR_MS });
+
+/** Plans for a cluster with that group, and what came of them. */
+class Played {
+  readonly plans: Plans;
+  readonly made: Planned[] = [];
+  readonly woken: string[] = [];
+  fresh: FreshFacts = { lease: '1', claims: [], heldBy: null, blocked: {} };
+  /** Milliseconds that each plan takes. */
+  takesMs = 0;
+  #madeOne: (() => void) | null = null;
+
+  constructor(parts: PlanParts = { nodes: [['/a', node]], machines: [[`${NAMESPACE}/a`, machine]] }) {
+    this.plans = new Plans({
+      cluster: 'test',
+      mode: 'act',
+      caches: {
+        all: () => parts,
+        groups: { list: () => [group], get: () => group },
+        node: (name) => (name === node.name ? node : null),
+        machines: () => [machine],
+        trouble: () => null,
+      },
+      fresh: async () => this.fresh,
+      onPlan: (plan) => {
+        vi.setSystemTime(Date.now() + this.takesMs);
+        this.made.push(plan);
+        this.#madeOne?.();
+      },
+      wake: (_group, cause) => void this.woken.push(cause),
+      log: { info: () => {}, warn: () => {} },
+      signal: new AbortController().signal,
+    });
+    started.push(this.plans);
+  }
+
+  /** Lets time pass until there is a plan; answers how many milliseconds that took. */
+  async untilPlanned(): Promise<number> {
+    const before = Date.now();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#madeOne = resolve;
+    vi.advanceTimersToNextTimer();
+    const waited = Date.now() - before;
+    await promise;
+    await settled();
+    return waited;
+  }
+}
+
+/** Everything that follows an answer of the thread has been done. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+it('a node whose window ends while a plan is being made goes with the next one, and that does not wait for a minute', async () => {
+  const played = new Played();
+  played.takesMs = WINDOW_MS + 1;
+  played.plans.soon();
+  await played.untilPlanned();
+  expect(played.made.at(-1)?.kept).toMatchObject([{ reason: 'NotUnneededLongEnough' }]);
+  expect(await played.untilPlanned()).toBe(IDLE_MS);
+  expect(played.made.at(-1)?.removals).toMatchObject([{ node: 'a', reason: 'Empty' }]);
+  expect(played.woken.at(-1)).toContain('nodes are to go');
+});
