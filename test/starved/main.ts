@@ -12,7 +12,7 @@ import { stopNowAndThen } from './stops.ts';
 
 const MARK = 'HEADROOM_STARVED_RUN';
 /** The API server, the controller manager, etcd, Temporal, and the product's own processes; not what runs the tests. */
-const STOPPED = /\/(kube-apiserver|kube-controller-manager|etcd|temporal|worker\/main\.ts|starter\/main\.ts)$/;
+const STOPPED = /\/(kube-apiserver|kube-controller-manager|etcd|temporal|worker|starter)(?:\.js)?$/;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -32,8 +32,9 @@ async function main(): Promise<number> {
   const over = new AbortController();
   const ended = once(tests, 'close').finally(() => over.abort());
   const random = seededRandom(seed);
-  const nameOf = (args: readonly string[]): string | undefined =>
-    args.slice(0, 2).flatMap((arg) => STOPPED.exec(arg)?.[1] ?? [])[0];
+  // A server itself, or the file that Node was started with, which comes behind Node's flags.
+  const nameOf = ([command = '', ...args]: readonly string[]): string | undefined =>
+    [command, args.find((arg) => !arg.startsWith('-')) ?? ''].flatMap((path) => STOPPED.exec(path)?.[1] ?? [])[0];
   const [stops, [code]] = await Promise.all([
     stopNowAndThen({ random, mark: `${MARK}=${value}`, nameOf, signal: over.signal }),
     ended,
