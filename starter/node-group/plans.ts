@@ -8,6 +8,7 @@ import { type GroupView, observationOf } from '../../domain/node-group/decide/ob
 import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
 import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
@@ -76,7 +77,8 @@ export class Plans implements NodeGroupCacheActivities {
   readonly #wishes = new Map<string, Wishes>();
   readonly #wakes = new WakeBook();
   #heldBy: string | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  /** The plan that comes by itself; null while it is being made. */
+  #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
   #changedSince: number | null = null;
   /** Whether something changed that the last plan does not know. */
   #isDirty = true;
@@ -115,7 +117,7 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
     await this.#planner.stop();
   }
 
@@ -158,10 +160,10 @@ export class Plans implements NodeGroupCacheActivities {
     return seen;
   }
 
-  /** The last plan where nothing has happened since, and nobody has acted on one; otherwise a new one. */
+  /** The last plan where nothing has happened since, not even by time, and nobody has acted on one; otherwise a new one. */
   async #current(): Promise<Made> {
     const last = this.#last;
-    if (last !== null && !this.#isDirty) {
+    if (last !== null && !this.#isDirty && !isOver(last.plan)) {
       const { lease, heldBy } = await this.#options.fresh();
       if (lease === last.plan.fence.lease && heldBy === last.heldBy) return last;
     }
@@ -175,6 +177,7 @@ export class Plans implements NodeGroupCacheActivities {
       const plan = await this.#planner.plan();
       this.#last = { plan, heldBy: this.#heldBy };
       this.#options.onPlan(plan);
+      this.#scheduleNext(plan);
       return this.#last;
     } catch (error) {
       this.#isDirty = true;
@@ -199,8 +202,9 @@ export class Plans implements NodeGroupCacheActivities {
 
   #schedule(ms: number): void {
     if (this.#options.signal.aborted) return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#planAndWake(), Math.max(0, ms));
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
+    const handle = setTimeout(() => void this.#planAndWake(), Math.max(0, ms));
+    this.#timer = { handle, at: Date.now() + ms };
   }
 
   async #planAndWake(): Promise<void> {
@@ -213,7 +217,6 @@ export class Plans implements NodeGroupCacheActivities {
       if (this.#trouble !== null) log.info('there are plans for the node groups again');
       this.#trouble = null;
       for (const read of this.#read()) this.#wakeFor(read, made);
-      this.#scheduleNext(made);
     } catch (error) {
       const { reason } = failureOf(error);
       if (reason !== this.#trouble && !signal.aborted) log.warn({ reason }, 'there is no plan for the node groups');
@@ -222,11 +225,11 @@ export class Plans implements NodeGroupCacheActivities {
     }
   }
 
-  /** Time alone changes a plan too: when a node has been unneeded for long enough, or a window begins. */
-  #scheduleNext({ plan }: Made): void {
-    if (this.#timer !== null) return;
-    const moment = nextMoment(plan);
-    this.#schedule(moment === null ? AGAIN_MS : Math.min(Math.max(moment - Date.now(), IDLE_MS), AGAIN_MS));
+  /** Time alone changes a plan too, whoever it was made for: when a node has been unneeded for long enough, or a window begins. */
+  #scheduleNext(plan: Planned): void {
+    const now = Date.now();
+    const due = Math.min(Math.max(nextMoment(plan) ?? Number.POSITIVE_INFINITY, now + IDLE_MS), now + AGAIN_MS);
+    if (this.#timer === null || due < this.#timer.at) this.#schedule(due - now);
   }
 
   /** Wakes a group whose part of the plan is another one than it was woken for, and asks for something. */
@@ -276,6 +279,12 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, mode } = this.#options;
     return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
+}
+
+/** Whether time has changed the plan since. */
+function isOver(plan: Planned): boolean {
+  const moment = nextMoment(plan);
+  return moment !== null && moment <= Date.now();
 }
 
 function statusOf(object: unknown): Readonly<Record<string, unknown>> {

@@ -41,6 +41,7 @@ const group = {
 } satisfies KubernetesObject & Readonly<Record<string, unknown>>;
 const node = nodeOf('a');
 const machine: Machine = machineOf('a', 'pool', { node: 'a', phase: 'Ready', createdAt: NOW - HOUR_MS });
+const ASKED = { target: { cluster: 'test', group: 'pool' }, requested: [], draining: [], resting: [] };
 
 /** Plans for a cluster with that group, and what came of them. */
 class Played {
@@ -105,4 +106,23 @@ it('a node whose window ends while a plan is being made goes with the next one, 
   expect(await played.untilPlanned()).toBe(IDLE_MS);
   expect(played.made.at(-1)?.removals).toMatchObject([{ node: 'a', reason: 'Empty' }]);
   expect(played.woken.at(-1)).toContain('nodes are to go');
+});
+
+it('there is a plan when time changes one that an observation had made, and not a minute after the one before', async () => {
+  const played = new Played();
+  played.plans.soon();
+  await played.untilPlanned();
+  const rest = { uid: node.uid, detail: 'its drain was blocked', until: Date.now() + WINDOW_MS / 2 };
+  await played.plans.observeNodeGroup({ ...ASKED, resting: [rest] });
+  expect(await played.untilPlanned()).toBe(WINDOW_MS / 2);
+});
+
+it('an observation is not told a plan that time has changed since', async () => {
+  const played = new Played();
+  played.plans.soon();
+  await played.untilPlanned();
+  expect((await played.plans.observeNodeGroup(ASKED)).removals).toEqual([]);
+  expect(played.made).toHaveLength(1);
+  vi.setSystemTime(NOW + IDLE_MS + WINDOW_MS);
+  expect((await played.plans.observeNodeGroup(ASKED)).removals).toMatchObject([{ node: 'a' }]);
 });
