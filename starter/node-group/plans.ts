@@ -79,7 +79,8 @@ export class Plans implements NodeGroupCacheActivities {
   #heldBy: string | null = null;
   /** The plan that comes by itself; null while it is being made. */
   #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
-  #changedSince: number | null = null;
+  /** The first change for which no group was woken yet; one that looks by itself wakes no other. */
+  #changedSince: EpochMs | null = null;
   /** Whether something changed that the last plan does not know. */
   #isDirty = true;
   #last: Made | null = null;
@@ -172,7 +173,6 @@ export class Plans implements NodeGroupCacheActivities {
 
   async #make(): Promise<Made> {
     this.#isDirty = false;
-    this.#changedSince = null;
     try {
       const plan = await this.#planner.plan();
       this.#last = { plan, heldBy: this.#heldBy };
@@ -212,6 +212,7 @@ export class Plans implements NodeGroupCacheActivities {
     this.#timer = null;
     const incomplete = caches.trouble();
     if (incomplete !== null) return this.#schedule(INCOMPLETE_MS);
+    this.#changedSince = null;
     try {
       const made = await this.#make();
       if (this.#trouble !== null) log.info('there are plans for the node groups again');

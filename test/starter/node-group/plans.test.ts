@@ -21,6 +21,8 @@ const HOUR_MS = 3_600_000;
 const WINDOW_MS = 30_000;
 /** Milliseconds without a change after which there is a plan. */
 const IDLE_MS = 1_000;
+/** Milliseconds from the first change to a plan where there are changes all the time. */
+const LONGEST_MS = 10_000;
 
 /** A group with a node that nothing needs. */
 const group = {
@@ -125,4 +127,16 @@ it('an observation is not told a plan that time has changed since', async () => 
   expect(played.made).toHaveLength(1);
   vi.setSystemTime(NOW + IDLE_MS + WINDOW_MS);
   expect((await played.plans.observeNodeGroup(ASKED)).removals).toMatchObject([{ node: 'a' }]);
+});
+
+it('a group is woken ten seconds after the first change at the latest, however often another one looks', async () => {
+  const played = new Played();
+  const looks = async (): Promise<void> => {
+    played.plans.change('nodes', '/a', node);
+    await played.plans.observeNodeGroup({ ...ASKED, target: { cluster: 'test', group: 'other' } });
+  };
+  for (const began = Date.now(); Date.now() < began + LONGEST_MS; vi.advanceTimersByTime(IDLE_MS - 1)) await looks();
+  // The plan of this look comes after any that was begun before.
+  await looks();
+  expect(played.woken).toHaveLength(1);
 });
