@@ -31,7 +31,7 @@ const GONE = 'the NodeGroup is gone';
 
 /** Plans for the whole cluster, wakes the workflows of groups that have something to do, and tells them their part of the plan. */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client, pauseOf } = context;
+  const { headroom, kubeConfig, client, pauseOf, pauses } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
   const everyMs = config.starter.resyncInterval;
@@ -64,6 +64,8 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
+  // Who is paused asks for nothing, which others may do in its place.
+  pauses.onChange(() => plans.soon());
   const metrics = registerGroupMetrics(
     context.metrics,
     () => plans.measured(),

@@ -1,4 +1,5 @@
 /** Plans for the whole cluster: when they are made, whom they wake, and what each group's workflow is told of them. */
+import { isDeepStrictEqual } from 'node:util';
 import { failure } from '../../activities/kernel/failure.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/node-group/interface.ts';
@@ -63,9 +64,12 @@ const TYPES_OLDEST_MS = 86_400_000;
 /** A cache that is not complete is asked again so soon, in milliseconds. */
 const INCOMPLETE_MS = 1_000;
 
+/** What was read for a plan; it is another plan where one of these is. Claims are in the Lease. */
+type PlanFacts = Omit<FreshFacts, 'claims'>;
+
 interface Made {
   readonly plan: Planned;
-  readonly heldBy: string | null;
+  readonly facts: PlanFacts;
 }
 
 type Wishes = Pick<PlanContext, 'requested' | 'draining' | 'resting'>;
@@ -76,7 +80,7 @@ export class Plans implements NodeGroupCacheActivities {
   /** What people and earlier drains want of each group's nodes, as its workflow said last. */
   readonly #wishes = new Map<string, Wishes>();
   readonly #wakes = new WakeBook();
-  #heldBy: string | null = null;
+  #facts: PlanFacts = { lease: '', heldBy: null, blocked: {} };
   /** The plan that comes by itself; null while it is being made. */
   #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
   /** The first change for which no group was woken yet; one that looks by itself wakes no other. */
@@ -161,12 +165,12 @@ export class Plans implements NodeGroupCacheActivities {
     return seen;
   }
 
-  /** The last plan where nothing has happened since, not even by time, and nobody has acted on one; otherwise a new one. */
+  /** The last plan where nothing has happened since, not even by time, and all that was read for it is as it was; otherwise a new one. */
   async #current(): Promise<Made> {
     const last = this.#last;
     if (last !== null && !this.#isDirty && !isOver(last.plan)) {
-      const { lease, heldBy } = await this.#options.fresh();
-      if (lease === last.plan.fence.lease && heldBy === last.heldBy) return last;
+      const { claims: _, ...facts } = await this.#options.fresh();
+      if (isDeepStrictEqual(facts, last.facts)) return last;
     }
     return await this.#make();
   }
@@ -175,7 +179,7 @@ export class Plans implements NodeGroupCacheActivities {
     this.#isDirty = false;
     try {
       const plan = await this.#planner.plan();
-      this.#last = { plan, heldBy: this.#heldBy };
+      this.#last = { plan, facts: this.#facts };
       this.#options.onPlan(plan);
       this.#scheduleNext(plan);
       return this.#last;
@@ -186,8 +190,9 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   async #context(): Promise<PlanContext> {
-    const { lease, claims, heldBy, blocked } = await this.#options.fresh();
-    this.#heldBy = heldBy;
+    const { claims, ...facts } = await this.#options.fresh();
+    this.#facts = facts;
+    const { lease, blocked } = facts;
     const wishes = [...this.#wishes.values()];
     return {
       lease,
@@ -242,7 +247,7 @@ export class Plans implements NodeGroupCacheActivities {
     if (cause !== null) this.#options.wake(name, cause, resourceVersion);
   }
 
-  #viewOf(group: string, { plan, heldBy }: Made): GroupView {
+  #viewOf(group: string, { plan, facts: { heldBy } }: Made): GroupView {
     const { caches, mode } = this.#options;
     const object = caches.groups.get(group, NAMESPACE);
     const read = object === undefined ? null : readNodeGroup(object, { mode });

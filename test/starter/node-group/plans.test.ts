@@ -5,7 +5,7 @@ import type { Machine } from '../../../domain/node-group/model/node-group.ts';
 import type { PlanParts } from '../../../starter/node-group/plan-messages.ts';
 import type { Planned } from '../../../starter/node-group/planner.ts';
 import { type FreshFacts, Plans } from '../../../starter/node-group/plans.ts';
-import { machineOf, nodeOf, NOW } from '../../domain/node-group/builders.ts';
+import { machineOf, nodeOf, NOW, podOf, typeOf } from '../../domain/node-group/builders.ts';
 
 beforeEach(() => {
   // The thread that plans has its own timers, and is waited for by what it answers.
@@ -37,8 +37,8 @@ const group = {
     scaleDownPolicy: { stabilizationWindowSeconds: WINDOW_MS / 1_000, cooldownSeconds: 1 },
   },
   status: {
-    instanceTypes: [{ id: 'small', capacity: { cpu: '4' }, allocatable: { cpu: '4' } }],
-    instanceTypesAt: new Date(NOW).toISOString(),
+    instanceTypes: [typeOf('small', 4, 8)],
+    instanceTypesTime: new Date(NOW).toISOString(),
   },
 } satisfies KubernetesObject & Readonly<Record<string, unknown>>;
 const node = nodeOf('a');
@@ -127,6 +127,15 @@ it('an observation is not told a plan that time has changed since', async () => 
   expect(played.made).toHaveLength(1);
   vi.setSystemTime(NOW + IDLE_MS + WINDOW_MS);
   expect((await played.plans.observeNodeGroup(ASKED)).removals).toMatchObject([{ node: 'a' }]);
+});
+
+it('an observation after the end of a pause is not told the plan of before', async () => {
+  const small = podOf('small', { cpu: '1' });
+  const played = new Played({ pods: [['default/small', small]] });
+  played.fresh = { ...played.fresh, blocked: { pool: { reason: 'Paused', detail: 'it is paused', until: null } } };
+  expect((await played.plans.observeNodeGroup(ASKED)).newNodes).toEqual([]);
+  played.fresh = { ...played.fresh, blocked: {} };
+  expect((await played.plans.observeNodeGroup(ASKED)).newNodes).toMatchObject([{ group: 'pool', count: 1 }]);
 });
 
 it('a group is woken ten seconds after the first change at the latest, however often another one looks', async () => {
