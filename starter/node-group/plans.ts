@@ -54,7 +54,7 @@ export interface FreshFacts {
 // Karpenter's: pods of one rollout are planned for together.
 const IDLE_MS = 1_000;
 const LONGEST_MS = 10_000;
-/** A plan without a change before it: for windows of budgets, backoffs and all else that time decides. */
+/** A plan without a change before it: for windows of budgets that begin, claims that end and all else that time decides. */
 const AGAIN_MS = 60_000;
 /** After a plan that failed. */
 const FAILED_MS = 10_000;
@@ -70,6 +70,8 @@ type PlanFacts = Omit<FreshFacts, 'claims'>;
 interface Made {
   readonly plan: Planned;
   readonly facts: PlanFacts;
+  /** When time changes it; null where none does. */
+  readonly until: EpochMs | null;
 }
 
 type Wishes = Pick<PlanContext, 'requested' | 'draining' | 'resting'>;
@@ -168,7 +170,7 @@ export class Plans implements NodeGroupCacheActivities {
   /** The last plan where nothing has happened since, not even by time, and all that was read for it is as it was; otherwise a new one. */
   async #current(): Promise<Made> {
     const last = this.#last;
-    if (last !== null && !this.#isDirty && !isOver(last.plan)) {
+    if (last !== null && !this.#isDirty && (last.until === null || last.until > Date.now())) {
       const { claims: _, ...facts } = await this.#options.fresh();
       if (isDeepStrictEqual(facts, last.facts)) return last;
     }
@@ -179,10 +181,12 @@ export class Plans implements NodeGroupCacheActivities {
     this.#isDirty = false;
     try {
       const plan = await this.#planner.plan();
-      this.#last = { plan, facts: this.#facts };
+      const groups = this.#read().flatMap(({ group }) => group ?? []);
+      const made = { plan, facts: this.#facts, until: nextMoment(plan, groups) };
+      this.#last = made;
       this.#options.onPlan(plan);
-      this.#scheduleNext(plan);
-      return this.#last;
+      this.#scheduleNext(made);
+      return made;
     } catch (error) {
       this.#isDirty = true;
       throw error;
@@ -232,9 +236,9 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   /** Time alone changes a plan too, whoever it was made for: when a node has been unneeded for long enough, or a window begins. */
-  #scheduleNext(plan: Planned): void {
+  #scheduleNext({ until }: Made): void {
     const now = Date.now();
-    const due = Math.min(Math.max(nextMoment(plan) ?? Number.POSITIVE_INFINITY, now + IDLE_MS), now + AGAIN_MS);
+    const due = Math.min(Math.max(until ?? Number.POSITIVE_INFINITY, now + IDLE_MS), now + AGAIN_MS);
     if (this.#timer === null || due < this.#timer.at) this.#schedule(due - now);
   }
 
@@ -285,12 +289,6 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, mode } = this.#options;
     return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
-}
-
-/** Whether time has changed the plan since. */
-function isOver(plan: Planned): boolean {
-  const moment = nextMoment(plan);
-  return moment !== null && moment <= Date.now();
 }
 
 function statusOf(object: unknown): Readonly<Record<string, unknown>> {
