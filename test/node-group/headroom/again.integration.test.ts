@@ -28,7 +28,14 @@ it('makes new nodes at once for pods that come right after the last nodes went: 
     expect(machines).toHaveLength(2);
     names.push(...machines.map(({ metadata }) => metadata.name));
     await cluster.core.deleteNamespace({ name: namespace });
-    await eventually('all machines are gone', async () => (await cluster.machines('again')).length === 0);
+    let phases: readonly unknown[] = [];
+    await eventually(
+      () => `all machines are gone: they are ${phases.join(', ')}`,
+      async () => {
+        phases = (await cluster.machines('again')).map(({ status: is }) => is?.phase);
+        return phases.length === 0;
+      },
+    );
   }
   expect(new Set(names).size).toBe(4);
 });
