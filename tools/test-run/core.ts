@@ -41,6 +41,7 @@ const CORE = {
     'activities/lights-out/metrics',
     'activities/quota-usage/event',
     'activities/quota-resize/pull-request/calls',
+    'activities/quota-resize/pull-request/end',
     'activities/quota-resize/pull-request/open',
     'activities/quota-resize/pull-request/state',
     'activities/quota-resize/source/layouts',
@@ -52,7 +53,7 @@ const CORE = {
     'starter/node-group/admission',
     'starter/quota-resize/watch',
   ],
-  worker: ['worker/cluster-claim', 'worker/activity-queues'],
+  worker: ['worker/cluster-claim', 'worker/activity-queues', 'worker/workflow-thread/workflow-thread'],
   platform: ['platform/kubernetes/kubernetes-access', 'platform/temporal/temporal', 'platform/temporal/worker-reports'],
   'command line': ['starter/cli/command-line', 'starter/cli/quota-usage/usage'],
   manifests: [
