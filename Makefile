@@ -10,7 +10,7 @@ INSTALLED_LOCK := node_modules/.installed-lock.json
 # The folders of tools/ whose Go modules are fetched while npm installs, for the commands that start servers. DOWNLOAD=1 may do
 # without them.
 GO_MODULES =
-BESIDE_NPM = $(if $(and $(GO_MODULES),$(filter-out 1,$(or $(DOWNLOAD),0))),sh tools/resolver/beside-npm.sh $(GO_MODULES) >/dev/null 2>&1 &)
+BESIDE_NPM = $(if $(and $(GO_MODULES),$(filter-out 1,$(or $(DOWNLOAD),0))),sh tools/resolver/beside-npm.sh $$PPID $(GO_MODULES) >/dev/null 2>&1 &)
 ARGS ?=
 DIR ?= test/cases
 
