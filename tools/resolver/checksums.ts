@@ -24,7 +24,9 @@ export async function pinnedChecksums(file = PINNED_FILE): Promise<Checksums> {
     return checksums.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-    throw new ServerUnavailable(`${file} cannot be used, \`npm run servers -- --pin\` writes it anew: ${why}`);
+    throw new ServerUnavailable(
+      `${file} cannot be used, put {} into it and \`npm run servers -- --pin\` fills it: ${why}`,
+    );
   }
 }
 

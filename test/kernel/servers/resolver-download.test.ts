@@ -11,7 +11,7 @@ import { isDownloadWanted } from '../../../tools/resolver/download-settings.ts';
 import { type Environment, ServerUnavailable } from '../../../tools/resolver/go-build.ts';
 import { pinChecksums } from '../../../tools/resolver/pin-checksums.ts';
 import { pinnedServer, SERVER_NAMES, type ServerName } from '../../../tools/resolver/pinned-servers.ts';
-import { DownloadFailed } from '../../../tools/resolver/release-hosts.ts';
+import { DownloadFailed, ReleaseHosts } from '../../../tools/resolver/release-hosts.ts';
 import { PLATFORMS, type ReleaseFile, releaseFile, THIS_PLATFORM } from '../../../tools/resolver/releases.ts';
 import { type Answer, BareMachine, buildsScript } from './bare-machine.ts';
 import { type ReleaseServer, sha256, startReleaseServer } from './release-server.ts';
@@ -371,37 +371,74 @@ describe('the pinned checksums', () => {
     expect(Object.keys(await pinnedChecksums()).filter((url) => !urls.includes(url))).toEqual([]);
   });
 
-  it('are filled with what every release publishes, for every platform', async () => {
+  /** Publishes the checksums of all of them. */
+  function publishAll(): void {
     for (const { url, checksumUrl } of current) {
       const others = current.filter((other) => other.checksumUrl === checksumUrl);
       const lines = others.map((other) => `${sha256(other.url)}  ${other.url.split('/').at(-1)}\n`);
       host.put(checksumUrl, others.length === 1 ? `${sha256(url)}\n` : lines.join(''));
     }
+  }
+
+  /** A list with these checksums. */
+  function listOf(pinned: Checksums): string {
     const file = join(machine.home, 'pinned.json');
-    expect(await pinChecksums({ DOWNLOAD_MIRROR: host.url }, file)).toBe(current.length);
+    writeFileSync(file, JSON.stringify(pinned));
+    return file;
+  }
+
+  async function pin(file: string): Promise<number> {
+    return await pinChecksums({}, file, () => new ReleaseHosts({ DOWNLOAD_MIRROR: host.url }));
+  }
+
+  it('are filled with what every release publishes, for every platform', async () => {
+    publishAll();
+    const file = listOf({});
+    expect(await pin(file)).toBe(current.length);
+    expect(await pin(file)).toBe(current.length);
     expect(await pinnedChecksums(file)).toEqual(Object.fromEntries(current.map(({ url }) => [url, sha256(url)])));
   });
 
   it('stay as they are where one cannot be had', async () => {
-    const file = join(machine.home, 'pinned.json');
-    writeFileSync(file, '{}');
-    await expect(pinChecksums({ DOWNLOAD_MIRROR: host.url }, file)).rejects.toThrow(
+    const file = listOf({});
+    await expect(pin(file)).rejects.toThrow(
       /pinned\.json is as it was, because a checksum could not be had: .* is answered with 404 Not Found/,
     );
     expect(readFileSync(file, 'utf8')).toBe('{}');
   });
 
+  it('stay as they are where another one is published for the same file', async () => {
+    publishAll();
+    const url = current[0]?.url ?? '';
+    const file = listOf({ [url]: sha256('what was released once') });
+    await expect(pin(file)).rejects.toThrow(
+      new ServerUnavailable(
+        `${url} is pinned with ${sha256('what was released once')}, and ${sha256(url)} is published now: if this is right, remove its line from ${file}`,
+      ),
+    );
+    expect(await pinnedChecksums(file)).toEqual({ [url]: sha256('what was released once') });
+  });
+
   it('are written by a command that says in a sentence what it could not have', async () => {
-    const { code, stderr } = await machine.resolve(['--pin'], { DOWNLOAD_MIRROR: host.url }).answer;
+    await host.stop();
+    // Every real host is behind a proxy that is not there.
+    const { code, stderr } = await machine.resolve(['--pin'], { HTTPS_PROXY: host.url }).answer;
     expect(code).toBe(69);
-    expect(stderr).toMatch(/^\S+\/tools\/release-checksums\.json is as it was, because .* 404 Not Found\n$/);
+    expect(stderr).toMatch(/^\S+\/tools\/release-checksums\.json is as it was, because .* ECONNREFUSED .*\n$/);
+  });
+
+  it('are not those of a mirror', async () => {
+    publishAll();
+    const answer = await machine.resolve(['--pin'], { DOWNLOAD_MIRROR: host.url }).answer;
+    const stderr = '--pin asks the hosts of the releases themselves: unset DOWNLOAD_MIRROR\n';
+    expect(answer).toEqual({ code: 69, stdout: '', stderr });
+    expect(host.asked).toEqual([]);
   });
 
   it('that cannot be read are named with the command that writes them', async () => {
-    const file = join(machine.home, 'pinned.json');
-    writeFileSync(file, '{"https://dl.k8s.io/x": "abc"}');
+    const file = listOf({ 'https://dl.k8s.io/x': 'abc' });
     await expect(pinnedChecksums(file)).rejects.toThrow(
-      /pinned\.json cannot be used, `npm run servers -- --pin` writes it anew: .*is no SHA-256 in hexadecimal/s,
+      /pinned\.json cannot be used, put \{\} into it and `npm run servers -- --pin` fills it: .*is no SHA-256 in hexadecimal/s,
     );
   });
 });
