@@ -25,12 +25,23 @@ export function isDownloadWanted(environment: Environment): boolean {
   );
 }
 
+/** A URL as it can be printed: without user and password, even where it is not quite one. */
+export function withoutSecret(url: string): string {
+  return url.replace(/^.*@/s, '…@');
+}
+
 /** @throws ServerUnavailable for a value that cannot be used. */
 export function downloadSettings(environment: Environment): DownloadSettings {
   const mirror = environment['DOWNLOAD_MIRROR'] ?? '';
-  if (mirror !== '' && !/^https?:$/.test(URL.parse(mirror)?.protocol ?? '')) {
+  const address = URL.parse(mirror);
+  if (mirror !== '' && !/^https?:$/.test(address?.protocol ?? '')) {
     throw new ServerUnavailable(
-      `DOWNLOAD_MIRROR is "${mirror}": it has to be a URL, such as https://mirror.example/files`,
+      `DOWNLOAD_MIRROR is "${withoutSecret(mirror)}": it has to be a URL, such as https://mirror.example/files`,
+    );
+  }
+  if (address !== null && address.username + address.password !== '') {
+    throw new ServerUnavailable(
+      'DOWNLOAD_MIRROR has a user or a password, which are not sent: it has to be a URL without, such as https://mirror.example/files',
     );
   }
   const timeout = environment['DOWNLOAD_TIMEOUT'] || String(SILENCE_SECONDS);

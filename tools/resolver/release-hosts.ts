@@ -1,6 +1,6 @@
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
-import { downloadSettings } from './download-settings.ts';
+import { downloadSettings, withoutSecret } from './download-settings.ts';
 import type { Environment } from './go-build.ts';
 
 /** Why a release file cannot be had, in words that fit into a sentence. */
@@ -38,7 +38,9 @@ export class ReleaseHosts {
     const [httpProxy, httpsProxy, noProxy] = [proxy('HTTP_PROXY'), proxy('HTTPS_PROXY'), proxy('NO_PROXY')];
     for (const [name, value] of Object.entries({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy })) {
       if (value !== '' && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
-        throw new DownloadFailed(`${name} is "${value}", and has to be a URL such as http://proxy.example:3128`);
+        throw new DownloadFailed(
+          `${name} is "${withoutSecret(value)}", and has to be a URL such as http://proxy.example:3128`,
+        );
       }
     }
     // Silence is watched below, over everything from the name of the host to the last byte.

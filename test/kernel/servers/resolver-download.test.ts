@@ -317,6 +317,9 @@ describe.skipIf(process.platform !== 'linux')('with DOWNLOAD=1', () => {
     await expect(put('etcd', { HTTP_PROXY: 'proxy:3128' })).rejects.toThrow(
       'HTTP_PROXY is "proxy:3128", and has to be a URL such as http://proxy.example:3128',
     );
+    await expect(put('etcd', { HTTPS_PROXY: 'socks5://me:SECRET@proxy:3128' })).rejects.toThrow(
+      new DownloadFailed('HTTPS_PROXY is "…@proxy:3128", and has to be a URL such as http://proxy.example:3128'),
+    );
   });
 });
 
@@ -333,6 +336,14 @@ it.each([
   [
     { DOWNLOAD_MIRROR: 'mirror' },
     'DOWNLOAD_MIRROR is "mirror": it has to be a URL, such as https://mirror.example/files',
+  ],
+  [
+    { DOWNLOAD_MIRROR: 'me:SECRET@mirror' },
+    'DOWNLOAD_MIRROR is "…@mirror": it has to be a URL, such as https://mirror.example/files',
+  ],
+  [
+    { DOWNLOAD_MIRROR: 'https://me:SECRET@mirror' },
+    'DOWNLOAD_MIRROR has a user or a password, which are not sent: it has to be a URL without, such as https://mirror.example/files',
   ],
   [{ DOWNLOAD_TIMEOUT: '1m' }, 'DOWNLOAD_TIMEOUT is "1m": it has to be a whole number of seconds from 1 to 3600'],
 ])('%j is answered with what would be right', async (environment, says) => {
