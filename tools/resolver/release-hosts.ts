@@ -11,8 +11,14 @@ export class DownloadFailed extends Error {
 /** The connection ended before the answer did. */
 class Cut extends DownloadFailed {}
 
+/** Nothing came for too long. Another request would wait for as long again. */
+class Silence extends DownloadFailed {}
+
 /** Bytes: a list of checksums has some hundred. */
 const LONGEST_TEXT = 1024 * 1024;
+
+/** As many as fetch would follow by itself. */
+const MOST_REDIRECTS = 20;
 
 /** Origins of which this process knows that they say nothing: each further file would wait for as long again. */
 const silentOrigins = new Set<string>();
@@ -86,7 +92,8 @@ export class ReleaseHosts {
         await this.#rest(url, file, before, onBytes);
         return;
       } catch (error) {
-        if (!(error instanceof Cut) || (await sizeOf(file)) <= before) throw error;
+        const mayGoOn = error instanceof Cut || error instanceof Silence;
+        if (!mayGoOn || (await sizeOf(file)) <= before) throw error;
       }
     }
   }
@@ -130,12 +137,13 @@ export class ReleaseHosts {
     headers: Readonly<Record<string, string>>,
     read: (response: Response, from: string, chunks: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result> {
-    const from = this.addressOf(url);
-    const { origin } = new URL(from);
-    const silence = new DownloadFailed(`${origin} did not answer for ${this.#silence / 1000} s`);
-    if (silentOrigins.has(origin)) throw silence;
+    const first = new URL(this.addressOf(url));
+    let at = first;
+    // Where redirects lead to has a signature in its query, and more of it would help nobody.
+    const from = (): string => (at === first ? first.href : `${first.href} (at ${at.origin})`);
+    const silence = (): Silence => new Silence(`${at.origin} did not answer for ${this.#silence / 1000} s`);
     const silent = new AbortController();
-    const timer = setTimeout(() => silent.abort(silence), this.#silence);
+    const timer = setTimeout(() => silent.abort(silence()), this.#silence);
     let hasAnswered = false;
     async function* chunksOf(response: Response): AsyncIterable<Uint8Array> {
       for await (const chunk of response.body ?? []) {
@@ -144,23 +152,50 @@ export class ReleaseHosts {
       }
     }
     try {
-      const response = await fetch(from, {
-        dispatcher: this.#agent,
-        signal: silent.signal,
-        // Bytes are counted, and continued, as they lie on the host.
-        headers: { 'accept-encoding': 'identity', ...headers },
-      });
-      hasAnswered = true;
-      timer.refresh();
-      return await read(response, from, chunksOf(response));
+      for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+        if (silentOrigins.has(at.origin)) throw silence();
+        const response = await fetch(at, {
+          dispatcher: this.#agent,
+          signal: silent.signal,
+          redirect: 'manual',
+          // Bytes are counted, and continued, as they lie on the host.
+          headers: { 'accept-encoding': 'identity', ...headers },
+        });
+        timer.refresh();
+        const next = redirectOf(response, at);
+        if (next === undefined) {
+          hasAnswered = true;
+          return await read(response, from(), chunksOf(response));
+        }
+        if (next.protocol !== 'https:' && next.protocol !== at.protocol) {
+          throw new DownloadFailed(
+            `${from()} leads to ${next.protocol}//${next.host}, which is refused: it is not https`,
+          );
+        }
+        await response.body?.cancel();
+        at = next;
+      }
+      throw new DownloadFailed(`${first.href} is redirected more than ${MOST_REDIRECTS} times`);
     } catch (error) {
-      if (error instanceof DownloadFailed && error !== silence) throw error;
-      if (!hasAnswered && silent.signal.aborted) silentOrigins.add(origin);
-      throw new Cut(silent.signal.aborted ? silence.message : `${from}: ${reasonOf(error)}`, { cause: error });
+      if (error instanceof DownloadFailed && error !== silent.signal.reason) throw error;
+      if (silent.signal.aborted) {
+        if (!hasAnswered) silentOrigins.add(at.origin);
+        throw silent.signal.reason;
+      }
+      throw new Cut(`${from()}: ${reasonOf(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+function redirectOf({ status, headers }: Response, at: URL): URL | undefined {
+  const location = headers.get('location');
+  if (location === null || ![301, 302, 303, 307, 308].includes(status)) return undefined;
+  const next = URL.parse(location, at.href);
+  // fetch sends neither, and says them in its error.
+  if (next !== null) next.username = next.password = '';
+  return next ?? undefined;
 }
 
 function refusal(from: string, { status, statusText }: Response): DownloadFailed {

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { type Checksums, pinnedChecksums } from '../../../tools/resolver/checksums.ts';
 import { downloadServer, howMuch, type Place } from '../../../tools/resolver/download-server.ts';
 import { isDownloadWanted } from '../../../tools/resolver/download-settings.ts';
@@ -207,6 +209,50 @@ describe.skipIf(process.platform !== 'linux')('with DOWNLOAD=1', () => {
       sent: content.length - 1000,
     });
     expect(readFileSync(placeOf('kube-scheduler').binary, 'utf8')).toBe(content);
+  });
+
+  it('where a redirect leads to is named when it refuses, without what signs it', async () => {
+    publish('kube-scheduler');
+    const { url } = released('kube-scheduler');
+    const elsewhere = host.url.replace('127.0.0.1', 'localhost');
+    host.treat(url, { redirectTo: `${elsewhere.replace('//', '//me:SECRET@')}/files.example/blob?signature=1` });
+    host.treat('https://files.example/blob?signature=1', { status: 403 });
+    await expect(put('kube-scheduler')).rejects.toThrow(
+      new DownloadFailed(`${mirrored(url)} (at ${elsewhere}) is answered with 403 Forbidden`),
+    );
+  });
+
+  it('where a redirect leads to is given up when it is silent, and the host that led there is not', async () => {
+    publish('etcd');
+    publish('kube-scheduler');
+    const elsewhere = host.url.replace('127.0.0.1', 'localhost');
+    for (const name of ['etcd', 'kube-scheduler'] as const) {
+      host.treat(released(name).url, { redirectTo: `${elsewhere}/files.example/${name}` });
+      host.treat(`https://files.example/${name}`, { isSilent: true });
+      const says = new DownloadFailed(`${elsewhere} did not answer for 1 s`);
+      await expect(put(name, { DOWNLOAD_TIMEOUT: '1' })).rejects.toThrow(says);
+    }
+    expect(host.asked.filter(({ path }) => path.startsWith('/files.example'))).toHaveLength(1);
+  });
+
+  it('a redirect away from https is refused', async () => {
+    publish('etcd');
+    machine.installGo(BUILT_HERE);
+    const now = Date.now();
+    const authority = await issueAuthority(now);
+    const { certificate: cert, key } = await issueServer('localhost', authority, now);
+    const server = createTlsServer({ cert, key }, (incoming, outgoing) => {
+      outgoing.writeHead(302, { location: `${host.url}${incoming.url}` }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const mirror = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const trusted = join(machine.home, 'authority.pem');
+    writeFileSync(trusted, authority.certificate);
+    const answer = await download('etcd', { DOWNLOAD_MIRROR: mirror, NODE_EXTRA_CA_CERTS: trusted });
+    server.closeAllConnections();
+    server.close();
+    expect(reason(answer)).toContain(`/SHA256SUMS leads to ${host.url}, which is refused: it is not https`);
+    expect(host.asked).toEqual([]);
   });
 
   it('where a host knows no ranges, the file comes from its beginning', async () => {
