@@ -1,4 +1,5 @@
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { downloadSettings, withoutSecret } from './download-settings.ts';
 import type { Environment } from './go-build.ts';
@@ -8,11 +9,14 @@ export class DownloadFailed extends Error {
   override readonly name = 'DownloadFailed';
 }
 
-/** The connection ended before the answer did. */
-class Cut extends DownloadFailed {}
+/** The connection ended before the answer did, or the host has too much to do: in a moment it may be otherwise. */
+class Hiccup extends DownloadFailed {}
 
 /** Nothing came for too long. Another request would wait for as long again. */
 class Silence extends DownloadFailed {}
+
+/** Milliseconds until a request that had a hiccup is repeated, once: a build takes minutes. */
+const MOMENT = 1000;
 
 /** Bytes: a list of checksums has some hundred. */
 const LONGEST_TEXT = 1024 * 1024;
@@ -65,17 +69,19 @@ export class ReleaseHosts {
 
   /** @throws DownloadFailed when it cannot be had, or is too long for a text. */
   async text(url: string): Promise<string> {
-    return await this.#ask(url, {}, async (response, from, chunks) => {
-      if (response.status !== 200) throw refusal(from, response);
-      const read: Uint8Array[] = [];
-      let length = 0;
-      for await (const chunk of chunks) {
-        length += chunk.length;
-        if (length > LONGEST_TEXT) throw new DownloadFailed(`${from} is longer than ${LONGEST_TEXT} bytes`);
-        read.push(chunk);
-      }
-      return Buffer.concat(read).toString('utf8');
-    });
+    const ask = async (): Promise<string> =>
+      await this.#ask(url, {}, async (response, from, chunks) => {
+        if (response.status !== 200) throw refusal(from, response);
+        const read: Uint8Array[] = [];
+        let length = 0;
+        for await (const chunk of chunks) {
+          length += chunk.length;
+          if (length > LONGEST_TEXT) throw new DownloadFailed(`${from} is longer than ${LONGEST_TEXT} bytes`);
+          read.push(chunk);
+        }
+        return Buffer.concat(read).toString('utf8');
+      });
+    return await againAfterHiccup(ask);
   }
 
   /**
@@ -89,10 +95,10 @@ export class ReleaseHosts {
     for (;;) {
       const before = await sizeOf(file);
       try {
-        await this.#rest(url, file, before, onBytes);
+        await againAfterHiccup(async () => await this.#rest(url, file, await sizeOf(file), onBytes));
         return;
       } catch (error) {
-        const mayGoOn = error instanceof Cut || error instanceof Silence;
+        const mayGoOn = error instanceof Hiccup || error instanceof Silence;
         if (!mayGoOn || (await sizeOf(file)) <= before) throw error;
       }
     }
@@ -182,10 +188,20 @@ export class ReleaseHosts {
         if (!hasAnswered) silentOrigins.add(at.origin);
         throw silent.signal.reason;
       }
-      throw new Cut(`${from()}: ${reasonOf(error)}`, { cause: error });
+      throw new Hiccup(`${from()}: ${reasonOf(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+async function againAfterHiccup<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Hiccup)) throw error;
+    await delay(MOMENT);
+    return await ask();
   }
 }
 
@@ -199,7 +215,8 @@ function redirectOf({ status, headers }: Response, at: URL): URL | undefined {
 }
 
 function refusal(from: string, { status, statusText }: Response): DownloadFailed {
-  return new DownloadFailed(`${from} is answered with ${status} ${statusText}`.trimEnd());
+  const isPassing = status === 429 || status >= 500;
+  return new (isPassing ? Hiccup : DownloadFailed)(`${from} is answered with ${status} ${statusText}`.trimEnd());
 }
 
 function startsAt(response: Response, have: number): boolean {

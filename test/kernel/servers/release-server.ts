@@ -12,6 +12,8 @@ interface Asked {
 
 /** How the server treats a path. */
 interface Treatment {
+  /** Only so many requests are treated like this. */
+  readonly times?: number;
   /** Instead of the file. */
   readonly status?: number;
   /** The connection is cut when so many bytes of each answer have been sent. */
@@ -22,6 +24,8 @@ interface Treatment {
   readonly ignoresRange?: boolean;
   /** It takes the request and says nothing, or nothing after the bytes of `cutAfter`. */
   readonly isSilent?: boolean;
+  /** The connection is closed without an answer. */
+  readonly isReset?: boolean;
 }
 
 /** A mirror of release files: the hosts' names are its first folders. Ranges, ETags and faults as real hosts have them. */
@@ -47,7 +51,14 @@ export async function startReleaseServer(): Promise<ReleaseServer> {
     const path = request.url ?? '';
     const { range } = request.headers;
     const content = files.get(path);
-    const { status, cutAfter, redirectTo, ignoresRange, isSilent } = treatments.get(path) ?? {};
+    const { times = Infinity, ...treatment } = treatments.get(path) ?? {};
+    treatments.set(path, { ...treatment, times: times - 1 });
+    const { status, cutAfter, redirectTo, ignoresRange, isSilent, isReset }: Treatment = times > 0 ? treatment : {};
+    if (isReset) {
+      asked.push({ path, range, sent: 0 });
+      request.socket.destroy();
+      return;
+    }
     if (isSilent && cutAfter === undefined) {
       asked.push({ path, range, sent: 0 });
       return;

@@ -295,6 +295,26 @@ describe.skipIf(process.platform !== 'linux')('with DOWNLOAD=1', () => {
     expect(requests('kube-scheduler').map(({ sent }) => sent)).toEqual([0, content.length]);
   });
 
+  it.each([
+    ['url', { isReset: true }],
+    ['url', { status: 503 }],
+    ['checksumUrl', { isReset: true }],
+    ['checksumUrl', { status: 429 }],
+    ['checksumUrl', { cutAfter: 10 }],
+  ] as const)('one hiccup of a host, for its %s %j, is no reason for a build', async (which, treatment) => {
+    const content = publish('kube-scheduler');
+    host.treat(released('kube-scheduler')[which], { ...treatment, times: 1 });
+    await put('kube-scheduler');
+    expect(readFileSync(placeOf('kube-scheduler').binary, 'utf8')).toBe(content);
+  });
+
+  it('a host that goes on having hiccups is asked twice', async () => {
+    publish('kube-scheduler');
+    host.treat(released('kube-scheduler').url, { status: 503 });
+    await expect(put('kube-scheduler')).rejects.toThrow('is answered with 503 Service Unavailable');
+    expect(requests('kube-scheduler')).toHaveLength(2);
+  });
+
   it('a file that is not there is built', async () => {
     publish('etcd');
     const { url } = released('etcd');
