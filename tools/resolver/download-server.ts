@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -48,11 +49,18 @@ export async function downloadServer(
     }
     const began = performance.now();
     let first: number | undefined;
-    await hosts.file(release.url, file, (have, total) => {
-      first ??= have;
-      onProgress(howMuch(have, total, have - first, performance.now() - began));
-    });
-    const found = await checksumOf(file);
+    const fetchFile = async (): Promise<boolean> =>
+      await hosts.file(release.url, file, (have, total) => {
+        first ??= have;
+        onProgress(howMuch(have, total, have - first, performance.now() - began));
+      });
+    let found = existsSync(file) ? await checksumOf(file) : undefined;
+    // What was there may be the bad part of one that was put together: once more from its beginning.
+    for (let tries = 0, mayBePart = true; found !== expected && mayBePart && tries < 2; tries += 1) {
+      if (tries > 0) await rm(file);
+      mayBePart = await fetchFile();
+      found = await checksumOf(file);
+    }
     if (found !== expected) {
       await rm(unfinished, { recursive: true });
       throw new DownloadFailed(`${url} has the checksum ${found}, and ${checksumUrl} says ${expected}`);

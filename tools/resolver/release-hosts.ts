@@ -89,14 +89,14 @@ export class ReleaseHosts {
    * every attempt brings some of it.
    *
    * @param onBytes told how many bytes are there, and of how many, where the host says so.
+   * @returns whether it was put together from several answers.
    * @throws DownloadFailed when it cannot be had. What has come is kept for the next time.
    */
-  async file(url: string, file: string, onBytes: (have: number, of: number | undefined) => void): Promise<void> {
+  async file(url: string, file: string, onBytes: (have: number, of: number | undefined) => void): Promise<boolean> {
     for (;;) {
       const before = await sizeOf(file);
       try {
-        await againAfterHiccup(async () => await this.#rest(url, file, await sizeOf(file), onBytes));
-        return;
+        return await againAfterHiccup(async () => await this.#rest(url, file, await sizeOf(file), onBytes));
       } catch (error) {
         const mayGoOn = error instanceof Hiccup || error instanceof Silence;
         if (!mayGoOn || (await sizeOf(file)) <= before) throw error;
@@ -104,15 +104,16 @@ export class ReleaseHosts {
     }
   }
 
-  async #rest(url: string, file: string, have: number, onBytes: (have: number, of?: number) => void): Promise<void> {
+  /** Whether the answer went on with what was there. */
+  async #rest(url: string, file: string, have: number, onBytes: (have: number, of?: number) => void): Promise<boolean> {
     const validator = have === 0 ? '' : await readFile(validatorOf(file), 'utf8').catch(() => '');
     const range = validator === '' ? {} : { range: `bytes=${have}-`, 'if-range': validator };
-    const isDone = await this.#ask(url, range, async (response, from, chunks) => {
+    const wentOn = await this.#ask(url, range, async (response, from, chunks) => {
       const goesOn = response.status === 206;
       if (response.status === 416 || (goesOn && !startsAt(response, have))) {
         // There are more bytes here than there, or it sends others: what is here is of no use.
         await rm(file, { force: true });
-        return false;
+        return undefined;
       }
       if (!goesOn && response.status !== 200) throw refusal(from, response);
       const handle = await open(file, goesOn ? 'a' : 'w');
@@ -130,12 +131,12 @@ export class ReleaseHosts {
       } finally {
         await handle.close();
       }
-      return true;
+      return goesOn;
     });
-    if (isDone) return;
+    if (wentOn !== undefined) return wentOn;
     if (have === 0)
       throw new DownloadFailed(`${this.addressOf(url)} is answered with parts of it that were not asked for`);
-    await this.#rest(url, file, 0, onBytes);
+    return await this.#rest(url, file, 0, onBytes);
   }
 
   async #ask<Result>(

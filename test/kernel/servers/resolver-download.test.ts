@@ -288,11 +288,34 @@ describe.skipIf(process.platform !== 'linux')('with DOWNLOAD=1', () => {
     expect(readFileSync(placeOf('kube-scheduler').binary, 'utf8')).toBe(content);
   });
 
-  it('what was left and is all there is asked for anew', async () => {
+  it('what was left and is all there is used, and not asked for', async () => {
     const content = publish('kube-scheduler');
     leave('kube-scheduler', content, `"${sha256(content).slice(0, 16)}"`);
     await put('kube-scheduler');
-    expect(requests('kube-scheduler').map(({ sent }) => sent)).toEqual([0, content.length]);
+    expect(requests('kube-scheduler')).toEqual([]);
+    expect(readFileSync(placeOf('kube-scheduler').binary, 'utf8')).toBe(content);
+  });
+
+  it.each([
+    ['as long as the file', (length: number) => [`bytes=${length}-`, undefined]],
+    ['shorter', () => ['bytes=1000-', undefined]],
+  ])('what was left and is wrong, %s, is asked for anew', async (length, ranges) => {
+    const content = publish('kube-scheduler');
+    const left = 'x'.repeat(length === 'shorter' ? 1000 : content.length);
+    leave('kube-scheduler', left, `"${sha256(content).slice(0, 16)}"`);
+    await put('kube-scheduler');
+    expect(requests('kube-scheduler').map(({ range }) => range)).toEqual(ranges(content.length));
+    expect(readFileSync(placeOf('kube-scheduler').binary, 'utf8')).toBe(content);
+  });
+
+  it('a file that is wrong from its beginning is asked for once', async () => {
+    publish('kube-scheduler');
+    host.put(released('kube-scheduler').url, 'something else');
+    leave('kube-scheduler', 'x'.repeat(10), `"${sha256('something else').slice(0, 16)}"`);
+    await expect(put('kube-scheduler')).rejects.toThrow(`has the checksum ${sha256('something else')}`);
+    expect(requests('kube-scheduler').map(({ range }) => range)).toEqual(['bytes=10-', undefined]);
+    await expect(put('kube-scheduler')).rejects.toThrow(`has the checksum ${sha256('something else')}`);
+    expect(requests('kube-scheduler')).toHaveLength(3);
   });
 
   it.each([
