@@ -20,6 +20,8 @@ const MOMENT = 1000;
 
 /** Bytes: a list of checksums has some hundred. */
 const LONGEST_TEXT = 1024 * 1024;
+/** Bytes: the largest server has a tenth of it. */
+const LONGEST_FILE = 1024 ** 3;
 
 /** As many as fetch would follow by itself. */
 const MOST_REDIRECTS = 20;
@@ -34,13 +36,16 @@ const validatorOf = (file: string): string => `${file}.validator`;
 export class ReleaseHosts {
   readonly #mirror: string | undefined;
   readonly #silence: number;
+  readonly #longest: number;
   readonly #agent: EnvHttpProxyAgent;
 
   /**
    * @param environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in small letters as well, and what `downloadSettings` reads.
+   * @param longest bytes of a file.
    * @throws DownloadFailed for a proxy that cannot be used; ServerUnavailable for a setting that cannot.
    */
-  constructor(environment: Environment) {
+  constructor(environment: Environment, longest = LONGEST_FILE) {
+    this.#longest = longest;
     const { mirror, silence } = downloadSettings(environment);
     this.#mirror = mirror;
     this.#silence = silence;
@@ -90,7 +95,7 @@ export class ReleaseHosts {
    *
    * @param onBytes told how many bytes are there, and of how many, where the host says so.
    * @returns whether it was put together from several answers.
-   * @throws DownloadFailed when it cannot be had. What has come is kept for the next time.
+   * @throws DownloadFailed when it cannot be had. What has come is kept for the next time, unless it can never be of use.
    */
   async file(url: string, file: string, onBytes: (have: number, of: number | undefined) => void): Promise<boolean> {
     for (;;) {
@@ -116,17 +121,24 @@ export class ReleaseHosts {
         return undefined;
       }
       if (!goesOn && response.status !== 200) throw refusal(from, response);
-      const handle = await open(file, goesOn ? 'a' : 'w');
+      const handle = await onDisk(file, open(file, goesOn ? 'a' : 'w'));
       try {
-        await writeFile(validatorOf(file), strongValidator(response));
+        await onDisk(file, writeFile(validatorOf(file), strongValidator(response)));
         let size = goesOn ? have : 0;
         const length = response.headers.get('content-length');
         const total = length === null ? undefined : size + Number(length);
-        onBytes(size, total);
-        for await (const chunk of chunks) {
-          await handle.writeFile(chunk);
-          size += chunk.length;
+        const count = async (bytes: number): Promise<void> => {
+          size += bytes;
+          if (Math.max(size, total ?? 0) > this.#longest) {
+            await rm(file);
+            throw new DownloadFailed(`${from} is longer than ${this.#longest} bytes`);
+          }
           onBytes(size, total);
+        };
+        await count(0);
+        for await (const chunk of chunks) {
+          await onDisk(file, handle.writeFile(chunk));
+          await count(chunk.length);
         }
       } finally {
         await handle.close();
@@ -203,6 +215,16 @@ async function againAfterHiccup<Result>(ask: () => Promise<Result>): Promise<Res
     if (!(error instanceof Hiccup)) throw error;
     await delay(MOMENT);
     return await ask();
+  }
+}
+
+/** @throws DownloadFailed in the file system's words, for which no host is to blame. What is there of the file is removed. */
+async function onDisk<Result>(file: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    await rm(file, { force: true });
+    throw new DownloadFailed(`${file} cannot be written: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -26,6 +26,8 @@ interface Treatment {
   readonly isSilent?: boolean;
   /** The connection is closed without an answer. */
   readonly isReset?: boolean;
+  /** The file comes again and again, and no length is given. */
+  readonly isEndless?: boolean;
 }
 
 /** A mirror of release files: the hosts' names are its first folders. Ranges, ETags and faults as real hosts have them. */
@@ -53,7 +55,8 @@ export async function startReleaseServer(): Promise<ReleaseServer> {
     const content = files.get(path);
     const { times = Infinity, ...treatment } = treatments.get(path) ?? {};
     treatments.set(path, { ...treatment, times: times - 1 });
-    const { status, cutAfter, redirectTo, ignoresRange, isSilent, isReset }: Treatment = times > 0 ? treatment : {};
+    const { status, cutAfter, redirectTo, ignoresRange, isSilent, isReset, isEndless }: Treatment =
+      times > 0 ? treatment : {};
     if (isReset) {
       asked.push({ path, range, sent: 0 });
       request.socket.destroy();
@@ -70,6 +73,11 @@ export async function startReleaseServer(): Promise<ReleaseServer> {
     if (content === undefined || status !== undefined) {
       asked.push({ path, range, sent: 0 });
       response.writeHead(status ?? 404).end('what is asked for is not here');
+      return;
+    }
+    if (isEndless) {
+      asked.push({ path, range, sent: Infinity });
+      while (!response.destroyed) await new Promise((resolve) => response.write(content, resolve));
       return;
     }
     const etag = `"${sha256(content).slice(0, 16)}"`;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -336,6 +336,31 @@ describe.skipIf(process.platform !== 'linux')('with DOWNLOAD=1', () => {
     host.treat(released('kube-scheduler').url, { status: 503 });
     await expect(put('kube-scheduler')).rejects.toThrow('is answered with 503 Service Unavailable');
     expect(requests('kube-scheduler')).toHaveLength(2);
+  });
+
+  it('a file without an end is given up, and nothing of it stays', async () => {
+    const { url } = released('kube-scheduler');
+    const file = join(machine.home, 'part');
+    for (const isEndless of [true, false]) {
+      host.put(url, 'x'.repeat(100_001));
+      host.treat(url, { isEndless });
+      const hosts = new ReleaseHosts({ DOWNLOAD_MIRROR: host.url }, 100_000);
+      await expect(hosts.file(url, file, () => {})).rejects.toThrow(`${mirrored(url)} is longer than 100000 bytes`);
+      await hosts.close();
+      expect(existsSync(file)).toBe(false);
+    }
+  });
+
+  it('a disk without space is named, and the host is not', async () => {
+    publish('kube-scheduler');
+    const file = join(machine.home, 'part');
+    symlinkSync('/dev/full', file);
+    const hosts = new ReleaseHosts({ DOWNLOAD_MIRROR: host.url });
+    await expect(hosts.file(released('kube-scheduler').url, file, () => {})).rejects.toThrow(
+      new DownloadFailed(`${file} cannot be written: ENOSPC: no space left on device, write`),
+    );
+    await hosts.close();
+    expect(readdirSync(machine.home)).not.toContain('part');
   });
 
   it('a file that is not there is built', async () => {
