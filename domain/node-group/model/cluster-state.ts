@@ -21,8 +21,12 @@ export interface DisruptionBudget {
   readonly name: string;
   readonly selector: LabelSelector | null;
   readonly disruptionsAllowed: number;
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  /** How many of its pods were evicted and are not known to be gone. */
+  readonly disruptedPods: number;
   readonly unhealthyPodEvictionPolicy: 'IfHealthyBudget' | 'AlwaysAllow';
-  /** Whether `status` is of the current generation: until then the API server refuses evictions. */
+  /** Whether `status` is of the current generation: until then the API server refuses evictions of ready pods. */
   readonly isObserved: boolean;
 }
 

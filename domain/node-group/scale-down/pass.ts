@@ -58,7 +58,7 @@ export function remove(
   { reason, detail }: Pick<Removal, 'reason' | 'detail'>,
   replacement: string | null = null,
 ): void {
-  const { group, node, machine, podCount } = member;
+  const { group, node, machine, podCount, pods } = member;
   const counts = countsOf(pass, member);
   countRemoval(counts, member);
   if (replacement !== null) counts.room -= 1;
@@ -72,7 +72,7 @@ export function remove(
     reason,
     podCount,
     replacement: replacement === null ? null : { instanceType: replacement },
-    detail,
+    detail: `${detail}${pass.safety.inStages(pods.evicted)}`,
   });
 }
 

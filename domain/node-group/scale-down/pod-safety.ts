@@ -3,10 +3,11 @@
  * pods), then Kubernetes' practice as cluster-autoscaler and Karpenter have it. Affinity, minimum and cooldown come after them, in
  * `plan-removals.ts`.
  */
-import { matchesSelector } from '../../kernel/label-selector.ts';
+import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
+import { budgetName, DisruptionBudgets, severalBudgets } from '../drain/disruption-budgets.ts';
 import { podName, podsToEvict } from '../drain/pods-to-evict.ts';
-import type { Claim, ClusterState, DisruptionBudget, PersistentVolume } from '../model/cluster-state.ts';
+import type { Claim, ClusterState, PersistentVolume } from '../model/cluster-state.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { DO_NOT_DISRUPT, heldByAnnotation } from './do-not-disrupt.ts';
@@ -25,6 +26,9 @@ const CONTROL_PLANE = [
   'cloud-controller-manager',
   'etcd',
 ];
+
+/** How many budgets a sentence names. */
+const NAMED = 3;
 
 export type SafetyState = Pick<ClusterState, 'at' | 'budgets' | 'claims' | 'volumes'>;
 
@@ -48,17 +52,13 @@ export function podsOnNode(pods: readonly Pod[]): PodsOnNode {
 /** The checks for one state of a cluster. */
 export class PodSafety {
   readonly #at: EpochMs;
-  readonly #budgets = new Map<string, DisruptionBudget[]>();
+  readonly #budgets: DisruptionBudgets;
   readonly #claims: ReadonlyMap<string, Claim>;
   readonly #volumes: ReadonlyMap<string, PersistentVolume>;
 
   constructor({ at, budgets, claims, volumes }: SafetyState) {
     this.#at = at;
-    for (const budget of budgets) {
-      const list = this.#budgets.get(budget.namespace) ?? [];
-      list.push(budget);
-      this.#budgets.set(budget.namespace, list);
-    }
+    this.#budgets = new DisruptionBudgets(budgets);
     this.#claims = new Map(claims.map((claim) => [`${claim.namespace}/${claim.name}`, claim]));
     this.#volumes = new Map(volumes.map((volume) => [volume.name, volume]));
   }
@@ -86,25 +86,24 @@ export class PodSafety {
     return null;
   }
 
-  #budgetsOf({ namespace, labels }: Pod): readonly DisruptionBudget[] {
-    return (this.#budgets.get(namespace) ?? [])
-      .filter(({ selector }) => matchesSelector(selector, labels))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  /**
+   * Which budgets do not let all of the pods go at once, as the end of a sentence; empty where all do. That does not keep the node:
+   * its drain waits for the successors of the first pods (ADR 74).
+   */
+  inStages(evicted: readonly Pod[]): string {
+    const stages = this.#budgets
+      .tooSmallFor(evicted)
+      .map(({ budget, allowed, asked }) => `${allowed} of the ${asked} of ${budgetName(budget)}`);
+    return stages.length === 0
+      ? ''
+      : `; PodDisruptionBudgets let its pods go in stages, first ${listText(stages, NAMED)}`;
   }
 
   readonly #byBudget = (pod: Pod): Keep | null => {
-    const budgets = this.#budgetsOf(pod);
-    const [budget, other] = budgets;
-    if (budget === undefined) return null;
-    const keep = (detail: string): Keep => ({ reason: 'PodDisruptionBudget', detail, until: null });
-    const name = `${budget.namespace}/${budget.name}`;
-    if (other !== undefined) {
-      return keep(`two PodDisruptionBudgets select ${podName(pod)}, ${name} and ${other.name}: it cannot be evicted`);
-    }
-    if (!budget.isObserved) return keep(`the PodDisruptionBudget ${name} of ${podName(pod)} has no status yet`);
-    if (budget.disruptionsAllowed > 0) return null;
-    if (!pod.isReady && budget.unhealthyPodEvictionPolicy === 'AlwaysAllow') return null;
-    return keep(`the PodDisruptionBudget ${name} lets ${podName(pod)} not be evicted now`);
+    const answer = this.#budgets.forecast(pod);
+    if (answer.kind === 'allowed') return null;
+    const detail = answer.kind === 'refused' ? answer.detail : severalBudgets(pod, answer.budgets);
+    return { reason: 'PodDisruptionBudget', detail, until: null };
   };
 
   readonly #byLocalStorage = (pod: Pod): Keep | null => {
@@ -129,7 +128,7 @@ export class PodSafety {
       return { reason: 'SystemPod', detail: `${podName(pod)} is a part of the control plane`, until: null };
     }
     const until = pod.createdAt + SYSTEM_POD_MS;
-    if (until <= this.#at || this.#budgetsOf(pod).length > 0) return null;
+    if (until <= this.#at || this.#budgets.of(pod).length > 0) return null;
     const detail =
       `${podName(pod)} is a system pod without a PodDisruptionBudget, ` +
       `and is younger than an hour until ${formatInstant(until)}`;

@@ -59,16 +59,22 @@ export function readBudget(object: Fields): DisruptionBudget {
   const metadata = fieldsOf(object['metadata']);
   const spec = fieldsOf(object['spec']);
   const status = fieldsOf(object['status']);
-  const allowed = status['disruptionsAllowed'];
   return {
     namespace: textOf(metadata['namespace'], 'default'),
     name: textOf(metadata['name']),
     selector: isRecord(spec['selector']) ? spec['selector'] : null,
-    disruptionsAllowed: typeof allowed === 'number' ? allowed : 0,
+    disruptionsAllowed: countOf(status['disruptionsAllowed']),
+    currentHealthy: countOf(status['currentHealthy']),
+    desiredHealthy: countOf(status['desiredHealthy']),
+    disruptedPods: Object.keys(fieldsOf(status['disruptedPods'])).length,
     unhealthyPodEvictionPolicy:
       spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow' ? 'AlwaysAllow' : 'IfHealthyBudget',
-    isObserved: status['observedGeneration'] === metadata['generation'],
+    isObserved: countOf(status['observedGeneration']) >= countOf(metadata['generation']),
   };
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
 }
 
 export function readClaim(object: Fields): Claim {

@@ -7,6 +7,7 @@ import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster, type PlanOptions } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
+import { aBudget } from '../drain/pods.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -104,6 +105,22 @@ describe('nodes that nobody needs go', () => {
         detail: 'it uses little, and its 1 pod could be on other nodes since 2025-12-31T23:50:00Z',
       },
     ]);
+  });
+
+  it('also where a budget lets only some of their pods go at once, and says so', () => {
+    const labels = { app: 'web' };
+    const state = fleet({ nodes: { a: [1, 1], b: [1] } });
+    const protectedBy = (disruptionsAllowed: number): ClusterState => ({
+      ...withNode(state, 'b', { annotations: { 'cluster-autoscaler.kubernetes.io/scale-down-disabled': 'true' } }),
+      pods: state.pods.map((pod) => ({ ...pod, labels })),
+      budgets: [aBudget('web', { namespace: 'default', disruptionsAllowed })],
+    });
+    expect(plan(protectedBy(1)).plan.removals[0]?.detail).toBe(
+      'it uses little, and its 2 pods could be on other nodes since 2025-12-31T23:50:00Z; ' +
+        'PodDisruptionBudgets let its pods go in stages, first 1 of the 2 of default/web',
+    );
+    expect(plan(protectedBy(2)).plan.removals[0]?.detail).not.toContain('PodDisruptionBudget');
+    expect(kept(protectedBy(0))).toMatchObject({ a: 'PodDisruptionBudget' });
   });
 
   it('one at a time in the whole cluster, also while one of another group is being drained', () => {

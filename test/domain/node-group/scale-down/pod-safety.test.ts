@@ -3,6 +3,7 @@ import type { ClusterState, DisruptionBudget } from '../../../../domain/node-gro
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { isControlPlanePod, PodSafety, podsOnNode } from '../../../../domain/node-group/scale-down/pod-safety.ts';
 import { boundTo, NOW, podOf, stateOf } from '../builders.ts';
+import { aBudget } from '../drain/pods.ts';
 
 const HOUR = 3_600_000;
 const MIRROR = { 'kubernetes.io/config.mirror': 'x' };
@@ -13,17 +14,8 @@ function running(name: string, over: Partial<Pod> = {}): Pod {
   return { ...boundTo('a', podOf(name, { cpu: '1' })), owner, isReady: true, labels: { app: 'web' }, ...over };
 }
 
-function budget(over: Partial<DisruptionBudget> = {}): DisruptionBudget {
-  return {
-    namespace: 'default',
-    name: 'web-pdb',
-    selector: { matchLabels: { app: 'web' } },
-    disruptionsAllowed: 0,
-    unhealthyPodEvictionPolicy: 'IfHealthyBudget',
-    isObserved: true,
-    ...over,
-  };
-}
+const budget = (over: Partial<DisruptionBudget> = {}): DisruptionBudget =>
+  aBudget('web-pdb', { namespace: 'default', ...over });
 
 function keptBy(pods: readonly Pod[], state: Partial<ClusterState> = {}) {
   return new PodSafety(stateOf(state)).keptByPods(podsOnNode(pods).evicted);
@@ -35,7 +27,8 @@ describe('a PodDisruptionBudget', () => {
   it('keeps the node while it allows none, and is named with the pod', () => {
     expect(keptBy([running('web-1')], { budgets: [budget()] })).toEqual({
       reason: 'PodDisruptionBudget',
-      detail: 'the PodDisruptionBudget default/web-pdb lets default/web-1 not be evicted now',
+      detail:
+        'the PodDisruptionBudget default/web-pdb does not let default/web-1 be evicted now: it needs 2 healthy pods and has 2',
       until: null,
     });
     expect(reason([running('web-1')], { budgets: [budget({ disruptionsAllowed: 1 })] })).toBeNull();
@@ -45,7 +38,7 @@ describe('a PodDisruptionBudget', () => {
     const allowing = budget({ disruptionsAllowed: 1 });
     expect(reason([running('p')], { budgets: [{ ...allowing, isObserved: false }] })).toBe('PodDisruptionBudget');
     expect(keptBy([running('p')], { budgets: [allowing, { ...allowing, name: 'all', selector: {} }] })?.detail).toBe(
-      'two PodDisruptionBudgets select default/p, default/all and web-pdb: it cannot be evicted',
+      'default/p cannot be evicted: more than one PodDisruptionBudget selects it (default/all and default/web-pdb)',
     );
   });
 
@@ -55,10 +48,19 @@ describe('a PodDisruptionBudget', () => {
     ).toBeNull();
   });
 
-  it('lets a pod go that is not ready where it says so', () => {
-    const budgets = [budget({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })];
-    expect(reason([running('p', { isReady: false })], { budgets })).toBeNull();
+  it('lets a pod go that is not ready where enough others are healthy, or where it says so', () => {
+    const unready = running('p', { isReady: false });
+    expect(reason([unready], { budgets: [budget()] })).toBeNull();
+    expect(reason([unready], { budgets: [budget({ currentHealthy: 1 })] })).toBe('PodDisruptionBudget');
+    const budgets = [budget({ currentHealthy: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })];
+    expect(reason([unready], { budgets })).toBeNull();
     expect(reason([running('p')], { budgets })).toBe('PodDisruptionBudget');
+  });
+
+  it('is not asked about a pod that has not started, however many select it', () => {
+    const waiting = running('p', { phase: 'Pending', isReady: false });
+    const budgets = [budget({ currentHealthy: 0, isObserved: false }), budget({ name: 'all', selector: {} })];
+    expect(reason([waiting], { budgets })).toBeNull();
   });
 });
 
