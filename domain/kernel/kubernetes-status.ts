@@ -6,6 +6,7 @@ export interface KubernetesStatus {
   readonly reason?: string;
   /** `name`: the object that was asked for; none where not even its kind is known. */
   readonly details?: {
+    readonly kind?: string;
     readonly name?: string;
     readonly causes?: readonly { readonly reason?: string; readonly message?: string }[];
   };

@@ -1,4 +1,5 @@
 import { asyncLocalStorage, CancelledFailure } from '@temporalio/activity';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import {
   afterLook,
@@ -8,13 +9,14 @@ import {
   evictionsDue,
 } from '../../../domain/node-group/drain/look.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
+import { leavingPods } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { isInterrupted } from '../../kernel/cancellation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
-import { evict } from './eviction.ts';
+import { budgetsIn, evict } from './eviction.ts';
 import type { Evicted } from '../../../domain/node-group/drain/answers.ts';
 import type { EvictInput } from './interface.ts';
 import { ensureMarked, type MarkOptions } from './node-marks.ts';
@@ -42,11 +44,12 @@ export async function ensureEvicted(options: EvictOptions, input: EvictInput): P
     drainBegan: marked.drainBegan,
     isNodeReady: marked.node.ready.status === 'True',
     pods,
+    budgets: await budgetsIn(options.kubernetes, namespacesToAsk(pods, marked.drainBegan)),
     reason: input.reason,
     timeoutMs: input.timeoutMs,
     progress: progressBefore() ?? input.progress,
   };
-  const verdict = afterLook(look, await answersTo(options, input, look, pods));
+  const verdict = afterLook(look, await answersTo(options, input, look));
   if (verdict.kind !== 'wait') return verdict;
   const { refusedBy, progress, detail } = verdict;
   keepProgress(progress);
@@ -60,22 +63,26 @@ async function podsOn({ core }: Pick<Kubernetes, 'core'>, node: string): Promise
   return pods.map(({ metadata, spec, status }) => readPod({ metadata, spec, status }));
 }
 
+/** Those of pods that are not on their way out. */
+function namespacesToAsk(pods: readonly Pod[], drainBegan: EpochMs): ReadonlySet<string> {
+  const waiting = leavingPods(pods, drainBegan).filter(({ deletesAt }) => deletesAt === null);
+  return new Set(waiting.map(({ namespace }) => namespace));
+}
+
 /** Asks for the evictions that are due. */
 async function answersTo(
   options: EvictOptions,
   { target }: EvictInput,
   look: DrainLook,
-  pods: readonly Pod[],
 ): Promise<ReadonlyMap<string, EvictionAnswer>> {
-  const due = new Map(evictionsDue(look).map(({ pod, grace }) => [pod.uid, grace]));
-  const asked = pods.filter(({ uid }) => due.has(uid));
-  const answers = await inParallel(AT_ONCE, asked, async (pod): Promise<readonly [string, EvictionAnswer]> => {
+  const due = evictionsDue(look);
+  const answers = await inParallel(AT_ONCE, due, async ({ pod, grace }): Promise<readonly [string, EvictionAnswer]> => {
     // What was not begun is left to whoever goes on, or stays.
     if (isInterrupted()) throw new CancelledFailure('the drain was interrupted');
     const message = await options.pauseOfNamespace(pod.namespace);
     if (message !== null) return [pod.uid, { kind: 'refused', budgets: [], message }];
     await options.guard(target);
-    return [pod.uid, await evict(options.kubernetes, pod, due.get(pod.uid) ?? null)];
+    return [pod.uid, await evict(options.kubernetes, pod, grace)];
   });
   return new Map(answers);
 }

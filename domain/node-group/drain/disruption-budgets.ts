@@ -70,9 +70,13 @@ export function budgetName({ namespace, name }: DisruptionBudget): string {
   return `${namespace}/${name}`;
 }
 
-/** Why a pod cannot be evicted that more than one budget selects. */
+/**
+ * Why a pod cannot be evicted that more than one budget selects.
+ *
+ * @param budgets those that are known.
+ */
 export function severalBudgets(pod: Pick<Pod, 'namespace' | 'name'>, budgets: readonly DisruptionBudget[]): string {
-  const names = budgets.length === 0 ? '' : ` (${listText(budgets.map(budgetName))})`;
+  const names = budgets.length < 2 ? '' : ` (${listText(budgets.map(budgetName))})`;
   return `${podName(pod)} cannot be evicted: more than one PodDisruptionBudget selects it${names}`;
 }
 

@@ -4,6 +4,7 @@ import { SAFE_TO_EVICT } from '../scale-down/pod-safety.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
+import { budgetName, type DisruptionBudgets, severalBudgets } from './disruption-budgets.ts';
 import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
 
 /** A drain in which nothing has left for so long is blocked, in milliseconds: the VPSie autoscaler's time limit. */
@@ -39,7 +40,7 @@ export type EvictionAnswer =
   /** Not now. `budgets`: the PodDisruptionBudgets that refuse it; none where something else does, which `message` says. */
   | { readonly kind: 'refused'; readonly budgets: readonly string[]; readonly message: string }
   /** Never: more than one PodDisruptionBudget selects the pod, which the API server does not support. */
-  | { readonly kind: 'impossible'; readonly budgets: readonly string[] };
+  | { readonly kind: 'impossible' };
 
 export interface DrainLook {
   readonly at: EpochMs;
@@ -48,6 +49,8 @@ export interface DrainLook {
   readonly isNodeReady: boolean;
   /** All pods of the node. */
   readonly pods: readonly DrainedPod[];
+  /** Those that are known of the namespaces of these pods: the API server decides, and these say what to expect of it. */
+  readonly budgets: DisruptionBudgets;
   /** Why the node is drained. */
   readonly reason: DisruptionReason;
   /** Milliseconds without progress after which the drain is blocked. */
@@ -81,11 +84,16 @@ export type LookVerdict =
       readonly refusedBy: readonly string[];
     };
 
-/** The pods whose eviction is to be asked for now, with how many seconds each gets to end; null: as many as it asks for. */
+/** The pods whose eviction is to be asked for now, those first that use no budget up, with how many seconds each gets to end; null: as many as it asks for. */
 export function evictionsDue(look: DrainLook): readonly { readonly pod: DrainedPod; readonly grace: number | null }[] {
-  if (keptPod(look) !== undefined) return [];
+  if (keptPod(look) !== undefined || lastingPod(look) !== undefined) return [];
+  const usesBudget = (pod: DrainedPod): boolean => {
+    const answer = look.budgets.forecast(pod);
+    return answer.kind !== 'allowed' || answer.uses !== null;
+  };
   return firstStage(awaited(look))
     .filter(({ deletesAt }) => deletesAt === null)
+    .toSorted((a, b) => Number(usesBudget(a)) - Number(usesBudget(b)))
     .map((pod) => ({ pod, grace: pod.gracePeriodSeconds > LONGEST_GRACE_SECONDS ? LONGEST_GRACE_SECONDS : null }));
 }
 
@@ -101,12 +109,15 @@ export function afterLook(look: DrainLook, answers: ReadonlyMap<string, Eviction
     const detail = `${podName(kept)} must not be evicted, as an annotation of it says`;
     return { kind: 'blocked', reason: 'NotSafeToEvict', pdb: null, detail };
   }
-  const impossible = left.map((pod) => ({ pod, answer: answers.get(pod.uid) })).find(isImpossible);
-  if (impossible !== undefined) {
-    const { pod, answer } = impossible;
-    const names = answer.budgets.length === 0 ? '' : ` (${listText(answer.budgets)})`;
-    const detail = `${podName(pod)} cannot be evicted: more than one PodDisruptionBudget selects it${names}`;
-    return { kind: 'blocked', reason: 'SeveralBudgets', pdb: answer.budgets[0] ?? null, detail };
+  const lasting = lastingPod(look) ?? left.find(({ uid }) => answers.get(uid)?.kind === 'impossible');
+  if (lasting !== undefined) {
+    const [first] = look.budgets.of(lasting);
+    return {
+      kind: 'blocked',
+      reason: 'SeveralBudgets',
+      pdb: first === undefined ? null : budgetName(first),
+      detail: severalBudgets(lasting, look.budgets.of(lasting)),
+    };
   }
   const waiting = left.filter((pod) => isWaiting(pod, answers));
   const progress = nextProgress(look, { left: left.length, waiting: waiting.length });
@@ -135,6 +146,11 @@ function awaited({ pods, drainBegan, isNodeReady, at }: DrainLook): readonly Dra
 function keptPod(look: DrainLook): DrainedPod | undefined {
   if (look.reason === 'Requested' || look.reason === 'NotReady') return undefined;
   return awaited(look).find((pod) => pod.deletesAt === null && isKept(pod, look.at));
+}
+
+/** A pod that can never be evicted: with it the node is never empty, so no other pod is disturbed for it. */
+function lastingPod(look: DrainLook): DrainedPod | undefined {
+  return awaited(look).find((pod) => look.budgets.forecast(pod).kind === 'impossible');
 }
 
 function isOverdue({ deletesAt }: DrainedPod, at: EpochMs): boolean {
@@ -178,13 +194,6 @@ interface Refused {
 
 function isRefused(one: { readonly pod: DrainedPod; readonly answer: EvictionAnswer | undefined }): one is Refused {
   return one.answer?.kind === 'refused';
-}
-
-function isImpossible(one: {
-  readonly pod: DrainedPod;
-  readonly answer: EvictionAnswer | undefined;
-}): one is { readonly pod: DrainedPod; readonly answer: Extract<EvictionAnswer, { kind: 'impossible' }> } {
-  return one.answer?.kind === 'impossible';
 }
 
 function blockedBy(

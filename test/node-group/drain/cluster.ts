@@ -146,11 +146,16 @@ export class DrainCluster {
   async run(
     namespace: string,
     name: string,
-    more: { readonly grace?: number; readonly annotations?: Record<string, string>; readonly node?: string } = {},
+    more: {
+      readonly grace?: number;
+      readonly annotations?: Record<string, string>;
+      readonly node?: string;
+      readonly app?: string;
+    } = {},
   ): Promise<V1Pod> {
-    const { grace = 30, annotations = {}, node = namespace } = more;
+    const { grace = 30, annotations = {}, node = namespace, app = 'web' } = more;
     const body: V1Pod = {
-      metadata: { name, labels: { app: 'web' }, annotations },
+      metadata: { name, labels: { app }, annotations },
       spec: { nodeName: node, terminationGracePeriodSeconds: grace, containers: [{ name: 'web', image: 'web' }] },
     };
     // Without its service account, which a controller makes, a namespace takes no pods.

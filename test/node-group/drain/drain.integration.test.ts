@@ -92,14 +92,16 @@ describe('a drain', () => {
     expect((await cluster.ending(handle)).outcome).toBe('drained');
   });
 
-  it('is blocked at once by a pod that two budgets select, and names both', async () => {
+  it('is blocked by a pod that two budgets select before anything is evicted, and names both', async () => {
     const name = 'd-several';
     await cluster.create(name, ['a', 'b']);
+    await cluster.run(name, 'unprotected', { app: 'other' });
     await cluster.protect(name, 'one', 1);
     await cluster.protect(name, 'two', 1);
     const ending = await cluster.ending(await cluster.drain(name));
     expect(ending).toMatchObject({ outcome: 'blocked', reason: 'SeveralBudgets', pdb: `${name}/one` });
     expect(ending.detail).toContain(`(${name}/one and ${name}/two)`);
+    expect(shapes(name).filter((shape) => shape.includes('eviction'))).toEqual([]);
     expect(await cluster.marks(name)).toEqual(UNTOUCHED);
   });
 

@@ -1,9 +1,12 @@
 /** What Headroom expects of the eviction API, beside what a real API server says to the same eviction in a dry run. */
+import { CoreV1Api } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { evict } from '../../../activities/node-group/drain/eviction.ts';
 import { DisruptionBudgets } from '../../../domain/node-group/drain/disruption-budgets.ts';
 import { readBudget } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { type Api, type ApiAnswer, openApi } from '../../quota-usage/side-by-side/api.ts';
 
@@ -77,7 +80,7 @@ describe('the eviction API, as Headroom foresees it', () => {
     ]);
   });
 
-  it('of a budget whose evicted pods do not go: no more than 2,000 of them', async () => {
+  it('of a budget whose evicted pods do not go: no more than 2,000 of them, and then a drain names the budget', async () => {
     await createNamespace('stuck');
     await createPod('stuck', 'ready', 'Running', true);
     await createBudget('stuck', 'web', null);
@@ -88,6 +91,12 @@ describe('the eviction API, as Headroom foresees it', () => {
     expect(await answers('stuck')).toEqual([{ pod: 'ready', expected: 'allowed', code: 201 }]);
     await writeStatus('stuck', 'web', { ...status, disruptedPods: disrupted(2_001) });
     expect(await answers('stuck')).toEqual([{ pod: 'ready', expected: 'refused', code: 403 }]);
+    const core = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
+    const { metadata: { uid = '' } = {} } = await core.readNamespacedPod({ namespace: 'stuck', name: 'ready' });
+    expect(await evict({ core }, { namespace: 'stuck', name: 'ready', uid }, null)).toMatchObject({
+      kind: 'refused',
+      budgets: ['stuck/web'],
+    });
   });
 
   it('by selectors: an empty one takes every pod of the namespace, none takes no pod', async () => {

@@ -7,7 +7,8 @@ import {
   evictionsDue,
   type LookVerdict,
 } from '../../../../domain/node-group/drain/look.ts';
-import { aPod } from './pods.ts';
+import { DisruptionBudgets } from '../../../../domain/node-group/drain/disruption-budgets.ts';
+import { aBudget, aPod } from './pods.ts';
 
 const BEGAN = Date.parse('2026-11-23T10:00:00Z');
 /** Long after the cordon. */
@@ -25,6 +26,7 @@ function aLook(more: Partial<DrainLook> = {}): DrainLook {
     drainBegan: BEGAN,
     isNodeReady: true,
     pods: [],
+    budgets: new DisruptionBudgets([]),
     reason: 'Underutilized',
     timeoutMs: DRAIN_TIMEOUT_MS,
     progress: null,
@@ -43,6 +45,23 @@ describe('the evictions that are due', () => {
   it('are of the first stage, without pods that are on their way out', () => {
     const pods = [aPod('a'), aPod('b', { deletesAt: NOW + 1 }), aPod('dns', { namespace: 'kube-system' })];
     expect(due(aLook({ pods }))).toEqual(['a']);
+  });
+
+  it('begin with pods that use no budget up', () => {
+    const pods = [
+      aPod('a'),
+      aPod('unready', { isReady: false }),
+      aPod('waiting', { phase: 'Pending' }),
+      aPod('x', { labels: {} }),
+    ];
+    expect(due(aLook({ pods, budgets: new DisruptionBudgets([aBudget('web', { disruptionsAllowed: 1 })]) }))).toEqual([
+      'unready',
+      'waiting',
+      'x',
+      'a',
+    ]);
+    const unhealthy = new DisruptionBudgets([aBudget('web', { currentHealthy: 1 })]);
+    expect(due(aLook({ pods, budgets: unhealthy }))).toEqual(['waiting', 'x', 'a', 'unready']);
   });
 
   it('give no pod more than ten minutes', () => {
@@ -141,13 +160,31 @@ describe('a drain', () => {
   });
 
   it('is blocked at once by a pod that more than one budget selects', () => {
-    const answer: EvictionAnswer = { kind: 'impossible', budgets: ['shop/one', 'shop/two'] };
-    expect(after(aLook({ pods: [aPod('a')] }), { a: answer })).toEqual({
+    expect(after(aLook({ pods: [aPod('a')] }), { a: { kind: 'impossible' } })).toEqual({
       kind: 'blocked',
       reason: 'SeveralBudgets',
-      pdb: 'shop/one',
-      detail: 'shop/a cannot be evicted: more than one PodDisruptionBudget selects it (shop/one and shop/two)',
+      pdb: null,
+      detail: 'shop/a cannot be evicted: more than one PodDisruptionBudget selects it',
     });
+  });
+
+  it('evicts nothing where it sees that a pod can never go, and names its budgets', () => {
+    const free = aPod('free', { labels: {} });
+    const last = aPod('last', { namespace: 'kube-system' });
+    const selecting = (namespace: string) =>
+      new DisruptionBudgets(['one', 'two'].map((name) => aBudget(name, { namespace, disruptionsAllowed: 1 })));
+    const look = aLook({ pods: [free, last], budgets: selecting('kube-system') });
+    expect(due(look)).toEqual([]);
+    expect(after(look)).toEqual({
+      kind: 'blocked',
+      reason: 'SeveralBudgets',
+      pdb: 'kube-system/one',
+      detail:
+        'kube-system/last cannot be evicted: more than one PodDisruptionBudget selects it (kube-system/one and kube-system/two)',
+    });
+    expect(due({ ...look, budgets: selecting('shop') })).toEqual(['free']);
+    const leaving = { ...look, pods: [free, { ...last, deletesAt: NOW }] };
+    expect(due(leaving)).toEqual(['free']);
   });
 
   it('is blocked by whatever else refuses an eviction, in its words', () => {
