@@ -35,6 +35,8 @@ export interface ScaleUpInput extends GroupInput {
   /** The plan that says so, as it was observed. */
   readonly fence: string;
   readonly newNodes: readonly NewNodes[];
+  /** Nodes that the machines replace, by their UIDs: once these are claimed, they count as leaving. Absent: none. */
+  readonly replaces?: readonly string[];
   /** Whether the machines of the group are driven on in the same activity, which saves events. Absent: they are not. */
   readonly drives?: boolean;
 }

@@ -35,7 +35,7 @@ export interface PlanClaim {
   readonly machines: Readonly<Record<string, number>>;
   /** Numbers of machines that were given up, so that they count no longer. */
   readonly givenUp: readonly number[];
-  /** Nodes that are drained, by their UIDs; absent: none. */
+  /** Nodes that are drained, or that the machines replace, by their UIDs; absent: none. */
   readonly removals?: readonly string[];
 }
 
@@ -152,14 +152,20 @@ export function withClaim(
   return { kind: 'new', claims: { plan: fence.plan, claims: [...countedClaims(claims, at), claim] } };
 }
 
-/** The Lease without machines that were given up; null where nothing of it counts. */
+/**
+ * The Lease without machines that were given up; null where nothing of it counts. Nodes for which no machine comes any more stay, as
+ * nothing is drained before its replacement is ready.
+ */
 export function withoutMachines(claims: PlanClaims, names: ReadonlySet<string>, now: EpochMs): PlanClaims | null {
   let isChanged = false;
   const left = countedClaims(claims, now).map((claim) => {
     const known = new Set(claim.givenUp);
     const more = machinesOf(claim).flatMap(({ name }, at) => (names.has(name) && !known.has(at) ? [at] : []));
     isChanged ||= more.length > 0;
-    return more.length === 0 ? claim : { ...claim, givenUp: [...claim.givenUp, ...more] };
+    if (more.length === 0) return claim;
+    const givenUp = [...claim.givenUp, ...more];
+    const isOver = claim.removals !== undefined && givenUp.length === machinesOf(claim).length;
+    return { ...claim, givenUp, ...(isOver ? { removals: [] } : {}) };
   });
   return isChanged ? { ...claims, claims: left } : null;
 }

@@ -172,7 +172,8 @@ export class NodeGroupPasses {
   /** Creates the machines that are to be ready before nodes are drained, and begins their drains. False: observe again. */
   async #replace(seen: NodeGroupObservation, group: SeenGroup, replaced: readonly Removal[]): Promise<boolean> {
     const newNodes = replaced.map((removal) => replacementOf(group, removal));
-    const input = { target: this.#target, uid: group.uid, fence: seen.fence, newNodes };
+    const replaces = replaced.map(({ uid }) => uid);
+    const input = { target: this.#target, uid: group.uid, fence: seen.fence, newNodes, replaces };
     const summary = brief(`creating ${newNodesText(newNodes)}`);
     const made = await this.#attempts.make(
       'WriteFailed',

@@ -26,11 +26,12 @@ const AT_ONCE = 20;
 
 /** See `NodeGroupActivities.ensureScaledUp`. */
 export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInput): Promise<ScaledUp> {
-  const { target, newNodes } = input;
+  const { target, newNodes, replaces } = input;
   const fence = fenceOf(input);
   const decision = decisionOf(fence, target.group);
   const machines = countsOf(newNodes);
-  const made = { decision, group: target.group, machines, givenUp: [] };
+  const nodes = replaces === undefined ? {} : { removals: replaces };
+  const made = { decision, group: target.group, machines, givenUp: [], ...nodes };
   // A plan is not acted on for the first time long after it was made: what it made may have been there, and have gone.
   const isLate = elapsed() >= HELD_MS;
   const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;

@@ -147,6 +147,16 @@ describe('a claim of nodes that go', () => {
     expect(withoutRemoval(left ?? claims, 'uid-a', NOW)).toBeNull();
   });
 
+  it('with machines that replace them names them until none of these machines comes', () => {
+    const replaces = claimOf('web', { removals });
+    const names = machinesOf(replaces).map(({ name }) => name);
+    const claims = { plan: 'p1', claims: [replaces, goes] };
+    const some = withoutMachines(claims, new Set(names.slice(1)), NOW);
+    expect(claimedRemovals(some?.claims ?? [])).toEqual([...removals, ...removals]);
+    const none = withoutMachines(claims, new Set(names), NOW);
+    expect(none?.claims).toEqual([{ ...replaces, givenUp: names.map((_, at) => at), removals: [] }, goes]);
+  });
+
   it('is read as it was written, and no other text as one', () => {
     expect(parseClaims(formatClaims({ plan: 'p1', claims: [goes] })).claims).toEqual([goes]);
     expect(parseClaims(JSON.stringify({ plan: 'p1', claims: [{ ...goes, removals: [7] }] })).claims).toEqual([]);

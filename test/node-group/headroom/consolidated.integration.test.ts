@@ -55,8 +55,10 @@ describe('a node whose pods a cheaper type takes', () => {
       dearGroup('consolidated', { consolidation: true }),
       dearGroup('left-alone', {}),
     ]);
+    const [leaving] = await cluster.nodes('consolidated');
     for (const group of ['consolidated', 'left-alone']) await cluster.scale(bigOf(group), 0);
     await cluster.untilNodeGone(dear);
+    expect(await cluster.claimedRemovals()).toContain(leaving?.metadata?.uid);
     await cluster.untilRunning('consolidated', 2);
     await cluster.untilReady('consolidated', 1);
     await cluster.untilSteady('consolidated');

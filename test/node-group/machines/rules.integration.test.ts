@@ -129,6 +129,14 @@ describe('nodes that are to go', () => {
     const won = { ...first, fence: fences[winner] ?? '', newNodes };
     expect(await cluster.process().ensureScaledUp(won)).toMatchObject({ kind: 'created' });
   });
+
+  it('are claimed with the machine that is to replace them, before they have a mark', async () => {
+    const input = await cluster.createGroup('replacing');
+    const fence = await cluster.fence('plan-replacing');
+    const newNodes = [nodesOf('replacing', 1)];
+    await cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: ['uid-replaced'] });
+    expect(await claimedNodes()).toContain('uid-replaced');
+  });
 });
 
 describe('a machine that never registers', () => {
