@@ -1,9 +1,12 @@
 /** Which nodes are to come: for pending pods, the minimum, and what a person or an earlier decision wants. */
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { ClusterPlan, NewNodes, ScaleUpReason, UnhelpedPod } from '../model/plan.ts';
+import type { Pod } from '../model/pod.ts';
 import { nodesToAdd } from '../rules/size.ts';
+import { podsOnNode } from '../scale-down/pod-safety.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
+import { placeLeaving } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Open, type Opening, openNew, openNodes, put } from './open-nodes.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
@@ -49,6 +52,7 @@ export function planScaleUp(
   const packing = openCluster(state);
   const pending = pendingWork(packing, state.pods);
   const work = inOrder(pending.work);
+  placeLeaving(packing, podsToCome(state));
   const all = rosters(state, blocked);
   const opening: Opening = { packing, rosters: all, daemonSets: state.daemonSets, opened: new Map() };
   const base = packing.mark();
@@ -69,6 +73,12 @@ export function planScaleUp(
   }
   const kept = withinBatch(round, floor);
   return { newNodes: summed(round, kept, namedPods), unhelped: unhelpedOf(opening, round, kept, pending.unhelped) };
+}
+
+/** Pods that are about to be evicted. Those of a drain that takes long, or stands still, do not hold room that others could have. */
+function podsToCome({ pods, leaving, lingering }: ClusterState): readonly Pod[] {
+  const nodes = new Set(leaving.filter((node) => !lingering.includes(node)));
+  return podsOnNode(pods.filter(({ node }) => node !== null && nodes.has(node))).evicted;
 }
 
 /** Nodes that the minimum or the wanted size asks for. */

@@ -3,13 +3,14 @@ import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
+import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
+import { placeLeaving } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
 import { podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
-import type { PodClass } from '../scheduling/packed.ts';
 import { pour } from '../scheduling/pour.ts';
 import { ArrivalBook } from './arrivals.ts';
 import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
@@ -73,7 +74,10 @@ export function planRemovals(
   const members = membersOf(state, byNode, { unready, unneeded });
   const packing = clusterPacking(state);
   const arrivals = new ArrivalBook(memory, state, packing);
-  const isMoving = placeLeaving(packing, state, byNode);
+  const leaving = state.leaving.toSorted(byText);
+  const evictedFrom = (node: string): readonly Pod[] => podsOnNode(byNode.get(node) ?? []).evicted;
+  placeLeaving(packing, leaving.flatMap(evictedFrom));
+  const moving = leaving.find((node) => !state.lingering.includes(node) && evictedFrom(node).length > 0);
   const pass: Pass = {
     at,
     packing,
@@ -85,7 +89,7 @@ export function planRemovals(
     cheaper,
     arrivals,
     halt: haltOf(state),
-    moving: new Map(isMoving === null ? [] : [[CLUSTER_TURN, isMoving]]),
+    moving: new Map(moving === undefined ? [] : [[CLUSTER_TURN, moving]]),
     removals: [],
     kept: [],
   };
@@ -113,31 +117,6 @@ export function planRemovals(
       arrivals: arrivals.result(),
     },
   };
-}
-
-/**
- * Pods of nodes that leave will need places: they have them before anything else goes. Names a node that still has such pods, and does
- * not linger.
- */
-function placeLeaving(
-  packing: Packing,
-  { leaving, lingering }: ClusterState,
-  byNode: ReturnType<typeof podsByNode>,
-): string | null {
-  let moving: string | null = null;
-  const counts = new Map<PodClass, number>();
-  for (const node of leaving.toSorted(byText)) {
-    const { evicted } = podsOnNode(byNode.get(node) ?? []);
-    if (evicted.length > 0 && !lingering.includes(node)) moving ??= node;
-    for (const pod of evicted) {
-      const of = packing.classOf(pod);
-      counts.set(of, (counts.get(of) ?? 0) + 1);
-    }
-  }
-  for (const [of, count] of [...counts].toSorted(([a], [b]) => hardestFirst(a, b))) {
-    pour(packing, of, count, packing.slots);
-  }
-  return moving;
 }
 
 function haltOf({ nodes, leaving }: ClusterState): Keep | null {

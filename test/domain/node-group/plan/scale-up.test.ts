@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { ClusterPlan } from '../../../../domain/node-group/model/plan.ts';
 import { planScaleUp } from '../../../../domain/node-group/plan/scale-up.ts';
-import { groupOf, machineOf, nodeOf, podOf, stateOf, typeOf } from '../builders.ts';
+import { boundTo, groupOf, machineOf, nodeOf, podOf, stateOf, typeOf } from '../builders.ts';
 
 const instanceTypes = { web: [typeOf('small', 4, 16)] };
 const one = stateOf({ groups: [groupOf('web')], instanceTypes });
@@ -66,6 +66,20 @@ describe('a plan has as many nodes as pending pods need', () => {
       { count: 1, reason: 'BelowDesired' },
       { count: 1, reason: 'BelowMinimum' },
     ]);
+  });
+
+  it('without room that pods of a node which leaves will need, unless its drain takes long', () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u' };
+    const moving = { ...boundTo('old', podOf('moving', { cpu: '3' })), owner };
+    const state = {
+      nodes: [nodeOf('old')],
+      machines: [machineOf('old', 'web', { phase: 'Ready', node: 'old' }), machineOf('instead', 'web')],
+      pods: [moving, podOf('pending', { cpu: '2' })],
+      leaving: ['old'],
+    };
+    expect(counts(state)).toEqual(['1 small of web']);
+    expect(counts({ ...state, pods: [{ ...moving, deletesAt: 1 }, podOf('pending', { cpu: '2' })] })).toEqual([]);
+    expect(counts({ ...state, lingering: ['old'] })).toEqual([]);
   });
 
   it('one for each pod that keeps others away', () => {
