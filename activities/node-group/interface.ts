@@ -1,5 +1,6 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
+import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
@@ -48,6 +49,12 @@ export interface ClaimRemovalsInput extends GroupInput {
   readonly nodes: readonly string[];
 }
 
+/** A node whose drain is over. */
+export interface DrainedNode extends DrainTarget {
+  /** Why it was drained; absent where an older version of the workflow does not say. */
+  readonly reason?: DisruptionReason;
+}
+
 export interface CreatedMachine {
   readonly name: string;
   readonly instanceType: string;
@@ -94,11 +101,11 @@ export interface NodeGroupActivities {
   ensureMachinesSettled(input: GroupInput): Promise<Driven>;
   /**
    * Deletes the VPSieNode of a machine, and drives its deletion. Once its deletion was asked for there is no way back.
-   * @param input `drained`: the node that has to be as its drain has left it. Absent: none has.
-   * @returns whether somebody has taken the node back, so that nothing was deleted; otherwise the object is gone.
+   * @param input `drained`: the node that has to be as its drain has left it, while enough other nodes are ready. Absent: none has.
+   * @returns whether the node has to be looked at again, so that nothing was deleted; otherwise the object is gone.
    * @throws NotYet, retried, until then.
    */
-  ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainTarget }): Promise<boolean>;
+  ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainedNode }): Promise<boolean>;
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */

@@ -4,7 +4,9 @@ import type { KeptNode } from '../../domain/node-group/model/plan.ts';
 import type { GroupCounts } from '../../domain/node-group/status/group-status.ts';
 
 /** What metrics say of a group. */
-export interface MeasuredGroup extends Pick<NodeGroup, 'name' | 'minNodes' | 'maxNodes'>, Omit<GroupCounts, 'leaving'> {
+export interface MeasuredGroup
+  extends Pick<NodeGroup, 'name' | 'minNodes' | 'maxNodes'>,
+    Pick<GroupCounts, 'current' | 'ready'> {
   readonly desired: number;
 }
 

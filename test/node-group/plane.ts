@@ -31,6 +31,8 @@ export interface NodePlaneOptions extends ControlPlaneOptions {
 export interface NodePlane extends ControlPlane {
   /** SIGKILL: its nodes stay as they are until they turn NotReady, and terminating pods stay. */
   readonly killKwok: () => Promise<void>;
+  /** Starts it again: it goes on with the nodes that it finds. */
+  readonly startKwok: () => Promise<void>;
 }
 
 /**
@@ -49,6 +51,7 @@ export async function startNodePlane(options: NodePlaneOptions = {}): Promise<No
     ],
   });
   const started: SupervisedProcess[] = [];
+  let kwok: SupervisedProcess | null = null;
   const stop = async (): Promise<void> => {
     await Promise.all(started.map(async (server) => await server.kill()));
     await plane.stop();
@@ -62,16 +65,19 @@ export async function startNodePlane(options: NodePlaneOptions = {}): Promise<No
       '--kube-api-burst=2000',
     ]);
     started.push(scheduler);
-    const kwok = await startServer(plane, 'kwok', binaries.kwok, [
-      `--kubeconfig=${plane.kubeconfigFor(KWOK)}`,
-      '--manage-all-nodes=false',
-      '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
-      `--node-lease-duration-seconds=${LEASE_SECONDS}`,
-      `--config=${STAGES}`,
-    ]);
-    started.push(kwok);
+    const startKwok = async (): Promise<void> => {
+      kwok = await startServer(plane, 'kwok', binaries.kwok, [
+        `--kubeconfig=${plane.kubeconfigFor(KWOK)}`,
+        '--manage-all-nodes=false',
+        '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
+        `--node-lease-duration-seconds=${LEASE_SECONDS}`,
+        `--config=${STAGES}`,
+      ]);
+      started.push(kwok);
+    };
+    await startKwok();
     await untilScheduling(plane, scheduler);
-    return { ...plane, stop, killKwok: async () => void (await kwok.kill()) };
+    return { ...plane, stop, killKwok: async () => void (await kwok?.kill()), startKwok };
   } catch (error) {
     await stop();
     throw error;

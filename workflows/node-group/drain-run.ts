@@ -111,7 +111,7 @@ export class NodeDrain {
       case 'deleting':
         return await this.#insistently(async () => {
           const { cluster, group } = target;
-          const input = { target: { cluster, group }, uid: groupUid, machine, drained: target };
+          const input = { target: { cluster, group }, uid: groupUid, machine, drained: { ...target, reason } };
           // A cancellation comes too late.
           const isTakenBack = await CancellationScope.nonCancellable(
             async () => await ensureMachineDeleted.executeWithOptions({ summary }, [input]),

@@ -17,6 +17,7 @@ import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { budgetsIn, evict } from './eviction.ts';
+import { haltedNow } from './halted.ts';
 import type { Evicted } from '../../../domain/node-group/drain/answers.ts';
 import type { EvictInput } from './interface.ts';
 import { ensureMarked, type MarkOptions } from './node-marks.ts';
@@ -38,22 +39,29 @@ const ENDING: PollPace = { first: 1_000, last: 5_000, ramp: 60_000 };
 export async function ensureEvicted(options: EvictOptions, input: EvictInput): Promise<Evicted> {
   const marked = await ensureMarked(options, input.target);
   if (marked.kind !== 'marked') return marked;
+  const isNodeReady = marked.node.ready.status === 'True';
   const pods = await podsOn(options.kubernetes, input.target.node);
+  const progress = progressBefore() ?? input.progress;
+  // Asked before the first eviction, and as long as pods are believed to be gone which no kubelet has ended.
+  const isToAsk = progress === null || !isNodeReady;
   const look: DrainLook = {
     at: options.now(),
     drainBegan: marked.drainBegan,
-    isNodeReady: marked.node.ready.status === 'True',
+    isNodeReady,
+    halt: isToAsk ? await haltedNow(options.kubernetes, input.target, input.reason) : null,
     pods,
     budgets: await budgetsIn(options.kubernetes, namespacesToAsk(pods, marked.drainBegan)),
     reason: input.reason,
     timeoutMs: input.timeoutMs,
-    progress: progressBefore() ?? input.progress,
+    progress,
   };
   const verdict = afterLook(look, await answersTo(options, input, look));
   if (verdict.kind !== 'wait') return verdict;
-  const { refusedBy, progress, detail } = verdict;
-  keepProgress(progress);
-  if (refusedBy.join() !== input.refusedBy.join()) return { kind: 'refused', by: refusedBy, progress, detail };
+  const { refusedBy, detail } = verdict;
+  keepProgress(verdict.progress);
+  if (refusedBy.join() !== input.refusedBy.join()) {
+    return { kind: 'refused', by: refusedBy, progress: verdict.progress, detail };
+  }
   throw notYet(detail, refusedBy.length > 0 ? REFUSED_RETRY_MS : ENDING);
 }
 

@@ -1,10 +1,12 @@
 import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
-import type { GroupCounts } from '../../../domain/node-group/status/group-status.ts';
+import { type GroupCounts, TOO_FEW_READY } from '../../../domain/node-group/status/group-status.ts';
 import { statusPatch, wantedStatusOf } from '../../../domain/node-group/status/status-patch.ts';
+import { listOf } from '../../../domain/kernel/pod-requests.ts';
 import type { GroupInput } from '../interface.ts';
 import { listMachines } from '../machines/machine-objects.ts';
 import { nodesOfMachines } from '../machines/node-objects.ts';
 import type { MachineOptions } from '../machines/options.ts';
+import { reportOnGroup } from './group-event.ts';
 import { patchGroupStatus, type SeenGroupObject } from './group-objects.ts';
 
 /** See `NodeGroupActivities.ensureGroupStatus`. */
@@ -32,5 +34,21 @@ export async function writeGroupStatus(
     return statusPatch(status, wantedStatusOf(read, counts, at), at);
   };
   if (seen !== undefined && patchOf(seen) === null) return;
-  await patchGroupStatus(options, input, patchOf);
+  const before = await patchGroupStatus(options, input, patchOf);
+  if (before !== null) await reportHalt(options, input, before, counts);
+}
+
+/** An Event when the condition has begun to say that too few nodes are ready. */
+async function reportHalt(
+  options: MachineOptions,
+  input: GroupInput,
+  { read, status }: SeenGroupObject,
+  counts: GroupCounts,
+): Promise<void> {
+  const isHalt = ({ reason }: { readonly reason?: unknown }): boolean => reason === TOO_FEW_READY;
+  const at = options.now();
+  const halt = wantedStatusOf(read, counts, at).conditions.find(isHalt);
+  if (halt === undefined || listOf(status['conditions']).some(isHalt)) return;
+  const { message } = halt;
+  await reportOnGroup(options, input, { type: 'Warning', reason: TOO_FEW_READY, message, key: `${input.uid} ${at}` });
 }

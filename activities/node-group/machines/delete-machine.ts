@@ -4,13 +4,14 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
-import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
+import { nodeDrainId } from '../../../domain/node-group/target.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupStatus } from '../group/group-objects.ts';
-import type { GroupInput } from '../interface.ts';
+import { haltedNow } from '../drain/halted.ts';
+import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { deleteMachineObject, findMachine, isOfGroup, isStaying, listMachines } from './machine-objects.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
@@ -25,7 +26,7 @@ const INVALID_RETRY_MS = 30_000;
 /** See `NodeGroupActivities.ensureMachineDeleted`. */
 export async function deleteMachine(
   options: MachineOptions,
-  input: GroupInput & { readonly machine: string; readonly drained?: DrainTarget },
+  input: GroupInput & { readonly machine: string; readonly drained?: DrainedNode },
 ): Promise<boolean> {
   const { kubernetes } = options;
   const { target, uid } = input;
@@ -51,13 +52,18 @@ export async function deleteMachine(
   throw notYet(`the object of the machine ${machine.name} is kept by somebody else`, PACE);
 }
 
-/** Whether the node is as its drain has left it, or gone: hours may have passed since the last look, in which a person took it back. */
-async function isDrained({ kubernetes }: MachineOptions, drained: DrainTarget): Promise<boolean> {
+/**
+ * Whether the node is as its drain has left it and may go, or is gone: hours may have passed since the last look, in which a person took
+ * it back, or the control plane lost sight of other nodes.
+ */
+async function isDrained({ kubernetes }: MachineOptions, drained: DrainedNode): Promise<boolean> {
   const object = await orNull(kubernetes.core.readNode({ name: drained.node }));
   const { metadata, spec, status } = object ?? {};
   if (metadata?.uid !== drained.uid) return true;
   const node = readNode({ metadata, spec, status });
-  return node.isCordoned && markOf(node)?.drain === nodeDrainId(drained);
+  if (!node.isCordoned || markOf(node)?.drain !== nodeDrainId(drained)) return false;
+  if (drained.reason === 'NotReady' && node.ready.status === 'True') return false;
+  return (await haltedNow(kubernetes, drained, drained.reason)) === null;
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */

@@ -52,7 +52,13 @@ function observed(seen: NodeGroupObservation): NodeGroupVerdict {
   if (seen.removals.length > 0) {
     return { ...shown, reason: 'WouldScaleDown', detail: `would take away ${removalsText(seen.removals)}` };
   }
-  return { ...shown, ...idle(seen) };
+  return { ...shown, ...(haltOf(seen) ?? idle(seen)) };
+}
+
+/** What is shown while nothing is taken away, as too few nodes are ready; null while enough are. */
+function haltOf({ kept }: NodeGroupObservation): { readonly reason: 'TooFewReady'; readonly detail: string } | null {
+  const halted = kept.first.find(({ reason }) => reason === 'TooFewReady');
+  return halted === undefined ? null : { reason: 'TooFewReady', detail: halted.detail };
 }
 
 function idle(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'reason' | 'detail'> {
@@ -91,6 +97,8 @@ function acting(
     const detail = `approve or reject taking away ${removalsText(awaiting)}`;
     return [memory, { ...wait, phase: 'AwaitingApproval', reason: 'ApprovalRequired', detail }];
   }
+  const halt = haltOf(seen);
+  if (halt !== null) return [memory, { ...wait, phase: 'Blocked', ...halt }];
   const { backoff } = group;
   if (backoff !== null && backoff.until > seen.at) {
     const detail = `no more machines are asked for until ${formatInstant(backoff.until)}: ${backoff.reason}`;

@@ -35,7 +35,10 @@ export interface GroupView {
 export function observationOf(view: GroupView): NodeGroupObservation {
   const { at, read, heldBy, fence, machines, plan, leaving, isStatusDue, areTypesDue } = view;
   const name = read?.name;
-  const kept = plan.kept.filter(({ group }) => group === name);
+  const kept = plan.kept
+    .filter(({ group }) => group === name)
+    // What stands for the whole group comes first: there is no room for all.
+    .toSorted((a, b) => Number(b.reason === 'TooFewReady') - Number(a.reason === 'TooFewReady'));
   const unsettled = unsettledMachines(view);
   return {
     at,

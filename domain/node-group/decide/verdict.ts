@@ -25,6 +25,7 @@ type NodeGroupReason =
   | 'MachinesGoing'
   | 'InstanceTypesDue'
   | 'BackingOff'
+  | 'TooFewReady'
   | 'Draining'
   | 'ApprovalRequired'
   | 'Invalid'

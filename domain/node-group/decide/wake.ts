@@ -27,10 +27,12 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'its instance types are not known, or old': areTypesDue,
     'its status is not true': isStatusDue,
   });
+  const isHalted = seen.kept.first.some(({ reason }) => reason === 'TooFewReady');
   const toShow = named({
     'the group is invalid': problems.length > 0,
     'some pending pods get no new node': unhelped.total > 0,
     'another controller is there': heldBy !== null,
+    'too few of its nodes are ready': isHalted,
   });
   const key = JSON.stringify({
     uid: group?.uid,
@@ -47,6 +49,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     heldBy,
     areTypesDue,
     isStatusDue,
+    isHalted,
   });
   const all = [...toAct, ...toShow];
   const observes = group?.mode === 'observe' || heldBy !== null;

@@ -47,6 +47,8 @@ export interface DrainLook {
   readonly drainBegan: EpochMs;
   /** A kubelet that has gone silent ends no pods, so those whose time is over are not waited for. */
   readonly isNodeReady: boolean;
+  /** Why nothing is taken away by itself now, as too few nodes are ready; null where enough are. */
+  readonly halt: string | null;
   /** All pods of the node. */
   readonly pods: readonly DrainedPod[];
   /** Those that are known of the namespaces of these pods: the API server decides, and these say what to expect of it. */
@@ -60,6 +62,8 @@ export interface DrainLook {
 }
 
 export type BlockedReason =
+  | 'TooFewReady'
+  | 'ReadyAgain'
   | 'PodDisruptionBudget'
   | 'SeveralBudgets'
   | 'EvictionRefused'
@@ -86,7 +90,7 @@ export type LookVerdict =
 
 /** The pods whose eviction is to be asked for now, those first that use no budget up, with how many seconds each gets to end; null: as many as it asks for. */
 export function evictionsDue(look: DrainLook): readonly { readonly pod: DrainedPod; readonly grace: number | null }[] {
-  if (keptPod(look) !== undefined || lastingPod(look) !== undefined) return [];
+  if (staying(look) !== null || lastingPod(look) !== undefined) return [];
   const usesBudget = (pod: DrainedPod): boolean => {
     const answer = look.budgets.forecast(pod);
     return answer.kind !== 'allowed' || answer.uses !== null;
@@ -104,11 +108,8 @@ export function evictionsDue(look: DrainLook): readonly { readonly pod: DrainedP
  */
 export function afterLook(look: DrainLook, answers: ReadonlyMap<string, EvictionAnswer>): LookVerdict {
   const left = awaited(look).filter(({ uid }) => answers.get(uid)?.kind !== 'gone');
-  const kept = keptPod(look);
-  if (kept !== undefined) {
-    const detail = `${podName(kept)} must not be evicted, as an annotation of it says`;
-    return { kind: 'blocked', reason: 'NotSafeToEvict', pdb: null, detail };
-  }
+  const stays = staying(look);
+  if (stays !== null) return { kind: 'blocked', pdb: null, ...stays };
   const lasting = lastingPod(look) ?? left.find(({ uid }) => answers.get(uid)?.kind === 'impossible');
   if (lasting !== undefined) {
     const [first] = look.budgets.of(lasting);
@@ -140,6 +141,16 @@ export function afterLook(look: DrainLook, answers: ReadonlyMap<string, Eviction
 /** What leaves the node; without pods that only a kubelet which is silent could end. */
 function awaited({ pods, drainBegan, isNodeReady, at }: DrainLook): readonly DrainedPod[] {
   return leavingPods(pods, drainBegan).filter((pod) => isNodeReady || !isOverdue(pod, at));
+}
+
+/** Why the node is not to go, whatever leaves it; null where nothing says so. */
+function staying(look: DrainLook): { readonly reason: BlockedReason; readonly detail: string } | null {
+  const { halt, reason, isNodeReady } = look;
+  if (halt !== null) return { reason: 'TooFewReady', detail: halt };
+  if (reason === 'NotReady' && isNodeReady) return { reason: 'ReadyAgain', detail: 'the node is ready again' };
+  const kept = keptPod(look);
+  if (kept === undefined) return null;
+  return { reason: 'NotSafeToEvict', detail: `${podName(kept)} must not be evicted, as an annotation of it says` };
 }
 
 /** A pod that people want to stay until it ends; not where a person asked for the node, or where it does not run any more. */

@@ -84,7 +84,7 @@ export function afterEvicted(evicted: Evicted): DrainStep {
   }
 }
 
-/** @param isTakenBack somebody has taken the node back meanwhile, so it is looked at again. */
+/** @param isTakenBack somebody has taken the node back meanwhile, or it must not go now: it is looked at again. */
 export function afterDeleted({ target: { node }, removal: { machine } }: DrainOrder, isTakenBack: boolean): DrainStep {
   if (isTakenBack) return EVICTING;
   const detail = `${node} was drained, and its machine ${machine} deleted`;

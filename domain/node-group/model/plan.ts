@@ -54,6 +54,8 @@ type KeepReason =
   | 'NotUnneededLongEnough'
   | 'CameLately'
   | 'NotReadyLately'
+  | 'TooFewReady'
+  | 'NoReplacement'
   | 'NoUtilization'
   | 'Utilized'
   | 'PodDisruptionBudget'

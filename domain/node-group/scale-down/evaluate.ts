@@ -8,7 +8,7 @@ import type { GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 import { UNREADY_MS } from './memory.ts';
 import { keptByHours, keptByPolicy } from './node-policy.ts';
-import { countsOf, type Pass } from './pass.ts';
+import { countsOf, keptBySight, type Pass } from './pass.ts';
 import { cheaperType } from './replacement.ts';
 import { keptByLatest, keptByUtilization } from './utilization.ts';
 
@@ -44,11 +44,11 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
   const counts = countsOf(pass, member);
   const isExcess = counts.excess > 0;
   const early =
-    pass.halt ??
     keptByPolicy(group, node, machine, at) ??
     keptByHours(group, node, at) ??
     rest ??
-    unreadyFor(member, isExcess);
+    unreadyFor(member, isExcess) ??
+    keptBySight(pass, member);
   if (early !== null) return kept(early);
   const steady = isExcess ? null : pass.arrivals.keptByLoad(machine);
   if (steady !== null) return kept(steady);
@@ -62,10 +62,14 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
   if (fit.kind === 'unfit') return consolidated(pass, member, counts, misfitting(fit));
   const since = pass.unneeded.note(node.uid);
   const left = counts.left - Number(member.isReady);
-  if (left < group.minNodes) {
+  const atMinimum = tooFewLeft(counts, member, left);
+  if (atMinimum !== null) {
     pass.packing.rollback(mark);
-    const detail = `${group.name} would have ${left} ready nodes, and its minimum is ${group.minNodes}`;
-    return kept({ reason: 'AtMinimum', detail, until: null });
+    return kept({
+      reason: 'AtMinimum',
+      detail: `${group.name} would have ${left} ready nodes, and ${atMinimum}`,
+      until: null,
+    });
   }
   counts.left = left;
   if (isExcess) counts.excess -= 1;
@@ -103,6 +107,14 @@ function misfitting({ pod, why }: Extract<FitElsewhere, { kind: 'unfit' }>): Kee
 
 function nameOf(pod: object): string {
   return 'name' in pod && typeof pod.name === 'string' ? pod.name : '';
+}
+
+/** What the ready nodes that would be left are too few for; null where they are enough. */
+function tooFewLeft({ group, sight }: GroupCounts, { isReady }: Member, left: number): string | null {
+  if (left < group.minNodes) return `its minimum is ${group.minNodes}`;
+  // With fewer, the next plan would give nothing back.
+  const { unready } = sight;
+  return isReady && left < unready ? `${unready} that ${unready === 1 ? 'is' : 'are'} not ready` : null;
 }
 
 function coolingDown({ group, isGrowing }: GroupCounts, at: EpochMs): Keep | null {

@@ -7,6 +7,7 @@ import { rosters } from '../plan/offers.ts';
 import { nodesToRemove } from '../rules/size.ts';
 import type { Member } from './members.ts';
 import { allowedAtOnce } from './node-budgets.ts';
+import { type Sight, sightOf } from './sight.ts';
 
 export interface GroupCounts {
   readonly group: NodeGroup;
@@ -22,6 +23,8 @@ export interface GroupCounts {
   unready: number;
   /** Ready nodes that would be left if everything unneeded so far went. */
   left: number;
+  /** As the plan began. */
+  readonly sight: Sight;
   /** How many nodes there are above what is wanted. */
   excess: number;
   /** How many more machines it may have. */
@@ -40,6 +43,7 @@ export function countGroups(
     state.groups.map((group) => {
       const { name } = group;
       const own = members.filter((member) => member.group.name === name);
+      const sight = sightOf(own.filter(({ isSettled }) => isSettled));
       const gone = state.machines.filter(
         (machine) => machine.group === name && machine.node !== null && leaving.has(machine.node),
       ).length;
@@ -55,8 +59,9 @@ export function countGroups(
         isGrowing: asked > 0,
         size: own.length + gone,
         leaving: gone,
-        unready: own.filter(({ isSettled, isReady }) => isSettled && !isReady).length,
-        left: own.filter(({ isSettled, isReady }) => isSettled && isReady).length,
+        unready: sight.unready,
+        left: sight.ready,
+        sight,
         excess: size === null ? 0 : Math.max(0, nodesToRemove(size, group.minNodes)),
         room: Math.max(0, (roster?.room ?? 0) - asked),
       };

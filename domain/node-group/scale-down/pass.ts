@@ -7,6 +7,7 @@ import type { Member } from './members.ts';
 import type { SinceBook } from './memory.ts';
 import type { PodSafety } from './pod-safety.ts';
 import type { Surroundings } from './replacement.ts';
+import { groupHalt } from './sight.ts';
 
 export interface Pass extends Surroundings {
   readonly at: EpochMs;
@@ -15,8 +16,8 @@ export interface Pass extends Surroundings {
   readonly unneeded: SinceBook;
   readonly cheaper: SinceBook;
   readonly arrivals: ArrivalBook;
-  /** Why nothing at all goes by itself now; null where nothing stands in the way. */
-  readonly halt: Keep | null;
+  /** Why nothing of the whole cluster goes by itself now; null where nothing stands in the way. */
+  readonly halt: string | null;
   /** The nodes whose pods move at the moment, by `turnOf`. */
   readonly moving: Map<string, string>;
   readonly removals: Removal[];
@@ -36,10 +37,16 @@ function turnOf({ group }: Member): string {
   return group.approval === 'none' ? CLUSTER_TURN : `approvals of ${group.name}`;
 }
 
-export function countsOf({ groups }: Pass, { group }: Member): GroupCounts {
+export function countsOf({ groups }: Pass, { group }: Pick<Member, 'group'>): GroupCounts {
   const counts = groups.get(group.name);
   if (counts === undefined) throw new Error(`nobody counted the group ${group.name}`);
   return counts;
+}
+
+/** Why no node of the member's group goes by itself, as too few are Ready; null where enough are. */
+export function keptBySight(pass: Pass, { group }: Member): Keep | null {
+  const detail = pass.halt ?? groupHalt(group.name, countsOf(pass, { group }).sight);
+  return detail === null ? null : { reason: 'TooFewReady', detail, until: null };
 }
 
 /** Why the node waits for another one whose pods move; null where it does not. */

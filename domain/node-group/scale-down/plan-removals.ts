@@ -19,9 +19,10 @@ import { countGroups, keptByBudget } from './group-counts.ts';
 import { type Member, membersOf, podsByNode } from './members.ts';
 import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
-import { CLUSTER_TURN, countsOf, keepNode, keptByTurn, type Pass, remove } from './pass.ts';
+import { CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
 import { PodSafety, podsOnNode } from './pod-safety.ts';
 import { standIn } from './replacement.ts';
+import { clusterHalt, sightOf } from './sight.ts';
 
 /** A node that a person wants to be taken away. */
 export interface RequestedRemoval {
@@ -48,11 +49,6 @@ export interface RemovalOptions {
   readonly newNodes: readonly NewNodes[];
   readonly order: CandidateOrder;
 }
-
-// cluster-autoscaler's defaults (`ok-total-unready-count`, `max-total-unready-percentage`): with more nodes that are not ready, it
-// is the observer that has lost them.
-const OK_UNREADY = 3;
-const MOST_UNREADY_SHARE = 0.45;
 
 /**
  * The removals of one plan in the order in which they are to go. Nodes of groups that act come before those of groups that only
@@ -119,13 +115,10 @@ export function planRemovals(
   };
 }
 
-function haltOf({ nodes, leaving }: ClusterState): Keep | null {
+function haltOf({ nodes, leaving }: ClusterState): string | null {
   const gone = new Set(leaving);
   const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name));
-  const unready = there.filter(({ ready }) => ready.status !== 'True').length;
-  if (unready <= OK_UNREADY || unready <= there.length * MOST_UNREADY_SHARE) return null;
-  const detail = `${unready} of ${there.length} nodes are not ready: nothing is taken away while so many are`;
-  return { reason: 'NodeBudget', detail, until: null };
+  return clusterHalt(sightOf(there.map(({ ready }) => ({ isReady: ready.status === 'True' }))));
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
@@ -145,7 +138,8 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   }
   if (!isSettled || unreadySince === null) return false;
   if (unreadySince + UNREADY_MS > pass.at) return false;
-  const keep = pass.halt ?? keptByPolicy(group, node, member.machine, pass.at) ?? rests.of(node.uid, 'NotReady');
+  const keep =
+    keptBySight(pass, member) ?? keptByPolicy(group, node, member.machine, pass.at) ?? rests.of(node.uid, 'NotReady');
   // Whether it goes now or later, nobody counts on it.
   counts.excess = Math.max(0, counts.excess - 1);
   if (keep !== null) {
@@ -174,7 +168,10 @@ class Rests {
   }
 }
 
-/** Takes the node away within its budget, with another one first where the group wants that and the pods have no other place. */
+/**
+ * Takes the node away within its budget. Another one is Ready first where its pods have no other place or too few nodes would be left: in
+ * repair always, since a node that is not Ready may run its pods all the same; of what a person asks for, where the group wants that.
+ */
 function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'detail'>): void {
   const { group } = member;
   const counts = countsOf(pass, member);
@@ -184,14 +181,19 @@ function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'det
     return;
   }
   let type: string | null = null;
-  if (group.replaceBeforeDrain) {
+  const isRepair = why.reason === 'NotReady';
+  if (isRepair || group.replaceBeforeDrain) {
     const mark = pass.packing.mark();
     const fits = podsFitElsewhere(pass.packing, member.node.name, member.pods).kind === 'fits';
     pass.packing.rollback(mark);
     const isNeeded = !fits || counts.left - Number(member.isReady && member.isSettled) < group.minNodes;
-    type = isNeeded ? standIn(pass, member, counts) : null;
-    // Nothing runs on a node that is not ready, so it need not wait for another one that cannot be had.
-    if (!fits && type === null && why.reason === 'Requested') {
+    type = isNeeded ? standIn(pass, member, counts, isRepair) : null;
+    if (isRepair && isNeeded && type === null) {
+      const detail = `${why.detail}, but ${group.name} can have no node in its place now`;
+      keepNode(pass, member, { reason: 'NoReplacement', detail, until: null });
+      return;
+    }
+    if (!fits && type === null) {
       const detail = `${why.detail}, but its pods fit nowhere else, and ${group.name} can have no node in its place now`;
       keepNode(pass, member, { reason: 'PodsFitNowhere', detail, until: null });
       return;

@@ -32,11 +32,21 @@ export function cheaperType(
   return found === undefined ? null : { id: found.offer.type.id, price: found.price, before };
 }
 
-/** A type of the group that takes the node's pods, its own before others; null where there is none or no room for one. */
-export function standIn(surroundings: Surroundings, member: Member, counts: GroupCounts): string | null {
+/**
+ * A type of the group that takes the node's pods, its own before others; null where there is none or no room for one.
+ *
+ * @param isRepair where no type takes all of the pods, since some are bound to the node, any other node is as good.
+ */
+export function standIn(
+  surroundings: Surroundings,
+  member: Member,
+  counts: GroupCounts,
+  isRepair = false,
+): string | null {
   const own = (offer: Offer): number => Number(offer.type.id !== member.machine.instanceType);
   const ordered = openOffers(counts).toSorted((a, b) => own(a) - own(b) || a.tier - b.tier);
-  return ordered.find((offer) => takesAll(surroundings, member, offer))?.type.id ?? null;
+  const found = ordered.find((offer) => takesAll(surroundings, member, offer)) ?? (isRepair ? ordered[0] : undefined);
+  return found?.type.id ?? null;
 }
 
 function openOffers({ room, roster }: GroupCounts): readonly Offer[] {

@@ -1,6 +1,7 @@
 import { markOf } from '../drain/marks.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
+import { type Sight, sightOf } from '../scale-down/sight.ts';
 import type { GroupCounts } from './group-status.ts';
 
 /** Whether a machine is being taken away: its object is being deleted, or its node is being drained. */
@@ -15,8 +16,16 @@ export function isLeaving(
 export function groupCounts(nodes: readonly (readonly [Machine, Node | null])[]): GroupCounts {
   const there = nodes.filter(([{ phase }]) => phase !== 'Failed');
   const leaving = there.filter(([machine, node]) => isLeaving(machine, node));
-  const ready = there.filter(
-    ([machine, node]) => machine.phase === 'Ready' && node?.ready.status === 'True' && !isLeaving(machine, node),
+  return { current: there.length, leaving: leaving.length, ...groupSight(nodes) };
+}
+
+/** Of the machines that have been ready nodes and do not leave. */
+function groupSight(nodes: readonly (readonly [Machine, Node | null])[]): Sight {
+  return sightOf(
+    nodes.flatMap(([machine, node]) =>
+      machine.phase === 'Ready' && node !== null && !node.isDeleting && !isLeaving(machine, node)
+        ? [{ isReady: node.ready.status === 'True' }]
+        : [],
+    ),
   );
-  return { current: there.length, ready: ready.length, leaving: leaving.length };
 }

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import { wantedSize } from '../rules/size.ts';
+import { groupHalt } from '../scale-down/sight.ts';
 
 /** Without the moments of transitions, which the API server's object keeps. */
 type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -21,19 +22,22 @@ export interface GroupCounts {
   /** Machines that are there or on their way, those that are being drained included. */
   readonly current: number;
   readonly ready: number;
+  /** Those that have been ready nodes and are not. */
+  readonly unready: number;
   readonly leaving: number;
 }
 
 /** What a NodeGroup's status should say. Sources of the names: the VPSie autoscaler's conditions. */
 export function wantedGroupStatus(
   group: NodeGroup,
-  { current, ready, leaving }: GroupCounts,
+  { current, ready, unready, leaving }: GroupCounts,
   { problems, at }: { readonly problems: readonly string[]; readonly at: EpochMs },
 ): WantedGroupStatus {
   const { backoff } = group;
   const isBackingOff = backoff !== null && backoff.until > at;
   const isScaling = leaving > 0 || ready + leaving < current;
-  const isReady = problems.length === 0 && ready >= group.minNodes;
+  const halt = groupHalt(group.name, { ready, unready });
+  const isReady = problems.length === 0 && ready >= group.minNodes && halt === null;
   const error = problems.length > 0 ? problems.join('; ') : (backoff?.reason ?? '');
   return {
     currentNodes: current,
@@ -46,8 +50,10 @@ export function wantedGroupStatus(
         : {
             type: 'Ready',
             status: 'False',
-            reason: problems.length > 0 ? 'Invalid' : 'NodesNotReady',
-            message: error === '' ? `${ready} of at least ${group.minNodes} nodes are ready.` : error,
+            ...notReady(halt, {
+              problems,
+              otherwise: error || `${ready} of at least ${group.minNodes} nodes are ready.`,
+            }),
           },
       isScaling
         ? {
@@ -71,6 +77,19 @@ export function wantedGroupStatus(
       bound('AtMaxCapacity', current >= group.maxNodes, `the maximum of ${group.maxNodes}`),
     ],
   };
+}
+
+/** The reason of the condition `Ready` while too few nodes are ready for anything to be taken away. */
+export const TOO_FEW_READY = 'TooFewReady';
+
+function notReady(
+  halt: string | null,
+  { problems, otherwise }: { readonly problems: readonly string[]; readonly otherwise: string },
+): Pick<WantedCondition, 'reason' | 'message'> {
+  if (problems.length > 0) return { reason: 'Invalid', message: otherwise };
+  return halt === null
+    ? { reason: 'NodesNotReady', message: otherwise }
+    : { reason: TOO_FEW_READY, message: `${halt}.` };
 }
 
 function bound(type: string, isReached: boolean, what: string): WantedCondition {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import {
   CoordinationV1Api,
   CoreV1Api,
+  CustomObjectsApi,
   PatchStrategy,
   PolicyV1Api,
   setHeaderOptions,
@@ -13,6 +14,7 @@ import {
   type V1Pod,
 } from '@kubernetes/client-node';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
 import type { DrainEnding } from '../../../domain/node-group/drain/steps.ts';
@@ -32,8 +34,10 @@ import {
 } from '../../kernel/servers/supervised-process.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
 
+const CRD = new URL('../../../deploy/node-group/crd.yaml', import.meta.url);
 const PROGRAM = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 /** Milliseconds. A start takes some seconds, and ten times as long where all cores are busy with those of others. */
@@ -101,11 +105,19 @@ export class DrainCluster {
       },
     );
     await cluster.core.createNamespace({ body: { metadata: { name: SYSTEM_NAMESPACE } } });
+    await cluster.#defineMachines();
     return cluster;
   }
 
   async stop(): Promise<void> {
     for (const step of this.#undo.splice(0).reverse()) await step();
+  }
+
+  /** A drain counts the ready nodes of its group by their machines, of which there are none here. */
+  async #defineMachines(): Promise<void> {
+    await applyManifests(this.plane.adminKubeconfig, [CRD]);
+    const custom = accessOf(this.plane.adminKubeconfig).makeApiClient(CustomObjectsApi);
+    await eventually('VPSieNodes are served', async () => await custom.listNamespacedCustomObject(MACHINES));
   }
 
   async startWorker(): Promise<SupervisedProcess> {

@@ -45,7 +45,12 @@ export interface GroupObject {
     readonly readyNodes?: number;
     readonly desiredNodes?: number;
     readonly instanceTypes?: readonly { readonly id: string }[];
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
   };
 }
 
@@ -89,8 +94,8 @@ const QUICK_DOWN = { stabilizationWindowSeconds: 1, cooldownSeconds: 1 };
 /** Starts a plane whose worker and starter run node groups that act; neither of them is started yet. */
 export async function startNodeGroupPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
   const plane = await startHeadroomPlane({
-    ...options,
     startPlane: startNodePlane,
+    ...options,
     manifests: [
       'node-group/crd.yaml',
       'node-group/rbac.yaml',
@@ -297,6 +302,35 @@ export class NodeGroupCluster {
     );
   }
 
+  /** The kubelet of a node says nothing any more. */
+  async hide(name: string): Promise<void> {
+    // Whom kwok does not play, nobody does.
+    await this.core.patchNode({ name, body: { metadata: { annotations: { [KWOK]: null } } } }, merge);
+  }
+
+  /** The kubelet of a node is there again. */
+  async show(name: string): Promise<void> {
+    await this.core.patchNode({ name, body: { metadata: { annotations: { [KWOK]: 'fake' } } } }, merge);
+  }
+
+  /** The kubelet of a node says nothing any more since that moment, as far as the API server knows. */
+  async silence(name: string, since: number): Promise<void> {
+    await this.hide(name);
+    await eventually(`${name} is not ready, and stays so`, async () => {
+      const { status: is } = await this.core.readNode({ name });
+      const ready = is?.conditions?.find(({ type }) => type === 'Ready');
+      const isLost = ready !== undefined && ready.status !== 'True';
+      if (isLost && ready.lastTransitionTime?.getTime() === since) return true;
+      const lost = isLost ? ready.status : 'False';
+      const now = { status: lost, reason: 'KubeletNotReady', lastTransitionTime: new Date(since).toISOString() };
+      const conditions = (is?.conditions ?? []).map(({ type, status: other, reason, message }) =>
+        type === 'Ready' ? { type, ...now } : { type, status: other, reason, message },
+      );
+      await this.core.patchNodeStatus({ name, body: { status: { conditions } } }, merge);
+      return false;
+    });
+  }
+
   /** The decisions that the machines of a group were created by. */
   async decisions(group: string): Promise<readonly string[]> {
     const machines = await this.machines(group);
@@ -400,6 +434,8 @@ export class NodeGroupCluster {
 
 /** Milliseconds for what takes a plan, a node and a look or two, on a machine that does other things too. */
 const LONG_MS = 100_000;
+/** The annotation of nodes whose kubelet kwok plays. */
+const KWOK = 'kwok.x-k8s.io/node';
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 /** More pods than a budget ever finds: it lets none go, whoever made them. */
 const MANY = 1_000;

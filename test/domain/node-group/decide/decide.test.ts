@@ -168,6 +168,20 @@ describe('the decision about a NodeGroup', () => {
     });
   });
 
+  it.each([
+    ['act', 'Blocked'],
+    ['observe', 'Observing'],
+  ] as const)('says in the mode %s that nothing is taken away, as too few nodes are ready', (mode, phase) => {
+    const detail = '1 of 3 nodes of pool is ready';
+    const first = [{ group: 'pool', node: 'a', reason: 'TooFewReady', detail, until: null }] as const;
+    expect(decide(seen({ group: { ...GROUP, mode }, kept: { total: 1, first } }), known)[1]).toMatchObject({
+      kind: 'wait',
+      phase,
+      reason: 'TooFewReady',
+      detail,
+    });
+  });
+
   it('says until when it asks for no more machines', () => {
     const backoff = { until: NOW + HOUR, failures: 2, reason: 'the machine pool-1 never registered' };
     expect(decide(seen({ group: { ...GROUP, backoff } }), known)[1]).toMatchObject({

@@ -150,6 +150,17 @@ describe('a group is woken', () => {
     expect(wake(view)).toMatchObject({ cause: 'some pending pods get no new node', isToAct: false });
   });
 
+  it('to show that too few of its nodes are ready, whatever keeps the others, and when that is over', () => {
+    const keep = { group: 'pool', detail: '', until: null };
+    const kept = [
+      ...Array.from({ length: 9 }, (_, index) => ({ ...keep, node: `a${index}`, reason: 'Protected' as const })),
+      { ...keep, node: 'b', reason: 'TooFewReady' as const },
+    ];
+    const halted = wake(viewOf({ plan: { ...viewOf().plan, kept } }));
+    expect(halted).toMatchObject({ cause: 'too few of its nodes are ready', isToAct: false, isShown: true });
+    expect(wake(viewOf({ plan: { ...viewOf().plan, kept: kept.slice(0, 9) } }))).toMatchObject({ cause: null });
+  });
+
   it('once for pods that come and go for the same reason', () => {
     const of = (name: string) => {
       const first = [{ namespace: 'a', name, reason: 'SchedulingGated' as const, detail: 'gated' }];

@@ -25,6 +25,7 @@ function aLook(more: Partial<DrainLook> = {}): DrainLook {
     at: NOW,
     drainBegan: BEGAN,
     isNodeReady: true,
+    halt: null,
     pods: [],
     budgets: new DisruptionBudgets([]),
     reason: 'Underutilized',
@@ -83,7 +84,7 @@ describe('the evictions that are due', () => {
       detail: 'shop/kept must not be evicted, as an annotation of it says',
     });
     expect(due({ ...look, reason: 'Requested' })).toEqual(['a', 'kept']);
-    expect(due({ ...look, reason: 'NotReady' })).toEqual(['a', 'kept']);
+    expect(due({ ...look, reason: 'NotReady', isNodeReady: false })).toEqual(['a', 'kept']);
   });
 });
 
@@ -200,5 +201,22 @@ describe('a drain', () => {
       pdb: null,
       detail: expect.stringContaining('(admission webhook "x" denied the request)') as string,
     });
+  });
+});
+
+describe('a node that is not to go any more', () => {
+  it('keeps its pods while too few nodes are ready, also where it has none that its kubelet would end', () => {
+    const halt = '1 of 3 nodes of web is ready';
+    const look = aLook({ halt, pods: [aPod('a')] });
+    expect(due(look)).toEqual([]);
+    const blocked = { kind: 'blocked', reason: 'TooFewReady', pdb: null, detail: halt };
+    expect([after(look), after(aLook({ halt, isNodeReady: false }))]).toEqual([blocked, blocked]);
+  });
+
+  it('keeps them too where it was to go because it was not ready, and is ready again', () => {
+    const look = aLook({ reason: 'NotReady', pods: [aPod('a')] });
+    expect(due(look)).toEqual([]);
+    expect(after(look)).toMatchObject({ kind: 'blocked', reason: 'ReadyAgain' });
+    expect(due({ ...look, isNodeReady: false })).toEqual(['a']);
   });
 });

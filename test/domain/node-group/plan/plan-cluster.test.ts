@@ -354,18 +354,133 @@ describe('a node that is not ready', () => {
   });
 
   it('is one of too many: then nothing is taken away but what a person asks for', () => {
-    const six = fleet({ nodes: { a: [], b: [], c: [], d: [], e: [], f: [] } });
-    const lost = ['a', 'b', 'c', 'd'].reduce((all, name) => withNode(all, name, unready(30)), six);
+    const eleven = fleet({ nodes: Object.fromEntries('a b c d e f g h i j k'.split(' ').map((name) => [name, []])) });
+    const lost = ['a', 'b', 'c', 'd', 'e'].reduce((all, name) => withNode(all, name, unready(30)), eleven);
     expect(removals(lost)).toEqual([]);
-    expect(plan(lost).plan.kept[0]?.detail).toBe('4 of 6 nodes are not ready: nothing is taken away while so many are');
+    expect(plan(lost).plan.kept[0]).toMatchObject({
+      reason: 'TooFewReady',
+      detail: expect.stringMatching(/^5 of 11 nodes of the cluster are not ready, /),
+    });
     expect(removals(lost, { requested: [{ node: 'f', by: 'alice' }] })).toEqual(['f Requested']);
   });
 
-  it('goes after another one is ready where the group wants that', () => {
-    const careful = fleet({ nodes: { a: [3], b: [3] }, group: { replaceBeforeDrain: true } });
-    expect(plan(withNode(careful, 'b', unready(30))).plan.removals).toMatchObject([
+  it('goes after another one is ready, unless its pods and the minimum need none', () => {
+    const full = fleet({ nodes: { a: [3], b: [3], c: [3], d: [3] }, group: { minNodes: 4 } });
+    expect(plan(withNode(full, 'b', unready(30))).plan.removals).toMatchObject([
       { node: 'b', reason: 'NotReady', replacement: { instanceType: 'small' } },
     ]);
+    const empty = fleet({ nodes: { a: [], b: [], c: [], d: [] }, group: { minNodes: 4 } });
+    expect(plan(withNode(empty, 'b', unready(30))).plan.removals).toMatchObject([
+      { node: 'b', replacement: { instanceType: 'small' } },
+    ]);
+    const spare = fleet({ nodes: { a: [1], b: [1] }, group: { minNodes: 1 } });
+    expect(plan(withNode(spare, 'b', unready(30))).plan.removals).toMatchObject([{ node: 'b', replacement: null }]);
+  });
+
+  it('goes after another one is ready too where no node of any type could take what is on it', () => {
+    const own = { ...running('local', 'b', 3), nodeSelector: { 'kubernetes.io/hostname': 'b' } };
+    const state = fleet({ nodes: { a: [3], b: [] } });
+    expect(plan(withNode({ ...state, pods: [...state.pods, own] }, 'b', unready(30))).plan.removals).toMatchObject([
+      { node: 'b', replacement: { instanceType: 'small' } },
+    ]);
+  });
+
+  it('stays where no other one can be had, and says what a person can do', () => {
+    const group = { minNodes: 3, maxNodes: 3 };
+    const full = withNode(fleet({ nodes: { a: [3], b: [3], c: [3] }, group }), 'b', unready(30));
+    expect(removals(full)).toEqual([]);
+    expect(plan(full).plan.kept.find(({ node }) => node === 'b')).toMatchObject({
+      reason: 'NoReplacement',
+      detail: expect.stringMatching(/web can have no node in its place now/),
+    });
+    const empty = withNode(fleet({ nodes: { a: [], b: [], c: [] }, group }), 'b', unready(30));
+    expect([removals(empty), kept(empty)['b']]).toEqual([[], 'NoReplacement']);
+    expect(removals(full, { requested: [{ node: 'b', by: 'alice' }] })).toEqual(['b Requested']);
+  });
+});
+
+describe('a control plane that does not see its nodes', () => {
+  const lost: Partial<Node> = { ready: { status: 'Unknown', since: NOW - HOUR } };
+  /** A group of so many nodes with a pod each, of which the first few have not been ready for an hour, beside ten sound ones of another. */
+  function groupWith(size: number, unready: number, group: Partial<NodeGroup> = {}): ClusterState {
+    const names = Array.from({ length: size }, (_, index) => `w${index}`);
+    const web = fleet({ nodes: Object.fromEntries(names.map((name) => [name, [3]])), group });
+    const api = fleet({
+      nodes: Object.fromEntries('a b c d e f g h i j'.split(' ').map((name) => [name, [3]])),
+      name: 'api',
+    });
+    return names.slice(0, unready).reduce((state, name) => withNode(state, name, lost), together(web, api));
+  }
+  const goes = (size: number, unready: number) => removals(groupWith(size, unready, { minNodes: size })).length;
+
+  it.each([
+    // Of one, none is half; of two, one is.
+    [1, 1, 0],
+    [2, 1, 1],
+    [2, 2, 0],
+    [3, 1, 1],
+    [3, 2, 0],
+    [3, 3, 0],
+    [4, 1, 1],
+    [4, 2, 2],
+    [4, 3, 0],
+    [5, 3, 0],
+  ])('takes of a group of %i with %i that are not ready %i', (size, unready, expected) => {
+    expect(goes(size, unready)).toBe(expected);
+  });
+
+  it('takes nothing where no node of the cluster is ready, whatever else is asked of the group', () => {
+    const blind = ['a', 'b', 'c'].reduce(
+      (state, name) => withNode(state, name, lost),
+      fleet({ nodes: { a: [1], b: [], c: [1] }, group: { desiredNodes: 0 } }),
+    );
+    expect(removals(blind)).toEqual([]);
+    expect(plan(blind).plan.kept).toMatchObject(
+      ['a', 'b', 'c'].map((node) => ({
+        node,
+        reason: 'TooFewReady',
+        detail: expect.stringMatching(/^none of the 3 nodes of the cluster is ready, /),
+      })),
+    );
+    expect(removals(blind, { requested: [{ node: 'a', by: 'alice' }] })).toEqual(['a Requested']);
+  });
+
+  it('takes no sound node of such a group either, and those of other groups as ever', () => {
+    const half = groupWith(3, 2);
+    const [sound] = plan({ ...half, pods: half.pods.filter(({ node }) => node !== 'w2') }).plan.kept.filter(
+      ({ node }) => node === 'w2',
+    );
+    expect(sound).toMatchObject({
+      reason: 'TooFewReady',
+      detail: expect.stringMatching(/^1 of 3 nodes of web is ready, /),
+    });
+    const idle = { ...half, pods: half.pods.filter(({ node }) => node !== 'a') };
+    expect(removals(idle)).toEqual(['a Empty']);
+  });
+
+  it('counts no node that leaves as one that would be ready, and none that has not been a node yet', () => {
+    expect(removals({ ...groupWith(2, 1), leaving: ['w1'] })).toEqual([]);
+    const joining = [0, 1, 2].reduce(
+      (state, index) => withMachine(state, `w${index}`, { phase: 'Joining' }),
+      groupWith(5, 4, { minNodes: 2 }),
+    );
+    expect(removals(joining)).toEqual(['w3 NotReady']);
+  });
+
+  it('leaves as many ready nodes as there are others, also when it gives back those that nobody needs', () => {
+    const state = withNode(fleet({ nodes: { a: [3], b: [], c: [], d: [] } }), 'a', {
+      ready: { status: 'False', since: NOW },
+    });
+    expect(removals(state)).toEqual(['b Empty', 'c Empty']);
+    expect(plan(state).plan.kept.find(({ node }) => node === 'd')).toMatchObject({
+      reason: 'AtMinimum',
+      detail: 'web would have 0 ready nodes, and 1 that is not ready',
+    });
+  });
+
+  it('says of a node that may come back only how long it has time', () => {
+    const rebooting = withNode(groupWith(1, 1), 'w0', { ready: { status: 'False', since: NOW - MINUTE } });
+    expect(kept(rebooting)['w0']).toBe('NotReadyLately');
   });
 });
 

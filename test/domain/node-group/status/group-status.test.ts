@@ -5,7 +5,11 @@ import { groupOf, NOW } from '../builders.ts';
 
 function statusOf(counts: Partial<GroupCounts>, group: Partial<NodeGroup> = {}, problems: readonly string[] = []) {
   const whole = { ...groupOf('pool'), minNodes: 1, maxNodes: 5, desiredNodes: null, backoff: null, ...group };
-  const status = wantedGroupStatus(whole, { current: 2, ready: 2, leaving: 0, ...counts }, { problems, at: NOW });
+  const status = wantedGroupStatus(
+    whole,
+    { current: 2, ready: 2, unready: 0, leaving: 0, ...counts },
+    { problems, at: NOW },
+  );
   const conditions = Object.fromEntries(
     status.conditions.map(({ type, status: is, reason, message }) => [type, `${is} ${reason}: ${message}`]),
   );
@@ -40,6 +44,13 @@ describe('the status of a NodeGroup', () => {
       Scaling: 'True InProgress: 2 of 5 nodes are ready, 1 leave.',
       AtMaxCapacity: 'True Reached: The group is at the maximum of 5.',
     });
+  });
+
+  it('says that nothing is taken away while less than half of its nodes are ready', () => {
+    const half = statusOf({ current: 4, ready: 2, unready: 2 }, { minNodes: 0 });
+    expect(half.conditions['Ready']).toBe('True NodesReady: 2 of 4 nodes are ready.');
+    const less = statusOf({ current: 4, ready: 1, unready: 3 }, { minNodes: 0 });
+    expect(less.conditions['Ready']).toMatch(/^False TooFewReady: 1 of 4 nodes of pool is ready, /);
   });
 
   it('says why nothing is asked for any more', () => {

@@ -6,7 +6,7 @@ import { groupOf, machineOf, NOW, nodeOf } from '../builders.ts';
 
 const SECOND = 1000;
 const read = { group: groupOf('web', { generation: 3 }), generation: 3, problems: [] };
-const counts = { current: 2, ready: 2, leaving: 0 };
+const counts = { current: 2, ready: 2, unready: 0, leaving: 0 };
 
 function written(present: object, at = NOW): object {
   return { ...present, ...statusPatch({ ...present }, wantedStatusOf(read, counts, at), at) };
@@ -65,6 +65,6 @@ describe('the counts of a group', () => {
         [{ ...machine, phase: 'Deleting', isDeleting: true }, null],
         [{ ...machine, phase: 'Failed' }, null],
       ]),
-    ).toEqual({ current: 5, ready: 1, leaving: 2 });
+    ).toEqual({ current: 5, ready: 1, unready: 1, leaving: 2 });
   });
 });
