@@ -19,8 +19,11 @@ export type DrainedPod = Pick<
   | 'gracePeriodSeconds'
 >;
 
-/** The kubelet makes these by itself from files; the API server cannot end them. */
-const STATIC_ANNOTATIONS = ['kubernetes.io/config.mirror', 'kubernetes.io/config.source'];
+/**
+ * The kubelet has made it by itself from a file, and the API server cannot end it. Who writes this on another pod has it deleted by the kubelet,
+ * while `kubernetes.io/config.source` of a pod in the API server means nothing.
+ */
+const MIRROR = 'kubernetes.io/config.mirror';
 /** cluster-autoscaler's: a pod of a DaemonSet that is to be evicted too, so that it can end in good order. */
 const EVICT_DAEMON = 'cluster-autoscaler.kubernetes.io/enable-ds-eviction';
 /** The lowest priority of Kubernetes' own classes, `system-cluster-critical`. */
@@ -72,7 +75,7 @@ function isOver({ phase }: Pick<Pod, 'phase'>): boolean {
 }
 
 function isStatic({ annotations, owner }: Pick<Pod, 'annotations' | 'owner'>): boolean {
-  return owner?.kind === 'Node' || STATIC_ANNOTATIONS.some((key) => Object.hasOwn(annotations, key));
+  return owner?.kind === 'Node' || Object.hasOwn(annotations, MIRROR);
 }
 
 function isOfDaemonSet({ owner }: Pick<Pod, 'owner'>): boolean {

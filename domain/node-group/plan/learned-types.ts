@@ -1,138 +1,174 @@
 /**
  * What the nodes of an instance type have turned out to be. A pod that fits what the provider promises and not what came would
- * otherwise ask for one node after the other, none of which it can use.
+ * otherwise ask for one node after the other, none of which it can use. All live nodes of the type say so together: what is known of one
+ * of ten is about that one. It is forgotten with the last one, but for pods that waited beside it.
  */
+import { addAmounts, type Amounts } from '../../kernel/amounts.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
-import type { Amounts } from '../../kernel/amounts.ts';
-import { podsOnNode } from '../scale-down/pod-safety.ts';
-import { addAmounts } from '../../kernel/amounts.ts';
+import { podsByNode } from '../scale-down/members.ts';
 import { FRESH_TAINT, isBasic, isComing, promisedLabels, withoutStartup } from './cluster-packing.ts';
 import { byText } from './pending.ts';
 
-/** Of the newest node of an instance type of a group. */
+/** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
+const PASSING_TAINT =
+  /^(?:node\.kubernetes\.io\/|karpenter\.sh\/|ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler)/;
+
+/** The live nodes of an instance type of a group. */
+interface Examples {
+  /** Ready once, with everything that is put on them. */
+  readonly settled: Node[];
+  /** Registered, and perhaps not complete. */
+  readonly joining: Node[];
+}
+
+/** What was known of a type when its last node went. */
 interface Lesson {
   readonly at: EpochMs;
   /** What the provider promised then: a lesson about another promise says nothing. */
   readonly promise: string;
+  /** Pods that waited beside its nodes, by their UIDs: one of them would ask for the very same again. */
+  readonly waiting: readonly string[];
   readonly allocatable: Amounts;
-  readonly taints: readonly Taint[];
-  readonly missingLabels: readonly string[];
+  readonly learned: NonNullable<InstanceType['learned']>;
 }
 
 /** By `<group> <instance type>`. */
 export type Lessons = Readonly<Record<string, Lesson>>;
 
-/** A lesson is forgotten so long after the last node of its kind has gone, in milliseconds; then one node may try again. */
+/** After so long, in milliseconds, one node may try again for a pod that waits all the time. */
 const REMEMBERED_MS = 86_400_000;
-/** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
-const PASSING_TAINT =
-  /^(?:node\.kubernetes\.io\/|karpenter\.sh\/|ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler)/;
 
-/** The types of each group as their nodes are, and what is to be remembered once the nodes have gone. */
+/** The types of each group as their nodes are, and what is to be remembered while pods still wait that the last ones did not help. */
 export function learnTypes(
   state: ClusterState,
   before: Lessons,
 ): { readonly instanceTypes: ClusterState['instanceTypes']; readonly lessons: Lessons } {
-  const newest = newestNodes(state);
+  const { at } = state;
+  const examples = examplesOf(state);
+  const byNode = podsByNode(state.pods);
+  const waiting = state.pods
+    .filter(isWaiting)
+    .map(({ uid }) => uid)
+    .toSorted(byText);
+  const stillWaiting = new Set(waiting);
   const groups = new Set(state.groups.map(({ name }) => name));
   // The provider may tell no types for a moment: what was learned of them is kept.
   const lessons = Object.fromEntries(
     Object.entries(before).filter(
-      ([key, { at }]) => groups.has(key.slice(0, key.indexOf(' '))) && state.at - at < REMEMBERED_MS,
+      ([key, lesson]) =>
+        groups.has(key.slice(0, key.indexOf(' '))) &&
+        at - lesson.at < REMEMBERED_MS &&
+        lesson.waiting.some((uid) => stillWaiting.has(uid)),
     ),
   );
   const instanceTypes: Record<string, readonly InstanceType[]> = {};
-  for (const group of state.groups.toSorted((a, b) => byText(a.name, b.name))) {
+  for (const group of state.groups) {
     instanceTypes[group.name] = (state.instanceTypes[group.name] ?? []).map((type) => {
       const key = `${group.name} ${type.id}`;
-      const lesson = learned(group, type, newest.get(key), { state, before: lessons[key] });
-      if (lesson === null) return type;
-      lessons[key] = lesson;
-      const { allocatable, taints, missingLabels } = lesson;
-      return { ...type, allocatable, learned: { taints, missingLabels } };
+      const promise = JSON.stringify([type.allocatable, type.labels]);
+      const found = examples.get(key);
+      if (found !== undefined) {
+        lessons[key] = { at, promise, waiting, ...learned(group, type, found, byNode) };
+      }
+      const lesson = lessons[key];
+      if (lesson?.promise !== promise) return type;
+      return { ...type, allocatable: lesson.allocatable, learned: lesson.learned };
     });
   }
   return { instanceTypes, lessons };
 }
 
-interface Newest {
-  /** Ready, with everything that is put on it. */
-  settled: Node | null;
-  /** Registered, and perhaps not complete. */
-  joining: Node | null;
+function isWaiting({ node, unscheduled }: Pod): boolean {
+  return node === null && unscheduled?.reason === 'Unschedulable';
 }
 
 /** Nodes that leave lose what is on them, and are no example any more. */
-function newestNodes({ nodes, machines, leaving }: ClusterState): ReadonlyMap<string, Newest> {
+function examplesOf({ nodes, machines, leaving }: ClusterState): ReadonlyMap<string, Examples> {
   const gone = new Set(leaving);
   const byName = new Map(
     nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => [node.name, node]),
   );
-  const newest = new Map<string, Newest>();
-  for (const machine of machines) {
+  const found = new Map<string, Examples>();
+  for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
     const node = machine.node === null ? undefined : byName.get(machine.node);
-    if (node === undefined || (node.allocatable['cpu'] ?? 0) === 0) continue;
+    if (node === undefined || (node.allocatable['cpu'] ?? 0) === 0 || !isComing(machine)) continue;
     const key = `${machine.group} ${machine.instanceType}`;
-    const found = newest.get(key) ?? { settled: null, joining: null };
-    if (!isComing(machine)) continue;
-    if (machine.phase === 'Ready') found.settled = newer(found.settled, node);
-    else found.joining = newer(found.joining, node);
-    newest.set(key, found);
+    const examples = found.get(key) ?? { settled: [], joining: [] };
+    (machine.phase === 'Ready' ? examples.settled : examples.joining).push(node);
+    found.set(key, examples);
   }
-  return newest;
-}
-
-function newer(a: Node | null, b: Node): Node {
-  if (a === null) return b;
-  return (a.createdAt - b.createdAt || byText(a.name, b.name)) > 0 ? a : b;
+  return found;
 }
 
 function learned(
   group: NodeGroup,
   type: InstanceType,
-  newest: Newest | undefined,
-  { state, before }: { readonly state: ClusterState; readonly before: Lesson | undefined },
-): Lesson | null {
-  const promise = JSON.stringify([type.allocatable, type.labels]);
-  const { settled = null, joining = null } = newest ?? {};
-  const known = before?.promise === promise ? before : null;
-  let lesson = settled === null ? known : { at: state.at, promise, ...lessonOf(group, type, settled, state.pods) };
-  if (joining !== null && (settled === null || joining.createdAt > settled.createdAt)) {
-    const basics = Object.entries(joining.allocatable).filter(([resource]) => isBasic(resource));
-    const allocatable = { ...(lesson?.allocatable ?? type.allocatable), ...Object.fromEntries(basics) };
-    const { taints = [], missingLabels = [] } = lesson ?? {};
-    lesson = { at: state.at, promise, allocatable, taints, missingLabels };
-  }
-  return lesson;
+  { settled, joining }: Examples,
+  byNode: ReadonlyMap<string, readonly Pod[]>,
+): Pick<Lesson, 'allocatable' | 'learned'> {
+  const shown = settled.map((node) => withoutStatic(node, byNode.get(node.name) ?? []));
+  const basics = joining.map(({ allocatable }) => basicsOf(allocatable));
+  const devices = shown.length === 0 ? [type.allocatable] : shown;
+  const allocatable = {
+    ...combined(devices, Math.max),
+    ...combined([...shown, ...basics].map(basicsOf), Math.min),
+  };
+  if (settled.length === 0) return { allocatable, learned: { taints: [], missingLabels: [] } };
+  const lasting = settled.map((node) => lastingTaints(group, node));
+  const taints =
+    lasting[0]?.filter((taint) => lasting.every((other) => other.some((each) => isSame(each, taint)))) ?? [];
+  const missingLabels = Object.entries(promisedLabels(type))
+    .filter(([key]) => !Object.hasOwn(group.labels, key))
+    .filter(([key, value]) => settled.every(({ labels }) => labels[key] !== value))
+    .map(([key]) => key);
+  return { allocatable, learned: { taints, missingLabels } };
 }
 
-function lessonOf(
-  group: NodeGroup,
-  type: InstanceType,
-  node: Node,
-  pods: readonly Pod[],
-): Pick<Lesson, 'allocatable' | 'taints' | 'missingLabels'> {
+/** Of each resource that one of them has, the most or the least. */
+function combined(all: readonly Amounts[], of: (...values: number[]) => number): Amounts {
+  const resources = new Set(all.flatMap((amounts) => Object.keys(amounts)));
+  return Object.fromEntries(
+    [...resources].map((resource) => [resource, of(...all.map((amounts) => amounts[resource] ?? 0))]),
+  );
+}
+
+/**
+ * What the kubelet says by itself, of which the next node may have as little as any. A device may be missing because its plugin has
+ * failed: the next node has as many as the best one.
+ */
+function basicsOf(amounts: Amounts): Amounts {
+  return Object.fromEntries(Object.entries(amounts).filter(([resource]) => isBasic(resource)));
+}
+
+/** Taints that neither the group puts on its nodes nor time takes off. */
+function lastingTaints(group: NodeGroup, { taints }: Node): readonly Taint[] {
   const isOwn = ({ key, effect }: Taint): boolean =>
     group.taints.some((taint) => taint.key === key && taint.effect === effect);
-  return {
-    allocatable: withoutStatic(node, pods),
-    taints: withoutStartup(node.taints, group).filter(
-      (taint) => !isOwn(taint) && !FRESH_TAINT.test(taint.key) && !PASSING_TAINT.test(taint.key),
-    ),
-    missingLabels: Object.entries(promisedLabels(type))
-      .filter(([key, value]) => node.labels[key] !== value && !Object.hasOwn(group.labels, key))
-      .map(([key]) => key),
-  };
+  return withoutStartup(taints, group).filter(
+    (taint) => !isOwn(taint) && !FRESH_TAINT.test(taint.key) && !PASSING_TAINT.test(taint.key),
+  );
 }
 
-/** Pods that the kubelet makes by itself are on the next node as well. */
+function isSame(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.effect === b.effect && (a.value ?? '') === (b.value ?? '');
+}
+
+/**
+ * Pods that the kubelet makes by itself are on the next node as well. Only their owner tells them: annotations are anybody's.
+ */
 function withoutStatic({ name, allocatable }: Node, pods: readonly Pod[]): Amounts {
-  const { goWithNode } = podsOnNode(pods.filter((pod) => pod.node === name));
-  const own = goWithNode.filter(({ owner, deletesAt }) => owner?.kind !== 'DaemonSet' && deletesAt === null);
+  const own = pods.filter(
+    ({ owner, phase, deletesAt }) =>
+      owner?.kind === 'Node' &&
+      owner.name === name &&
+      deletesAt === null &&
+      phase !== 'Succeeded' &&
+      phase !== 'Failed',
+  );
   const taken = own.reduce<Amounts>((sum, { requests }) => addAmounts(sum, { ...requests, pods: 1 }), {});
   return Object.fromEntries(
     Object.entries(allocatable).map(([resource, amount]) => [resource, Math.max(0, amount - (taken[resource] ?? 0))]),

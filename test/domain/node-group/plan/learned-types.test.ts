@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';
+import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
-import { groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
+import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
 
 const DAY = 86_400_000;
 const GIB = 1024 ** 3;
@@ -74,34 +75,59 @@ describe('of a node that is ready', () => {
     expect(asked(withNode(taint('agent'), {}, { groups: [startup], pods: [filled, large] })).count).toBe(1);
   });
 
-  it('the newest one counts', () => {
-    const state = withNode({ labels: REAL });
-    const [old] = state.nodes;
-    if (old === undefined) throw new Error('no node');
-    const newer = {
-      ...old,
-      name: 'o',
-      uid: 'o',
-      labels: { ...REAL, [ZONE]: 'a' },
-      createdAt: NOW + 1,
-      isCordoned: true,
+  it('what all of them lack or have counts, and not what one of ten does', () => {
+    const labels = { ...REAL, [ZONE]: 'a' };
+    /** Ten full nodes, of which so many of the newest are another way. */
+    const ten = (odd: number, as: Partial<Node>, pods: readonly Pod[]): ClusterState => {
+      const nodes = Array.from({ length: 10 }, (_, index): Node => {
+        const node = { ...nodeOf(`n${index}`, {}, labels), allocatable, isCordoned: true, createdAt: NOW + index };
+        return index < 10 - odd ? node : { ...node, ...as };
+      });
+      const machines = nodes.map(({ name }) => machineOf(`m-${name}`, 'web', { node: name, phase: 'Ready' }));
+      return stateOf({ groups: [groupOf('web')], instanceTypes, nodes, machines, pods });
     };
-    const machines = [...state.machines, machineOf('m2', 'web', { node: 'o', phase: 'Ready' })];
-    expect(asked({ ...state, nodes: [old, newer], machines, pods: [zonal] }).count).toBe(1);
-    expect(asked({ ...state, nodes: [{ ...newer, createdAt: NOW - 1 }, old], machines, pods: [zonal] }).count).toBe(0);
+    const tainted = { taints: [{ key: 'agent', effect: 'NoSchedule' as const }] };
+    const bare = { labels: REAL };
+    const { 'nvidia.com/gpu': _, ...basics } = allocatable;
+    const broken = { allocatable: basics };
+    for (const [as, pod] of [
+      [tainted, zonal],
+      [bare, zonal],
+      [broken, gpu],
+    ] as const) {
+      expect([1, 9, 10].map((odd) => asked(ten(odd, as, [pod])).count)).toEqual([1, 1, 0]);
+    }
+    // Cores and memory are the kubelet's own words: the next node may be the least of them.
+    const small = { allocatable: { ...allocatable, cpu: 3900 } };
+    expect([0, 1, 10].map((odd) => asked(ten(odd, small, [large])).count)).toEqual([1, 0, 0]);
   });
 
-  it('what it was is remembered for a day after the node has gone, unless the provider promises something else', () => {
-    const { memory } = asked(withNode({ labels: REAL }));
+  it('pods that the kubelet makes by itself are on the next one too, and not what only says to be one', () => {
+    const own = { requests: { cpu: '3' }, apiVersion: 'v1' };
+    const onNode = (owner: string | null): Pod => {
+      const ownerReferences = [{ ...own, kind: owner, name: owner === 'Node' ? 'n' : 'x', uid: 'u', controller: true }];
+      const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.mirror': 'x' };
+      const metadata = owner === null ? { annotations } : { annotations, ownerReferences };
+      return boundTo('n', podOf('static', own.requests, {}, metadata));
+    };
+    const pods = Array.from({ length: 20 }, (_, index) => podOf(`p${index}`, { cpu: '2' }));
+    const state = (owner: string | null) => withNode({}, {}, { pods: [onNode(owner), ...pods] });
+    expect([null, 'ReplicaSet', 'Node'].map((owner) => asked(state(owner)).count)).toEqual([10, 10, 0]);
+  });
+
+  it('what it was is forgotten with the last one, but for a day for a pod that waited beside it', () => {
+    const { count, memory } = asked(withNode({ labels: REAL, isCordoned: true }, {}, { pods: [zonal] }));
+    expect(count).toBe(0);
     const gone = stateOf({ groups: [groupOf('web')], instanceTypes, pods: [zonal] });
     expect(asked(gone, memory).count).toBe(0);
     // The provider tells no types for a moment.
-    const silent = asked({ ...gone, instanceTypes: {} }, memory);
-    expect(asked(gone, silent.memory).count).toBe(0);
+    expect(asked(gone, asked({ ...gone, instanceTypes: {} }, memory).memory).count).toBe(0);
     expect(asked({ ...gone, at: NOW + DAY }, memory).count).toBe(1);
     const other = { web: [typeOf('small', 8, 32, { labels: { [ZONE]: 'a' } })] };
     expect(asked({ ...gone, instanceTypes: other }, memory).count).toBe(1);
-    expect(asked({ ...gone, groups: [] }, memory).memory.lessons).toEqual({});
+    const later = { ...gone, pods: [{ ...zonal, uid: 'another' }] };
+    expect(asked(later, memory).count).toBe(1);
+    expect(asked(later, memory).memory.lessons).toEqual({});
   });
 
   it('nothing is learned while it leaves', () => {
