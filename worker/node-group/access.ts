@@ -19,7 +19,7 @@ export const nodeGroupAccess: readonly Access[] = [
 Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml holds writes to cordons, taints, labels and the annotations of drains. An overlay that puts Headroom into another namespace must leave the roles in kube-system where they are; where nodeGroups.vpsieSecret is another name, the role names that one.`,
     everywhere: [
       {
-        why: 'get, list: the nodes of a group, and the one that is drained. patch: its cordon and who drains it; labels and taints of the group. delete: a Node whose machine is gone.',
+        why: 'get, list: the nodes of a group, the one that is drained, and before it goes how many of the cluster are ready. patch: its cordon and who drains it; labels and taints of the group. delete: a Node whose machine is gone.',
         apiGroups: [''],
         resources: ['nodes'],
         verbs: ['get', 'list', 'patch', 'delete'],

@@ -26,6 +26,7 @@ import {
   PLURAL,
   VERSION,
 } from '../../../domain/node-group/api/names.ts';
+import { nodeDrainId } from '../../../domain/node-group/target.ts';
 import { markPatch } from '../../../domain/node-group/drain/marks.ts';
 import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
@@ -171,9 +172,23 @@ export class MachineCluster {
   }
 
   /** Puts the marks of a drain on a node, as the drain itself does. */
-  async markDrained(name: string): Promise<void> {
-    const body = markPatch({ annotations: {}, isCordoned: false }, `node-drain/test/${name}`, Date.now());
+  async markDrained(name: string, uid = name): Promise<void> {
+    const body = markPatch({ annotations: {}, isCordoned: false }, nodeDrainId({ cluster: 'test', uid }), Date.now());
     await this.core.patchNode({ name, body }, MERGE_PATCH);
+  }
+
+  /** Whether kwok plays the kubelet of a node; without one it is not Ready. */
+  async playKubelet(name: string, isPlayed: boolean): Promise<void> {
+    const annotations = { 'kwok.x-k8s.io/node': isPlayed ? 'fake' : null };
+    await this.core.patchNode({ name, body: { metadata: { annotations } } }, MERGE_PATCH);
+    await eventually(`${name} is ${isPlayed ? '' : 'not '}ready`, async () => {
+      const { status } = await this.core.readNode({ name });
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+      if (ready === isPlayed) return true;
+      const conditions = [{ type: 'Ready', status: 'Unknown' }];
+      if (!isPlayed) await this.core.patchNodeStatus({ name, body: { status: { conditions } } }, MERGE_PATCH);
+      return false;
+    });
   }
 
   async lease(): Promise<V1Lease | null> {

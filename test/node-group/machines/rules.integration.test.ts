@@ -296,6 +296,36 @@ describe("while the VPSie autoscaler's controller runs", () => {
   });
 });
 
+describe('the machine of a node that was drained', () => {
+  it('stays for as long as too few other nodes are ready, and goes when they are again', async () => {
+    const name = 'drained';
+    const process = cluster.process();
+    const input = await cluster.createGroup(name);
+    await process.ensureScaledUp({
+      ...input,
+      fence: await cluster.fence('plan-drained'),
+      newNodes: [nodesOf(name, 2)],
+    });
+    await cluster.untilDone('they are ready', async () => await process.ensureMachinesSettled(input));
+    const [machine] = await cluster.machines(name);
+    const node = machine?.node ?? '';
+    const nodes = await cluster.nodes(name);
+    const uid = nodes.find(({ metadata }) => metadata?.name === node)?.metadata?.uid ?? '';
+    const other = nodes.find(({ metadata }) => metadata?.name !== node)?.metadata?.name ?? '';
+    await cluster.markDrained(node, uid);
+    const drained = { cluster: 'test', group: name, node, uid, reason: 'Underutilized' as const };
+    const deleteIt = async () =>
+      await process.ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
+
+    await cluster.playKubelet(other, false);
+    expect(await deleteIt()).toBe(true);
+    expect(await cluster.machines(name)).toMatchObject([{ isDeleting: false }, { isDeleting: false }]);
+    await cluster.playKubelet(other, true);
+    expect(await cluster.untilDone('it is gone', deleteIt)).toBe(false);
+    expect(await cluster.machines(name)).toHaveLength(1);
+  });
+});
+
 describe("while the definitions are the VPSie autoscaler's", () => {
   it('nothing is written, since it would be lost', async () => {
     const input = await cluster.createGroup('pruned');
