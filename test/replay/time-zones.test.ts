@@ -2,7 +2,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 
 /** Modules and words of the platform that know time zones. */
-const KNOW_ZONES = ['croner', 'lights-out/cron', 'lights-out/local-day', 'lights-out/moment', 'Intl.', '.toLocale'];
+const KNOW_ZONES = ['croner', 'schedule/cron-runs', 'schedule/local-day', 'schedule/moment', 'Intl.', '.toLocale'];
 
 it('workflows ask nobody for time zones, so a history that is older than their data replays as it was', async () => {
   const workflowsPath = new URL('../../workflows/index.ts', import.meta.url).pathname;

@@ -2,9 +2,11 @@
  * The state by the history of two crons: up since the last run of the one, down since the last run of the other, which
  * counts when both run at the same time.
  */
+import { type Cron5, isDayOf, parseCron } from '../../kernel/cron.ts';
+import { DAY_MS, type Day } from '../../kernel/day.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { type Cron5, isDayOf, parseCron, runAfter, runAtOrBefore } from './cron.ts';
-import { DAY_MS, type Day, localDay, offsetAt, startOfDay } from './local-day.ts';
+import { runAfter, runAtOrBefore } from './cron-runs.ts';
+import { localDay, offsetAt, startOfDay } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
 
 /** Both crons of a schedule in its time zone. */

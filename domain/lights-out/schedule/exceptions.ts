@@ -2,8 +2,9 @@
  * Holidays and one-off exceptions: a state that is forced on local days. Workflow code must not import this module,
  * because the beginning of a day depends on the platform's time zones.
  */
+import { type Day, dayOf, partsOf } from '../../kernel/day.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { type Day, dayOf, localDay, partsOf, startOfDay } from './local-day.ts';
+import { localDay, startOfDay } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleException } from './schedule.ts';

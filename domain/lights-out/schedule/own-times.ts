@@ -3,9 +3,10 @@
  * patterns and windows of the schedule, within what `spec.ownTimes` allows; its exceptions and calendars hold for them as
  * well. Workflow code must not import this module, because it reads the platform's time zones.
  */
+import { cronProblem } from '../../kernel/cron.ts';
 import { truncate } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { cronProblem, zoneProblem } from './cron.ts';
+import { zoneProblem } from './cron-runs.ts';
 import { type Period, periodAt, type Timing } from './period.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
@@ -35,7 +36,7 @@ const FORM =
 type Patterns = Pick<ScheduleSpec, 'upscale' | 'downscale'> & { readonly timezone?: string };
 
 /** @returns what is wrong with it, as the end of a sentence, where it cannot be read. */
-function readPatterns(text: string, zone: string): Patterns | string {
+function readPatterns(text: string): Patterns | string {
   const shown = JSON.stringify(truncate(text, SHOWN_LENGTH));
   if (text.length > LONGEST_TEXT) return `${shown}: expected at most ${LONGEST_TEXT} characters`;
   const found = new Map<string, string>();
@@ -48,7 +49,7 @@ function readPatterns(text: string, zone: string): Patterns | string {
   if (upscale === undefined || downscale === undefined) return `${shown}: ${FORM}`;
   const problems = [
     timezone === undefined ? null : zoneProblem(timezone),
-    ...[upscale, downscale].map((pattern) => cronProblem(pattern, timezone ?? zone)),
+    ...[upscale, downscale].map((pattern) => cronProblem(pattern)),
   ].filter((problem) => problem !== null);
   if (problems.length > 0) return problems.join('; ');
   return { upscale, downscale, ...(timezone === undefined ? {} : { timezone }) };
@@ -70,7 +71,7 @@ export function ownTimesReader(timing: Timing, ownTimes: ScheduleSpec['ownTimes'
   const known = new Map<string, Known>();
   const textsOf = new Map<string, Set<string>>();
   const read = (text: string, now: EpochMs): Known => {
-    const patterns = readPatterns(text, timing.timezone);
+    const patterns = readPatterns(text);
     if (typeof patterns === 'string') return { period: patterns, from: -Infinity, to: Infinity };
     const period = periodAt({ ...timing, own: { ...patterns, ownTimes } }, now);
     return { period, from: now, to: period.next?.at ?? now + LONGEST_KNOWN_MS };

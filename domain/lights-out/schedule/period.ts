@@ -2,8 +2,10 @@
  * When a schedule is up and when it is down, by its two crons and its exceptions. Workflow code may import only the
  * types, because the results depend on the platform's time zones and are recorded by activities.
  */
+import { cronProblem } from '../../kernel/cron.ts';
+import { DAY_MS } from '../../kernel/day.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { cronProblem, runAfter, zoneProblem } from './cron.ts';
+import { runAfter, zoneProblem } from './cron-runs.ts';
 import {
   type CronPair,
   cronPair,
@@ -22,7 +24,6 @@ import {
   readExceptions,
 } from './exceptions.ts';
 import type { Level } from './level.ts';
-import { DAY_MS } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleSpec } from './schedule.ts';
@@ -110,13 +111,13 @@ export function timingProblems({
   windows = [],
 }: Timing): readonly ScheduleProblem[] {
   const problems = [
-    { field: 'spec.upscale', message: cronProblem(upscale, timezone) },
-    { field: 'spec.downscale', message: cronProblem(downscale, timezone) },
+    { field: 'spec.upscale', message: cronProblem(upscale) },
+    { field: 'spec.downscale', message: cronProblem(downscale) },
     { field: 'spec.timezone', message: zoneProblem(timezone) },
     ...windows.flatMap((window, index) =>
       (['upscale', 'downscale'] as const).map((pattern) => ({
         field: `spec.windows[${index}].${pattern}`,
-        message: cronProblem(window[pattern], timezone),
+        message: cronProblem(window[pattern]),
       })),
     ),
   ];

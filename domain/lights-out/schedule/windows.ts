@@ -2,6 +2,7 @@
  * The periods of a schedule with windows: it is down while its own patterns or those of a window say so, and the least that
  * is in force is kept. Workflow code must not import this module, because it reads the platform's time zones.
  */
+import { DAY_MS } from '../../kernel/day.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import {
   type CronPair,
@@ -13,7 +14,6 @@ import {
 } from './cron-history.ts';
 import { type Exceptions, forcedAt, nextEdge, previousEdge } from './exceptions.ts';
 import { leastOf, type Level } from './level.ts';
-import { DAY_MS } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
 import type { ScheduleSpec, ScheduleWindow } from './schedule.ts';
 

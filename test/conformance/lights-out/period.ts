@@ -1,13 +1,7 @@
 /** The cases of LightsOut about time: the period that its crons make, and which crons are understood. */
 import * as z from 'zod';
-import {
-  type Cron5,
-  CronProblem,
-  cronProblem,
-  nextRun,
-  parseCron,
-  previousRun,
-} from '../../../domain/lights-out/schedule/cron.ts';
+import { type Cron5, CronProblem, cronProblem, parseCron } from '../../../domain/kernel/cron.ts';
+import { nextRun, previousRun } from '../../../domain/lights-out/schedule/cron-runs.ts';
 import { periodAt, timingProblems } from '../../../domain/lights-out/schedule/period.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
@@ -113,11 +107,8 @@ function parsed(text: string): Cron5 | null {
 }
 
 /** `accept` or `reject`, and whether the meaning is the one that the case names. */
-function dialectOf(
-  { expr, timezone }: z.infer<typeof dialectInput>,
-  { upstream: words }: z.infer<typeof dialect>,
-): unknown {
-  const problem = cronProblem(expr, timezone);
+function dialectOf({ expr }: z.infer<typeof dialectInput>, { upstream: words }: z.infer<typeof dialect>): unknown {
+  const problem = cronProblem(expr);
   if (problem !== null) return { verdict: 'reject', problem };
   return { verdict: 'accept', meansIt: meansIt(expr, parseCron(expr), words) };
 }

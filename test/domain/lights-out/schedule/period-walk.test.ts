@@ -1,7 +1,7 @@
 /** The period against a walk through every minute that knows nothing of it: neither its cron library nor its calendar. */
 import * as fc from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { nextRun, previousRun } from '../../../../domain/lights-out/schedule/cron.ts';
+import { nextRun, previousRun } from '../../../../domain/lights-out/schedule/cron-runs.ts';
 import {
   MAX_TRANSITIONS,
   periodAt,

@@ -1,10 +1,6 @@
-/**
- * The cron patterns of a schedule: their syntax and their runs. Workflow code must not import this module, because the
- * cron library reads the time zones of the platform; its results are recorded by activities.
- */
-import { Cron } from 'croner';
-import type { EpochMs } from '../../kernel/time.ts';
-import { type Day, isKnownZone, partsOf } from './local-day.ts';
+/** Cron patterns: their syntax, what is wrong with one, and their days. Nothing here knows a time zone but UTC. */
+import { DAY_MS, type Day, partsOf } from './day.ts';
+import { type EpochMs, MINUTE_MS } from './time.ts';
 
 /** An invalid cron pattern; the message is a sentence with the problem and what would be right. */
 export class CronProblem extends RangeError {}
@@ -77,7 +73,7 @@ export function parseCron(text: string): Cron5 {
   if (first === '') throw new CronProblem(`the cron pattern is empty: ${FORM}`);
   if (/^(?:CRON_)?TZ=/i.test(first)) {
     throw new CronProblem(
-      `"${first}" is a time zone inside of the cron pattern: write it to timezone, and leave it out here`,
+      `"${first}" is a time zone inside of the cron pattern: leave it out here, and write it to timezone where there is such a field`,
     );
   }
   if (first.startsWith('@')) throw new CronProblem(`"${trimmed}" is a macro, which is not known: ${FORM}`);
@@ -178,89 +174,40 @@ export function isDayOf(cron: Cron5, day: Day): boolean {
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Recognizes days that never exist, such as the 30th of February, because the library would search centuries for them.
+ * Whether it names days that never exist, such as the 30th of February: whoever searches for its runs would search for centuries. Every
+ * other pattern comes once in eight years at least.
  */
-function neverComes({ days: [first = 32], months, isAnyDay, isAnyWeekday }: Cron5): boolean {
+export function neverComes({ days: [first = 32], months, isAnyDay, isAnyWeekday }: Cron5): boolean {
   return isAnyWeekday && !isAnyDay && months.every((month) => first > (MONTH_DAYS[month - 1] ?? 0));
 }
 
-/** How many compiled patterns are cached: one takes some 100 kB, and a cluster has a few dozen schedules. */
-const KEPT = 100;
-
-/** The value for a key, created at most once; the least recently used entry is evicted. */
-function kept<Made>(all: Map<string, Made>, key: string, make: () => Made): Made {
-  const made = all.get(key) ?? make();
-  all.delete(key);
-  all.set(key, made);
-  const [oldest] = all.keys();
-  if (all.size > KEPT && oldest !== undefined) all.delete(oldest);
-  return made;
-}
-
-const compiled = new Map<string, Cron>();
-
-/** The pattern in the library's dialect. */
-function compile(cron: Cron5, zone: string): Cron {
-  const pattern = [
-    cron.minutes.join(','),
-    // The library treats an hour with a step as open.
-    cron.hours.map((hour) => (cron.isFixed ? `${hour}` : `${hour}-${hour}/1`)).join(','),
-    cron.isAnyDay ? '*' : cron.days.join(','),
-    cron.months.join(','),
-    cron.isAnyWeekday ? '*' : cron.weekdays.join(','),
-  ].join(' ');
-  const options = { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true } as const;
-  return kept(compiled, `${zone} ${pattern}`, () => new Cron(pattern, options));
-}
-
-/** The last run at or before a moment, with a precision of one second; null when there is none. */
-export function runAtOrBefore(cron: Cron5, zone: string, at: EpochMs): EpochMs | null {
-  if (neverComes(cron)) return null;
-  // The library searches strictly before the given moment and ignores fractions of a second.
-  const [run] = compile(cron, zone).previousRuns(1, new Date(Math.floor(at / 1000) * 1000 + 1));
-  return run?.getTime() ?? null;
-}
-
-/** The first run after a moment; null when there is none. */
-export function runAfter(cron: Cron5, zone: string, after: EpochMs): EpochMs | null {
-  if (neverComes(cron)) return null;
-  return compile(cron, zone).nextRun(new Date(after))?.getTime() ?? null;
-}
-
-/**
- * The last run of a pattern at or before a moment, with a precision of one second; null when there is none.
- *
- * @param zone an IANA time zone, such as Europe/Berlin
- * @throws {CronProblem} for an invalid pattern
- */
-export function previousRun(cron: string, zone: string, at: EpochMs): EpochMs | null {
-  return runAtOrBefore(parseCron(cron), zone, at);
-}
-
-/** The first run of a pattern after a moment; otherwise like `previousRun`. */
-export function nextRun(cron: string, zone: string, after: EpochMs): EpochMs | null {
-  return runAfter(parseCron(cron), zone, after);
-}
-
-/** Any moment before a leap day: a pattern without a run from here on never runs. */
-const SOME_MOMENT = Date.UTC(2024, 0, 1);
-
 /** The problem of a pattern, in one sentence; null when it is valid and runs again and again. */
-export function cronProblem(text: string, zone: string): string | null {
+export function cronProblem(text: string): string | null {
   try {
-    const cron = parseCron(text);
-    if (runAfter(cron, isKnownZone(zone) ? zone : 'UTC', SOME_MOMENT) !== null) return null;
-    return `"${text}" never comes: none of its months has such a day`;
+    return neverComes(parseCron(text)) ? `"${text}" never comes: none of its months has such a day` : null;
   } catch (error) {
     if (error instanceof CronProblem) return error.message;
     throw error;
   }
 }
 
+/** From one 29th of February to the next where a year such as 2100 has none: no pattern that comes lets more days go by. */
+const MOST_DAYS = 8 * 366;
+
 /**
- * The problem of a time zone, in one sentence; null when it is known. An offset is rejected: it would be wrong for half
- * of the year.
+ * The last run in UTC at or before a moment and after another one; null when there is none between them. It looks at no day outside of
+ * them, and at eight years of days at most.
  */
-export function zoneProblem(zone: string): string | null {
-  return isKnownZone(zone) ? null : `"${zone}" is not an IANA time zone such as "Europe/Berlin" or "UTC"`;
+export function lastRunInUtc(cron: Cron5, at: EpochMs, after: EpochMs): EpochMs | null {
+  for (let day = dayAt(at); day >= Math.max(dayAt(after), dayAt(at) - MOST_DAYS); day -= 1) {
+    if (!isDayOf(cron, day)) continue;
+    const times = cron.hours.flatMap((hour) => cron.minutes.map((minute) => (hour * 60 + minute) * MINUTE_MS));
+    const run = times.map((time) => day * DAY_MS + time).findLast((moment) => moment <= at);
+    if (run !== undefined) return run > after ? run : null;
+  }
+  return null;
+}
+
+function dayAt(at: EpochMs): Day {
+  return Math.floor(at / DAY_MS);
 }
