@@ -1,10 +1,11 @@
-/**
- * How many nodes of a group may go at once. Workflow code must not import this module, because the cron library reads the time
- * zones of the platform.
- */
-import { Cron } from 'croner';
+/** How many nodes of a group may go at once. */
+import { lastRunInUtc, parseCron } from '../../kernel/cron.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { DisruptionReason, NodeBudget } from '../model/node-group.ts';
+import { windowProblem } from '../rules/budget-window.ts';
+
+/** Ten years: every schedule comes again within eight, so a longer window never ends either, and this end can be written as a date. */
+const LONGEST_WINDOW_MS = 315_360_000_000;
 
 export interface BudgetAnswer {
   /** How many may be on their way out at once; infinite where no budget holds. */
@@ -45,23 +46,18 @@ function countOf(nodes: string, size: number): number {
   return isShare ? Math.ceil((size * amount) / 100) : amount;
 }
 
-/** Null where the budget does not hold now. */
+/** Null where the budget does not hold now. It was meant to limit something, so one whose window never comes holds always. */
 function windowAt(window: NodeBudget['window'], at: EpochMs): { readonly end: EpochMs | null } | null {
-  if (window === null) return { end: null };
-  const { schedule, durationMs } = window;
-  try {
-    const pattern = new Cron(schedule, { timezone: 'UTC', mode: '5-part', paused: true });
-    // The library looks strictly before a moment and ignores fractions of a second.
-    const [last] = pattern.previousRuns(1, new Date(Math.floor(at / 1000) * 1000 + 1));
-    const end = last === undefined ? null : last.getTime() + durationMs;
-    return end !== null && end > at ? { end } : null;
-  } catch {
-    // A schedule that nobody can read was meant to limit something: it does so always.
-    return { end: null };
-  }
+  if (window === null || windowProblem(window) !== null) return { end: null };
+  const durationMs = Math.min(window.durationMs, LONGEST_WINDOW_MS);
+  const began = lastRunInUtc(parseCron(window.schedule), at, at - durationMs);
+  return began === null ? null : { end: began + durationMs };
 }
 
 function inWords({ nodes, reasons, window }: NodeBudget): string {
   const why = reasons.length === 0 ? '' : ` for ${reasons.join(', ')}`;
-  return `${nodes}${why}${window === null ? '' : ` in the window ${window.schedule}`}`;
+  if (window === null) return `${nodes}${why}`;
+  const problem = windowProblem(window);
+  if (problem === null) return `${nodes}${why} in the window ${window.schedule}`;
+  return `${nodes}${why} (at all times, as its ${problem.field} is wrong: ${problem.why})`;
 }

@@ -3,6 +3,7 @@ import type { Condition } from '../../kernel/condition.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
+import { windowProblems } from '../rules/budget-window.ts';
 import { wantedSize } from '../rules/size.ts';
 import { groupHalt } from '../scale-down/sight.ts';
 
@@ -63,16 +64,21 @@ export function wantedGroupStatus(
             message: `${ready} of ${current} nodes are ready, ${leaving} leave.`,
           }
         : { type: 'Scaling', status: 'False', reason: 'Settled', message: 'No node comes or goes.' },
-      problems.length > 0 || isBackingOff
-        ? {
-            type: 'Error',
-            status: 'True',
-            reason: problems.length > 0 ? 'Invalid' : 'MachineFailed',
-            message: isBackingOff
-              ? `${error}; no more machines are asked for until ${formatInstant(backoff.until)}.`
-              : error,
-          }
-        : { type: 'Error', status: 'False', reason: 'NoError', message: 'Nothing failed.' },
+      errorOf([
+        ...(problems.length > 0 ? [{ reason: 'Invalid', message: problems.join('; ') }] : []),
+        ...(isBackingOff
+          ? [
+              {
+                reason: 'MachineFailed',
+                message: `${backoff.reason}; no more machines are asked for until ${formatInstant(backoff.until)}.`,
+              },
+            ]
+          : []),
+        ...windowProblems(group.budgets).map((problem) => ({
+          reason: 'BudgetWindowInvalid',
+          message: `${problem}; until that is mended, the budget holds always.`,
+        })),
+      ]),
       bound('AtMinCapacity', current - leaving <= group.minNodes, `the minimum of ${group.minNodes}`),
       bound('AtMaxCapacity', current >= group.maxNodes, `the maximum of ${group.maxNodes}`),
     ],
@@ -90,6 +96,18 @@ function notReady(
   return halt === null
     ? { reason: 'NodesNotReady', message: otherwise }
     : { reason: TOO_FEW_READY, message: `${halt}.` };
+}
+
+/** The first that is wrong gives the reason. */
+function errorOf(wrong: readonly Pick<WantedCondition, 'reason' | 'message'>[]): WantedCondition {
+  const [first] = wrong;
+  if (first === undefined) return { type: 'Error', status: 'False', reason: 'NoError', message: 'Nothing failed.' };
+  return {
+    type: 'Error',
+    status: 'True',
+    reason: first.reason,
+    message: wrong.map(({ message }) => message).join(' '),
+  };
 }
 
 function bound(type: string, isReached: boolean, what: string): WantedCondition {

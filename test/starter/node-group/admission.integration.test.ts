@@ -78,6 +78,16 @@ describe('the API server, with the webhook of NodeGroups', () => {
     expect((await create(GROUPS, { ...KWOK, budgets })).message).toContain('spec.budgets[0].schedule');
   });
 
+  it.each([
+    ['foo bar baz qux quux', 'the hour "bar" is not understood: it takes numbers from 0 to 23'],
+    ['0 0 30 2 *', '"0 0 30 2 *" never comes: none of its months has such a day'],
+  ])('refuses a budget in the window %s, as it refuses such a LightsOutSchedule', async (schedule, why) => {
+    const budgets = [{ nodes: '1', schedule, duration: '1h' }];
+    const { code, message } = await create(GROUPS, { ...KWOK, budgets });
+    expect(code).toBe(422);
+    expect(message).toContain(`spec.budgets[0].schedule: Invalid value: ${JSON.stringify(schedule)}: ${why}`);
+  });
+
   it('stores a group that can work, and keeps its provider', async () => {
     expect(await admin.ask('POST', GROUPS, bodyOf(VPSIE))).toMatchObject({ code: 201, message: '' });
     const change = { spec: { provider: 'kwok' } };

@@ -36,6 +36,31 @@ describe('the webhook of NodeGroups', () => {
     expect(review?.(requestOf(KWOK))).toEqual({ uid: 'a-uid', allowed: true });
   });
 
+  it.each([
+    [
+      { schedule: 'foo bar baz qux quux' },
+      'spec.budgets[1].schedule: Invalid value: "foo bar baz qux quux": the hour "bar"',
+    ],
+    [{ schedule: '0 0 30 2 *' }, 'spec.budgets[1].schedule: Invalid value: "0 0 30 2 *": "0 0 30 2 *" never comes'],
+    [{ schedule: '0 9 * * 7' }, 'it takes numbers from 0 (Sunday) to 6'],
+    [{ schedule: '' }, 'spec.budgets[1].schedule: Invalid value: "": the cron pattern is empty'],
+    [
+      { duration: '0h0m' },
+      'spec.budgets[1].duration: Invalid value: "0": it lasts no time: expected a duration such as',
+    ],
+  ])('refuses a budget with %j, which would never begin or always hold', (window, words) => {
+    const budgets = [{ nodes: '1' }, { nodes: '0', schedule: '0 9 * * 1-5', duration: '8h', ...window }];
+    const { allowed, status } = review?.(requestOf({ ...KWOK, budgets })) ?? {};
+    expect(allowed).toBe(false);
+    expect(status?.message).toContain(words);
+  });
+
+  it('lets people and Headroom write what is not the spec of a group that was stored with such a budget', () => {
+    const spec = { ...KWOK, budgets: [{ nodes: '0', schedule: '0 0 30 2 *', duration: '8h' }] };
+    const change = { operation: 'UPDATE', oldObject: { metadata, spec } };
+    expect(review?.(requestOf(spec, change))).toEqual({ uid: 'a-uid', allowed: true });
+  });
+
   it('refuses one that cannot, with where, what, and what would be right', () => {
     expect(review?.(requestOf({ ...KWOK, minNodes: 4 })).status?.message).toBe(
       'NodeGroup.autoscaler.vpsie.com "web" is invalid: spec.minNodes: Invalid value: 4: at most maxNodes (3)',

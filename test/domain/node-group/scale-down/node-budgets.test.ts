@@ -52,7 +52,33 @@ describe('a budget allows so many nodes at once', () => {
     });
   });
 
-  it('always where nobody can read its schedule', () => {
-    expect(allowed([of('1', { window: { schedule: 'every day at nine', durationMs: HOUR } })])).toBe(1);
+  it.each([
+    ['every day at nine', HOUR, 'has 4 fields'],
+    ['foo bar baz qux quux', HOUR, 'the hour "bar" is not understood'],
+    ['0 0 30 2 *', HOUR, '"0 0 30 2 *" never comes'],
+    ['0 9 * * *', 0, 'it lasts no time'],
+  ])('always where its window never comes: %s for %d ms', (schedule, durationMs, why) => {
+    const answer = allowedAtOnce([of('1', { window: { schedule, durationMs } })], 'Empty', 20, AT);
+    expect(answer).toMatchObject({ allowed: 1, until: null });
+    expect(answer.by).toContain(why);
+  });
+
+  it('in a window of years, which is over at a moment that can be written', () => {
+    const { until } = allowedAtOnce(
+      [of('0', { window: { schedule: '0 0 29 2 *', durationMs: 3.6e17 } })],
+      'Empty',
+      20,
+      AT,
+    );
+    expect(new Date(until ?? Number.NaN).toISOString()).toMatch(/^203/);
+  });
+
+  it('without a search for the date, however seldom it comes', () => {
+    const seldom = [of('1', { window: { schedule: '0 0 29 2 *', durationMs: HOUR } })];
+    const never = [of('1', { window: { schedule: '0 0 30 2 *', durationMs: HOUR } })];
+    const began = performance.now();
+    for (let asked = 0; asked < 2_000; asked += 1) allowed(asked % 2 === 0 ? seldom : never, 20, AT + asked);
+    // The cron library takes 21 ms for each that never comes.
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 });

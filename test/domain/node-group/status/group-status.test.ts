@@ -53,6 +53,22 @@ describe('the status of a NodeGroup', () => {
     expect(less.conditions['Ready']).toMatch(/^False TooFewReady: 1 of 4 nodes of pool is ready, /);
   });
 
+  it('says which budget holds always, because nobody can read when it begins', () => {
+    const budgets = [
+      { nodes: '2', reasons: [], window: null },
+      { nodes: '0', reasons: [], window: { schedule: '0 0 30 2 *', durationMs: 3_600_000 } },
+    ];
+    expect(statusOf({}, { budgets }).conditions).toMatchObject({
+      Ready: 'True NodesReady: 2 of 2 nodes are ready.',
+      Error:
+        'True BudgetWindowInvalid: spec.budgets[1].schedule: Invalid value: "0 0 30 2 *": "0 0 30 2 *" never comes: none of its months has such a day; until that is mended, the budget holds always.',
+    });
+    const backoff = { until: NOW + 300_000, failures: 1, reason: 'no machine' };
+    expect(statusOf({}, { budgets, backoff }).conditions['Error']).toMatch(
+      /^True MachineFailed: no machine; .* the budget holds always\.$/,
+    );
+  });
+
   it('says why nothing is asked for any more', () => {
     const backoff = { until: NOW + 300_000, failures: 1, reason: 'the machine pool-1 never registered' };
     expect(statusOf({ current: 0, ready: 0 }, { backoff }).conditions).toMatchObject({
