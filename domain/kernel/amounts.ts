@@ -1,5 +1,5 @@
 import { parseQuantity, QuantityError, scaledValue } from './quantity.ts';
-import { isRecord } from './record.ts';
+import { isRecord, ownValue } from './record.ts';
 
 /**
  * Amounts of resources as kube-scheduler calculates with them: `cpu` in millicores, everything else in whole units (bytes,
@@ -51,7 +51,8 @@ export function maxAmounts(a: Amounts, b: Amounts): Amounts {
 }
 
 function merged(a: Amounts, b: Amounts, pick: (x: number, y: number) => number): Amounts {
-  const sum: Record<string, number> = { ...a };
-  for (const [resource, amount] of Object.entries(b)) sum[resource] = pick(sum[resource] ?? 0, amount);
-  return sum;
+  const more = Object.entries(b).map(
+    ([resource, amount]) => [resource, pick(ownValue(a, resource) ?? 0, amount)] as const,
+  );
+  return { ...a, ...Object.fromEntries(more) };
 }

@@ -56,8 +56,7 @@ export class PlanBook {
   }
 
   #make(request: PlanRequest, namedPods?: number): { readonly plan: ClusterPlan; readonly state: ClusterState } {
-    const { requested, resting } = request;
-    const blocked = byName(Object.entries(request.blocked));
+    const { blocked, requested, resting } = request;
     const state = this.#state(request);
     const options = { blocked, memory: this.#memory, requested, resting };
     const { plan, memory } = planCluster(state, namedPods === undefined ? options : { ...options, namedPods });
@@ -102,7 +101,7 @@ export class PlanBook {
       machines: [...machines, ...upcoming],
       leaving: leaving.map(({ name }) => name),
       lingering: leaving.filter((node) => inPause.has(node.name) || isLingering(node, at)).map(({ name }) => name),
-      instanceTypes: byName(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
+      instanceTypes: Object.fromEntries(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
       utilization: utilizationOf(this.#samples),
     };
   }
@@ -137,12 +136,7 @@ function utilizationOf(samples: readonly UsageSample[]): ClusterState['utilizati
       byNode.set(node, [...(byNode.get(node) ?? []), { at, cpu, memory }]);
     }
   }
-  return byName(byNode);
-}
-
-/** A record without a prototype: an object may be called as something that every object has, such as `constructor`. */
-function byName<T>(entries: Iterable<readonly [string, T]>): Readonly<Record<string, T>> {
-  return Object.assign(Object.create(null), Object.fromEntries(entries)) as Record<string, T>;
+  return Object.fromEntries(byNode);
 }
 
 /** Only an object that exists has a UID. */

@@ -137,9 +137,10 @@ function superseded(detail: string): ScaledUp {
 }
 
 function countsOf(newNodes: readonly NewNodes[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { instanceType, count: more } of newNodes) counts[instanceType] = (counts[instanceType] ?? 0) + more;
-  return counts;
+  const counts = new Map<string, number>();
+  for (const { instanceType, count: more } of newNodes)
+    counts.set(instanceType, (counts.get(instanceType) ?? 0) + more);
+  return Object.fromEntries(counts);
 }
 
 /** The machines of a claim that were not given up meanwhile, each with a reason that asks for its type. */

@@ -1,4 +1,5 @@
 /** Which Node a machine has become, and what its group puts on that Node. */
+import { ownValue } from '../../kernel/record.ts';
 import { GROUP_LABEL, MANAGED_LABEL, OFFERING_LABEL, VPSIENODE_LABEL } from '../api/names.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
@@ -55,7 +56,9 @@ export function machineNodePatch(
     [VPSIENODE_LABEL]: machine.name,
     [OFFERING_LABEL]: machine.instanceType,
   };
-  const labels = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => node.labels[key] !== value));
+  const labels = Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => ownValue(node.labels, key) !== value),
+  );
   const taints = taintsOf(group, node);
   if (taints === null && Object.keys(labels).length === 0) return null;
   return { metadata: { labels }, ...(taints === null ? {} : { spec: { taints } }) };

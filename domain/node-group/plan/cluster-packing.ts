@@ -1,4 +1,5 @@
 /** The cluster as it will be once every machine on its way has come, with pods in their places. */
+import { ownValue } from '../../kernel/record.ts';
 import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
 import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
@@ -133,7 +134,7 @@ function openUpcoming(packing: Packing, state: ClusterState, joining: readonly N
     .toSorted((a, b) => byText(a.group, b.group) || byText(a.instanceType, b.instanceType) || byText(a.name, b.name));
   for (const machine of coming) {
     const group = groups.get(machine.group);
-    const type = (state.instanceTypes[machine.group] ?? []).find(({ id }) => id === machine.instanceType);
+    const type = (ownValue(state.instanceTypes, machine.group) ?? []).find(({ id }) => id === machine.instanceType);
     const node = machine.node === null ? undefined : nodes.get(machine.node);
     if (group === undefined || (type === undefined && node === undefined)) continue;
     // A machine whose node was ready once and is gone is no node that comes.
@@ -173,7 +174,7 @@ function joiningSlot(group: NodeGroup, type: InstanceType | undefined, node: Nod
 /** Devices that the type has and the node does not say yet. */
 function devicesOf(type: InstanceType | undefined, registered: Amounts): Amounts {
   const promised = Object.entries(type?.allocatable ?? {});
-  return Object.fromEntries(promised.filter(([name]) => !isBasic(name) && (registered[name] ?? 0) === 0));
+  return Object.fromEntries(promised.filter(([name]) => !isBasic(name) && (ownValue(registered, name) ?? 0) === 0));
 }
 
 /** Resources that the kubelet says as soon as it registers its node. */

@@ -4,6 +4,7 @@
  * of ten is about that one. It is forgotten with the last one, but for pods that waited beside it.
  */
 import { addAmounts, type Amounts } from '../../kernel/amounts.ts';
+import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
@@ -65,9 +66,9 @@ export function learnTypes(
         lesson.waiting.some((uid) => stillWaiting.has(uid)),
     ),
   );
-  const instanceTypes: Record<string, readonly InstanceType[]> = {};
-  for (const group of state.groups) {
-    instanceTypes[group.name] = (state.instanceTypes[group.name] ?? []).map((type) => {
+  const instanceTypes = new Map<string, readonly InstanceType[]>();
+  for (const group of state.groups.toSorted((a, b) => byText(a.name, b.name))) {
+    const types = (ownValue(state.instanceTypes, group.name) ?? []).map((type) => {
       const key = `${group.name} ${type.id}`;
       const promise = JSON.stringify([type.allocatable, type.labels]);
       const found = examples.get(key);
@@ -78,8 +79,9 @@ export function learnTypes(
       if (lesson?.promise !== promise) return type;
       return { ...type, allocatable: lesson.allocatable, learned: lesson.learned };
     });
+    instanceTypes.set(group.name, types);
   }
-  return { instanceTypes, lessons };
+  return { instanceTypes: Object.fromEntries(instanceTypes), lessons };
 }
 
 function isWaiting({ node, unscheduled }: Pod): boolean {
@@ -123,7 +125,7 @@ function learned(
     lasting[0]?.filter((taint) => lasting.every((other) => other.some((each) => isSame(each, taint)))) ?? [];
   const missingLabels = Object.entries(promisedLabels(type))
     .filter(([key]) => !Object.hasOwn(group.labels, key))
-    .filter(([key, value]) => settled.every(({ labels }) => labels[key] !== value))
+    .filter(([key, value]) => settled.every(({ labels }) => ownValue(labels, key) !== value))
     .map(([key]) => key);
   return { allocatable, learned: { taints, missingLabels } };
 }
@@ -132,7 +134,7 @@ function learned(
 function combined(all: readonly Amounts[], of: (...values: number[]) => number): Amounts {
   const resources = new Set(all.flatMap((amounts) => Object.keys(amounts)));
   return Object.fromEntries(
-    [...resources].map((resource) => [resource, of(...all.map((amounts) => amounts[resource] ?? 0))]),
+    [...resources].map((resource) => [resource, of(...all.map((amounts) => ownValue(amounts, resource) ?? 0))]),
   );
 }
 
@@ -171,6 +173,9 @@ function withoutStatic({ name, allocatable }: Node, pods: readonly Pod[]): Amoun
   );
   const taken = own.reduce<Amounts>((sum, { requests }) => addAmounts(sum, { ...requests, pods: 1 }), {});
   return Object.fromEntries(
-    Object.entries(allocatable).map(([resource, amount]) => [resource, Math.max(0, amount - (taken[resource] ?? 0))]),
+    Object.entries(allocatable).map(([resource, amount]) => [
+      resource,
+      Math.max(0, amount - (ownValue(taken, resource) ?? 0)),
+    ]),
   );
 }

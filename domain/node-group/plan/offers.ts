@@ -1,4 +1,5 @@
 /** What nodes could be had: an instance type of a group, and why not. */
+import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
@@ -55,8 +56,8 @@ export function rosters(state: ClusterState, blocked: Readonly<Record<string, Bl
       // Machines that leave are still paid for.
       const free = Math.max(0, group.maxNodes - all.filter(({ phase }) => phase !== 'Failed').length);
       const busy = simple && awaitsNodes({ desired: Math.max(group.desiredNodes ?? 0, coming.length), ready });
-      const refused = refusal(group, state.at, blocked[group.name], free, busy);
-      const offers = offersOf(group, state.instanceTypes[group.name] ?? [], refused);
+      const refused = refusal(group, state.at, ownValue(blocked, group.name), free, busy);
+      const offers = offersOf(group, ownValue(state.instanceTypes, group.name) ?? [], refused);
       return {
         group,
         current,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../kernel/record.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { PodConstraints } from '../model/pod.ts';
 
@@ -11,7 +12,7 @@ export function opensFor(
 ): boolean {
   const keys = Object.keys(labels);
   if (!exclusive || keys.length === 0) return true;
-  if (keys.some((key) => nodeSelector[key] === labels[key])) return true;
+  if (keys.some((key) => ownValue(nodeSelector, key) === labels[key])) return true;
   return (nodeAffinity ?? []).some(({ matchExpressions = [] }) =>
     matchExpressions.some(({ key }) => keys.includes(key)),
   );

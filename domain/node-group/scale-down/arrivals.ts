@@ -3,6 +3,7 @@
  * for one that fits no hole, a little later all fit without it, and so on. So a node that came for pods stays for an hour, unless the
  * load has fallen since by half of what it came for.
  */
+import { ownValue } from '../../kernel/record.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
@@ -48,7 +49,7 @@ export class ArrivalBook {
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
       if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
       // A machine may be called as something that every object has, such as `constructor`.
-      const known = Object.hasOwn(before, machine.name) ? before[machine.name] : undefined;
+      const known = ownValue(before, machine.name);
       const arrival = known ?? this.#seen(machine, packing);
       if (arrival !== null) this.#arrivals.set(machine.name, arrival);
     }

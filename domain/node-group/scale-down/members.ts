@@ -1,4 +1,5 @@
 /** The nodes of groups that a plan may take away, each with everything that is asked about it. */
+import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState, UtilizationSample } from '../model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../model/node-group.ts';
@@ -58,7 +59,7 @@ export function membersOf(
     if (node === undefined || group === undefined || taken.has(node.name) || isGoing(machine)) continue;
     taken.add(node.name);
     const pods = podsOnNode(byNode.get(node.name) ?? []);
-    const samples = state.utilization[node.name] ?? [];
+    const samples = ownValue(state.utilization, node.name) ?? [];
     const rule = utilizationRule(group.scaleDown);
     const isReady = node.ready.status === 'True';
     members.push({

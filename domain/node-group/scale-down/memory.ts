@@ -1,4 +1,5 @@
 /** What one plan leaves for the next: since when nodes have been as they are, and what they are. The starter keeps it; a restart begins anew. */
+import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Lessons } from '../plan/learned-types.ts';
 import type { Arrivals, Load } from './arrival.ts';
@@ -56,7 +57,7 @@ export class SinceBook {
 
   /** Since when it had been so in the plan before; null where it was not. */
   before(uid: string): EpochMs | null {
-    return Object.hasOwn(this.#before, uid) ? (this.#before[uid] ?? null) : null;
+    return ownValue(this.#before, uid) ?? null;
   }
 
   /** Sorted by uid, so that it does not depend on the order of anything. */

@@ -1,4 +1,5 @@
 /** Which instance type could stand in for a node: a cheaper one, or any where the node must not go before another is ready. */
+import { ownValue } from '../../kernel/record.ts';
 import type { DaemonSet } from '../model/cluster-state.ts';
 import type { InstanceType } from '../model/node-group.ts';
 import { openComing, templateSlot } from '../plan/cluster-packing.ts';
@@ -54,7 +55,7 @@ function openOffers({ room, roster }: GroupCounts): readonly Offer[] {
 }
 
 function typeOfNode({ instanceTypes }: Surroundings, { group, machine }: Member): InstanceType | undefined {
-  return (instanceTypes[group.name] ?? []).find(({ id }) => id === machine.instanceType);
+  return (ownValue(instanceTypes, group.name) ?? []).find(({ id }) => id === machine.instanceType);
 }
 
 /** Whether a node of the offer alone takes the pods, with the old node gone. The packing is as it was afterwards. */

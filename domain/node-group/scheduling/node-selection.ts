@@ -1,4 +1,5 @@
 /** Node selectors, required node affinity and taints, as kube-scheduler 1.35 reads them (component-helpers `nodeaffinity`). */
+import { ownValue } from '../../kernel/record.ts';
 import type {
   Labels,
   NodeSelectorRequirement,
@@ -28,7 +29,7 @@ export function matchesTerms(terms: readonly NodeSelectorTerm[], labels: Labels,
 
 /** A requirement that the API server would refuse matches nothing. */
 function matchesLabel({ key, operator, values = [] }: NodeSelectorRequirement, labels: Labels): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value = ownValue(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

@@ -1,3 +1,4 @@
+import { ownValue } from '../../kernel/record.ts';
 import type { LabelSelector } from '../../kernel/label-selector.ts';
 import type { Labels, Pod, PodAffinityTerm, PodConstraints, TopologySpreadConstraint } from '../model/pod.ts';
 import type { PodClass } from './packed.ts';
@@ -38,12 +39,9 @@ export function selectedKeys(pods: readonly PodConstraints[]): ReadonlySet<strin
 /** The labels with one of the keys, in the order of the keys. */
 export function selectedLabels(labels: Labels, keys: ReadonlySet<string>): Labels {
   if (keys.size === 0) return {};
-  const selected: Record<string, string> = {};
-  for (const key of keys) {
-    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    if (value !== undefined) selected[key] = value;
-  }
-  return selected;
+  return Object.fromEntries(
+    [...keys].filter((key) => Object.hasOwn(labels, key)).map((key) => [key, ownValue(labels, key) ?? '']),
+  );
 }
 
 /** Equal for pods of one class. Lists keep their order: an order that differs only makes one class more. */

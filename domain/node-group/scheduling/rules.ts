@@ -1,4 +1,5 @@
 /** kube-scheduler's filters, each for a class of pods and a node of a packing; the order is the one that costs least. */
+import { ownValue } from '../../kernel/record.ts';
 import type { HostPort } from '../model/pod.ts';
 import type { Misfit } from './misfit.ts';
 import { matchesNode, toleratesCordon, untolerated } from './node-selection.ts';
@@ -45,13 +46,13 @@ function changing(pods: PodClass, slot: Slot): Misfit | null {
 
 function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy }: PodClass, slot: Slot): Misfit | null {
   for (const { constraint, tally, self } of spread) {
-    if (slot.labels[constraint.topologyKey] === undefined) return 'NodeSelector';
+    if (ownValue(slot.labels, constraint.topologyKey) === undefined) return 'NodeSelector';
     const least = tally.domainCount < (constraint.minDomains ?? 1) ? 0 : tally.least;
     if (tally.at(slot) + self - least > constraint.maxSkew) return 'Spread';
   }
   if (affinity !== null) {
     const { tallies, matchesItself } = affinity;
-    if (tallies.some(({ rule }) => slot.labels[rule.topologyKey] === undefined)) return 'PodAffinity';
+    if (tallies.some(({ rule }) => ownValue(slot.labels, rule.topologyKey) === undefined)) return 'PodAffinity';
     const isFirst = matchesItself && tallies.every(({ total }) => total === 0);
     if (!isFirst && tallies.some((tally) => tally.at(slot) === 0)) return 'PodAffinity';
   }
@@ -83,7 +84,7 @@ export function overLimit({ volumes }: PodClass, { attached, attachedByDriver, a
     more.set(driver, ofDriver.add(unique));
   }
   for (const [driver, { size }] of more) {
-    const limit = attachLimits?.[driver];
+    const limit = attachLimits === null ? undefined : ownValue(attachLimits, driver);
     if (limit !== undefined && (attachedByDriver.get(driver) ?? 0) + size > limit) return driver;
   }
   return null;

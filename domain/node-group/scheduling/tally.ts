@@ -1,3 +1,4 @@
+import { ownValue } from '../../kernel/record.ts';
 import type { PodTally, Slot, TallyRule } from './packed.ts';
 
 interface Domain {
@@ -33,7 +34,7 @@ export class Tally implements PodTally {
 
   /** How many pods are in the domain of the node. */
   at(slot: Slot): number {
-    const value = slot.labels[this.rule.topologyKey];
+    const value = ownValue(slot.labels, this.rule.topologyKey);
     return value === undefined ? 0 : (this.#domains.get(value)?.pods ?? 0);
   }
 
@@ -87,7 +88,7 @@ export class Tally implements PodTally {
   }
 
   #domainOf(slot: Slot): Domain | null {
-    const value = slot.labels[this.rule.topologyKey];
+    const value = ownValue(slot.labels, this.rule.topologyKey);
     if (value === undefined || !this.#accepts(slot)) return null;
     let domain = this.#domains.get(value);
     if (domain === undefined) {

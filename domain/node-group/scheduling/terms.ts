@@ -1,4 +1,5 @@
 /** The selectors of (anti-)affinity and spread as kube-scheduler resolves them for one pod. */
+import { ownValue } from '../../kernel/record.ts';
 import { isEmptySelector, type LabelSelector, matchesSelector } from '../../kernel/label-selector.ts';
 import type { Labels, PodAffinityTerm, TopologySpreadConstraint } from '../model/pod.ts';
 import type { PodClass } from './packed.ts';
@@ -44,7 +45,7 @@ function withLabelKeys(term: PodAffinityTerm, labels: Labels): LabelSelector | n
 }
 
 function requirement(key: string, operator: 'In' | 'NotIn', labels: Labels): readonly Requirement[] {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value = ownValue(labels, key);
   return value === undefined ? [] : [{ key, operator, values: [value] }];
 }
 

@@ -1,4 +1,5 @@
 /** `headroom node-groups explain`: what a plan of this moment says of one pod or one node. It only reads. */
+import { ownValue } from '../../../domain/kernel/record.ts';
 import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
 import { drainStatus, type NodeDrainStatus } from '../../../workflows/node-group/drain-messages.ts';
@@ -71,7 +72,7 @@ async function explainNode(loaded: LoadedConfig, local: LocalPlan, name: string,
   }
   const answer = nodeAnswer(local, node);
   const drain = await drainOf(loaded, answer, output);
-  const [cpu, memory] = local.usage?.[name] ?? [];
+  const [cpu, memory] = ownValue(local.usage ?? {}, name) ?? [];
   const uses = cpu === undefined || memory === undefined ? null : { cpu: Math.round(cpu), memory: Math.round(memory) };
   return {
     json: { node: { ...answer, uses, drain } },

@@ -1,4 +1,5 @@
 /** `headroom node-groups list`: every NodeGroup of the cluster, with what its status says. */
+import { ownValue } from '../../../domain/kernel/record.ts';
 import { sentence } from '../../../domain/kernel/sentence.ts';
 import { readNodeGroup } from '../../../domain/node-group/api/read-node-group.ts';
 import type { Mode } from '../../../domain/node-group/model/node-group.ts';
@@ -45,8 +46,9 @@ export function rowOf(object: GroupObject, mode: Mode): NodeGroupRow {
   const [spec, status] = [fieldsOf(object.spec), fieldsOf(object.status)];
   const said = listOf(status['conditions']).flatMap((condition) => {
     const type = textOf(condition['type']);
-    if (WRONG[type] === undefined || condition['status'] !== WRONG[type]) return [];
-    const message = textOf(condition['message']) || `${type} is ${WRONG[type]}`;
+    const wrong = ownValue(WRONG, type);
+    if (wrong === undefined || condition['status'] !== wrong) return [];
+    const message = textOf(condition['message']) || `${type} is ${wrong}`;
     return [{ type, reason: textOf(condition['reason']), message }];
   });
   // Nobody may have written yet what is wrong with the spec.

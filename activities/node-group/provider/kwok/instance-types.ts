@@ -1,4 +1,5 @@
 /** The instance types of kwok's nodes: a ConfigMap, as Karpenter's kwok provider has a file of them. */
+import { ownValue } from '../../../../domain/kernel/record.ts';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isQuantity } from '../../../../domain/kernel/quantity.ts';
@@ -41,7 +42,10 @@ export function readInstanceTypes(text: string): readonly InstanceType[] {
       id,
       capacity: whole,
       allocatable: Object.fromEntries(
-        Object.entries(whole).map(([resource, amount]) => [resource, Math.max(0, amount - (kept[resource] ?? 0))]),
+        Object.entries(whole).map(([resource, amount]) => [
+          resource,
+          Math.max(0, amount - (ownValue(kept, resource) ?? 0)),
+        ]),
       ),
       labels: {
         'kubernetes.io/arch': 'amd64',
