@@ -2,6 +2,7 @@ import { pauseReason, pauseSentence, type PauseInForce } from '../../kernel/paus
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { Removal } from '../model/plan.ts';
+import { needsApproval } from '../rules/approval.ts';
 import type { NodeGroupMemory } from './memory.ts';
 import { freshMemory, removalKey } from './memory.ts';
 import type { NodeGroupObservation, SeenGroup } from './observation.ts';
@@ -151,13 +152,6 @@ function admitted(
     drains,
     awaiting,
   };
-}
-
-/** A person who asked for it, or who deletes the group, has approved it. */
-function needsApproval({ approval, isDeleting }: SeenGroup, { reason, replacement }: Removal): boolean {
-  if (isDeleting || reason === 'Requested') return false;
-  if (approval === 'scale-down') return true;
-  return approval === 'replacement' && (replacement !== null || reason === 'NotReady' || reason === 'Consolidation');
 }
 
 /** Without what time has ended, and approvals of what is not proposed any more. */

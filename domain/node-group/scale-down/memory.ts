@@ -18,6 +18,8 @@ export interface PlanMemory {
   readonly unready: Since;
   /** Since when a cheaper instance type would have taken the pods of the node. */
   readonly cheaper: Since;
+  /** Since when plans have had the node go, and it has not begun. */
+  readonly planned: Since;
   /** What nodes have turned out to be. */
   readonly lessons: Lessons;
   /** What the load was when nodes came. */
@@ -30,6 +32,7 @@ export const freshPlanMemory: PlanMemory = {
   unneeded: {},
   unready: {},
   cheaper: {},
+  planned: {},
   lessons: {},
   arrivals: {},
 };

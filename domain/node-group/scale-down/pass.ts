@@ -1,6 +1,7 @@
 /** What is the same for all nodes that a plan looks at, and what changes as some of them go. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Keep, KeptNode, Removal } from '../model/plan.ts';
+import { needsApproval } from '../rules/approval.ts';
 import type { ArrivalBook } from './arrivals.ts';
 import { countRemoval, type GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
@@ -18,6 +19,10 @@ export interface Pass extends Surroundings {
   readonly arrivals: ArrivalBook;
   /** Why nothing of the whole cluster goes by itself now; null where nothing stands in the way. */
   readonly halt: string | null;
+  /** Groups that are paused, by name. */
+  readonly paused: ReadonlySet<string>;
+  /** Since when plans have had the node go, and it has not begun. */
+  readonly planned: SinceBook;
   /** The nodes whose pods move at the moment, by `turnOf`. */
   readonly moving: Map<string, string>;
   readonly removals: Removal[];
@@ -28,13 +33,25 @@ export interface Pass extends Surroundings {
 export const CLUSTER_TURN = 'the cluster';
 const OBSERVED_TURN = 'groups that observe';
 
+/** A group begins with what a plan says within seconds; one that has not for so long, in milliseconds, cannot, whatever the reason. */
+const TURN_MS = 300_000;
+
+/** What a node goes for, and the instance type that must be ready before the first eviction. */
+type Going = Pick<Removal, 'reason'> & { readonly replacement: string | null };
+
 /**
- * Nodes with pods go one after the other in the whole cluster. What waits for a person's approval, or is only observed, has turns of
- * its own, so that it does not hold up what could go.
+ * Nodes with pods go one after the other in the whole cluster. What waits for a person's approval or the end of a pause, or is only
+ * observed, has turns of its own, so that it does not hold up what could go.
  */
-function turnOf({ group }: Member): string {
+function turnOf({ paused }: Pass, { group }: Member, going: Going): string {
   if (group.mode === 'observe') return OBSERVED_TURN;
-  return group.approval === 'none' ? CLUSTER_TURN : `approvals of ${group.name}`;
+  if (paused.has(group.name)) return `the pause of ${group.name}`;
+  return needsApproval(group, going) ? `approvals of ${group.name}` : CLUSTER_TURN;
+}
+
+/** Whether the node's group writes anything now. */
+export function canAct({ paused }: Pick<Pass, 'paused'>, { group }: Member): boolean {
+  return group.mode === 'act' && !paused.has(group.name);
 }
 
 export function countsOf({ groups }: Pass, { group }: Pick<Member, 'group'>): GroupCounts {
@@ -50,27 +67,29 @@ export function keptBySight(pass: Pass, { group }: Member): Keep | null {
 }
 
 /** Why the node waits for another one whose pods move; null where it does not. */
-export function keptByTurn({ moving }: Pass, member: Member): Keep | null {
+export function keptByTurn(pass: Pass, member: Member, going: Going): Keep | null {
   if (member.podCount === 0) return null;
-  const other = moving.get(turnOf(member)) ?? (member.group.mode === 'observe' ? undefined : moving.get(CLUSTER_TURN));
+  const { moving } = pass;
+  const other =
+    moving.get(turnOf(pass, member, going)) ?? (canAct(pass, member) ? moving.get(CLUSTER_TURN) : undefined);
   if (other === undefined) return null;
   const detail = `nodes with pods go one at a time in the whole cluster, and ${other} goes first`;
   return { reason: 'NodeBudget', detail, until: null };
 }
 
-/** The node goes. `replacement` is the instance type that must be ready before the first eviction. */
-export function remove(
-  pass: Pass,
-  member: Member,
-  { reason, detail }: Pick<Removal, 'reason' | 'detail'>,
-  replacement: string | null = null,
-): void {
+/** The node goes. */
+export function remove(pass: Pass, member: Member, going: Going & Pick<Removal, 'detail'>): void {
+  const { reason, detail, replacement } = going;
   const { group, node, machine, podCount, pods } = member;
   const counts = countsOf(pass, member);
   countRemoval(counts, member);
   if (replacement !== null) counts.room -= 1;
-  const turn = turnOf(member);
-  if (podCount > 0 && !pass.moving.has(turn)) pass.moving.set(turn, node.name);
+  const turn = turnOf(pass, member, going);
+  const isOverdue = pass.planned.note(node.uid) + TURN_MS <= pass.at;
+  if (podCount > 0 && !isOverdue && !pass.moving.has(turn)) pass.moving.set(turn, node.name);
+  const inPause = pass.paused.has(group.name)
+    ? `; ${group.name} is paused, and gives nothing back until it is resumed`
+    : '';
   pass.removals.push({
     group: group.name,
     node: node.name,
@@ -79,7 +98,7 @@ export function remove(
     reason,
     podCount,
     replacement: replacement === null ? null : { instanceType: replacement },
-    detail: `${detail}${pass.safety.inStages(pods.evicted)}`,
+    detail: `${detail}${pass.safety.inStages(pods.evicted)}${inPause}`,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Which nodes are given back, in which order, and why the others stay. */
+import { ownValue } from '../../kernel/record.ts';
 import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
@@ -19,7 +20,7 @@ import { countGroups, keptByBudget } from './group-counts.ts';
 import { type Member, membersOf, podsByNode } from './members.ts';
 import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
-import { CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
+import { canAct, CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
 import { PodSafety, podsOnNode } from './pod-safety.ts';
 import { standIn } from './replacement.ts';
 import { clusterHalt, sightOf } from './sight.ts';
@@ -51,8 +52,8 @@ export interface RemovalOptions {
 }
 
 /**
- * The removals of one plan in the order in which they are to go. Nodes of groups that act come before those of groups that only
- * observe, which do not hold up anything.
+ * The removals of one plan in the order in which they are to go. Nodes of groups that act come before those of groups that are
+ * paused or only observe, which do not hold up anything.
  */
 export function planRemovals(
   state: ClusterState,
@@ -66,6 +67,7 @@ export function planRemovals(
   const unready = new SinceBook(memory.unready, at);
   const unneeded = new SinceBook(memory.unneeded, at);
   const cheaper = new SinceBook(memory.cheaper, at);
+  const planned = new SinceBook(memory.planned, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
   const packing = clusterPacking(state);
@@ -84,6 +86,8 @@ export function planRemovals(
     unneeded,
     cheaper,
     arrivals,
+    paused: new Set(Object.keys(blocked).filter((group) => ownValue(blocked, group)?.reason === 'Paused')),
+    planned,
     halt: haltOf(state),
     moving: new Map(moving === undefined ? [] : [[CLUSTER_TURN, moving]]),
     removals: [],
@@ -91,9 +95,9 @@ export function planRemovals(
   };
   const wanted = new Map(requested.map(({ node, by }) => [node, by]));
   const rests = new Rests(resting, at);
-  for (const mode of ['act', 'observe'] as const) {
+  for (const isActing of [true, false]) {
     const own = inRemovalOrder(
-      members.filter(({ group }) => group.mode === mode),
+      members.filter((member) => canAct(pass, member) === isActing),
       order,
     );
     const forced = new Set(own.filter((member) => takeForced(pass, member, wanted, rests)));
@@ -110,6 +114,7 @@ export function planRemovals(
       unneeded: unneeded.result(),
       unready: unready.result(),
       cheaper: cheaper.result(),
+      planned: planned.result(),
       arrivals: arrivals.result(),
     },
   };
@@ -127,7 +132,8 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const counts = countsOf(pass, member);
   if (group.isDeleting) {
     vacate(pass.packing, member);
-    remove(pass, member, { reason: 'Requested', detail: `the NodeGroup ${group.name} is being deleted` });
+    const detail = `the NodeGroup ${group.name} is being deleted`;
+    remove(pass, member, { reason: 'Requested', detail, replacement: null });
     return true;
   }
   const by = wanted.get(node.name);
@@ -201,7 +207,7 @@ function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'det
   }
   vacate(pass.packing, member);
   counts.left -= Number(member.isReady && member.isSettled);
-  remove(pass, member, why, type);
+  remove(pass, member, { ...why, replacement: type });
 }
 
 /** The node is gone for everything that is asked from now on, and its pods are elsewhere as far as they find a place. */
@@ -238,7 +244,7 @@ function decideFor(pass: Pass, member: Member, rests: Rests): void {
     keepNode(pass, member, rejected);
     return;
   }
-  const keep = keptByBudget(counts, answer.reason, member, pass.at) ?? keptByTurn(pass, member);
-  if (keep === null) remove(pass, member, answer, answer.replacement);
+  const keep = keptByBudget(counts, answer.reason, member, pass.at) ?? keptByTurn(pass, member, answer);
+  if (keep === null) remove(pass, member, answer);
   else keepNode(pass, member, keep);
 }

@@ -138,7 +138,7 @@ function stateIn(of: Cluster) {
 function planned(text: string): string {
   const of = JSON.parse(text) as Cluster;
   const state = stateIn(of);
-  const { plan } = planCluster(state, { blocked: of.blocked as never, memory: freshPlanMemory, requested: [] });
+  const { plan } = planCluster(state, { blocked: of.blocked, memory: freshPlanMemory, requested: [] });
   return JSON.stringify(plan);
 }
 

@@ -40,8 +40,8 @@ function running(name: string, node: string, cpu: number, over: Partial<Pod> = {
 }
 
 /** A sample a minute of the last ten. */
-function used(percent: number): ClusterState['utilization'][string] {
-  return Array.from({ length: 10 }, (_, index) => ({ at: NOW - (9 - index) * MINUTE, cpu: percent, memory: percent }));
+function used(percent: number, at = NOW): ClusterState['utilization'][string] {
+  return Array.from({ length: 10 }, (_, index) => ({ at: at - (9 - index) * MINUTE, cpu: percent, memory: percent }));
 }
 
 /** Everything has been as it is for long enough. */
@@ -142,6 +142,56 @@ describe('nodes that nobody needs go', () => {
       lingering: ['b'],
     };
     expect(removals(one)).toEqual([]);
+  });
+
+  it('and a group that is paused takes nobody the turn, nor the room: its nodes are named behind those that go', () => {
+    // Pods of one core: there is room for those of one node elsewhere, and not for those of two.
+    const both = together(
+      fleet({ nodes: { a: [1, 1] } }),
+      fleet({ nodes: { c: [1, 1], d: [1, 1] }, name: 'api', group: { mode: 'act' } }),
+    );
+    const older = withMachine(both, 'a', { createdAt: NOW - 2 * HOUR });
+    expect(removals(older)).toEqual(['a Underutilized']);
+    const blocked = { web: { reason: 'Paused' as const, detail: 'it is paused', until: null } };
+    expect(removals(older, { blocked })).toEqual(['c Underutilized']);
+    expect(kept(older, { blocked })).toMatchObject({ a: 'PodsFitNowhere' });
+    const roomy = { ...older, nodes: [...older.nodes, nodeOf('e', { cpu: '8', memory: '32Gi', pods: '110' })] };
+    const { plan: more } = plan(roomy, { blocked });
+    expect(more.removals.map(({ node, detail }) => [node, detail])).toEqual([
+      ['c', 'it uses little, and its 2 pods could be on other nodes since 2025-12-31T23:50:00Z'],
+      [
+        'a',
+        'it uses little, and its 2 pods could be on other nodes since 2025-12-31T23:50:00Z; web is paused, and gives nothing back until it is resumed',
+      ],
+    ]);
+  });
+
+  it('and where a person is asked for replacements only, what goes without one takes the turn', () => {
+    const both = together(
+      fleet({ nodes: { a: [1], b: [1] }, group: { approval: 'replacement' } }),
+      fleet({ nodes: { c: [1], d: [1] }, name: 'api' }),
+    );
+    expect(removals(both)).toHaveLength(1);
+  });
+
+  it('and one that has had its turn for five minutes and does not begin lets the next one go', () => {
+    const both = together(fleet({ nodes: { a: [1], b: [1] } }), fleet({ nodes: { c: [1], d: [1] }, name: 'api' }));
+    const first = plan(both);
+    const go = (at: number, memory: PlanMemory) => {
+      const since = memoryOf(both);
+      const later = {
+        ...both,
+        at,
+        utilization: Object.fromEntries(both.nodes.map(({ name }) => [name, used(10, at)])),
+      };
+      return plan(later, { memory: { ...memory, unneeded: since.unneeded } });
+    };
+    const soon = go(NOW + 4 * MINUTE, first.memory);
+    expect(soon.plan.removals.map(({ node }) => node)).toEqual(['a']);
+    const late = go(NOW + 5 * MINUTE, soon.memory);
+    expect(late.plan.removals).toHaveLength(2);
+    // The next one has a turn of its own, in which no third goes.
+    expect(late.plan.removals[0]).toMatchObject({ node: 'a' });
   });
 
   it('in the order of their age', () => {
