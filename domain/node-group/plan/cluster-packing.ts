@@ -67,7 +67,9 @@ export function openComing(
   for (const { uid, namespace, labels, template } of daemonSets) {
     if (present.has(uid)) continue;
     const pods = packing.classOf({ ...template, namespace, labels, deletesAt: null });
-    if (packing.misfit(pods, slot) === null) packing.place(pods, slot);
+    const misfit = packing.misfit(pods, slot);
+    // What may come takes its room.
+    if (misfit === null || misfit === 'NamespaceUnknown') packing.place(pods, slot);
   }
   return slot;
 }

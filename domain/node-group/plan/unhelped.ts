@@ -70,6 +70,7 @@ function reasonOf(by: Misfit): UnhelpedReason {
     case 'PodAffinity':
     case 'PodAntiAffinity':
     case 'ExistingAntiAffinity':
+    case 'NamespaceUnknown':
       return 'PodAffinity';
     case 'VolumeElsewhere':
       return 'VolumeElsewhere';

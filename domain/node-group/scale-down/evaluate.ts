@@ -27,6 +27,7 @@ const AFFINITY: readonly Misfit[] = [
   'PodAffinity',
   'PodAntiAffinity',
   'ExistingAntiAffinity',
+  'NamespaceUnknown',
   'NodeSelector',
   'Spread',
 ];

@@ -1,5 +1,5 @@
 import { matchesSelector } from '../../kernel/label-selector.ts';
-import type { Labels, PodConstraints } from '../model/pod.ts';
+import type { Labels, PodAffinityTerm, PodConstraints } from '../model/pod.ts';
 import { matchesNode, untolerated } from './node-selection.ts';
 import type { PodClass, SpreadRule } from './packed.ts';
 import { classKey, type Placeable, selectedLabels } from './pod-class.ts';
@@ -13,6 +13,12 @@ import type { VolumeBook } from './volumes.ts';
 interface Holders {
   readonly term: ResolvedTerm;
   readonly tally: Tally;
+}
+
+interface Asking {
+  readonly by: PodClass;
+  readonly term: ResolvedTerm;
+  readonly isAnti: boolean;
 }
 
 interface Surroundings {
@@ -34,6 +40,8 @@ export class ClassBook {
   readonly #byKey = new Map<string, Tally>();
   readonly #holders = new Map<string, Holders>();
   readonly #resources = new Map<string, number>();
+  /** The terms that select namespaces, with whose they are. */
+  readonly #terms: Asking[] = [];
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -75,11 +83,13 @@ export class ClassBook {
       antiAffinity: [],
       keptAwayBy: [],
       countedBy: [],
+      unclear: null,
       byShape: [],
     };
     this.#classes.set(key, made);
     for (const tally of this.tallies) if (tally.rule.counts(made)) made.countedBy.push(tally);
     for (const { term, tally } of this.#holders.values()) if (term.matches(made)) made.keptAwayBy.push(tally);
+    for (const asking of this.#terms) noteUnclear(asking, made);
     this.#addRules(made);
     return made;
   }
@@ -115,6 +125,16 @@ export class ClassBook {
       }),
     );
     for (const term of podAntiAffinity.map(resolve)) this.#hold(term);
+    for (const [terms, isAnti] of [
+      [podAffinity, false],
+      [podAntiAffinity, true],
+    ] as const) {
+      for (const term of terms.filter(selectsNamespaces).map(resolve)) {
+        const asking = { by: made, term, isAnti };
+        this.#terms.push(asking);
+        for (const pods of this.#classes.values()) noteUnclear(asking, pods);
+      }
+    }
   }
 
   /** Pods with this term keep away whatever it matches, now and later. */
@@ -164,6 +184,17 @@ export class ClassBook {
     this.#surroundings.countPlaced(tally);
     return tally;
   }
+}
+
+function selectsNamespaces({ namespaceSelector }: PodAffinityTerm): boolean {
+  return namespaceSelector !== undefined && namespaceSelector !== null;
+}
+
+/** Anti-affinity keeps both apart, so both are unclear; affinity asks for the other pods only. */
+function noteUnclear({ by, term, isAnti }: Asking, pods: PodClass): void {
+  if (!term.isUnclear(pods)) return;
+  by.unclear ??= pods.namespace;
+  if (isAnti) pods.unclear ??= pods.namespace;
 }
 
 /** Without what a whole pod has besides: classes live as long as a plan is made. */

@@ -42,7 +42,10 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
   }
 }
 
-function topologyDetail(by: Misfit, { spread, affinity, antiAffinity }: PodClass, slot: Slot): string {
+function topologyDetail(by: Misfit, { spread, affinity, antiAffinity, unclear }: PodClass, slot: Slot): string {
+  if (by === 'NamespaceUnknown') {
+    return `a namespaceSelector asks for the labels of the namespace ${unclear ?? ''}, which are not known`;
+  }
   if (by === 'Spread') {
     const keys = spread.map(({ constraint }) => constraint.topologyKey);
     return `it would be spread unevenly over ${[...new Set(keys)].join(' and ')}`;

@@ -14,7 +14,9 @@ export type Misfit =
   | 'Spread'
   | 'PodAffinity'
   | 'PodAntiAffinity'
-  | 'ExistingAntiAffinity';
+  | 'ExistingAntiAffinity'
+  /** The labels of a namespace decide it, and are not known: it counts as fitting nowhere, so no node comes for it and none goes. */
+  | 'NamespaceUnknown';
 
 /** Whether a pod fits a node; where it does not, which rule says so and a few words with the name of what is in the way. */
 export type FitResult =

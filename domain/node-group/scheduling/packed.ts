@@ -67,6 +67,8 @@ export interface PodClass {
   /** Pods whose anti-affinity keeps it away. */
   readonly keptAwayBy: PodTally[];
   readonly countedBy: PodTally[];
+  /** A namespace whose labels decide what its rules, or those of others, mean for it, and are not known; null where there is none. */
+  unclear: string | null;
   /** By the shape of the node: null where nothing in its labels and taints is in the way. */
   readonly byShape: (Misfit | null | undefined)[];
 }

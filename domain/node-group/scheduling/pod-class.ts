@@ -11,8 +11,10 @@ export interface Placeable extends PodConstraints {
 }
 
 /** Whether what fits is a matter of the node and its free resources alone. */
-export function isSimple({ spread, affinity, antiAffinity, keptAwayBy }: PodClass): boolean {
-  return spread.length === 0 && affinity === null && antiAffinity.length === 0 && keptAwayBy.length === 0;
+export function isSimple({ spread, affinity, antiAffinity, keptAwayBy, unclear }: PodClass): boolean {
+  return (
+    unclear === null && spread.length === 0 && affinity === null && antiAffinity.length === 0 && keptAwayBy.length === 0
+  );
 }
 
 function keysOfSelector(selector: LabelSelector | null | undefined): readonly string[] {

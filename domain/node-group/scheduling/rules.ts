@@ -44,7 +44,8 @@ function changing(pods: PodClass, slot: Slot): Misfit | null {
   return topologyMisfit(pods, slot);
 }
 
-function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy }: PodClass, slot: Slot): Misfit | null {
+function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy, unclear }: PodClass, slot: Slot): Misfit | null {
+  if (unclear !== null) return 'NamespaceUnknown';
   for (const { constraint, tally, self } of spread) {
     if (ownValue(slot.labels, constraint.topologyKey) === undefined) return 'NodeSelector';
     const least = tally.domainCount < (constraint.minDomains ?? 1) ? 0 : tally.least;

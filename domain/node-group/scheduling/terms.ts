@@ -11,6 +11,8 @@ type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 export interface ResolvedTerm {
   readonly topologyKey: string;
   readonly matches: (pods: Pick<PodClass, 'namespace' | 'labels'>) => boolean;
+  /** Whether the labels of the pods' namespace decide it, and are not known; then `matches` says no. */
+  readonly isUnclear: (pods: Pick<PodClass, 'namespace' | 'labels'>) => boolean;
   /** Equal for terms that mean the same. */
   readonly key: string;
 }
@@ -24,12 +26,18 @@ export function resolveTerm(term: PodAffinityTerm, namespace: string, labels: La
   const selector = withLabelKeys(term, labels);
   const ofItsOwn = namespaces.length === 0 && (namespaceSelector === undefined || namespaceSelector === null);
   const named = ofItsOwn ? [namespace] : namespaces;
+  // An empty selector takes every namespace, whatever its labels are.
+  const asksLabels = namespaceSelector !== null && !isEmptySelector(namespaceSelector);
+  const isIn = (name: string): boolean | null => {
+    if (named.includes(name)) return true;
+    const known = ownValue(all, name);
+    return known === undefined && asksLabels ? null : matchesSelector(namespaceSelector, known ?? {});
+  };
   return {
     topologyKey,
     key: JSON.stringify([topologyKey, selector, named, namespaceSelector ?? null]),
-    matches: (pods) =>
-      (named.includes(pods.namespace) || matchesSelector(namespaceSelector, all[pods.namespace] ?? {})) &&
-      matchesSelector(selector, pods.labels),
+    matches: (pods) => isIn(pods.namespace) === true && matchesSelector(selector, pods.labels),
+    isUnclear: (pods) => isIn(pods.namespace) === null && matchesSelector(selector, pods.labels),
   };
 }
 

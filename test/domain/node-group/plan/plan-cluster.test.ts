@@ -194,6 +194,27 @@ describe('nodes that nobody needs go', () => {
     expect(late.plan.removals[0]).toMatchObject({ node: 'a' });
   });
 
+  it('and none comes or goes for a pod whose place depends on the labels of a namespace that are not known', () => {
+    const away = {
+      topologyKey: 'kubernetes.io/hostname',
+      labelSelector: { matchLabels: { app: 'x' } },
+      namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' as const }] },
+    };
+    const state = fleet({ nodes: { a: [1], b: [] } });
+    const other = { ...running('other', 'b', 1), namespace: 'fresh', labels: { app: 'x' } };
+    const shy = { ...running('shy', 'a', 1), podAntiAffinity: [away] };
+    const asking = { ...podOf('asking', { cpu: '1' }), podAntiAffinity: [away] };
+    const unknown = { ...state, nodes: [...state.nodes, nodeOf('c')], pods: [shy, other] };
+    expect(kept(unknown)).toEqual({ a: 'Affinity', b: 'Affinity' });
+    const { newNodes, unhelped } = plan({ ...unknown, pods: [...unknown.pods, asking] }).plan;
+    expect(newNodes).toEqual([]);
+    expect(unhelped).toMatchObject([
+      { reason: 'PodAffinity', detail: expect.stringContaining('labels of the namespace fresh, which are not known') },
+    ]);
+    const known = { ...unknown, namespaces: { default: {}, fresh: { team: 'x' } } };
+    expect(removals(known)).toEqual(['a Underutilized']);
+  });
+
   it('in the order of their age', () => {
     const state = withMachine(fleet({ nodes: { a: [1], b: [1], c: [1] } }), 'b', { createdAt: NOW - 2 * HOUR });
     expect(removals(state)).toEqual(['b Underutilized']);

@@ -135,6 +135,29 @@ describe('a pod fits a node as kube-scheduler has it', () => {
     expect(where(podOf('p', small, {}, app('y') as Record<string, unknown>), { pods: shy })).toBe('a1 b1');
   });
 
+  it('nowhere while the labels of a namespace that a selector asks about are not known, in any direction', () => {
+    const selector = (key: string) => ({
+      namespaceSelector: { matchExpressions: [{ key, operator: 'DoesNotExist' }] },
+    });
+    const pods = [boundTo('b1', podOf('q', small, {}, { ...app('x'), namespace: 'fresh' }))];
+    for (const kind of ['podAffinity', 'podAntiAffinity'] as const) {
+      const asking = podOf('p', small, affinity(kind, term(ZONE, 'x', selector('team'))) as Record<string, unknown>);
+      expect(where(asking, { pods })).toBe('NamespaceUnknown');
+      expect(
+        where(podOf('p', small, affinity(kind, term(ZONE, 'y', selector('team'))) as Record<string, unknown>), {
+          pods,
+        }),
+      ).not.toBe('NamespaceUnknown');
+    }
+    const away = affinity('podAntiAffinity', term(ZONE, 'x', selector('team'))) as Record<string, unknown>;
+    const holders = [boundTo('b1', podOf('q', small, away))];
+    const kept = podOf('p', small, {}, { ...app('x'), namespace: 'fresh' });
+    expect(where(kept, { pods: holders })).toBe('NamespaceUnknown');
+    const namespaces = { default: {}, fresh: { team: 'a' } };
+    expect(where(kept, { pods: holders, namespaces })).toBe('a1 b1');
+    expect(where(kept, { pods: holders, namespaces: { default: {}, fresh: {} } })).toBe('a1');
+  });
+
   it('by spread: skew, the least of all domains, and how many domains there must be', () => {
     const x = app('x') as Record<string, unknown>;
     const pods = [boundTo('a1', podOf('q', small, {}, x))];
