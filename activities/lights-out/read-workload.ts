@@ -199,8 +199,7 @@ function replicasOf(
 /** By the template: what the pods of one that sleeps would request. */
 function requestsOf(spec: { readonly template?: unknown } | undefined): Pick<Workload, 'requests'> {
   const template = spec?.template;
-  const pod = isRecord(template) ? template['spec'] : undefined;
-  const { cpu, memory } = isRecord(pod) ? podRequests(pod) : {};
+  const { cpu, memory } = isRecord(template) ? podRequests(template) : {};
   const requests = { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
   return Object.keys(requests).length === 0 ? {} : { requests };
 }

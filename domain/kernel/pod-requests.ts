@@ -1,43 +1,66 @@
-/** What a pod requests, by the arithmetic of kube-scheduler (`PodRequests` in component-helpers). */
+/** What a pod requests, by the arithmetic of kube-scheduler 1.35 (`PodRequests` in component-helpers). */
+import { type Amounts, quantitiesOf, readAmounts } from './amounts.ts';
+import { addInt64, type Int64Quantity, maxInt64 } from './int64-quantity.ts';
 import { isRecord } from './record.ts';
-import { type Amounts, addAmounts, amountsOf, maxAmounts } from './amounts.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+type Quantities = ReadonlyMap<string, Int64Quantity>;
 
 /** Resources that a pod can request as a whole, besides huge pages. */
 const POD_LEVEL = new Set(['cpu', 'memory']);
+const NOTHING: Quantities = new Map();
 
 /**
  * Containers and sidecars together, or an init container with the sidecars that were started before it, whichever is more;
- * then what the pod requests as a whole, and its overhead.
+ * then what the pod requests as a whole, and its overhead. Quantities are added as they are written, and rounded once at the end.
  *
- * @param spec of the pod.
+ * @param pod or a template.
  */
-export function podRequests(spec: Fields): Amounts {
-  let sidecars: Amounts = {};
-  let init: Amounts = {};
-  for (const container of listOf(spec['initContainers'])) {
-    const requests = requestsOf(container);
+export function podRequests({ spec }: { readonly spec?: unknown }): Amounts {
+  const pod = isRecord(spec) ? spec : {};
+  let sidecars = NOTHING;
+  let init = NOTHING;
+  let containers = NOTHING;
+  for (const container of listOf(pod['containers'])) containers = added(containers, requestsOf(container));
+  for (const container of listOf(pod['initContainers'])) {
     if (container['restartPolicy'] === 'Always') {
-      sidecars = addAmounts(sidecars, requests);
-      init = maxAmounts(init, sidecars);
-    } else init = maxAmounts(init, addAmounts(sidecars, requests));
+      const requests = requestsOf(container);
+      containers = added(containers, requests);
+      sidecars = added(sidecars, requests);
+      init = larger(init, sidecars);
+    } else init = larger(init, added(requestsOf(container), sidecars));
   }
-  const containers = listOf(spec['containers']).map(requestsOf).reduce(addAmounts, sidecars);
-  const together = maxAmounts(containers, init);
-  const whole = Object.entries(listedIn(spec, 'requests')).filter(
+  const whole = [...listedIn(pod, 'requests')].filter(
     ([resource]) => POD_LEVEL.has(resource) || resource.startsWith('hugepages-'),
   );
-  return addAmounts({ ...together, ...Object.fromEntries(whole) }, amountsOf(spec['overhead']));
+  const together = new Map([...larger(containers, init), ...whole]);
+  return readAmounts(added(together, quantitiesOf(pod['overhead'])));
 }
 
 /** A limit without a request is one. The API server stores a pod so, but neither the template of a workload nor of a DaemonSet. */
-function requestsOf(container: Fields): Amounts {
-  return { ...listedIn(container, 'limits'), ...listedIn(container, 'requests') };
+function requestsOf(container: Fields): Quantities {
+  return new Map([...listedIn(container, 'limits'), ...listedIn(container, 'requests')]);
 }
 
-function listedIn({ resources }: Fields, list: 'requests' | 'limits'): Amounts {
-  return isRecord(resources) ? amountsOf(resources[list]) : {};
+function listedIn({ resources }: Fields, list: 'requests' | 'limits'): Quantities {
+  return isRecord(resources) ? quantitiesOf(resources[list]) : NOTHING;
+}
+
+function added(a: Quantities, b: Quantities): Quantities {
+  return merged(a, b, addInt64);
+}
+
+function larger(a: Quantities, b: Quantities): Quantities {
+  return merged(a, b, maxInt64);
+}
+
+function merged(a: Quantities, b: Quantities, pick: (x: Int64Quantity, y: Int64Quantity) => Int64Quantity): Quantities {
+  const sum = new Map(a);
+  for (const [resource, quantity] of b) {
+    const before = sum.get(resource);
+    sum.set(resource, before === undefined ? quantity : pick(before, quantity));
+  }
+  return sum;
 }
 
 export function listOf(value: unknown): readonly Fields[] {

@@ -65,11 +65,11 @@ function scaleOf(suffix: string): Scale | undefined {
   if (binary > 0) {
     return { base: 2, exponent: binary * 10, format: 'BinarySI' };
   }
-  const exponent = EXPONENT_SUFFIX.exec(suffix)?.[1];
-  if (exponent !== undefined && Math.abs(Number(exponent)) <= MAX_EXPONENT) {
-    return { base: 10, exponent: Number(exponent), format: 'DecimalExponent' };
-  }
-  return undefined;
+  const written = EXPONENT_SUFFIX.exec(suffix)?.[1];
+  // Kubernetes reads an int64 and keeps its lower half: 1e4294967296 is 1.
+  const exponent = written === undefined ? null : BigInt(written.replace('+', ''));
+  if (exponent === null || BigInt.asIntN(64, exponent) !== exponent) return undefined;
+  return { base: 10, exponent: Number(BigInt.asIntN(32, exponent)), format: 'DecimalExponent' };
 }
 
 /** `numerator / denominator` rounded away from zero; the denominator is positive. */
@@ -130,7 +130,19 @@ export function parseQuantity(text: string): Quantity {
   return quantity;
 }
 
-function newQuantity(text: string): Quantity {
+/** What a text says, before it is calculated. */
+export interface QuantityParts {
+  readonly isNegative: boolean;
+  /** Without leading zeros. */
+  readonly whole: string;
+  readonly fraction: string;
+  readonly scale: Scale;
+  /** Whether Kubernetes holds it in an int64. */
+  readonly isShort: boolean;
+}
+
+/** @throws {QuantityError} with Kubernetes' own message when the text is not a quantity. */
+export function quantityParts(text: string): QuantityParts {
   const match = text === '' ? null : SCANNER.exec(text);
   if (match === null) {
     throw new QuantityError(FORMAT_MESSAGE);
@@ -141,11 +153,18 @@ function newQuantity(text: string): Quantity {
     throw new QuantityError(SUFFIX_MESSAGE);
   }
   const whole = rawWhole.replace(/^0+/, '') || '0';
-  const short = fitsInt64(scale, whole, fraction);
-  if (rawWhole + fraction === '' && !short) {
+  const isShort = fitsInt64(scale, whole, fraction);
+  if (rawWhole + fraction === '' && !isShort) {
     throw new QuantityError(NUMERIC_MESSAGE);
   }
+  return { isNegative: sign === '-', whole, fraction, scale, isShort };
+}
 
+function newQuantity(text: string): Quantity {
+  const { isNegative, whole, fraction, scale, isShort } = quantityParts(text);
+  if (Math.abs(scale.exponent) > MAX_EXPONENT) {
+    throw new QuantityError(SUFFIX_MESSAGE);
+  }
   const digits = BigInt(whole + fraction);
   const exponent = (scale.base === 10 ? scale.exponent : 0) - fraction.length;
   const scaled = scale.base === 2 ? digits << BigInt(scale.exponent) : digits;
@@ -156,9 +175,9 @@ function newQuantity(text: string): Quantity {
     magnitude = magnitude > cap ? cap : magnitude;
     format = magnitude > 0n && magnitude < NANOS_PER_UNIT ? 'DecimalSI' : format;
   }
-  const nano = sign === '-' ? -magnitude : magnitude;
+  const nano = isNegative ? -magnitude : magnitude;
   const canonical: Quantity = { nano, format };
-  const spelled = short && keepsSpelling(scale, whole, fraction) && formatQuantity(canonical) !== text;
+  const spelled = isShort && keepsSpelling(scale, whole, fraction) && formatQuantity(canonical) !== text;
   return spelled ? { ...canonical, spelling: text } : canonical;
 }
 

@@ -68,5 +68,5 @@ function usageOf(body: unknown, allocatable: UsageSamplerOptions['allocatable'])
 
 function percent(used = 0, all = 0): number {
   // A node that says nothing of what it has is taken for full.
-  return all === 0 ? 100 : (used * 100) / all;
+  return all <= 0 ? 100 : (used * 100) / all;
 }

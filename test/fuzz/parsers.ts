@@ -5,8 +5,9 @@
 import { createHmac } from 'node:crypto';
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { parseAllDocuments } from 'yaml';
-import { formatQuantity, isQuantity, parseQuantity, QuantityError } from '../../domain/kernel/quantity.ts';
 import { CronProblem, parseCron } from '../../domain/kernel/cron.ts';
+import { int64Quantity, int64Value } from '../../domain/kernel/int64-quantity.ts';
+import { formatQuantity, isQuantity, parseQuantity, QuantityError, scaledValue } from '../../domain/kernel/quantity.ts';
 import { nextRun, previousRun } from '../../domain/lights-out/schedule/cron-runs.ts';
 import { parseAdmissionMessage } from '../../domain/quota-resize/demand/event-message.ts';
 import { editLocation, limitsInGit } from '../../domain/quota-resize/git/locate/location/edit-location.ts';
@@ -65,6 +66,9 @@ const quantities = fc.property(quantity, (text) => {
   const canonical = formatQuantity(read);
   equal(parseQuantity(canonical).nano, read.nano);
   equal(formatQuantity(parseQuantity(canonical)), canonical);
+  // What fits an int64 is the same whichever way it is held.
+  if (read.nano < 0n || scaledValue(read, -3) >= 2n ** 63n) return;
+  for (const exponent of [0, -3]) equal(int64Value(int64Quantity(text), exponent), scaledValue(read, exponent));
 });
 
 const events = fc.property(

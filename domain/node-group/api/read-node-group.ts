@@ -4,7 +4,7 @@ import { parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, MINUTE_MS } from '../../kernel/time.ts';
 import type { InstanceType, Mode, NodeBudget, NodeGroup } from '../model/node-group.ts';
 import type { Taint } from '../model/pod.ts';
-import type { Amounts } from '../../kernel/amounts.ts';
+import { type Amounts, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import { NAMESPACE } from './names.ts';
@@ -200,14 +200,16 @@ function readInstanceType(object: Readonly<Record<string, unknown>>): InstanceTy
     capacity: amountsIn(object['capacity']),
     allocatable: amountsIn(object['allocatable']),
     labels: labelsOf(object['labels']),
-    pricePerHour: typeof pricePerHour === 'number' ? pricePerHour : null,
+    pricePerHour: typeof pricePerHour === 'number' && Number.isFinite(pricePerHour) ? pricePerHour : null,
     isAvailable: object['isAvailable'] === true,
   };
 }
 
 function amountsIn(value: unknown): Amounts {
   return Object.fromEntries(
-    Object.entries(fieldsOf(value)).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+    Object.entries(fieldsOf(value)).flatMap(([resource, amount]) =>
+      typeof amount === 'number' ? [[resource, finiteAmount(amount)] as const] : [],
+    ),
   );
 }
 

@@ -4,6 +4,7 @@ import { opensFor } from '../rules/exclusive.ts';
 import { isBound } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
+import { isScarce } from '../scheduling/rules.ts';
 import { isSimple } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot } from '../scheduling/packed.ts';
@@ -33,6 +34,10 @@ interface Trial {
   /** Pods that must be on one node with others. */
   readonly together: number;
   readonly waste: number;
+}
+
+interface Rated extends Trial {
+  /** The share of what is asked for that a node of it takes. */
   readonly value: number;
 }
 
@@ -81,6 +86,7 @@ function roomFor(open: readonly Open[], slots: readonly Slot[]): readonly Slot[]
     if (left === 0) continue;
     works += 1;
     for (const [resource, amount] of work.pods.requests) {
+      if (amount < 0) continue;
       least.set(resource, Math.min(least.get(resource) ?? amount, amount));
       askedBy.set(resource, (askedBy.get(resource) ?? 0) + 1);
     }
@@ -88,9 +94,7 @@ function roomFor(open: readonly Open[], slots: readonly Slot[]): readonly Slot[]
   // A resource that one of them does not ask for keeps no node out.
   const asked = [...least].filter(([resource]) => askedBy.get(resource) === works);
   return slots.filter(
-    ({ podCount, maxPods, capacity, used }) =>
-      podCount < maxPods &&
-      asked.every(([resource, amount]) => amount <= (capacity[resource] ?? 0) - (used[resource] ?? 0)),
+    (slot) => slot.podCount < slot.maxPods && !asked.some(([resource, amount]) => isScarce(slot, resource, amount)),
   );
 }
 
@@ -123,17 +127,31 @@ function timesAlike({ rosters, opened }: Opening, open: readonly Open[], { offer
 function bestOffer(opening: Opening, open: readonly Open[]): Trial | null {
   const some = open.some(({ left }) => left > 0);
   if (!some) return null;
-  const total = demandOf(open.map(({ work, left }) => [work.pods, left]));
-  let best: Trial | null = null;
+  const trials: Trial[] = [];
+  let tier = Number.POSITIVE_INFINITY;
   for (const { group, room, offers } of opening.rosters) {
     if (room <= (opening.opened.get(group.name) ?? 0)) continue;
     for (const offer of offers) {
-      if (offer.refused !== null || (best !== null && offer.tier > best.offer.tier)) continue;
-      const trial = tried(opening, open, offer, total);
-      if (trial !== null && (best === null || isBetter(trial, best))) best = trial;
+      if (offer.refused !== null || offer.tier > tier) continue;
+      const trial = tried(opening, open, offer);
+      if (trial === null) continue;
+      trials.push(trial);
+      tier = offer.tier;
     }
   }
-  return best;
+  return rated(open, trials).reduce<Rated | null>((best, each) => (best && !isBetter(each, best) ? best : each), null);
+}
+
+/** Pods that none of the offers takes say nothing about which is better, whatever they ask for. */
+function rated(open: readonly Open[], trials: readonly Trial[]): readonly Rated[] {
+  const helped = open.filter((_, index) => trials.some(({ taken }) => (taken[index] ?? 0) > 0));
+  const total = demandOf(helped.map(({ work, left }) => [work.pods, left]));
+  return trials.map((trial) => {
+    const part = demandOf(open.map(({ work }, index) => [work.pods, trial.taken[index] ?? 0]));
+    const value =
+      share(part.cpu, total.cpu) + share(part.memory, total.memory) + share(part.pods, total.pods) * POD_WEIGHT;
+    return { ...trial, value };
+  });
 }
 
 interface Demand {
@@ -145,14 +163,14 @@ interface Demand {
 function demandOf(parts: readonly (readonly [pods: PodClass, count: number])[]): Demand {
   const sum = { cpu: 0, memory: 0, pods: 0 };
   for (const [{ constraints }, count] of parts) {
-    sum.cpu += (constraints.requests['cpu'] ?? 0) * count;
-    sum.memory += (constraints.requests['memory'] ?? 0) * count;
+    sum.cpu += Math.max(0, constraints.requests['cpu'] ?? 0) * count;
+    sum.memory += Math.max(0, constraints.requests['memory'] ?? 0) * count;
     sum.pods += count;
   }
   return sum;
 }
 
-function tried(opening: Opening, open: readonly Open[], offer: Offer, total: Demand): Trial | null {
+function tried(opening: Opening, open: readonly Open[], offer: Offer): Trial | null {
   const { packing } = opening;
   const mark = packing.mark();
   const before = opening.opened.get(offer.group.name) ?? 0;
@@ -160,21 +178,18 @@ function tried(opening: Opening, open: readonly Open[], offer: Offer, total: Dem
   const taken = open.map(({ work, left }) =>
     left > 0 && opensFor(offer.group, work.pods.constraints) ? pour(packing, work.pods, left, [slot]) : 0,
   );
-  const used = (name: string): number => slot.used[packing.classes.resource(name)] ?? 0;
-  const waste = wasteOf(used('cpu'), offer.allocatable['cpu']) + wasteOf(used('memory'), offer.allocatable['memory']);
+  const waste = wasteOf(packing, slot, 'cpu') + wasteOf(packing, slot, 'memory');
   packing.rollback(mark);
   opening.opened.set(offer.group.name, before);
   if (taken.every((count) => count === 0)) return null;
   const sum = (counts: (of: PodClass) => boolean): number =>
     open.reduce((all, { work }, index) => all + (counts(work.pods) ? (taken[index] ?? 0) : 0), 0);
-  const part = demandOf(open.map(({ work }, index) => [work.pods, taken[index] ?? 0]));
   return {
     offer,
     taken,
     bound: sum(isBound),
     together: sum(({ affinity }) => affinity?.tallies.some(({ rule }) => rule.topologyKey === HOSTNAME) === true),
     waste,
-    value: share(part.cpu, total.cpu) + share(part.memory, total.memory) + share(part.pods, total.pods) * POD_WEIGHT,
   };
 }
 
@@ -183,15 +198,17 @@ const HOSTNAME = 'kubernetes.io/hostname';
 const POD_WEIGHT = 0.001;
 
 function share(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole;
+  return whole <= 0 ? 0 : part / whole;
 }
 
-function wasteOf(used: number, capacity = 0): number {
-  return capacity === 0 ? 0 : Math.max(0, 1 - used / capacity);
+/** The share of the node that stays free. */
+function wasteOf({ classes }: Packing, { capacity, free }: Slot, resource: string): number {
+  const index = classes.resource(resource);
+  return share(Math.max(0, free[index] ?? 0), capacity[index] ?? 0);
 }
 
 /** Pods that few places take go first; then the expander decides, then fewer nodes, then the names. */
-function isBetter(a: Trial, b: Trial): boolean {
+function isBetter(a: Rated, b: Rated): boolean {
   const byPrice = a.offer.group.expander === 'price' && b.offer.group.expander === 'price';
   const order =
     a.offer.tier - b.offer.tier ||
@@ -205,7 +222,7 @@ function isBetter(a: Trial, b: Trial): boolean {
   return order < 0;
 }
 
-function perValue({ offer, value }: Trial): number {
+function perValue({ offer, value }: Rated): number {
   return offer.type.pricePerHour === null ? Number.POSITIVE_INFINITY : offer.type.pricePerHour / value;
 }
 

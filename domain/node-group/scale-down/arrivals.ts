@@ -26,7 +26,7 @@ const RECENT_MS = 120_000;
 const FALLEN_SHARE = 0.5;
 
 export class ArrivalBook {
-  /** What all pods of the cluster ask for. */
+  /** What all pods of the cluster ask for that a node could hold. */
   readonly load: Load;
   readonly #before: Pick<PlanMemory, 'load' | 'plannedAt'>;
   readonly #at: EpochMs;
@@ -38,14 +38,19 @@ export class ArrivalBook {
    */
   constructor(
     memory: Pick<PlanMemory, 'arrivals' | 'load' | 'plannedAt'>,
-    { at, pods, machines }: ClusterState,
+    { at, pods, machines, instanceTypes }: ClusterState,
     packing: Packing,
   ) {
     const { arrivals: before } = memory;
     this.#before = memory;
     this.#at = at;
     const { evicted } = podsOnNode(pods);
-    this.load = loadOf(evicted.reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}));
+    const fits = fitsSome([...packing.slots, ...Object.values(instanceTypes).flat()]);
+    this.load = loadOf(
+      evicted
+        .filter(({ requests }) => fits(loadOf(requests)))
+        .reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}),
+    );
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
       if (!isComing(machine) || machine.createdAt + STEADY_MS <= at) continue;
       // A machine may be called as something that every object has, such as `constructor`.
@@ -104,6 +109,16 @@ export class ArrivalBook {
   result(): Arrivals {
     return Object.fromEntries(this.#arrivals);
   }
+}
+
+/** A pod that no node could hold brought no machine, and beside one of any size what the others ask for would not be seen. */
+function fitsSome(nodes: readonly { readonly allocatable: Amounts }[]): (load: Load) => boolean {
+  const sizes = nodes.map(({ allocatable }) => loadOf(allocatable));
+  const most: Load = {
+    cpu: sizes.reduce((max, { cpu }) => Math.max(max, cpu), 0),
+    memory: sizes.reduce((max, { memory }) => Math.max(max, memory), 0),
+  };
+  return ({ cpu, memory }) => cpu >= 0 && memory >= 0 && cpu <= most.cpu && memory <= most.memory;
 }
 
 function loadOf(amounts: Amounts): Load {

@@ -75,7 +75,7 @@ export class ClassBook {
       constraints: constraintsOf(pod),
       isTerminating: pod.deletesAt !== null,
       requests: Object.entries(pod.requests)
-        .filter(([, amount]) => amount > 0)
+        .filter(([, amount]) => amount !== 0)
         .map(([name, amount]) => [this.resource(name), amount] as const),
       volumes: this.#surroundings.volumes.needsOf(pod.namespace, pod.claims),
       spread: [],

@@ -2,7 +2,7 @@ import type { FitResult, Misfit } from './misfit.ts';
 import { untolerated } from './node-selection.ts';
 import type { Packing } from './packing.ts';
 import type { PodClass } from './packed.ts';
-import { overLimit, takenPort } from './rules.ts';
+import { isScarce, overLimit, takenPort } from './rules.ts';
 import type { Slot } from './packed.ts';
 
 /** Whether one more of these pods fits the node, with a few words about why it does not. */
@@ -62,8 +62,6 @@ function topologyDetail(by: Misfit, { spread, affinity, antiAffinity, unclear }:
 }
 
 function scarce(packing: Packing, { requests }: PodClass, slot: Slot): string {
-  const found = requests.filter(
-    ([resource, amount]) => amount > (slot.capacity[resource] ?? 0) - (slot.used[resource] ?? 0),
-  );
+  const found = requests.filter(([resource, amount]) => isScarce(slot, resource, amount));
   return found.map(([resource]) => packing.classes.resourceName(resource)).join(' and ');
 }

@@ -57,7 +57,7 @@ export interface PodClass {
   readonly labels: Labels;
   readonly constraints: PodConstraints;
   readonly isTerminating: boolean;
-  /** Pairs of the packing's number of a resource and the amount; without zeros. */
+  /** Pairs of the packing's number of a resource and the amount; without zeros. An amount that overflowed is negative. */
   readonly requests: readonly (readonly [resource: number, amount: number])[];
   readonly volumes: VolumeNeeds;
   spread: readonly SpreadRule[];
@@ -98,7 +98,8 @@ export interface Slot extends SlotSpec {
   readonly shape: number;
   /** By the packing's own numbers of resources. */
   readonly capacity: readonly number[];
-  readonly used: number[];
+  /** What of it is left; as in kube-scheduler an int64, which ends where amounts add up to more. */
+  readonly free: number[];
   readonly maxPods: number;
   podCount: number;
   isClosed: boolean;

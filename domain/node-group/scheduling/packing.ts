@@ -55,12 +55,13 @@ export class Packing {
 
   /** A node comes. */
   open(spec: SlotSpec): Slot {
+    const capacity = this.#capacityOf(spec);
     const slot: Slot = {
       ...spec,
       index: this.slots.length,
       shape: this.#shapeOf(spec),
-      capacity: this.#capacityOf(spec),
-      used: [],
+      capacity,
+      free: [...capacity],
       maxPods: spec.allocatable['pods'] ?? (spec.origin === 'existing' ? 0 : DEFAULT_PODS),
       podCount: 0,
       isClosed: false,
@@ -122,10 +123,10 @@ export class Packing {
 
   #change(pods: PodClass, slot: Slot, count: number): void {
     slot.podCount += count;
-    for (const [resource, amount] of pods.requests) slot.used[resource] = (slot.used[resource] ?? 0) + amount * count;
     const left = (slot.pods.get(pods) ?? 0) + count;
     if (left === 0) slot.pods.delete(pods);
     else slot.pods.set(pods, left);
+    for (const [resource, amount] of pods.requests) take(slot, resource, amount * count);
     for (const tally of pods.countedBy) tally.add(slot, count);
     for (let n = 0; n < Math.abs(count); n += 1) changeAttached(pods, slot, Math.sign(count));
   }
@@ -153,6 +154,26 @@ export class Packing {
     for (const [name, amount] of Object.entries(allocatable)) capacity[this.classes.resource(name)] = amount;
     return Array.from(capacity, (amount) => amount ?? 0);
   }
+}
+
+function take(slot: Slot, resource: number, amount: number): void {
+  const before = slot.free[resource] ?? 0;
+  const after = before - amount;
+  const isExact = Number.isSafeInteger(before) && Number.isSafeInteger(amount) && Number.isSafeInteger(after);
+  slot.free[resource] = isExact ? after : recounted(slot, resource);
+}
+
+/**
+ * What is left beside all pods, where numbers are no longer exact: what a pod of any size has taken must be there again when it
+ * has gone.
+ */
+function recounted({ capacity, pods }: Slot, resource: number): number {
+  let free = BigInt(Math.trunc(capacity[resource] ?? 0));
+  for (const [{ requests }, count] of pods) {
+    const amount = requests.find(([of]) => of === resource)?.[1] ?? 0;
+    free -= BigInt(Math.trunc(amount)) * BigInt(count);
+  }
+  return Number(BigInt.asIntN(64, free));
 }
 
 /** Ports and volumes, which most pods have none of. */

@@ -10,7 +10,7 @@ import type {
 } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
 import type { Taint } from '../model/pod.ts';
-import { amountsOf } from '../../kernel/amounts.ts';
+import { amountsOf, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textOf } from './read-pod.ts';
 
@@ -51,7 +51,7 @@ export function readDaemonSet(object: Fields): DaemonSet {
     name: textOf(metadata['name']),
     uid: textOf(metadata['uid']),
     labels: labelsOf(fieldsOf(template['metadata'])['labels']),
-    template: podConstraints(fieldsOf(template['spec']), null),
+    template: podConstraints(template, null),
   };
 }
 
@@ -129,7 +129,7 @@ export function readAttachLimits(object: Fields): AttachLimits {
   const drivers = listOf(fieldsOf(object['spec'])['drivers']);
   const limits = drivers.flatMap(({ name, allocatable }) => {
     const count = fieldsOf(allocatable)['count'];
-    return typeof count === 'number' ? [[textOf(name), count] as const] : [];
+    return typeof count === 'number' ? [[textOf(name), finiteAmount(count)] as const] : [];
   });
   return { node: textOf(fieldsOf(object['metadata'])['name']), limits: Object.fromEntries(limits) };
 }

@@ -53,7 +53,7 @@ export function readPod(object: Fields): Pod {
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
   const grace = spec['terminationGracePeriodSeconds'];
   return {
-    ...podConstraints(spec, name),
+    ...podConstraints(object, name),
     uid: textOf(metadata['uid']),
     namespace: textOf(metadata['namespace'], 'default'),
     name,
@@ -84,11 +84,12 @@ export function readPod(object: Fields): Pod {
 }
 
 /** What scheduling asks about, of a pod or of a pod template; a template's pods have no name yet. */
-export function podConstraints(spec: Fields, podName: string | null): PodConstraints {
+export function podConstraints(pod: Fields, podName: string | null): PodConstraints {
+  const spec = fieldsOf(pod['spec']);
   const affinity = fieldsOf(spec['affinity']);
   const required = fieldsOf(affinity['nodeAffinity'])['requiredDuringSchedulingIgnoredDuringExecution'];
   return {
-    requests: podRequests(spec),
+    requests: podRequests(pod),
     nodeSelector: labelsOf(spec['nodeSelector']),
     nodeAffinity: isRecord(required) ? listOf(required['nodeSelectorTerms']) : null,
     tolerations: listOf(spec['tolerations']),

@@ -35,13 +35,18 @@ function changing(pods: PodClass, slot: Slot): Misfit | null {
   if (slot.podCount >= slot.maxPods) return 'PodCount';
   const { requests, constraints, volumes } = pods;
   for (const [resource, amount] of requests) {
-    if (amount > (slot.capacity[resource] ?? 0) - (slot.used[resource] ?? 0)) return 'Resources';
+    if (isScarce(slot, resource, amount)) return 'Resources';
   }
   if (constraints.hostPorts.length > 0 && takenPort(constraints.hostPorts, slot) !== null) return 'HostPorts';
   if (volumes.attachments.length > 0 && slot.attachLimits !== null && overLimit(pods, slot) !== null) {
     return 'AttachLimit';
   }
   return topologyMisfit(pods, slot);
+}
+
+/** A resource that a pod asks for less than nothing of is never in its way. */
+export function isScarce({ free }: Slot, resource: number, amount: number): boolean {
+  return amount > 0 && amount > (free[resource] ?? 0);
 }
 
 function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy, unclear }: PodClass, slot: Slot): Misfit | null {

@@ -158,7 +158,9 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     z.strictObject({ containers: z.array(request).default([]), initContainers: z.array(request).default([]) }),
     requested,
     ({ containers, initContainers }) =>
-      cpuAndMemory(podRequests({ containers: containersOf(containers), initContainers: containersOf(initContainers) })),
+      cpuAndMemory(
+        podRequests({ spec: { containers: containersOf(containers), initContainers: containersOf(initContainers) } }),
+      ),
     sameRequests,
   ),
   deficit: adapter(
@@ -171,7 +173,7 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
       const named = pods.filter(({ name }) => events.includes(name));
       const sum = named
         .map(({ cpu, memory }) =>
-          podRequests({ containers: containersOf([{ cpu: cpu ?? '0', memory: memory ?? '0' }]) }),
+          podRequests({ spec: { containers: containersOf([{ cpu: cpu ?? '0', memory: memory ?? '0' }]) } }),
         )
         .reduce(addAmounts, {});
       return { ...cpuAndMemory(sum), pods: named.length };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { podRequests } from '../../../domain/kernel/pod-requests.ts';
+import { podRequests as requestsOfPod } from '../../../domain/kernel/pod-requests.ts';
 
+const podRequests = (spec: object) => requestsOfPod({ spec });
 const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
 
 describe('what a pod requests', () => {
@@ -38,6 +39,17 @@ describe('what a pod requests', () => {
     expect(podRequests({ containers: [{ resources: { requests: { cpu: '100u', memory: '1500m' } } }] })).toEqual({
       cpu: 1,
       memory: 2,
+    });
+  });
+
+  it('is rounded when everything has been added', () => {
+    expect(podRequests({ containers: [requests('0.5m'), requests('500u'), requests('1')] })).toEqual({ cpu: 1001 });
+  });
+
+  it('is nothing where the amount is more than kube-scheduler can read', () => {
+    expect(podRequests({ containers: [{ resources: { requests: { cpu: '1e400', memory: '1e19' } } }] })).toEqual({
+      cpu: 0,
+      memory: 0,
     });
   });
 });

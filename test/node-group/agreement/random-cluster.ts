@@ -26,14 +26,18 @@ const TAINTS: readonly V1Taint[] = [
   { key: 'soft', effect: 'PreferNoSchedule' },
 ];
 
+/** Amounts as people write them, and as nobody should. Those that add up to less than nothing make kube-scheduler's scores fail. */
+const CPUS = ['0.5m', '1500e-3', '0.1', '100000u', '1e-1', '0.0002k', '1e-20', '1e400'];
+const MEMORIES = ['0.5Mi', '1.5Gi', '0.3Ki', '3e9', '2147483648000m', '1e-400', '1e19', '1e400', '9E', '16Ei'];
+
 /** Namespaces by their names, with a label that namespace selectors ask for. */
 export const NAMESPACES: Readonly<Record<string, string>> = { 'agree-a': 'blue', 'agree-b': 'red' };
 
 export function randomNode(name: string, random: Random): V1Node {
   const maybe = chanceOf(random);
   const resources = {
-    cpu: random.pick(['1', '2', '4', '1500m']),
-    memory: random.pick(['2Gi', '4G', '8Gi']),
+    cpu: random.pick(['1', '2', '4', '1500m', '2500e-3']),
+    memory: maybe(0.1) ? random.pick(['16Ei', '1e400', '4.5e9']) : random.pick(['2Gi', '4G', '8Gi']),
     pods: random.pick(['2', '4', '110']),
     'ephemeral-storage': random.pick(['5Gi', '20Gi']),
     ...(maybe(0.3) ? { [GPU]: String(random.between(1, 3)) } : {}),
@@ -60,8 +64,8 @@ export function randomNode(name: string, random: Random): V1Node {
 export function randomPod(name: string, random: Random, claims: readonly string[]): V1Pod {
   const maybe = chanceOf(random);
   const requests = {
-    ...(maybe(0.9) ? { cpu: random.pick(['100m', '250m', '1', '1900m']) } : {}),
-    ...(maybe(0.7) ? { memory: random.pick(['128Mi', '1G', '3Gi']) } : {}),
+    ...(maybe(0.9) ? { cpu: random.pick(maybe(0.2) ? CPUS : ['100m', '250m', '1', '1900m']) } : {}),
+    ...(maybe(0.7) ? { memory: random.pick(maybe(0.2) ? MEMORIES : ['128Mi', '1G', '3Gi']) } : {}),
     ...(maybe(0.2) ? { 'ephemeral-storage': random.pick(['1Gi', '10Gi']) } : {}),
     ...(maybe(0.1) ? { [GPU]: '1' } : {}),
   };

@@ -1,4 +1,5 @@
 /** What the nodes of VPSie's sizes are, and which size an offering of a NodeGroup is. */
+import { finiteAmount } from '../../../../domain/kernel/amounts.ts';
 import { OFFERING_LABEL } from '../../../../domain/node-group/api/names.ts';
 import type { InstanceType, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Offer } from './rest.ts';
@@ -30,9 +31,9 @@ export function instanceTypesOf(group: Offerings, offers: readonly Offer[]): rea
 }
 
 function instanceType(id: string, { cpu, ram, disk, pricePerHour }: Offer): InstanceType {
-  const millicores = Math.floor(cpu * 1000);
-  const memory = Math.floor(ram) * MIB;
-  const storage = Math.floor(disk * GIB);
+  const millicores = finiteAmount(cpu * 1000);
+  const memory = finiteAmount(Math.floor(ram) * MIB);
+  const storage = finiteAmount(disk * GIB);
   const others = { pods: PODS, ...(storage === 0 ? {} : { 'ephemeral-storage': storage }) };
   return {
     id,

@@ -130,3 +130,25 @@ describe('pods that only some nodes are for', () => {
     expect(counts({ groups, instanceTypes: types, pods })).toEqual(['1 amd-4 of amd', '1 arm-4 of arm']);
   });
 });
+
+describe('amounts that no machine has', () => {
+  const odd = ['1e400', '16Ei', '10000000000000000000', '9E'].map((memory, n) =>
+    podOf(`odd-${n}`, { cpu: '1', memory }),
+  );
+  const groups = [groupOf('dear', { expander: 'price' }), groupOf('plain', { expander: 'price' })];
+  const types = {
+    dear: [typeOf('small', 4, 16, { pricePerHour: 9 })],
+    plain: [typeOf('small', 4, 16, { pricePerHour: 0.1 })],
+  };
+
+  it('do not change which node is the best for the other pods', () => {
+    expect(counts({ pods: [...odd, ...ten], groups, instanceTypes: types })).toEqual(['3 small of plain']);
+  });
+
+  it('take nothing of a node that kube-scheduler does not see, and no node takes everything after them', () => {
+    const infinite = podOf('infinite', { cpu: '1', memory: '1e400' });
+    const large = podOf('large', { memory: '17Gi' });
+    expect(counts({ pods: [infinite, large] })).toEqual(['1 small of web']);
+    expect(plan({ pods: [infinite, large] }).unhelped).toMatchObject([{ name: 'large', reason: 'TooLarge' }]);
+  });
+});

@@ -78,6 +78,24 @@ describe('an hour of a random day', () => {
     expect(cluster.plan?.removals).toEqual([]);
   });
 
+  it.each([
+    ['1e400', 'kube-scheduler reads 0 and places it'],
+    ['10000000000000000000', 'it is less than nothing'],
+    ['16Ei', 'somebody wrote the name of the node into it'],
+  ])('a pod that asks for %s of memory makes no node come and go: %s', (memory) => {
+    const { cluster, random, add, churn } = dayOf(2);
+    for (let count = 0; count < 25; count += 1) add();
+    cluster.run(70);
+    const steadyFrom = cluster.at;
+    const { name = '' } = cluster.lives.find(({ wentAt }) => wentAt === null) ?? {};
+    const odd = podOf('odd', { cpu: '100m', memory });
+    cluster.pods.push(boundTo(name, { ...odd, owner: OWNER, isReady: true }));
+    cluster.run(180, () => {
+      if (random() < 0.3) churn();
+    });
+    expect(cluster.lives.filter(({ cameAt }) => cameAt >= steadyFrom).length).toBeLessThan(3);
+  });
+
   it('gives back what pods leave behind within half an hour, though it came lately', () => {
     const { cluster, add } = dayOf(5);
     for (let count = 0; count < 40; count += 1) add();

@@ -10,11 +10,11 @@ const web = (node: string, cpu: string) => boundTo(node, podOf(`web-${node}`, { 
 
 /** What is left of each node, by the packing's own numbers. */
 function left(packing: ReturnType<typeof clusterPacking>): unknown {
-  return packing.slots.map(({ name, isClosed, used, podCount, pods }) => ({
+  return packing.slots.map(({ name, isClosed, free, podCount, pods }) => ({
     name,
     isClosed,
-    // A resource of which nothing is used may be missing.
-    used: Object.fromEntries(used.flatMap((amount, resource) => (amount === 0 ? [] : [[resource, amount]]))),
+    // A resource of which nothing is left may be missing.
+    free: Object.fromEntries(free.flatMap((amount, resource) => (amount === 0 ? [] : [[resource, amount]]))),
     podCount,
     classes: [...pods].filter(([, count]) => count > 0).length,
   }));
@@ -87,5 +87,21 @@ describe('whether the pods of a node fit elsewhere', () => {
       }),
       { seed: 15, numRuns: 200 },
     );
+  });
+});
+
+describe('amounts that numbers do not hold exactly', () => {
+  it('are there again when the pod has gone', () => {
+    // Somebody wrote the name of the node into the pod: kube-scheduler was not asked.
+    const huge = boundTo('a', podOf('huge', { memory: '16Ei' }));
+    const state = stateOf({ nodes: [nodeOf('a', SMALL)], pods: [boundTo('a', podOf('small', { memory: '3' }))] });
+    const packing = clusterPacking(state);
+    const [slot] = packing.slots;
+    if (slot === undefined) throw new Error('no node');
+    const before = [...slot.free];
+    packing.place(packing.classOf(huge), slot);
+    expect(packing.misfit(packing.classOf(podOf('other', { memory: '1' })), slot)).toBe('Resources');
+    packing.place(packing.classOf(huge), slot, -1);
+    expect(slot.free).toEqual(before);
   });
 });
