@@ -14,20 +14,22 @@ const NOTHING: Quantities = new Map();
  * Containers and sidecars together, or an init container with the sidecars that were started before it, whichever is more;
  * then what the pod requests as a whole, and its overhead. Quantities are added as they are written, and rounded once at the end.
  *
- * @param pod or a template.
+ * @param pod or a template: its `spec`, and its `status`, by which a pod that is being resized counts.
  */
-export function podRequests({ spec }: { readonly spec?: unknown }): Amounts {
+export function podRequests({ spec, status }: { readonly spec?: unknown; readonly status?: unknown }): Amounts {
   const pod = isRecord(spec) ? spec : {};
+  const inUse = resizing(isRecord(status) ? status : {});
   let sidecars = NOTHING;
   let init = NOTHING;
   let containers = NOTHING;
-  for (const container of listOf(pod['containers'])) containers = added(containers, requestsOf(container));
+  for (const container of listOf(pod['containers'])) containers = added(containers, inUse(container));
   for (const container of listOf(pod['initContainers'])) {
     if (container['restartPolicy'] === 'Always') {
-      const requests = requestsOf(container);
+      const requests = inUse(container);
       containers = added(containers, requests);
       sidecars = added(sidecars, requests);
       init = larger(init, sidecars);
+      // One that runs to its end cannot be resized.
     } else init = larger(init, added(requestsOf(container), sidecars));
   }
   const whole = [...listedIn(pod, 'requests')].filter(
@@ -35,6 +37,28 @@ export function podRequests({ spec }: { readonly spec?: unknown }): Amounts {
   );
   const together = new Map([...larger(containers, init), ...whole]);
   return readAmounts(added(together, quantitiesOf(pod['overhead'])));
+}
+
+/**
+ * What a container counts with while its pod is resized in place: the most of what is asked for, what the kubelet has allocated and
+ * what the container has. What is asked for is left out where the node can never have it.
+ */
+function resizing(status: Fields): (container: Fields) => Quantities {
+  const statuses = new Map(
+    [...listOf(status['containerStatuses']), ...listOf(status['initContainerStatuses'])].map((each) => [
+      each['name'],
+      each,
+    ]),
+  );
+  const resize = listOf(status['conditions']).find(({ type }) => type === 'PodResizePending');
+  const isInfeasible = resize?.['reason'] === 'Infeasible';
+  return (container) => {
+    const asked = requestsOf(container);
+    const has = statuses.get(container['name']);
+    if (has === undefined || !isRecord(has['resources'])) return asked;
+    const actual = listedIn(has, 'requests');
+    return larger(isInfeasible ? actual : larger(asked, actual), quantitiesOf(has['allocatedResources']));
+  };
 }
 
 /** A limit without a request is one. The API server stores a pod so, but neither the template of a workload nor of a DaemonSet. */

@@ -53,3 +53,45 @@ describe('what a pod requests', () => {
     });
   });
 });
+
+describe('what a pod requests while it is resized in place', () => {
+  const spec = { containers: [{ name: 'app', ...requests('2') }] };
+  const pod = (actual: string, allocated: string, reason?: string) => ({
+    spec,
+    status: {
+      conditions: reason === undefined ? [] : [{ type: 'PodResizePending', status: 'True', reason }],
+      containerStatuses: [{ name: 'app', ...requests(actual), allocatedResources: { cpu: allocated } }],
+    },
+  });
+
+  it('is the most of what is asked for, allocated and there', () => {
+    expect(requestsOfPod(pod('1', '1500m'))).toEqual({ cpu: 2000 });
+    expect(requestsOfPod(pod('3', '2'))).toEqual({ cpu: 3000 });
+    expect(requestsOfPod(pod('2', '4'))).toEqual({ cpu: 4000 });
+    expect(requestsOfPod(pod('1', '1', 'Deferred'))).toEqual({ cpu: 2000 });
+  });
+
+  it('is without what is asked for where the node can never have it', () => {
+    expect(requestsOfPod(pod('1', '1500m', 'Infeasible'))).toEqual({ cpu: 1500 });
+  });
+
+  it('is what is asked for where the kubelet has said nothing of the container', () => {
+    const conditions = [{ type: 'PodResizePending', reason: 'Infeasible' }];
+    const containerStatuses = [{ name: 'app', allocatedResources: { cpu: '5' } }];
+    expect(requestsOfPod({ spec, status: { conditions, containerStatuses } })).toEqual({ cpu: 2000 });
+  });
+
+  it('is the most of a sidecar, too, and an init container as it is written', () => {
+    const initContainers = [
+      { name: 'sidecar', restartPolicy: 'Always', ...requests('1') },
+      { name: 'first', ...requests('1') },
+    ];
+    const initContainerStatuses = [
+      { name: 'sidecar', ...requests('2') },
+      { name: 'first', ...requests('9') },
+    ];
+    expect(requestsOfPod({ spec: { ...spec, initContainers }, status: { initContainerStatuses } })).toEqual({
+      cpu: 4000,
+    });
+  });
+});

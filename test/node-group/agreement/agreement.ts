@@ -9,7 +9,7 @@ import { type Random, seededRandom } from '../../chaos/random.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { isUnschedulable, type NodePlane } from '../plane.ts';
-import { NAMESPACES, pinned, randomNode, randomPod } from './random-cluster.ts';
+import { NAMESPACES, pinned, randomNode, randomPod, randomResize } from './random-cluster.ts';
 
 /** A question that was answered differently. */
 export interface Difference {
@@ -37,7 +37,11 @@ const CLAIMS = ['anywhere', 'zone-a', 'zone-b', 'missing', 'unbound'];
 const BOUND_CLAIMS: Readonly<Record<string, string | null>> = { anywhere: null, 'zone-a': 'a', 'zone-b': 'b' };
 const AT_ONCE = { name: 'at-once' };
 
+/** So many pods are being resized once they are bound. */
+const RESIZED_SHARE = 0.3;
+
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+const strategicMerge = setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -214,7 +218,22 @@ export class AgreementRun {
       return;
     }
     this.#boundTotal += 1;
-    this.#bound.set(`${namespace}/${name}`, { ...readPod(asJson(decided)), node });
+    const resized = this.#random.next() < RESIZED_SHARE ? await this.#resize(decided) : decided;
+    this.#bound.set(`${namespace}/${name}`, { ...readPod(asJson(resized)), node });
+  }
+
+  /** As the kubelet and a person leave a pod that is being resized; the scheduler hears of it before it hears of the next pod. */
+  async #resize(pod: V1Pod): Promise<V1Pod> {
+    const { namespace = '', name = '' } = pod.metadata ?? {};
+    const { asked, status } = randomResize(this.#random);
+    const body = { status };
+    const running = await this.#core.patchNamespacedPodStatus({ namespace, name, body }, merge);
+    const [main] = pod.spec?.containers ?? [];
+    const before = main?.resources?.requests ?? {};
+    const resources = { requests: Object.fromEntries(Object.entries(asked).filter(([key]) => key in before)) };
+    if (Object.keys(resources.requests).length === 0) return running;
+    const spec = { containers: [{ name: main?.name, resources }] };
+    return await this.#core.patchNamespacedPodResize({ namespace, name, body: { spec } }, strategicMerge);
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   V1NodeSelectorTerm,
   V1Pod,
   V1PodAffinityTerm,
+  V1PodStatus,
   V1Taint,
   V1Toleration,
   V1TopologySpreadConstraint,
@@ -19,6 +20,8 @@ const DISKS = ['ssd', 'hdd'];
 const APPS = ['web', 'db', 'cache'];
 const TIERS = ['front', 'back'];
 const GPU = 'example.com/gpu';
+type Resources = Readonly<Record<'cpu' | 'memory', string>>;
+
 const TAINTS: readonly V1Taint[] = [
   { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' },
   { key: 'dedicated', value: 'db', effect: 'NoExecute' },
@@ -100,6 +103,25 @@ export function randomPod(name: string, random: Random, claims: readonly string[
       ...(maybe(0.1) && claims.length > 0
         ? { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: random.pick(claims) } }] }
         : {}),
+    },
+  };
+}
+
+/** What the kubelet says of a pod that is being resized, and what is asked for by now. */
+export function randomResize(random: Random): { readonly asked: Resources; readonly status: V1PodStatus } {
+  const resources = (): Resources => ({
+    cpu: random.pick(['50m', '700m', '1200m', '0.5m']),
+    memory: random.pick(['64Mi', '1.5Gi', '2e9']),
+  });
+  const reason = random.pick(['Infeasible', 'Deferred', '']);
+  const main = { name: 'main', image: 'test/none:1', imageID: '', ready: true, restartCount: 0 };
+  return {
+    asked: resources(),
+    status: {
+      conditions: reason === '' ? [] : [{ type: 'PodResizePending', status: 'True', reason }],
+      containerStatuses: [
+        { ...main, resources: { requests: resources() }, allocatedResources: resources(), state: { running: {} } },
+      ],
     },
   };
 }

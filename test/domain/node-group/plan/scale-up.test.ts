@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { ClusterPlan } from '../../../../domain/node-group/model/plan.ts';
 import { planScaleUp } from '../../../../domain/node-group/plan/scale-up.ts';
+import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
 import { boundTo, groupOf, machineOf, nodeOf, podOf, stateOf, typeOf } from '../builders.ts';
 
 const instanceTypes = { web: [typeOf('small', 4, 16)] };
@@ -150,5 +151,30 @@ describe('amounts that no machine has', () => {
     const large = podOf('large', { memory: '17Gi' });
     expect(counts({ pods: [infinite, large] })).toEqual(['1 small of web']);
     expect(plan({ pods: [infinite, large] }).unhelped).toMatchObject([{ name: 'large', reason: 'TooLarge' }]);
+  });
+});
+
+describe('a pod that is being resized in place', () => {
+  const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
+  /** On a node of four cores. */
+  const resized = (asked: string, actual: string, reason: string) =>
+    readPod({
+      metadata: { name: 'resized', namespace: 'default' },
+      spec: { nodeName: 'a', containers: [{ name: 'main', ...requests(asked) }] },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'PodResizePending', status: 'True', reason }],
+        containerStatuses: [{ name: 'main', ...requests(actual) }],
+      },
+    });
+  const waiting = podOf('waiting', { cpu: '2' });
+  const nodes = [nodeOf('a')];
+
+  it('keeps what it has until it is smaller, so that others get a node', () => {
+    expect(counts({ nodes, pods: [resized('1', '3', 'Deferred'), waiting] })).toEqual(['1 small of web']);
+  });
+
+  it('takes no more where it can never be larger, so that no node comes in vain', () => {
+    expect(counts({ nodes, pods: [resized('40', '1', 'Infeasible'), waiting] })).toEqual([]);
   });
 });
