@@ -34,12 +34,15 @@ const ZERO: Int64Quantity = { unscaled: 0n, exponent: 0, isLong: false };
 /** Texts are few and repeat in thousands of pods. */
 const known = new Map<string, Int64Quantity>();
 const MOST_KNOWN = 10_000;
+/** Longer ones are not kept: a tenant may write a megabyte. */
+const MOST_LETTERS = 24;
 
 /** What the text is; nothing where it is no quantity, because the API server stores none. */
 export function int64Quantity(text: string): Int64Quantity {
   const before = known.get(text);
   if (before !== undefined) return before;
   const quantity = read(text);
+  if (text.length > MOST_LETTERS) return quantity;
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(text, quantity);
   return quantity;
@@ -72,8 +75,8 @@ function parsed(text: string): Int64Quantity {
 function nanosOf(digits: bigint, exponent: number): bigint {
   const shift = Math.min(exponent, MAX_EXPONENT) - NANO;
   if (shift >= 0) return digits * 10n ** BigInt(shift);
-  // Sixteen digits are more than 53 bits, so this is above the number of decimal digits.
-  return -shift > digits.toString(16).length * 2 ? 1n : dividedUp(digits, 10n ** BigInt(-shift));
+  // Less than one: a power of ten with billions of digits is not calculated for that.
+  return -shift > digits.toString().length ? 1n : dividedUp(digits, 10n ** BigInt(-shift));
 }
 
 function dividedUp(numerator: bigint, denominator: bigint): bigint {
