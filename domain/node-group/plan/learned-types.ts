@@ -10,9 +10,9 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
-import { podsByNode } from '../scale-down/members.ts';
 import { FRESH_TAINT, isBasic, isComing, promisedLabels, withoutStartup } from './cluster-packing.ts';
 import { byText } from './pending.ts';
+import { podsByNode } from './pods-by-node.ts';
 
 /** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
 const PASSING_TAINT =
