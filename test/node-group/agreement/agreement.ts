@@ -23,6 +23,8 @@ export interface Agreement {
   readonly questions: number;
   /** How many pods found a node. */
   readonly bound: number;
+  /** How many the scheduler gave up on, because its own scores of the nodes overflowed. */
+  readonly unanswered: number;
   /** How often each rule of the simulation kept a pod from the only node that it asked for. */
   readonly misfits: Readonly<Record<string, number>>;
   readonly differences: readonly Difference[];
@@ -61,6 +63,7 @@ export class AgreementRun {
   readonly #differences: Difference[] = [];
   readonly #misfits: Record<string, number> = {};
   #boundTotal = 0;
+  #unanswered = 0;
 
   constructor(plane: NodePlane, seed: number) {
     this.#plane = plane;
@@ -82,6 +85,7 @@ export class AgreementRun {
     return {
       questions,
       bound: this.#boundTotal,
+      unanswered: this.#unanswered,
       misfits: this.#misfits,
       differences: this.#differences,
     };
@@ -198,6 +202,11 @@ export class AgreementRun {
     const answers = this.#nodes.map((node) => ({ node: node.name, answer: fits(pod, node.name, snapshot) }));
     const fitting = answers.flatMap(({ node, answer }) => (answer.kind === 'fits' ? [node] : []));
     const decided = await verdicts.of(namespace, name);
+    if (hasGivenUp(decided)) {
+      this.#unanswered += 1;
+      await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+      return;
+    }
     const node = decided.spec?.nodeName ?? null;
     const agrees = node === null ? fitting.length === 0 : fitting.includes(node);
     if (!agrees) {
@@ -246,6 +255,15 @@ function claimSpec(volumeName: string) {
   };
 }
 
+/** Several nodes fit, and which is the best was not to be said: amounts near the end of an int64 make scores that no plugin may give. */
+function hasGivenUp({ status }: V1Pod): boolean {
+  return (
+    status?.conditions?.some(
+      ({ reason, message = '' }) => reason === 'SchedulerError' && /invalid score/.test(message),
+    ) === true
+  );
+}
+
 /** What the scheduler said of each pod, as the API server tells it. */
 class Verdicts {
   readonly #decided = new Map<string, V1Pod>();
@@ -267,7 +285,7 @@ class Verdicts {
     this.#watch?.abort();
   }
 
-  /** Once it is bound, or no node fits it. */
+  /** Once it is bound, no node fits it, or the scheduler has given up on it. */
   async of(namespace: string, name: string): Promise<V1Pod> {
     const key = `${namespace}/${name}`;
     const decided = this.#decided.get(key);
@@ -288,7 +306,7 @@ class Verdicts {
       this.#goneWaiting.get(key)?.();
       return;
     }
-    if (pod.spec?.nodeName === undefined && !isUnschedulable(pod)) return;
+    if (pod.spec?.nodeName === undefined && !isUnschedulable(pod) && !hasGivenUp(pod)) return;
     this.#decided.set(key, pod);
     this.#waiting.get(key)?.(pod);
   }
