@@ -29,7 +29,10 @@ const TAINTS: readonly V1Taint[] = [
   { key: 'soft', effect: 'PreferNoSchedule' },
 ];
 
-/** Amounts as people write them, and as nobody should. Nodes hold no huge ones: where they add up to less than nothing, kube-scheduler's scores fail, and no answer comes. */
+/**
+ * Amounts as people write them, and as nobody should. Nodes hold no huge ones: where they add up to less than nothing,
+ * kube-scheduler's scores fail, and no answer comes.
+ */
 const CPUS = ['0.5m', '1500e-3', '0.1', '100000u', '1e-1', '0.0002k', '1e-20', '1e400'];
 const MEMORIES = ['0.5Mi', '1.5Gi', '0.3Ki', '3e9', '2147483648000m', '1e-400', '1e19', '1e400', '9E', '16Ei'];
 
