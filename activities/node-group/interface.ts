@@ -110,6 +110,6 @@ export interface NodeGroupActivities {
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */
   ensureGroupStatus(input: GroupInput): Promise<void>;
-  /** Takes the finalizer off a group of which no machine is left. */
+  /** Takes the finalizer off a group of which no machine is left, or whose nodes are to stay: those are let go of first. */
   ensureGroupReleased(input: GroupInput): Promise<void>;
 }

@@ -50,9 +50,21 @@ export interface Access {
 
 /** A custom resource that a controller defines. */
 export interface CustomResource {
-  /** The folder of deploy/ whose `crd.yaml` defines it. */
+  /** The file of deploy/definitions that defines it, without `.yaml`. */
   readonly component: string;
   /** What whoever applies it should know. */
   readonly about: string;
-  readonly definition: () => object;
+  readonly definition: () => Definition;
+}
+
+/** A CustomResourceDefinition: apiextensions.k8s.io/v1. */
+export interface Definition {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: object;
 }

@@ -84,6 +84,8 @@ export class PlanBook {
         createdAt: machine.at,
         phaseSince: machine.at,
         isDeleting: false,
+        isDrainRequested: false,
+        heldBy: null,
       }),
     );
     return {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }]);
   for (const file of [
     'namespace.yaml',
-    'node-group/crd.yaml',
+    'definitions/node-group.yaml',
     'node-group/serving/service.yaml',
     'node-group/serving/network-policy.yaml',
     'node-group/serving/webhooks.yaml',

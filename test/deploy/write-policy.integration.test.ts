@@ -22,7 +22,7 @@ let starter: Api;
 
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }, { name: STARTER }]);
-  const files = ['namespace.yaml', 'lights-out/crd.yaml', 'lights-out/serving/webhooks.yaml'];
+  const files = ['namespace.yaml', 'definitions/lights-out.yaml', 'lights-out/serving/webhooks.yaml'];
   for (const file of [...files, 'lights-out/webhook/secret.yaml']) await applyDeployed(file);
   await applyObjects(plane.adminKubeconfig, [...everythingAllowed, ...scaledObjects]);
   [admin, worker, starter] = [plane.adminKubeconfig, plane.kubeconfigFor(WORKER), plane.kubeconfigFor(STARTER)].map(

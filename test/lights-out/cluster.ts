@@ -101,7 +101,7 @@ const template = {
 export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
   const plane = await startHeadroomPlane({
     ...options,
-    manifests: ['lights-out/crd.yaml', 'lights-out/rbac.yaml', ...(options.manifests ?? [])],
+    manifests: ['definitions/lights-out.yaml', 'lights-out/rbac.yaml', ...(options.manifests ?? [])],
     env: {
       HEADROOM_LIGHTS_OUT: 'true',
       // What production waits for out of politeness, a test has no reason to wait for.

@@ -34,7 +34,7 @@ beforeAll(async () => {
     manifests: ['memcached/webhook/secret.yaml', 'memcached/webhook/rbac.yaml'],
     env: { HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`, HEADROOM_MEMCACHED_WEBHOOK_HOST: '127.0.0.1' },
   });
-  const roles = manifests.filter((file) => file !== 'memcached/crd.yaml');
+  const roles = manifests.filter((file) => file !== 'definitions/memcached.yaml');
   plane = await startHeadroomPlane({ ownServers: true, manifests: roles, ...(env && { env }) });
   cluster = new MemcachedCluster(plane);
   await cluster.askBefore(ADMITTED, `https://127.0.0.1:${port}`);

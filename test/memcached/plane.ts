@@ -10,7 +10,7 @@ import type { HeadroomPlane, HeadroomPlaneOptions } from '../kernel/stack/headro
 export function memcachedPlaneOptions(options: Partial<HeadroomPlaneOptions> = {}): HeadroomPlaneOptions {
   return {
     ...options,
-    manifests: ['memcached/crd.yaml', 'memcached/rbac.yaml', ...(options.manifests ?? [])],
+    manifests: ['definitions/memcached.yaml', 'memcached/rbac.yaml', ...(options.manifests ?? [])],
     env: { HEADROOM_MEMCACHED: 'true', ...options.env },
   };
 }

@@ -1,6 +1,6 @@
 /** The manifests of deploy/ that are written from the code: roles, the policy of what is written, and definitions of custom resources. */
 import { stringify } from 'yaml';
-import type { Access } from '../../platform/kubernetes/access.ts';
+import type { Access, Definition } from '../../platform/kubernetes/access.ts';
 import { starterAccess } from '../../starter/access.ts';
 import { controllers as starterControllers } from '../../starter/registry.ts';
 import { workerAccess } from '../../worker/access.ts';
@@ -50,9 +50,23 @@ function definitionFiles(): readonly (readonly [path: string, text: string])[] {
   const resources = Object.values(workerControllers).flatMap(({ customResources = [] }) => customResources);
   return [...Map.groupBy(resources, ({ component }) => component)].map(([component, own]) => {
     const abouts = own.map(({ about }) => about).join('\n\n');
-    const texts = own.map(({ definition }) => stringify(definition(), { lineWidth: 0, aliasDuplicateObjects: false }));
-    return [pathOf(component, 'crd.yaml'), `${comment(`${header}\n\n${abouts}`)}${texts.join('---\n')}`] as const;
+    const texts = own.map(({ definition }) =>
+      stringify(kept(definition()), { lineWidth: 0, aliasDuplicateObjects: false }),
+    );
+    return [`definitions/${component}.yaml`, `${comment(`${header}\n\n${abouts}`)}${texts.join('---\n')}`] as const;
   });
+}
+
+/** Who prunes what is not named any more leaves a definition where it is: with it every object of it would be deleted. */
+const KEPT = {
+  'helm.sh/resource-policy': 'keep',
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+};
+
+function kept(definition: Definition): Definition {
+  const { metadata } = definition;
+  return { ...definition, metadata: { ...metadata, annotations: { ...metadata.annotations, ...KEPT } } };
 }
 
 function pathOf(component: string, file: string): string {

@@ -262,7 +262,7 @@ ${part('spec', 'spec', ["variables.now[?'spec'].orValue({})", "variables.before[
         (${differing(
           'variables.now.metadata',
           'variables.before.metadata',
-          "k in ['managedFields', 'resourceVersion', 'generation', 'annotations', 'labels', 'finalizers']",
+          "k in ['managedFields', 'resourceVersion', 'generation', 'annotations', 'labels', 'finalizers'] || 'metadata.' + k in variables.changes",
         )}).map(k, 'metadata.' + k)
 ${part('annotations', 'metadata.annotations', ofMetadata('annotations'))}
 ${part('labels', 'metadata.labels', ofMetadata('labels'))}

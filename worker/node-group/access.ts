@@ -59,11 +59,17 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
         changes: [`metadata.finalizers.${GROUP_FINALIZER}`],
       },
       {
-        why: 'The machines of a group. create: before the provider is asked for one. patch: by which name the provider knows it. delete: whoever may delete one deletes the machine.',
+        why: 'The machines of a group. create: before the provider is asked for one. patch: by which name the provider knows it, and which group holds it. delete: when its Node is drained, as whoever deletes one has it drained.',
         apiGroups: [GROUP],
         resources: [MACHINE_PLURAL],
         verbs: ['get', 'list', 'create', 'patch', 'delete'],
-        changes: ['spec', 'metadata.labels', 'metadata.annotations', `metadata.finalizers.${MACHINE_FINALIZER}`],
+        changes: [
+          'spec',
+          'metadata.labels',
+          'metadata.annotations',
+          'metadata.ownerReferences',
+          `metadata.finalizers.${MACHINE_FINALIZER}`,
+        ],
       },
       {
         why: 'How many nodes there are and should be, where a machine is in its life, and why.',

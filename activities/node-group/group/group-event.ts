@@ -3,13 +3,13 @@ import { ensureObjectEvent } from '../../kernel/object-event.ts';
 import type { GroupInput } from '../interface.ts';
 import type { MachineOptions } from '../machines/options.ts';
 
-/** The seed's Events, and our own `TooFewReady`. */
+/** The seed's Events, and our own `TakenOver` and `TooFewReady`. */
 type GroupEvent = {
   readonly message: string;
   /** Writes with the same key give one Event. */
   readonly key: string;
 } & (
-  | { readonly type: 'Normal'; readonly reason: 'ScalingUp' | 'ScalingDown' }
+  | { readonly type: 'Normal'; readonly reason: 'ScalingUp' | 'ScalingDown' | 'TakenOver' }
   | { readonly type: 'Warning'; readonly reason: 'ScaleUpFailed' | 'ScaleDownBlocked' | 'TooFewReady' }
 );
 

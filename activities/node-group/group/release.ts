@@ -1,9 +1,14 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
+import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
+import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { GroupInput } from '../interface.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { letGoOfMachines } from '../machines/hold.ts';
 import { listMachines } from '../machines/machine-objects.ts';
+import { nodesOfMachines } from '../machines/node-objects.ts';
 import type { MachineOptions } from '../machines/options.ts';
 import { findGroup, patchGroupFinalizers } from './group-objects.ts';
 
@@ -15,11 +20,13 @@ const NAMED = 3;
 export async function ensureGroupReleased(options: MachineOptions, input: GroupInput): Promise<void> {
   const seen = await findGroup(options.kubernetes, input);
   if (seen?.read.isDeleting !== true || !seen.finalizers.includes(GROUP_FINALIZER)) return;
-  const left = await listMachines(options.kubernetes, input.target.group);
-  if (left.length > 0) {
+  const machines = await listMachines(options.kubernetes, input.target.group);
+  if (seen.read.group !== null && isOrphaning(seen.read.group)) {
+    if (!(await orphan(options, input, machines))) return;
+  } else if (machines.length > 0) {
     throw notYet(
       `the group still has ${listText(
-        left.map(({ name }) => name),
+        machines.map(({ name }) => name),
         NAMED,
       )}`,
       PACE,
@@ -30,4 +37,20 @@ export async function ensureGroupReleased(options: MachineOptions, input: GroupI
       ? finalizers.filter((finalizer) => finalizer !== GROUP_FINALIZER)
       : null,
   );
+}
+
+/** Lets go of machines, if all are nodes that stay. Others are given back first: false. */
+async function orphan(
+  options: MachineOptions,
+  input: GroupInput,
+  machines: readonly DrivenMachine[],
+): Promise<boolean> {
+  const nodes = await nodesOfMachines(options.kubernetes, input.target.group, machines);
+  const isToStay = (machine: DrivenMachine): boolean => {
+    const node = nodes.get(machine.name) ?? null;
+    return node !== null && !machine.isDrainRequested && !isLeaving(machine, node);
+  };
+  const areToStay = machines.every(isToStay);
+  if (areToStay) await letGoOfMachines(options, input, machines);
+  return areToStay;
 }

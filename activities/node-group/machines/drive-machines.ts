@@ -1,6 +1,7 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { groupCounts, isLeaving } from '../../../domain/node-group/status/group-counts.ts';
@@ -13,7 +14,8 @@ import { askProvider } from './ask-provider.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
-import { isOfGroup, listMachines } from './machine-objects.ts';
+import { holdMachines } from './hold.ts';
+import { listMachines } from './machine-objects.ts';
 import { nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 import { keepProgress, type Progress, progressBefore } from './progress.ts';
@@ -36,7 +38,8 @@ interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
   readonly group: NodeGroup;
-  /** Machines of the group whose nodes are not drained. */
+  readonly machines: readonly DrivenMachine[];
+  /** Of these, those whose nodes are not drained. */
   readonly staying: readonly DrivenMachine[];
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
 }
@@ -57,16 +60,13 @@ export async function driveMachines(
   const group = seen?.read.group ?? null;
   // Without a group that can be read nobody knows whom to ask.
   if (seen === null || group === null) return { failed: progressBefore().failed };
-  // Those of a group that had the name before are only deleted.
-  const machines = (await listMachines(kubernetes, name)).filter(
-    (machine) => machine.isDeleting || isOfGroup(machine, name, input.uid),
-  );
+  const machines = await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
   const nodeOf = (machine: DrivenMachine): SeenNode | null => nodes.get(machine.name) ?? null;
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
   const staying = machines.filter((machine) => !isLeaving(machine, nodeOf(machine)));
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, staying, steps });
+  const { failed, waits, error } = await take({ options, input, group, machines, staying, steps });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
@@ -79,7 +79,7 @@ export async function driveMachines(
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
 async function take(look: Look) {
-  const { options, input, group, staying } = look;
+  const { options, input, group, machines, staying } = look;
   let error: { readonly of: unknown } | null = null;
   const waits: Wait[] = [];
   const part = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -90,6 +90,7 @@ async function take(look: Look) {
       return otherwise;
     }
   };
+  if (!isOrphaning(group)) await part(async () => await holdMachines(options, input, machines), undefined);
   await part(async () => void waits.push(...(await takeNodes(look))), undefined);
   const asked = await part(async () => await askProvider(options, input, group, machinesTo(look, 'ask')), {
     waits: [],

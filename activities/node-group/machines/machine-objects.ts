@@ -39,11 +39,6 @@ export async function findMachine({ custom }: Custom, name: string): Promise<Dri
   return object === null ? null : readDrivenMachine(object);
 }
 
-/** Whether a machine is of exactly this NodeGroup. One of the VPSie autoscaler may have no owner. */
-export function isOfGroup({ owners, group }: DrivenMachine, name: string, uid: string): boolean {
-  return owners.length === 0 ? group === name : owners.includes(uid);
-}
-
 /** Whether a machine counts for what is wanted of its group. */
 export function isStaying({ isDeleting, phase }: DrivenMachine): boolean {
   return !isDeleting && phase !== 'Failed';
@@ -94,13 +89,30 @@ export async function deleteMachineObject(
   return answer !== null;
 }
 
-/** Lets go of a machine that is gone at its provider. */
-export async function takeFinalizerOff(kubernetes: Custom, { name, uid }: DrivenMachine): Promise<void> {
+/**
+ * Changes the metadata of exactly this machine's object by what it is now.
+ *
+ * @param change what to write, as a merge patch; null: nothing.
+ */
+export async function patchMachineMetadata(
+  kubernetes: Custom,
+  { name, uid }: Pick<DrivenMachine, 'name' | 'uid'>,
+  change: (machine: DrivenMachine) => Readonly<Record<string, unknown>> | null,
+): Promise<void> {
   await retryOnConflict(`the VPSieNode ${name}`, async () => {
     const machine = await findMachine(kubernetes, name);
-    if (machine?.uid !== uid || !machine.finalizers.includes(MACHINE_FINALIZER)) return;
-    const finalizers = machine.finalizers.filter((finalizer) => finalizer !== MACHINE_FINALIZER);
-    const body = { metadata: { uid, resourceVersion: machine.resourceVersion, finalizers } };
+    const metadata = machine?.uid === uid ? change(machine) : null;
+    if (machine === null || metadata === null) return;
+    const body = { metadata: { ...metadata, uid, resourceVersion: machine.resourceVersion } };
     await orNull(kubernetes.custom.patchNamespacedCustomObject({ ...MACHINES, name, body }, MERGE_PATCH));
   });
+}
+
+/** Lets go of a machine that is gone at its provider. */
+export async function takeFinalizerOff(kubernetes: Custom, machine: DrivenMachine): Promise<void> {
+  await patchMachineMetadata(kubernetes, machine, ({ finalizers }) =>
+    finalizers.includes(MACHINE_FINALIZER)
+      ? { finalizers: finalizers.filter((finalizer) => finalizer !== MACHINE_FINALIZER) }
+      : null,
+  );
 }

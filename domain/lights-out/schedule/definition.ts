@@ -163,8 +163,8 @@ const COLUMNS: readonly (readonly [name: string, path: string, type: string, pri
   ['Age', '.metadata.creationTimestamp', 'date', 0],
 ];
 
-/** The object in `deploy/lights-out/crd.yaml`: apiextensions.k8s.io/v1. */
-export function lightsOutDefinition(): object {
+/** The object in `deploy/definitions/lights-out.yaml`: apiextensions.k8s.io/v1. */
+export function lightsOutDefinition() {
   const { spec, status } = structuralSchemas('a schedule', { spec: scheduleSpec, status: scheduleStatus }, ADDITIONS);
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

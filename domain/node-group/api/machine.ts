@@ -1,15 +1,17 @@
 /** The VPSieNode of a machine: its type, how it is read, and how it is created. */
 import { z } from 'zod';
-import { type Machine, machinePhases, type NodeGroup } from '../model/node-group.ts';
+import { type Machine, type MachinePhase, machinePhases, type NodeGroup } from '../model/node-group.ts';
 import type { ScaleUpReason } from '../model/plan.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
+import { holderOf } from '../machine/hold.ts';
 import {
   API_VERSION,
   CREATION_REASON,
   DATACENTER_LABEL,
   DECISION,
+  DELETE_WITHOUT_DRAIN,
   GROUP_LABEL,
-  KIND,
+  GROUP_UID_LABEL,
   MACHINE_FINALIZER,
   MACHINE_KIND,
   MANAGED_LABEL,
@@ -74,21 +76,40 @@ export function readMachine(object: unknown): Machine {
     createdAt,
     ...['provisionedAt', 'joinedAt', 'readyAt', 'terminatingAt'].map((key) => momentOf(status[key])),
   ];
+  const phase = machinePhases.find((known) => known === status['phase']) ?? 'Pending';
+  const node = textOf(status['nodeName']) || null;
+  const isDeleted = metadata['deletionTimestamp'] !== undefined;
+  const isDrainRequested = node !== null && drainsFirst(metadata, phase);
   return {
     name: textOf(metadata['name']),
     uid: textOf(metadata['uid']),
     resourceVersion: textOf(metadata['resourceVersion']),
     group: textOf(spec['nodeGroupName']),
     instanceType: textOf(spec['instanceType']),
-    phase: machinePhases.find((phase) => phase === status['phase']) ?? 'Pending',
+    phase,
     providerId: provider || (typeof number === 'number' && number > 0 ? String(number) : null),
-    node: textOf(status['nodeName']) || null,
+    node,
     createdAt,
     phaseSince: momentOf(status['phaseSince']) || Math.max(...times),
-    isDeleting: metadata['deletionTimestamp'] !== undefined,
+    isDeleting: isDeleted && !isDrainRequested,
+    isDrainRequested,
+    heldBy: holderOf(metadata),
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',
   };
+}
+
+/**
+ * Whether the machine's object was deleted in a phase in which its Node is drained before anything else. `Deleting` is written when that
+ * is done, and `Failed` of machines that are given up.
+ */
+export function drainsFirst(metadata: Readonly<Record<string, unknown>>, phase: MachinePhase): boolean {
+  return (
+    metadata['deletionTimestamp'] !== undefined &&
+    phase !== 'Deleting' &&
+    phase !== 'Failed' &&
+    labelsOf(metadata['annotations'])[DELETE_WITHOUT_DRAIN] !== 'true'
+  );
 }
 
 /** The VPSieNode of a machine that is to come. Its finalizer keeps it until the machine is gone at the provider. */
@@ -113,12 +134,12 @@ export function machineBody(
       labels: {
         [MANAGED_LABEL]: 'true',
         [GROUP_LABEL]: group,
+        [GROUP_UID_LABEL]: uid,
         [OFFERING_LABEL]: instanceType,
         ...(datacenterID === undefined ? {} : { [DATACENTER_LABEL]: datacenterID }),
       },
       annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics', [SCALE_UP_REASON]: reason },
       finalizers: [MACHINE_FINALIZER],
-      ownerReferences: [{ apiVersion: API_VERSION, kind: KIND, name: group, uid, controller: true }],
     },
     spec: { ...ofMachine, instanceType, nodeGroupName: group, vpsieInstanceID: 0 },
   };

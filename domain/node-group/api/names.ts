@@ -20,6 +20,8 @@ export const MACHINE_FINALIZER = `vpsienode.${GROUP}/finalizer`;
 /** Labels of VPSieNodes and Nodes. */
 export const MANAGED_LABEL = `${GROUP}/managed`;
 export const GROUP_LABEL = `${GROUP}/nodegroup`;
+/** The label of a VPSieNode: the UID of the NodeGroup that holds it. One without it is nobody's yet, and taken by the group of its name. */
+export const GROUP_UID_LABEL = `${GROUP}/nodegroup-uid`;
 /** The VPSieNode of a Node. */
 export const VPSIENODE_LABEL = `${GROUP}/vpsienode`;
 export const DATACENTER_LABEL = `${GROUP}/datacenter`;
@@ -29,6 +31,8 @@ export const OFFERING_LABEL = `${GROUP}/offering`;
 export const CREATION_REASON = `${GROUP}/creation-reason`;
 /** The annotation of a VPSieNode: the decision that it was created for. */
 export const DECISION = `${GROUP}/decision`;
+/** The annotation of a VPSieNode: with `true` its machine goes when it is deleted, whatever runs on its Node. */
+export const DELETE_WITHOUT_DRAIN = `${GROUP}/delete-without-drain`;
 /** The annotation of a VPSieNode: why it is not known which of the provider's new machines is its own, a sentence. */
 export const UNCLEAR = `${GROUP}/creation-unclear`;
 /** The annotation of a VPSieNode: the `ScaleUpReason` of its decision. */

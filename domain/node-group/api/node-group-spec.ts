@@ -108,6 +108,12 @@ export const nodeGroupSpec = z.object({
   maxNodeProvisionTime: milliseconds
     .default('15m')
     .describe('A machine whose node is not ready after this time, 1m at least, is deleted.'),
+  deletionPolicy: z
+    .enum(['Drain', 'Orphan'])
+    .default('Drain')
+    .describe(
+      'What becomes of its nodes when it is deleted. Drain: they are drained and given back. Orphan: nodes and machines stay.',
+    ),
   approval: z
     .enum(['none', 'scale-down', 'replacement'])
     .default('none')

@@ -120,7 +120,8 @@ type OfSpec = Omit<
 
 function ofSpec(spec: NodeGroupSpec, mode: Mode): OfSpec {
   const { scaleUpPolicy: up, scaleDownPolicy: down } = spec;
-  const { provider, minNodes, maxNodes, expander, estimate, exclusive, replaceBeforeDrain, approval } = spec;
+  const { provider, minNodes, maxNodes, expander, estimate, exclusive } = spec;
+  const { replaceBeforeDrain, deletionPolicy, approval } = spec;
   return {
     provider,
     minNodes,
@@ -129,6 +130,7 @@ function ofSpec(spec: NodeGroupSpec, mode: Mode): OfSpec {
     estimate,
     exclusive,
     replaceBeforeDrain,
+    deletionPolicy,
     approval,
     mode: spec.mode ?? mode,
     offeringIds: spec.offeringIDs,

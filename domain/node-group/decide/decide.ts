@@ -123,7 +123,17 @@ function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: r
   const left = total(seen);
   const shown = { phase: 'Deleting', reason: 'GroupDeleted', facts: facts(seen), drains } as const;
   if (left === 0) return { ...shown, kind: 'release', detail: 'every machine of the group was given back' };
-  const detail = `the group is being deleted: ${left} of its machines are to be drained and given back`;
+  const isOrphan = seen.group?.deletionPolicy === 'Orphan';
+  if (isOrphan && seen.unsettled === 0 && seen.leaving.length === 0 && memory.drains.length === 0) {
+    return {
+      ...shown,
+      kind: 'release',
+      detail: `the group is being deleted: its ${left} nodes stay, and are nobody's`,
+    };
+  }
+  const detail = isOrphan
+    ? 'the group is being deleted: its nodes stay, once its other machines are given back'
+    : `the group is being deleted: ${left} of its machines are to be drained and given back`;
   // Those that are no nodes yet need no drain.
   if (seen.unsettled > 0) return { ...shown, kind: 'drive', detail };
   return { ...shown, kind: 'wait', until: earliest(seen, memory), detail };

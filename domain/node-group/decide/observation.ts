@@ -6,7 +6,16 @@ import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts'
 export interface SeenGroup
   extends Pick<
     NodeGroup,
-    'name' | 'uid' | 'generation' | 'isDeleting' | 'minNodes' | 'maxNodes' | 'approval' | 'desiredNodes' | 'backoff'
+    | 'name'
+    | 'uid'
+    | 'generation'
+    | 'isDeleting'
+    | 'minNodes'
+    | 'maxNodes'
+    | 'deletionPolicy'
+    | 'approval'
+    | 'desiredNodes'
+    | 'backoff'
   > {
   readonly mode: Mode;
   readonly provider: Provider;

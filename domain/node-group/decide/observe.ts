@@ -1,6 +1,7 @@
 /** What a group's workflow is told of the plan for the cluster: its own part, kept small. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ReadNodeGroup } from '../api/read-node-group.ts';
+import { isOrphaning } from '../machine/hold.ts';
 import { type Machine, type MachinePhase, machinePhases } from '../model/node-group.ts';
 import type { ClusterPlan, KeptNode, UnhelpedPod } from '../model/plan.ts';
 import type { Excerpt, LeavingNode, NodeGroupObservation } from './observation.ts';
@@ -68,10 +69,14 @@ export function unsettledMachines({
   machines,
   nodes,
   leaving,
-}: Pick<GroupView, 'machines' | 'nodes' | 'leaving'>): readonly Machine[] {
+  read,
+}: Pick<GroupView, 'machines' | 'nodes' | 'leaving' | 'read'>): readonly Machine[] {
   const drained = new Set(leaving.map(({ node }) => node));
-  return machines.filter(({ phase, isDeleting, node }) => {
+  const group = read?.group ?? null;
+  const holds = group !== null && group.mode === 'act' && !isOrphaning(group);
+  return machines.filter(({ phase, isDeleting, node, heldBy }) => {
     if (node !== null && drained.has(node)) return false;
+    if (holds && heldBy !== group.uid) return true;
     return isDeleting || phase !== 'Ready' || node === null || !nodes.has(node);
   });
 }
@@ -84,6 +89,7 @@ function seenGroup({ name, uid, generation, isDeleting, group }: ReadNodeGroup):
     isDeleting,
     minNodes: group?.minNodes ?? 0,
     maxNodes: group?.maxNodes ?? 0,
+    deletionPolicy: group?.deletionPolicy ?? 'Drain',
     approval: group?.approval ?? 'none',
     desiredNodes: group?.desiredNodes ?? null,
     backoff: group?.backoff ?? null,

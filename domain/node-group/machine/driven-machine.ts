@@ -1,6 +1,6 @@
 /** A machine as its driver knows it: more of its VPSieNode than a plan needs. */
 import type { EpochMs } from '../../kernel/time.ts';
-import { readMachine } from '../api/machine.ts';
+import { drainsFirst, readMachine } from '../api/machine.ts';
 import { SCALE_UP_REASON } from '../api/names.ts';
 import type { Machine } from '../model/node-group.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
@@ -18,8 +18,10 @@ export interface DrivenMachine extends Machine {
   /** What went wrong last; empty where nothing did. */
   readonly lastError: string;
   readonly finalizers: readonly string[];
-  /** The UIDs of its owners. */
-  readonly owners: readonly string[];
+  /** As they are written there. */
+  readonly ownerReferences: readonly Readonly<Record<string, unknown>>[];
+  /** Whether its object was deleted, and a Node of it, if there is one, is drained first. */
+  readonly drainsFirst: boolean;
 }
 
 /** Reads a complete object, any part of which may be missing. Never throws. */
@@ -29,14 +31,16 @@ export function readDrivenMachine(object: unknown): DrivenMachine {
   const status = fieldsOf(whole['status']);
   const spec = fieldsOf(whole['spec']);
   const { finalizers } = metadata;
+  const machine = readMachine(object);
   return {
-    ...readMachine(object),
+    ...machine,
     hostname: textOf(status['hostname']) || textOf(spec['nodeName']),
     isForPods: labelsOf(metadata['annotations'])[SCALE_UP_REASON] === 'PendingPods',
     askedAt: momentOf(status['createdAt']) || null,
     readyAt: momentOf(status['readyAt']) || null,
     lastError: textOf(status['lastError']),
     finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
-    owners: listOf(metadata['ownerReferences']).map(({ uid }) => textOf(uid)),
+    ownerReferences: listOf(metadata['ownerReferences']),
+    drainsFirst: drainsFirst(metadata, machine.phase),
   };
 }

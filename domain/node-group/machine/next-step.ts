@@ -37,7 +37,9 @@ export function nextMachineStep<T extends Node>(
   now: EpochMs,
 ): MachineStep<T> {
   const { name, phase, readyAt, providerId, hostname } = machine;
-  if (machine.isDeleting) return { kind: 'delete' };
+  // Whoever deletes the object asks for its Node to be drained, which is the plan's matter; it may not be known yet which Node that is.
+  const isToDrain = machine.drainsFirst && node !== null;
+  if (!isToDrain && (machine.isDeleting || machine.isDrainRequested)) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
   if (node !== null) return stepWithNode(machine, node, group, now);
   // A group that is being deleted gives back its nodes one by one; what is no node yet has no pods.

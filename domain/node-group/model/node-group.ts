@@ -66,6 +66,8 @@ export interface NodeGroup {
   };
   readonly replaceBeforeDrain: boolean;
   readonly budgets: readonly NodeBudget[];
+  /** What becomes of its nodes when it is deleted: they are drained and given back, or stay, and are nobody's. */
+  readonly deletionPolicy: 'Drain' | 'Orphan';
   /** What a person must approve first. */
   readonly approval: 'none' | 'scale-down' | 'replacement';
   /** From the creation of a machine until its node has registered and is ready. */
@@ -130,7 +132,12 @@ export interface Machine {
   readonly createdAt: EpochMs;
   /** When the phase began. */
   readonly phaseSince: EpochMs;
+  /** It goes, or is gone already: nobody counts on it. */
   readonly isDeleting: boolean;
+  /** Somebody has deleted its object. Its Node, as long as there is one, is drained before the machine goes. */
+  readonly isDrainRequested: boolean;
+  /** The UID of the NodeGroup that holds it; null where it is not held as it should be: `machine/hold.ts`. */
+  readonly heldBy: string | null;
   /** The decision that it was created for. */
   readonly decision: string;
   /** Why there is the machine, by its annotation; empty where it does not say. Only `metrics` and empty ones are taken away. */

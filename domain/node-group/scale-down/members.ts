@@ -68,6 +68,7 @@ export function membersOf(
   return members;
 }
 
-function isGoing({ isDeleting, phase }: Machine): boolean {
-  return isDeleting || phase === 'Terminating' || phase === 'Deleting';
+/** The VPSie autoscaler also calls those `Terminating` that it had begun to drain. */
+function isGoing({ isDeleting, isDrainRequested, phase }: Machine): boolean {
+  return isDeleting || (!isDrainRequested && (phase === 'Terminating' || phase === 'Deleting'));
 }

@@ -132,15 +132,13 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const { group, node, isSettled, unreadySince } = member;
   const counts = countsOf(pass, member);
   if (group.isDeleting) {
-    vacate(pass.packing, member);
-    const detail = `the NodeGroup ${group.name} is being deleted`;
-    remove(pass, member, { reason: 'Requested', detail, replacement: null });
+    goWithGroup(pass, member);
     return true;
   }
-  const by = wanted.get(node.name);
-  if (by !== undefined) {
+  const asked = askedFor(member, wanted);
+  if (asked !== null) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` });
+    goForced(pass, member, { reason: 'Requested', detail: asked });
     return true;
   }
   if (!isSettled || unreadySince === null) return false;
@@ -156,6 +154,32 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const detail = `it has not been ready since ${formatInstant(unreadySince)}, for ${formatSpan(pass.at - unreadySince)}`;
   goForced(pass, member, { reason: 'NotReady', detail });
   return true;
+}
+
+/** Who wants the node to go, in words; null where nobody does. */
+function askedFor({ node, machine }: Member, wanted: ReadonlyMap<string, string>): string | null {
+  if (machine.isDrainRequested) return `its VPSieNode ${machine.name} was deleted`;
+  const by = wanted.get(node.name);
+  return by === undefined ? null : `${by} asked for it`;
+}
+
+/** A group that is being deleted has no other nodes, and gives these back within its budgets, or leaves them. */
+function goWithGroup(pass: Pass, member: Member): void {
+  const { group, machine } = member;
+  const isOrphan = group.deletionPolicy === 'Orphan' && !machine.isDrainRequested;
+  const detail = `the NodeGroup ${group.name} is being deleted`;
+  const stays = {
+    reason: 'PolicyDisabled',
+    detail: `${detail}, and its deletionPolicy is Orphan`,
+    until: null,
+  } as const;
+  const keep = isOrphan ? stays : keptByBudget(countsOf(pass, member), 'Requested', member, pass.at);
+  if (keep !== null) {
+    keepNode(pass, member, keep);
+    return;
+  }
+  vacate(pass.packing, member);
+  remove(pass, member, { reason: 'Requested', detail, replacement: null });
 }
 
 /** Why nodes are left alone for now. */

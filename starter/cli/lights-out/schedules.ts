@@ -78,7 +78,7 @@ export async function whyNobodyAnswers(loaded: LoadedConfig, schedule: string): 
 export const NOBODY_FOLLOWS =
   'it is new, or no starter and worker with HEADROOM_LIGHTS_OUT=true run for the cluster; what is down stays down meanwhile';
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/lights-out/crd.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/lights-out.yaml';
 const RIGHTS = `headroom lights-out reads with your own rights, and needs to list ${PLURAL}`;
 
 function listingFailure(error: unknown, cluster: string): unknown {

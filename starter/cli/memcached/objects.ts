@@ -68,7 +68,7 @@ export async function whyNothingRuns(loaded: LoadedConfig, argument: MemcachedAr
   }
 }
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/memcached/crd.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/memcached.yaml';
 const RIGHTS = `headroom memcached reads with your own rights, and needs to list ${PLURAL}`;
 
 function listingFailure(error: unknown, cluster: string): unknown {

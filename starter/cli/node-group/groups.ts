@@ -65,7 +65,7 @@ export async function whyNobodyAnswers(loaded: LoadedConfig, group: string): Pro
   );
 }
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/node-group/crd.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/node-group.yaml';
 
 /** @param rights which ones the command needs, as a sentence of its own. */
 export function listingFailure(error: unknown, cluster: string, rights: string): unknown {

@@ -79,7 +79,7 @@ export async function startCluster(): Promise<Cluster> {
     loadAllYaml(await readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8')) as object[];
   for (const file of ['namespace.yaml', 'rbac.yaml', 'lights-out/rbac.yaml']) await create(await manifest(file));
   await applyWritePolicy(plane.adminKubeconfig);
-  for (const definition of await manifest('lights-out/crd.yaml')) await createDefinition(admin, definition);
+  for (const definition of await manifest('definitions/lights-out.yaml')) await createDefinition(admin, definition);
   await eventually('schedules can be listed', async () => {
     await admin.custom.listClusterCustomObject(SCHEDULES);
     return true;

@@ -58,7 +58,10 @@ export interface MachineObject {
   readonly metadata: {
     readonly name: string;
     readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly object[];
   };
   readonly spec: { readonly nodeGroupName: string; readonly instanceType: string };
   /** Moments are RFC 3339. */
@@ -97,7 +100,7 @@ export async function startNodeGroupPlane(options: Partial<HeadroomPlaneOptions>
     startPlane: startNodePlane,
     ...options,
     manifests: [
-      'node-group/crd.yaml',
+      'definitions/node-group.yaml',
       'node-group/rbac.yaml',
       'node-group/kwok/rbac.yaml',
       ...(options.manifests ?? []),
@@ -183,8 +186,17 @@ export class NodeGroupCluster {
     await this.custom.patchNamespacedCustomObjectStatus({ ...GROUPS, name, body: { status } }, merge);
   }
 
-  async deleteGroup(name: string): Promise<void> {
-    await this.custom.deleteNamespacedCustomObject({ ...GROUPS, name });
+  async deleteGroup(name: string, propagationPolicy?: 'Foreground'): Promise<void> {
+    const how = propagationPolicy === undefined ? {} : { propagationPolicy };
+    await this.custom.deleteNamespacedCustomObject({ ...GROUPS, name, ...how });
+  }
+
+  async patchMachine(name: string, metadata: object): Promise<void> {
+    await this.custom.patchNamespacedCustomObject({ ...MACHINES, name, body: { metadata } }, merge);
+  }
+
+  async deleteMachine(name: string): Promise<void> {
+    await this.custom.deleteNamespacedCustomObject({ ...MACHINES, name });
   }
 
   async groupNames(): Promise<readonly string[]> {

@@ -44,7 +44,7 @@ const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
 const MANIFESTS = [
   'namespace.yaml',
   'rbac.yaml',
-  'node-group/crd.yaml',
+  'definitions/node-group.yaml',
   'node-group/rbac.yaml',
   'node-group/kwok/rbac.yaml',
 ];

@@ -50,7 +50,7 @@ export class VpsieWorld {
 
   /** @param systemNamespace used by no other file; it is created. */
   static async open(adminKubeconfig: string, systemNamespace: string): Promise<VpsieWorld> {
-    const crd = new URL('../../../deploy/node-group/crd.yaml', import.meta.url);
+    const crd = new URL('../../../deploy/definitions/node-group.yaml', import.meta.url);
     await applyObjects(adminKubeconfig, readManifests(await readFile(crd, 'utf8')));
     const world = new VpsieWorld(accessOf(adminKubeconfig), systemNamespace);
     await world.#kubernetes.core.createNamespace({ body: { metadata: { name: systemNamespace } } });
@@ -120,7 +120,7 @@ export class VpsieWorld {
     return await Promise.all(
       names.map(async (name) => {
         const made = machineBody(group, { name, instanceType, decision: 'test', reason: 'PendingPods' });
-        const { finalizers: _, ownerReferences: _of, ...metadata } = made.metadata;
+        const { finalizers: _, ...metadata } = made.metadata;
         const body = { ...made, metadata };
         const { uid } = readMachine(await this.#kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body }));
         return { name, uid, instanceType };

@@ -63,7 +63,7 @@ beforeAll(async () => {
   registrations = admin.makeApiClient(AdmissionregistrationV1Api);
   await applyManifests(
     plane.adminKubeconfig,
-    ['namespace.yaml', 'lights-out/crd.yaml', 'lights-out/webhook/rbac.yaml', SECRET].map(deployed),
+    ['namespace.yaml', 'definitions/lights-out.yaml', 'lights-out/webhook/rbac.yaml', SECRET].map(deployed),
   );
   await admin.makeApiClient(RbacAuthorizationV1Api).createNamespacedRoleBinding({
     namespace: SYSTEM_NAMESPACE,

@@ -45,7 +45,8 @@ beforeAll(async () => {
   plane = await borrowControlPlane([{ name: STARTER }]);
   await applyManifests(plane.adminKubeconfig, [
     new URL('../../../deploy/namespace.yaml', import.meta.url),
-    ...['crd.yaml', 'webhook/rbac.yaml', 'webhook/secret.yaml'].map(deployed),
+    new URL('../../../deploy/definitions/node-group.yaml', import.meta.url),
+    ...['webhook/rbac.yaml', 'webhook/secret.yaml'].map(deployed),
   ]);
   admin = openApi(plane.adminKubeconfig);
   await eventually('NodeGroups are served', async () => (await admin.ask('GET', GROUPS)).code === 200);

@@ -14,6 +14,7 @@ const GROUP: SeenGroup = {
   uid: 'uid-1',
   generation: 1,
   isDeleting: false,
+  deletionPolicy: 'Drain',
   minNodes: 1,
   maxNodes: 10,
   approval: 'none',
@@ -205,6 +206,16 @@ describe('the decision about a NodeGroup', () => {
     expect(verdict).toMatchObject({ kind: 'wait', phase: 'Deleting' });
     expect(verdict.drains.map(({ node }) => node)).toEqual(['a', 'b']);
     expect(decide(seen({ group, machines: NO_MACHINES }), known)[1]).toMatchObject({ kind: 'release' });
+  });
+
+  it('lets a group go whose nodes are to stay as soon as nothing of it comes or goes', () => {
+    const group = { ...GROUP, isDeleting: true, deletionPolicy: 'Orphan' } as const;
+    expect(decide(seen({ group }), known)[1]).toMatchObject({ kind: 'release', phase: 'Deleting' });
+    expect(decide(seen({ group, unsettled: 1 }), known)[1]).toMatchObject({ kind: 'drive' });
+    const leaving = [{ node: 'a', uid: 'u', drain: 'node-drain/test/u' }];
+    expect(decide(seen({ group, leaving }), known)[1]).toMatchObject({ kind: 'wait', phase: 'Deleting' });
+    const [draining] = decide(seen({ group, removals: [removal('a')] }), known);
+    expect(decide(seen({ group }), draining)[1]).toMatchObject({ kind: 'wait' });
   });
 
   it('shows a pause in the words of whoever paused', () => {

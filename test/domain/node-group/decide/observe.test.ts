@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type GroupView, observationOf, unsettledMachines } from '../../../../domain/node-group/decide/observe.ts';
 import { wakeReason } from '../../../../domain/node-group/decide/wake.ts';
 import type { ReadNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
+import type { NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Removal } from '../../../../domain/node-group/model/plan.ts';
 import { groupOf, machineOf, NOW } from '../builders.ts';
 
@@ -102,6 +103,18 @@ describe('machines that are not settled', () => {
     ];
     const view = viewOf({ machines, nodes: new Set(['node-a', 'node-c']) });
     expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+  });
+
+  it('include those that the group does not hold, where it acts and keeps its machines', () => {
+    const machines = [{ ...ready, heldBy: null }, machineOf('b', 'pool', { ...ready, name: 'b', heldBy: 'former' })];
+    const nodes = new Set(['node-a']);
+    const namesIn = (over: Partial<NodeGroup>): readonly string[] =>
+      unsettledMachines(viewOf({ machines, nodes, read: readOf({ group: groupOf('pool', over) }) })).map(
+        ({ name }) => name,
+      );
+    expect(namesIn({})).toEqual(['a', 'b']);
+    expect(namesIn({ mode: 'observe' })).toEqual([]);
+    expect(namesIn({ isDeleting: true, deletionPolicy: 'Orphan' })).toEqual([]);
   });
 
   it('include those that were claimed and are not seen yet: whoever claimed them may have been interrupted', () => {

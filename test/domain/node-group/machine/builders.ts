@@ -10,7 +10,8 @@ export function drivenOf(over: Partial<DrivenMachine> = {}): DrivenMachine {
     readyAt: null,
     lastError: '',
     finalizers: [],
-    owners: ['uid-web'],
+    ownerReferences: [],
+    drainsFirst: false,
     ...over,
   };
 }

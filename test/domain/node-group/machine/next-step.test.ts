@@ -95,4 +95,13 @@ describe('a machine that ends', () => {
       failed: true,
     });
   });
+
+  it('is left to a drain while it has a node, also where its object does not name that yet, and goes when the node is gone', () => {
+    const asked = { drainsFirst: true, isDrainRequested: true, phase: 'Ready', node: 'node-1' } as const;
+    expect(stepOf(asked, ready)).toEqual({ kind: 'settled' });
+    expect(stepOf(asked)).toEqual({ kind: 'delete' });
+    const early = { drainsFirst: true, isDeleting: true, phase: 'Joining', node: null } as const;
+    expect(stepOf(early, ready)).toMatchObject({ kind: 'join' });
+    expect(stepOf(early)).toEqual({ kind: 'delete' });
+  });
 });

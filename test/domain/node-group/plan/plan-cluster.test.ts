@@ -582,9 +582,28 @@ describe('a person', () => {
     expect(kept(state, { requested })).toEqual({ a: 'NodeBudget' });
   });
 
-  it('who deletes the group gets all of its nodes back, at once', () => {
-    const state = fleet({ nodes: { a: [3], b: [] }, group: { isDeleting: true, minNodes: 2 } });
+  it('who deletes the group gets all of its nodes back, whatever its minimum, within its budgets', () => {
+    const group = { isDeleting: true, minNodes: 2 };
+    const state = fleet({ nodes: { a: [3], b: [] }, group });
     expect(removals(state)).toEqual(['a Requested', 'b Requested']);
+    const budgets = [{ nodes: '1', reasons: [], window: null }];
+    const bound = fleet({ nodes: { a: [3], b: [] }, group: { ...group, budgets } });
+    expect([removals(bound), kept(bound)]).toEqual([['a Requested'], { b: 'NodeBudget' }]);
+  });
+
+  it('a group that leaves its nodes when it is deleted gives none back, but those that somebody asks for', () => {
+    const state = fleet({ nodes: { a: [3], b: [] }, group: { isDeleting: true, deletionPolicy: 'Orphan' } });
+    expect([removals(state), kept(state)]).toEqual([[], { a: 'PolicyDisabled', b: 'PolicyDisabled' }]);
+    expect(removals(withMachine(state, 'b', { isDrainRequested: true }))).toEqual(['b Requested']);
+  });
+
+  it('is also what the deletion of a VPSieNode means', () => {
+    const state = withMachine(fleet({ nodes: { a: [3], b: [] } }), 'a', { isDrainRequested: true });
+    expect(plan(state).plan.removals).toMatchObject([
+      { node: 'a', reason: 'Requested', detail: expect.stringMatching(/^its VPSieNode \S+ was deleted$/) as string },
+    ]);
+    const again = withMachine(state, 'a', { isDrainRequested: true, phase: 'Terminating' });
+    expect(removals(again)).toEqual(['a Requested']);
   });
 });
 

@@ -1,0 +1,68 @@
+/**
+ * How a NodeGroup holds its machines: by a label with its UID, and never by an ownerReference. The garbage collector deletes what is
+ * owned all at once, and asks nobody whether pods still run on it (ADR 80).
+ */
+import { listOf } from '../../kernel/pod-requests.ts';
+import { GROUP, GROUP_LABEL, GROUP_UID_LABEL, KIND, MACHINE_FINALIZER } from '../api/names.ts';
+import { labelsOf } from '../scheduling/read-pod.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import type { DrivenMachine } from './driven-machine.ts';
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/**
+ * The UID of the NodeGroup that holds a machine; null where it has no such label, where the garbage collector could delete it with an
+ * owner, or where nothing keeps its object while there is the machine.
+ */
+export function holderOf(metadata: Metadata): string | null {
+  const uid = labelsOf(metadata['labels'])[GROUP_UID_LABEL] ?? '';
+  const { finalizers } = metadata;
+  const isKept =
+    metadata['deletionTimestamp'] !== undefined ||
+    (Array.isArray(finalizers) && finalizers.includes(MACHINE_FINALIZER));
+  return uid !== '' && isKept && !listOf(metadata['ownerReferences']).some(isGroup) ? uid : null;
+}
+
+/** Whether a machine is of exactly this NodeGroup. One that nobody holds by the label is of its owner, or of the group of its name. */
+export function isOfGroup(
+  { heldBy, ownerReferences, group }: Pick<DrivenMachine, 'heldBy' | 'ownerReferences' | 'group'>,
+  name: string,
+  uid: string,
+): boolean {
+  if (heldBy !== null) return heldBy === uid;
+  const owners = ownerReferences.filter(isGroup);
+  return owners.length === 0 ? group === name : owners.some((owner) => owner['uid'] === uid);
+}
+
+/** Whether a group lets go of its machines. */
+export function isOrphaning({ isDeleting, deletionPolicy }: Pick<NodeGroup, 'isDeleting' | 'deletionPolicy'>): boolean {
+  return isDeleting && deletionPolicy === 'Orphan';
+}
+
+/** What is written onto a machine's object so that the group holds it; null where it does. */
+export function holdPatch(
+  { heldBy, finalizers, ownerReferences, isDeleting, isDrainRequested }: DrivenMachine,
+  { name, uid }: { readonly name: string; readonly uid: string },
+) {
+  if (heldBy === uid) return null;
+  // The API server takes no finalizer of an object that is being deleted.
+  const isKept = isDeleting || isDrainRequested || finalizers.includes(MACHINE_FINALIZER);
+  return {
+    labels: { [GROUP_LABEL]: name, [GROUP_UID_LABEL]: uid },
+    ownerReferences: ownerReferences.filter((owner) => !isGroup(owner)),
+    ...(isKept ? {} : { finalizers: [...finalizers, MACHINE_FINALIZER] }),
+  };
+}
+
+/** What is written onto a machine's object so that no group holds it, and nobody is asked when it is deleted. */
+export function letGoPatch({ finalizers, ownerReferences }: DrivenMachine) {
+  return {
+    labels: { [GROUP_UID_LABEL]: null },
+    ownerReferences: ownerReferences.filter((owner) => !isGroup(owner)),
+    finalizers: finalizers.filter((finalizer) => finalizer !== MACHINE_FINALIZER),
+  };
+}
+
+function isGroup({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+  return kind === KIND && typeof apiVersion === 'string' && apiVersion.startsWith(`${GROUP}/`);
+}
