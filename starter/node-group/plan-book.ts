@@ -85,6 +85,7 @@ export class PlanBook {
         phaseSince: machine.at,
         isDeleting: false,
         isDrainRequested: false,
+        isLabelled: true,
         heldBy: null,
       }),
     );

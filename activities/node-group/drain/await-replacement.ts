@@ -18,9 +18,10 @@ export async function awaitReplacement({ custom }: Pick<Kubernetes, 'custom'>, m
   const object: unknown = await orNull(custom.getNamespacedCustomObject({ ...MACHINES, name: machine }));
   if (!isRecord(object)) return { kind: 'failed', detail: `the replacement ${machine} is gone` };
   const phase = phaseOf(object['status']);
+  const isDeleted = isRecord(object['metadata']) && object['metadata']['deletionTimestamp'] !== undefined;
+  if (isDeleted) return { kind: 'failed', detail: `the replacement ${machine} was deleted` };
   if (phase === 'Ready') return { kind: 'ready' };
-  const isDeleting = isRecord(object['metadata']) && object['metadata']['deletionTimestamp'] !== undefined;
-  if (isDeleting || OVER.includes(phase)) return { kind: 'failed', detail: `the replacement ${machine} is ${phase}` };
+  if (OVER.includes(phase)) return { kind: 'failed', detail: `the replacement ${machine} is ${phase}` };
   throw notYet(`the replacement ${machine} is ${phase}`, PACE);
 }
 

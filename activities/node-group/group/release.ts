@@ -21,17 +21,18 @@ export async function ensureGroupReleased(options: MachineOptions, input: GroupI
   const seen = await findGroup(options.kubernetes, input);
   if (seen?.read.isDeleting !== true || !seen.finalizers.includes(GROUP_FINALIZER)) return;
   const machines = await listMachines(options.kubernetes, input.target.group);
-  if (seen.read.group !== null && isOrphaning(seen.read.group)) {
-    if (!(await orphan(options, input, machines))) return;
-  } else if (machines.length > 0) {
+  const isOrphan = seen.read.group !== null && isOrphaning(seen.read.group);
+  const left = isOrphan ? await leavingFirst(options, input, machines) : machines;
+  if (left.length > 0) {
     throw notYet(
       `the group still has ${listText(
-        machines.map(({ name }) => name),
+        left.map(({ name }) => name),
         NAMED,
       )}`,
       PACE,
     );
   }
+  if (isOrphan) await letGoOfMachines(options, input, machines);
   await patchGroupFinalizers(options, input, ({ read, finalizers }) =>
     read.isDeleting && finalizers.includes(GROUP_FINALIZER)
       ? finalizers.filter((finalizer) => finalizer !== GROUP_FINALIZER)
@@ -39,18 +40,15 @@ export async function ensureGroupReleased(options: MachineOptions, input: GroupI
   );
 }
 
-/** Lets go of machines, if all are nodes that stay. Others are given back first: false. */
-async function orphan(
-  options: MachineOptions,
+/** The machines of a group that keeps its nodes which are to be given back first: they are no nodes, or leave already. */
+async function leavingFirst(
+  { kubernetes }: MachineOptions,
   input: GroupInput,
   machines: readonly DrivenMachine[],
-): Promise<boolean> {
-  const nodes = await nodesOfMachines(options.kubernetes, input.target.group, machines);
-  const isToStay = (machine: DrivenMachine): boolean => {
+): Promise<readonly DrivenMachine[]> {
+  const nodes = await nodesOfMachines(kubernetes, input.target.group, machines);
+  return machines.filter((machine) => {
     const node = nodes.get(machine.name) ?? null;
-    return node !== null && !machine.isDrainRequested && !isLeaving(machine, node);
-  };
-  const areToStay = machines.every(isToStay);
-  if (areToStay) await letGoOfMachines(options, input, machines);
-  return areToStay;
+    return node === null || isLeaving(machine, node);
+  });
 }

@@ -14,7 +14,7 @@ import { findGroup, patchGroupStatus } from '../group/group-objects.ts';
 import { haltedNow } from '../drain/halted.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
-import { deleteMachineObject, findMachine, isStaying, listMachines } from './machine-objects.ts';
+import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
 import { nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
@@ -94,6 +94,9 @@ async function askForDeletion(options: MachineOptions, input: GroupInput, machin
     message: `deletes the machine ${machine.name}${machine.node === null ? '' : ` of the node ${machine.node}`}`,
     key: machine.uid,
   });
+  await guard(input.target);
+  // Before the deletion, which would otherwise be a person's request to drain it: after an end here its node may be taken back.
+  await writeMachineStatus(kubernetes, machine, { phase: 'Deleting', deletedAt: at }, { now: now(), fresh: false });
   await guard(input.target);
   if (!(await deleteMachineObject(kubernetes, machine))) return;
   countScaleDown(group);

@@ -38,8 +38,7 @@ interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
   readonly group: NodeGroup;
-  readonly machines: readonly DrivenMachine[];
-  /** Of these, those whose nodes are not drained. */
+  /** Machines of the group whose nodes are not drained. */
   readonly staying: readonly DrivenMachine[];
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
 }
@@ -60,13 +59,16 @@ export async function driveMachines(
   const group = seen?.read.group ?? null;
   // Without a group that can be read nobody knows whom to ask.
   if (seen === null || group === null) return { failed: progressBefore().failed };
-  const machines = await listMachines(kubernetes, name);
+  const listed = await listMachines(kubernetes, name);
+  const isHeld = isOrphaning(group) || !(await holdMachines(options, input, listed));
+  // What was written has another resourceVersion.
+  const machines = isHeld ? listed : await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
   const nodeOf = (machine: DrivenMachine): SeenNode | null => nodes.get(machine.name) ?? null;
   const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
   const staying = machines.filter((machine) => !isLeaving(machine, nodeOf(machine)));
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, machines, staying, steps });
+  const { failed, waits, error } = await take({ options, input, group, staying, steps });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
@@ -79,7 +81,7 @@ export async function driveMachines(
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
 async function take(look: Look) {
-  const { options, input, group, machines, staying } = look;
+  const { options, input, group, staying } = look;
   let error: { readonly of: unknown } | null = null;
   const waits: Wait[] = [];
   const part = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -90,7 +92,6 @@ async function take(look: Look) {
       return otherwise;
     }
   };
-  if (!isOrphaning(group)) await part(async () => await holdMachines(options, input, machines), undefined);
   await part(async () => void waits.push(...(await takeNodes(look))), undefined);
   const asked = await part(async () => await askProvider(options, input, group, machinesTo(look, 'ask')), {
     waits: [],

@@ -14,12 +14,14 @@ const NAMED = 3;
 /**
  * Takes hold of a group's machines: those that an owner holds, those of the VPSie autoscaler, and those of a group that had the name
  * before, whose nodes would otherwise be nobody's for ever.
+ *
+ * @returns whether anything was written.
  */
 export async function holdMachines(
   options: MachineOptions,
   input: GroupInput,
   machines: readonly DrivenMachine[],
-): Promise<void> {
+): Promise<boolean> {
   const { kubernetes, guard } = options;
   const holder = { name: input.target.group, uid: input.uid };
   const free = machines.filter((machine) => holdPatch(machine, holder) !== null);
@@ -28,7 +30,7 @@ export async function holdMachines(
     await patchMachineMetadata(kubernetes, machine, (present) => holdPatch(present, holder));
   });
   const taken = free.filter((machine) => !isOfGroup(machine, holder.name, holder.uid));
-  if (taken.length === 0) return;
+  if (taken.length === 0) return free.length > 0;
   const names = listText(
     taken.map(({ name }) => name),
     NAMED,
@@ -39,6 +41,7 @@ export async function holdMachines(
     message: `takes over machines of a NodeGroup that had this name before: ${names}`,
     key: `${holder.uid}:${taken.map(({ uid }) => uid).join()}`,
   });
+  return true;
 }
 
 /** Lets go of machines, which stay as they are with their nodes. */

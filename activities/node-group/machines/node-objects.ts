@@ -35,7 +35,14 @@ export async function nodesOfMachines(
   for (const machine of machines) {
     if (machine.node === null || found.get(machine.name) !== null) continue;
     const object = await orNull(core.readNode({ name: machine.node }));
-    if (object !== null) found.set(machine.name, nodeOfMachine(machine, [ofObject(object)]));
+    const node = object === null ? null : ofObject(object);
+    if (node === null) continue;
+    // Whose Node it is by its label may be a mistake: one that is to be drained first is not taken for gone.
+    const isOfAnother = machines.some(
+      (other) => other.name === node.labels[VPSIENODE_LABEL] && other.node === node.name,
+    );
+    const named = machine.drainsFirst && !isOfAnother ? node : null;
+    found.set(machine.name, nodeOfMachine(machine, [node]) ?? named);
   }
   return found;
 }

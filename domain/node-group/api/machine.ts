@@ -93,6 +93,7 @@ export function readMachine(object: unknown): Machine {
     phaseSince: momentOf(status['phaseSince']) || Math.max(...times),
     isDeleting: isDeleted && !isDrainRequested,
     isDrainRequested,
+    isLabelled: labelsOf(metadata['labels'])[GROUP_LABEL] === spec['nodeGroupName'],
     heldBy: holderOf(metadata),
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',

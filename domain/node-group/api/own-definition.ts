@@ -2,9 +2,9 @@ import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf } from '../scheduling/read-pod.ts';
 import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from './names.ts';
 
-/** A field of each kind that the VPSie autoscaler's definitions prune: without it what is written would be lost. */
+/** The newest field of each kind: a definition without it, of the VPSie autoscaler or an earlier version, loses what is written. */
 const OWN_FIELDS = {
-  [`${PLURAL}.${GROUP}`]: { part: 'spec', field: 'maxNodeProvisionTime' },
+  [`${PLURAL}.${GROUP}`]: { part: 'spec', field: 'deletionPolicy' },
   [`${MACHINE_PLURAL}.${GROUP}`]: { part: 'status', field: 'phaseSince' },
 } as const;
 

@@ -88,7 +88,7 @@ function acting(
       { kind: 'create', newNodes: seen.newNodes, phase: 'ScalingUp', reason: 'NewNodes', detail, ...shown },
     ];
   }
-  if (seen.unsettled > 0) return [memory, { kind: 'drive', ...driving(seen), ...shown }];
+  if (seen.unsettled > 0 || seen.free > 0) return [memory, { kind: 'drive', ...driving(seen), ...shown }];
   const wait = { kind: 'wait', until: earliest(seen, memory), ...shown } as const;
   const leaving = [...new Set([...memory.drains.map(({ node }) => node), ...drains.map(({ node }) => node)])];
   if (leaving.length > 0) {
@@ -113,6 +113,10 @@ function driving(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'phase' | '
   const { going, unsettled } = seen;
   const are = (count: number): string =>
     `${count} of ${total(seen) + seen.claimed} machines ${count === 1 ? 'is' : 'are'}`;
+  if (unsettled === 0) {
+    const detail = `taking hold of ${seen.free} machines: the label of the group is put on their objects`;
+    return { phase: 'Starting', reason: 'MachinesFree', detail };
+  }
   if (going === unsettled)
     return { phase: 'ScalingDown', reason: 'MachinesGoing', detail: `${are(going)} being deleted` };
   return { phase: 'ScalingUp', reason: 'MachinesComing', detail: `${are(unsettled - going)} on the way` };
@@ -135,7 +139,7 @@ function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: r
     ? 'the group is being deleted: its nodes stay, once its other machines are given back'
     : `the group is being deleted: ${left} of its machines are to be drained and given back`;
   // Those that are no nodes yet need no drain.
-  if (seen.unsettled > 0) return { ...shown, kind: 'drive', detail };
+  if (seen.unsettled > 0 || seen.free > 0) return { ...shown, kind: 'drive', detail };
   return { ...shown, kind: 'wait', until: earliest(seen, memory), detail };
 }
 

@@ -56,6 +56,8 @@ export interface NodeGroupObservation {
   readonly claimed: number;
   /** How many of them are being deleted. */
   readonly going: number;
+  /** Machines that the group does not hold by its label yet. */
+  readonly free: number;
   readonly newNodes: readonly NewNodes[];
   readonly unhelped: Excerpt<UnhelpedPod>;
   readonly removals: readonly Removal[];

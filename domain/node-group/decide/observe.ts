@@ -50,6 +50,7 @@ export function observationOf(view: GroupView): NodeGroupObservation {
     machines: countsOf(machines),
     unsettled: unsettled.length + view.claimed,
     claimed: view.claimed,
+    free: freeMachines(view).length,
     going: unsettled.filter(({ isDeleting }) => isDeleting).length,
     newNodes: plan.newNodes.filter(({ group }) => group === name).slice(0, MOST_NEW_NODES),
     unhelped: { total: plan.unhelped.total, first: plan.unhelped.first.slice(0, MOST_NAMED).map(withShortDetail) },
@@ -69,16 +70,22 @@ export function unsettledMachines({
   machines,
   nodes,
   leaving,
-  read,
-}: Pick<GroupView, 'machines' | 'nodes' | 'leaving' | 'read'>): readonly Machine[] {
+}: Pick<GroupView, 'machines' | 'nodes' | 'leaving'>): readonly Machine[] {
   const drained = new Set(leaving.map(({ node }) => node));
-  const group = read?.group ?? null;
-  const holds = group !== null && group.mode === 'act' && !isOrphaning(group);
-  return machines.filter(({ phase, isDeleting, node, heldBy }) => {
+  const owner = new Map(machines.flatMap(({ name, node }) => (node === null ? [] : [[node, name] as const])));
+  return machines.filter(({ name, phase, isDeleting, isDrainRequested, node }) => {
     if (node !== null && drained.has(node)) return false;
-    if (holds && heldBy !== group.uid) return true;
+    // Two that name one Node: nothing is drained for the one that it is not of.
+    if (isDrainRequested && node !== null && owner.get(node) !== name) return true;
     return isDeleting || phase !== 'Ready' || node === null || !nodes.has(node);
   });
+}
+
+/** Machines of a group that it does not hold as it should. Whoever only observes, or lets go of them, leaves that so. */
+export function freeMachines({ machines, read }: Pick<GroupView, 'machines' | 'read'>): readonly Machine[] {
+  const group = read?.group ?? null;
+  if (group === null || group.mode !== 'act' || isOrphaning(group)) return [];
+  return machines.filter(({ isLabelled, heldBy }) => isLabelled && heldBy !== group.uid);
 }
 
 function seenGroup({ name, uid, generation, isDeleting, group }: ReadNodeGroup): NodeGroupObservation['group'] {

@@ -23,6 +23,7 @@ type NodeGroupReason =
   | 'NewNodes'
   | 'MachinesComing'
   | 'MachinesGoing'
+  | 'MachinesFree'
   | 'InstanceTypesDue'
   | 'BackingOff'
   | 'TooFewReady'

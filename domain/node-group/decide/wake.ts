@@ -1,5 +1,5 @@
 /** When a group's workflow is woken: it costs actions, so only for what it would act on, or show. */
-import { type GroupView, unsettledMachines } from './observe.ts';
+import { freeMachines, type GroupView, unsettledMachines } from './observe.ts';
 import type { NodeGroupObservation } from './observation.ts';
 
 export interface WakeReason {
@@ -16,7 +16,8 @@ export interface WakeReason {
 export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeReason {
   const { group, newNodes, removals, problems, heldBy, unhelped, areTypesDue } = seen;
   // Machines on their way are driven by whoever created them; others need somebody who looks.
-  const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
+  const unsettled = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
+  const stray = [...unsettled, ...freeMachines(view)];
   // The status is written when machines are settled, and when drains have ended.
   const isStatusDue = seen.isStatusDue && seen.unsettled === 0 && seen.leaving.length === 0;
   const toAct = named({

@@ -54,8 +54,9 @@ export function holdPatch(
   };
 }
 
-/** What is written onto a machine's object so that no group holds it, and nobody is asked when it is deleted. */
-export function letGoPatch({ finalizers, ownerReferences }: DrivenMachine) {
+/** What is written onto a machine's object so that no group holds it, and nobody is asked when it is deleted; null for one that goes. */
+export function letGoPatch({ finalizers, ownerReferences, isDeleting, phase }: DrivenMachine) {
+  if (isDeleting || phase === 'Failed') return null;
   return {
     labels: { [GROUP_UID_LABEL]: null },
     ownerReferences: ownerReferences.filter((owner) => !isGroup(owner)),

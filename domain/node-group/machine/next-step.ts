@@ -42,8 +42,9 @@ export function nextMachineStep<T extends Node>(
   if (!isToDrain && (machine.isDeleting || machine.isDrainRequested)) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
   if (node !== null) return stepWithNode(machine, node, group, now);
-  // A group that is being deleted gives back its nodes one by one; what is no node yet has no pods.
-  if (group.isDeleting) return { kind: 'giveUp', detail: 'its NodeGroup is being deleted', failed: false };
+  // A group that is being deleted gives back its nodes one by one; what has never been one has no pods.
+  if (group.isDeleting && readyAt === null)
+    return { kind: 'giveUp', detail: 'its NodeGroup is being deleted', failed: false };
   // The VPSie autoscaler's last phases end with the object; one that has them and is not being deleted was left behind.
   if (phase === 'Ready' || phase === 'Terminating' || phase === 'Deleting') {
     return { kind: 'lost', detail: `the Node ${machine.node ?? `of ${name}`} is gone` };

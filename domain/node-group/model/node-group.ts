@@ -136,6 +136,8 @@ export interface Machine {
   readonly isDeleting: boolean;
   /** Somebody has deleted its object. Its Node, as long as there is one, is drained before the machine goes. */
   readonly isDrainRequested: boolean;
+  /** Whether it has the label of its group, by which those who drive machines find it. */
+  readonly isLabelled: boolean;
   /** The UID of the NodeGroup that holds it; null where it is not held as it should be: `machine/hold.ts`. */
   readonly heldBy: string | null;
   /** The decision that it was created for. */

@@ -8,6 +8,7 @@ import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
 import { placeLeaving } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
+import { isOrphaning } from '../machine/hold.ts';
 import { byText } from '../plan/pending.ts';
 import { podsByNode } from '../plan/pods-by-node.ts';
 import { podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
@@ -132,13 +133,18 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const { group, node, isSettled, unreadySince } = member;
   const counts = countsOf(pass, member);
   if (group.isDeleting) {
-    goWithGroup(pass, member);
+    goWithGroup(pass, member, rests);
     return true;
   }
-  const asked = askedFor(member, wanted);
-  if (asked !== null) {
+  const by = wanted.get(node.name);
+  if (by !== undefined) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: asked });
+    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` });
+    return true;
+  }
+  if (member.machine.isDrainRequested) {
+    counts.excess = Math.max(0, counts.excess - 1);
+    goAsDeleted(pass, member, rests);
     return true;
   }
   if (!isSettled || unreadySince === null) return false;
@@ -156,24 +162,27 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   return true;
 }
 
-/** Who wants the node to go, in words; null where nobody does. */
-function askedFor({ node, machine }: Member, wanted: ReadonlyMap<string, string>): string | null {
-  if (machine.isDrainRequested) return `its VPSieNode ${machine.name} was deleted`;
-  const by = wanted.get(node.name);
-  return by === undefined ? null : `${by} asked for it`;
+/**
+ * Who deletes the object of a machine cannot take that back, and names nothing to override: the checks of the pods hold, so that none is
+ * evicted again and again from a node that cannot be emptied.
+ */
+function goAsDeleted(pass: Pass, member: Member, rests: Rests): void {
+  const detail = `its VPSieNode ${member.machine.name} was deleted`;
+  const keep = rests.of(member.node.uid, 'Requested') ?? pass.safety.keptByPods(member.pods.evicted);
+  if (keep === null) goForced(pass, member, { reason: 'Requested', detail });
+  else keepNode(pass, member, { ...keep, detail: `${detail}, and it waits: ${keep.detail}` });
 }
 
 /** A group that is being deleted has no other nodes, and gives these back within its budgets, or leaves them. */
-function goWithGroup(pass: Pass, member: Member): void {
-  const { group, machine } = member;
-  const isOrphan = group.deletionPolicy === 'Orphan' && !machine.isDrainRequested;
+function goWithGroup(pass: Pass, member: Member, rests: Rests): void {
+  const { group, node, pods } = member;
   const detail = `the NodeGroup ${group.name} is being deleted`;
-  const stays = {
-    reason: 'PolicyDisabled',
-    detail: `${detail}, and its deletionPolicy is Orphan`,
-    until: null,
-  } as const;
-  const keep = isOrphan ? stays : keptByBudget(countsOf(pass, member), 'Requested', member, pass.at);
+  const keep = isOrphaning(group)
+    ? ({ reason: 'PolicyDisabled', detail: `${detail}, and its deletionPolicy is Orphan`, until: null } as const)
+    : // One that cannot go now holds up none of the others.
+      (rests.of(node.uid, 'Requested') ??
+      pass.safety.keptByBudgets(pods.evicted) ??
+      keptByBudget(countsOf(pass, member), 'Requested', member, pass.at));
   if (keep !== null) {
     keepNode(pass, member, keep);
     return;

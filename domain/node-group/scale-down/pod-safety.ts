@@ -86,6 +86,15 @@ export class PodSafety {
     return null;
   }
 
+  /** The first budget that lets one of the pods not go at all; null where each may. */
+  keptByBudgets(evicted: readonly Pod[]): Keep | null {
+    for (const pod of evicted) {
+      const keep = this.#byBudget(pod);
+      if (keep !== null) return keep;
+    }
+    return null;
+  }
+
   /**
    * Which budgets do not let all of the pods go at once, as the end of a sentence; empty where all do. That does not keep the node:
    * its drain waits for the successors of the first pods (ADR 74).

@@ -135,6 +135,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     phaseSince: NOW,
     isDeleting: false,
     isDrainRequested: false,
+    isLabelled: true,
     heldBy: `uid-${group}`,
     decision: 'd1',
     creationReason: 'metrics',

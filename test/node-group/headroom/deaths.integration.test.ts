@@ -120,6 +120,7 @@ const draining: readonly Write[] = [
     method: 'PATCH',
     path: (group) => exactly(`/apis/${GROUP}/v1alpha1/namespaces/${NAMESPACE}/nodegroups/${group}/status`),
   },
+  { what: 'begun', method: 'PATCH', path: (group) => exactly(`${machines}/${group}-[0-9a-f]+/status`) },
   { what: 'object', method: 'DELETE', path: (group) => exactly(`${machines}/${group}-[0-9a-f]+`) },
   { what: 'node', method: 'DELETE', path: (group) => exactly(`/api/v1/nodes/${group}-[0-9a-f]+`) },
   { what: 'free', method: 'PATCH', path: (group) => exactly(`${machines}/${group}-[0-9a-f]+`) },

@@ -174,17 +174,17 @@ describe('a VPSieNode that a person deletes', () => {
     expect((await cluster.machines(group)).map(({ metadata }) => metadata.name)).not.toContain(machine?.metadata.name);
   });
 
-  it('waits for a budget of its pods as any drain does, and its Node stays meanwhile', async () => {
+  it('waits for a budget of its pods, and none of them is evicted meanwhile', async () => {
     const group = 'held';
     await populated(group, 1);
     await cluster.protect(group, 'none-may-go');
     const [machine] = await cluster.machines(group);
     const [node] = await cluster.nodes(group);
     await cluster.deleteMachine(machine?.metadata.name ?? '');
-    await eventually('its evictions are refused', async () => {
-      const seen = await cluster.drainStatus(node ?? {});
-      return seen.reason === 'EvictionsRefused' && seen;
-    });
+    await cluster.untilStatus(group, 'told why it waits', ({ facts }) =>
+      facts.some((fact) => fact.includes(`${machine?.metadata.name} was deleted`) && fact.includes('none-may-go')),
+    );
+    expect(await cluster.marked(group)).toEqual([]);
     expect(await cluster.running(group)).toBe(4);
     await cluster.policy.deleteNamespacedPodDisruptionBudget({ namespace: group, name: 'none-may-go' });
     await cluster.untilNodeGone(nameOf(node ?? {}));
@@ -201,5 +201,25 @@ describe('a VPSieNode that a person deletes', () => {
     await cluster.deleteMachine(machine?.metadata.name ?? '');
     await cluster.untilNodeGone(nameOf(node ?? {}));
     expect(await cluster.evictions(group)).toEqual([]);
+  });
+});
+
+describe('the definition of VPSieNodes', () => {
+  it('that somebody deletes takes no node away that is not drained', async () => {
+    const group = 'undefined';
+    await populated(group, 2, { budgets: [{ nodes: '1' }] });
+    await cluster.protect(group, 'none-may-go');
+    const nodes = await cluster.nodes(group);
+    const definition = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const;
+    const name = 'vpsienodes.autoscaler.vpsie.com';
+    await cluster.custom.deleteClusterCustomObject({ ...definition, name });
+    await cluster.untilStatus(group, 'told why they wait', ({ facts }) =>
+      nodes.every((node) => facts.some((fact) => fact.startsWith(nameOf(node)) && fact.includes('none-may-go'))),
+    );
+    expect(await cluster.running(group)).toBe(8);
+    expect(uidsOf(await cluster.nodes(group))).toEqual(uidsOf(nodes));
+    await cluster.policy.deleteNamespacedPodDisruptionBudget({ namespace: group, name: 'none-may-go' });
+    for (const node of nodes) await cluster.untilNodeGone(nameOf(node));
+    expect(await cluster.evictions(group)).toHaveLength(8);
   });
 });

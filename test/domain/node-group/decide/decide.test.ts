@@ -46,6 +46,7 @@ function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
     unsettled: 0,
     claimed: 0,
     going: 0,
+    free: 0,
     newNodes: [],
     unhelped: { total: 0, first: [] },
     removals: [],
@@ -216,6 +217,14 @@ describe('the decision about a NodeGroup', () => {
     expect(decide(seen({ group, leaving }), known)[1]).toMatchObject({ kind: 'wait', phase: 'Deleting' });
     const [draining] = decide(seen({ group, removals: [removal('a')] }), known);
     expect(decide(seen({ group }), draining)[1]).toMatchObject({ kind: 'wait' });
+  });
+
+  it('takes hold of machines that it does not hold yet, and says so', () => {
+    expect(decide(seen({ free: 2 }), known)[1]).toMatchObject({
+      kind: 'drive',
+      phase: 'Starting',
+      reason: 'MachinesFree',
+    });
   });
 
   it('shows a pause in the words of whoever paused', () => {

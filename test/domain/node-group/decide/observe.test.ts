@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type GroupView, observationOf, unsettledMachines } from '../../../../domain/node-group/decide/observe.ts';
+import {
+  freeMachines,
+  type GroupView,
+  observationOf,
+  unsettledMachines,
+} from '../../../../domain/node-group/decide/observe.ts';
 import { wakeReason } from '../../../../domain/node-group/decide/wake.ts';
 import type { ReadNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
 import type { NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
@@ -105,16 +110,16 @@ describe('machines that are not settled', () => {
     expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
   });
 
-  it('include those that the group does not hold, where it acts and keeps its machines', () => {
-    const machines = [{ ...ready, heldBy: null }, machineOf('b', 'pool', { ...ready, name: 'b', heldBy: 'former' })];
-    const nodes = new Set(['node-a']);
+  it('are held by the group, where it acts and keeps its machines', () => {
+    const unlabelled = machineOf('c', 'pool', { isLabelled: false, heldBy: null });
+    const machines = [{ ...ready, heldBy: null }, machineOf('b', 'pool', { heldBy: 'former' }), unlabelled];
     const namesIn = (over: Partial<NodeGroup>): readonly string[] =>
-      unsettledMachines(viewOf({ machines, nodes, read: readOf({ group: groupOf('pool', over) }) })).map(
-        ({ name }) => name,
-      );
+      freeMachines(viewOf({ machines, read: readOf({ group: groupOf('pool', over) }) })).map(({ name }) => name);
     expect(namesIn({})).toEqual(['a', 'b']);
     expect(namesIn({ mode: 'observe' })).toEqual([]);
     expect(namesIn({ isDeleting: true, deletionPolicy: 'Orphan' })).toEqual([]);
+    const view = viewOf({ machines: [{ ...ready, heldBy: null }], nodes: new Set(['node-a']) });
+    expect([observationOf(view).free, observationOf(view).unsettled, wake(view).isToAct]).toEqual([1, 0, true]);
   });
 
   it('include those that were claimed and are not seen yet: whoever claimed them may have been interrupted', () => {

@@ -96,6 +96,11 @@ describe('a machine that ends', () => {
     });
   });
 
+  it('has its time to register again also where its group is being deleted, once its node was ready', () => {
+    expect(stepOf({ phase: 'Ready', node: 'node-1', readyAt: NOW }, null, NOW, true)).toMatchObject({ kind: 'lost' });
+    expect(stepOf({ phase: 'Joining', node: null }, null, NOW, true)).toMatchObject({ kind: 'giveUp', failed: false });
+  });
+
   it('is left to a drain while it has a node, also where its object does not name that yet, and goes when the node is gone', () => {
     const asked = { drainsFirst: true, isDrainRequested: true, phase: 'Ready', node: 'node-1' } as const;
     expect(stepOf(asked, ready)).toEqual({ kind: 'settled' });

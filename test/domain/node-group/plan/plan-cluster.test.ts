@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { VPSIENODE_LABEL } from '../../../../domain/node-group/api/names.ts';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';
@@ -591,10 +592,31 @@ describe('a person', () => {
     expect([removals(bound), kept(bound)]).toEqual([['a Requested'], { b: 'NodeBudget' }]);
   });
 
-  it('a group that leaves its nodes when it is deleted gives none back, but those that somebody asks for', () => {
+  it('a group that leaves its nodes when it is deleted gives none back, also where somebody deletes their VPSieNodes', () => {
     const state = fleet({ nodes: { a: [3], b: [] }, group: { isDeleting: true, deletionPolicy: 'Orphan' } });
     expect([removals(state), kept(state)]).toEqual([[], { a: 'PolicyDisabled', b: 'PolicyDisabled' }]);
-    expect(removals(withMachine(state, 'b', { isDrainRequested: true }))).toEqual(['b Requested']);
+    expect(removals(withMachine(state, 'b', { isDrainRequested: true }))).toEqual([]);
+  });
+
+  it('a node that cannot go now holds up no other one: of a group that is deleted, and of one whose VPSieNodes are', () => {
+    const budgets = [{ nodes: '1', reasons: [], window: null }];
+    const resting = [{ uid: 'uid-a', detail: 'it was refused', until: NOW + 1 }];
+    const gone = fleet({ nodes: { a: [3], b: [] }, group: { isDeleting: true, budgets } });
+    expect([removals(gone, { resting }), kept(gone, { resting })]).toEqual([['b Requested'], { a: 'Cooldown' }]);
+    const asked = withMachine(fleet({ nodes: { a: [3], b: [3] }, group: { budgets } }), 'a', {
+      isDrainRequested: true,
+    });
+    const both = withMachine(asked, 'b', { isDrainRequested: true });
+    expect([removals(both, { resting }), kept(both, { resting })]).toEqual([['b Requested'], { a: 'Cooldown' }]);
+  });
+
+  it('a VPSieNode that names the Node of another one has that one left alone', () => {
+    const state = fleet({ nodes: { a: [3] } });
+    const [machine] = state.machines;
+    if (machine === undefined) throw new Error('no machine');
+    const nodes = state.nodes.map((node) => ({ ...node, labels: { ...node.labels, [VPSIENODE_LABEL]: machine.name } }));
+    const stale = { ...machine, name: '0-stale', uid: 'uid-stale', isDrainRequested: true };
+    expect(removals({ ...state, nodes, machines: [stale, machine] })).toEqual([]);
   });
 
   it('is also what the deletion of a VPSieNode means', () => {
