@@ -88,14 +88,6 @@ describe('the section of node groups in the runbook', () => {
     expect(metrics).toEqual(expect.arrayContaining(used.map(([, name = '']) => name)));
   });
 
-  it('explains every command of the command line', () => {
-    const stream = { write: () => true };
-    const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
-    const group = program.commands.find((command) => command.name() === 'node-groups');
-    const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
-    expect(firstCells(sectionOf(runbook, '### Commands to a NodeGroup')).toSorted()).toEqual(names.toSorted());
-  });
-
   it('names every Event', () => {
     const events = matches('activities/node-group/group/group-event.ts', /'(Scal\w+|TooFewReady)'/g);
     expect(events).toHaveLength(5);

@@ -363,6 +363,8 @@ describe('a node of which a person has rejected that it goes', () => {
     const broken = withNode(many, 'a', { ready: { status: 'Unknown', since: NOW - HOUR } });
     expect(removals(broken, { resting })).toEqual(['a NotReady']);
     expect(removals(broken, { resting: [{ ...rejected, reason: 'NotReady' }] })).not.toContain('a NotReady');
+    const requested = [{ node: 'a', by: 'bob' }];
+    expect(removals(fleet({ nodes: { a: [1], b: [1] } }), { resting, requested })).toEqual(['a Requested']);
   });
 });
 
