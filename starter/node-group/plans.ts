@@ -141,7 +141,9 @@ export class Plans implements NodeGroupCacheActivities {
       const counts = this.#countsOf(this.#machinesOf(name));
       const { current, ready } = counts;
       const { desiredNodes = current } = wantedStatusOf(read, counts, at);
-      return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready }];
+      const { failed } = wishesOf(writtenWishes(this.#facts.wishes, read), at);
+      const resting = failed.filter(({ isStopped }) => isStopped !== true).length;
+      return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready, resting }];
     });
   }
 

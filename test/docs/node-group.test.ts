@@ -67,7 +67,7 @@ describe('the section of node groups in the runbook', () => {
     const section = sectionOf(runbook, '### Metrics of node groups');
     const metrics = firstCells(section);
     const gauges = ['desired', 'current', 'ready', 'min', 'max'];
-    expect(gauges.filter((what) => !metricSources.includes(`gauge('${what}'`))).toEqual([]);
+    expect(gauges.filter((what) => !metricSources.includes(`gauge(nodesOf('${what}')`))).toEqual([]);
     const counted = [...metricSources.matchAll(/count\('(\w+)'/g)].map(
       ([, name = '']) => `vpsie_autoscaler_${name}_total`,
     );
@@ -76,6 +76,7 @@ describe('the section of node groups in the runbook', () => {
     );
     const existing = [
       ...gauges.map((what) => `vpsie_autoscaler_nodegroup_${what}_nodes`),
+      'headroom_drains_resting',
       'headroom_pods_without_help',
       'vpsie_autoscaler_scale_down_blocked_total',
       ...[...metricSources.matchAll(/BLOCKED_DRAINS = '(\w+)'/g)].map(([, name = '']) => `${name}_total`),

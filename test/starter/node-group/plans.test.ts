@@ -137,6 +137,21 @@ describe('what is written down for whoever plans', () => {
     expect(played.woken.at(-1)).toContain('nodes are to go');
   });
 
+  it('tells in every starter how many nodes rest as their drain was given up, and not those that a person has stopped', async () => {
+    const played = new Played();
+    const until = Date.now() + WINDOW_MS;
+    const failed = [
+      { node: 'a', uid: 'uid-a', detail: 'the budget web-pdb refused', until },
+      { node: 'b', uid: 'uid-b', detail: 'alice has stopped it', until, isStopped: true },
+    ];
+    played.fresh = { ...played.fresh, wishes: [{ ...POOL, ...NO_WISHES, failed }] };
+    played.plans.soon();
+    await played.untilPlanned();
+    expect(played.plans.measured()).toMatchObject([{ name: 'pool', resting: 1 }]);
+    vi.setSystemTime(until);
+    expect(played.plans.measured()).toMatchObject([{ name: 'pool', resting: 0 }]);
+  });
+
   it('counts for no group that was created again under the same name', async () => {
     const played = new Played();
     played.fresh = { ...played.fresh, wishes: [{ ...POOL, ...NO_WISHES, requested, uid: 'uid-of-another' }] };
