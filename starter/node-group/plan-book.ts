@@ -16,7 +16,7 @@ import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, Watche
 const SAMPLES_KEPT_MS = 3_660_000;
 /** For how long after its mark others wait for a drain. */
 const LINGERING_MS = 900_000;
-/** How many pods are named that no node would help. */
+/** How many pods are named that get no new node. */
 const NAMED = 20;
 
 type Objects = ReadonlyMap<string, unknown>;
