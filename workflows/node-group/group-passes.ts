@@ -67,7 +67,7 @@ export class NodeGroupPasses {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<NodeGroupObservation | null> {
-    if (!(await this.#keepWishes())) return null;
+    const isKept = await this.#keepWishes();
     const wishes = wishesOf(this.#run.memory, Date.now());
     const { observeNodeGroup } = observing(this.#target.cluster);
     const input = { target: this.#target, wishes };
@@ -78,15 +78,17 @@ export class NodeGroupPasses {
     if (group === null || otherWishes === wishes) return seen;
     // Of a run before this one, that was terminated.
     if (this.#run.memory.uid === null) this.#run.remember(takenUp(this.#run.memory, group.uid, otherWishes));
-    if (this.#run.memory.uid !== group.uid || areEqualWishes(this.#run.memory, otherWishes, Date.now())) return seen;
-    // Somebody has changed what was written down: this plan went by that.
+    const isOfGroup = this.#run.memory.uid === group.uid;
+    // What cannot be written stops nothing else; the decision goes by it all the same.
+    if (!isKept || !isOfGroup || areEqualWishes(this.#run.memory, otherWishes, Date.now())) return seen;
+    // Something else was written down, by which this plan went.
     await this.#observeAgain();
     return null;
   }
 
   /**
    * Writes down what people have said since, and which drains have failed: plans go by that, whoever makes them. False where it could
-   * not be done: the backoff is over then.
+   * not be done, or was interrupted: the backoff is over then.
    */
   async #keepWishes(): Promise<boolean> {
     const { memory } = this.#run;
