@@ -122,9 +122,7 @@ const planner = new Planner({
     claims: [],
     blocked: {},
     groups: [group],
-    requested: [],
-    draining: [],
-    resting: [],
+    wishes: [],
   }),
   all: () => parts,
 });

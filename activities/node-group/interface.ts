@@ -2,7 +2,7 @@
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
-import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
+import type { Wishes } from '../../domain/node-group/plan-wishes.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
 export interface GroupInput {
@@ -16,20 +16,14 @@ interface MachineInput extends GroupInput {
   readonly machine: string;
 }
 
-interface DrainingNode {
-  readonly node: string;
-  /** The UID of the Node. */
-  readonly uid: string;
-}
-
 export interface ObserveInput {
   readonly target: NodeGroupTarget;
-  /** Nodes that people want to be taken away. */
-  readonly requested: readonly RequestedRemoval[];
-  /** Nodes whose drain has begun, whether or not their marks are seen yet. */
-  readonly draining: readonly DrainingNode[];
-  /** Nodes that are left alone for a while. */
-  readonly resting: readonly RestingNode[];
+  /** What the workflow knows; it is compared with what is written down, which is what plans go by. */
+  readonly wishes: Wishes;
+}
+
+export interface WishesInput extends GroupInput {
+  readonly wishes: Wishes;
 }
 
 export interface ScaleUpInput extends GroupInput {
@@ -106,6 +100,8 @@ export interface NodeGroupActivities {
    * @throws NotYet, retried, until then.
    */
   ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainedNode }): Promise<boolean>;
+  /** Writes down what people have said of the group's nodes and which drains have failed, for whoever plans. */
+  ensureWishesKept(input: WishesInput): Promise<void>;
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */

@@ -27,7 +27,7 @@ export interface Fence {
 
 /** What a group creates, or drains. */
 export interface PlanClaim {
-  /** `<plan>/<group>`; of nodes that go `<plan>/<group>/removals`. */
+  /** `<plan>/<group>`; of machines that replace others `<plan>/<group>/replacements`; of nodes that go `<plan>/<group>/removals`. */
   readonly decision: string;
   readonly group: string;
   readonly at: EpochMs;
@@ -104,7 +104,12 @@ export function decisionOf(fence: Fence, group: string): string {
   return `${fence.plan}/${group}`;
 }
 
-/** Another one than that of the machines: both may be claimed of one plan. */
+/** Another one than that of machines for pods: a plan may have both. */
+export function replacementsOf(fence: Fence, group: string): string {
+  return `${decisionOf(fence, group)}/replacements`;
+}
+
+/** Another one than those of machines: all may be claimed of one plan. */
 export function removalsOf(fence: Fence, group: string): string {
   return `${decisionOf(fence, group)}/removals`;
 }

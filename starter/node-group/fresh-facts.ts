@@ -5,6 +5,7 @@ import { foreignDefinition, otherController } from '../../activities/node-group/
 import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { countedClaims, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
+import { parseWishes, PLAN_WISHES } from '../../domain/node-group/plan-wishes.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { FreshFacts } from './plans.ts';
 
@@ -48,6 +49,7 @@ export function createFreshFacts({
     return {
       lease: lease?.metadata?.resourceVersion ?? '',
       claims: countedClaims(parseClaims(lease?.metadata?.annotations?.[PLAN_CLAIMS]), now),
+      wishes: parseWishes(lease?.metadata?.annotations?.[PLAN_WISHES]),
       heldBy,
       blocked: Object.fromEntries(blocked),
     };

@@ -8,6 +8,8 @@ export interface MeasuredGroup
   extends Pick<NodeGroup, 'name' | 'minNodes' | 'maxNodes'>,
     Pick<GroupCounts, 'current' | 'ready'> {
   readonly desired: number;
+  /** Nodes that are left alone, as their drain was given up. */
+  readonly resting: number;
 }
 
 export interface PlanMetrics {
@@ -24,10 +26,10 @@ export function registerGroupMetrics(
   groups: () => readonly MeasuredGroup[],
   unhelped: () => number,
 ): PlanMetrics {
-  const gauge = (what: string, help: string, valueOf: (group: MeasuredGroup) => number): void => {
+  const gauge = (name: string, help: string, valueOf: (group: MeasuredGroup) => number): void => {
     register.registerMetric(
       new Gauge({
-        name: `vpsie_autoscaler_nodegroup_${what}_nodes`,
+        name,
         help,
         labelNames: ['nodegroup'],
         registers: [],
@@ -38,11 +40,17 @@ export function registerGroupMetrics(
       }),
     );
   };
-  gauge('desired', 'How many nodes a group should have.', ({ desired }) => desired);
-  gauge('current', 'How many nodes a group has, those on their way included.', ({ current }) => current);
-  gauge('ready', 'How many nodes of a group are ready.', ({ ready }) => ready);
-  gauge('min', 'The fewest nodes of a group.', ({ minNodes }) => minNodes);
-  gauge('max', 'The most nodes of a group.', ({ maxNodes }) => maxNodes);
+  const nodesOf = (what: string): string => `vpsie_autoscaler_nodegroup_${what}_nodes`;
+  gauge(nodesOf('desired'), 'How many nodes a group should have.', ({ desired }) => desired);
+  gauge(nodesOf('current'), 'How many nodes a group has, those on their way included.', ({ current }) => current);
+  gauge(nodesOf('ready'), 'How many nodes of a group are ready.', ({ ready }) => ready);
+  gauge(nodesOf('min'), 'The fewest nodes of a group.', ({ minNodes }) => minNodes);
+  gauge(nodesOf('max'), 'The most nodes of a group.', ({ maxNodes }) => maxNodes);
+  gauge(
+    'headroom_drains_resting',
+    'Nodes of a group that are left alone, as their drain was given up less than ten minutes ago.',
+    ({ resting }) => resting,
+  );
   register.registerMetric(
     new Gauge({
       name: 'headroom_pods_without_help',

@@ -1,6 +1,7 @@
 /** The state of a cluster as the planning thread keeps it, and the plans that it makes of it. */
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
+import { restingNodes } from '../../domain/node-group/decide/memory.ts';
 import { markOf } from '../../domain/node-group/drain/marks.ts';
 import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
@@ -15,7 +16,7 @@ import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, Watche
 const SAMPLES_KEPT_MS = 3_660_000;
 /** For how long after its mark others wait for a drain. */
 const LINGERING_MS = 900_000;
-/** How many pods are named that no node would help. */
+/** How many pods are named that get no new node. */
 const NAMED = 20;
 
 type Objects = ReadonlyMap<string, unknown>;
@@ -56,7 +57,11 @@ export class PlanBook {
   }
 
   #make(request: PlanRequest, namedPods?: number): { readonly plan: ClusterPlan; readonly state: ClusterState } {
-    const { blocked, requested, resting } = request;
+    const { blocked, groups } = request;
+    const existing = new Map(groups.map(({ name, uid }) => [name, uid]));
+    const wishes = request.wishes.filter(({ group, uid }) => existing.get(group) === uid);
+    const requested = wishes.flatMap((each) => each.requested);
+    const resting = wishes.flatMap(restingNodes);
     const state = this.#state(request);
     const options = { blocked, memory: this.#memory, requested, resting };
     const { plan, memory } = planCluster(state, namedPods === undefined ? options : { ...options, namedPods });
@@ -64,8 +69,8 @@ export class PlanBook {
     return { plan, state };
   }
 
-  #state({ at, groups, claims, draining, blocked }: PlanRequest): ClusterState {
-    const begun = new Set([...draining, ...claimedRemovals(claims)]);
+  #state({ at, groups, claims, blocked }: PlanRequest): ClusterState {
+    const begun = new Set(claimedRemovals(claims));
     const nodes = this.#all('nodes');
     const machines = this.#all('machines');
     const leaving = nodes.filter((node) => begun.has(node.uid) || markOf(node) !== null);

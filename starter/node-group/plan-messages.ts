@@ -14,7 +14,7 @@ import type { Labels, Pod } from '../../domain/node-group/model/pod.ts';
 import type { ClusterPlan, UnhelpedPod } from '../../domain/node-group/model/plan.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { PlanClaim } from '../../domain/node-group/plan-claim.ts';
-import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
+import type { GroupWishes } from '../../domain/node-group/plan-wishes.ts';
 
 /** The parts of a cluster's state that are watched, each as the model has an object of it. */
 export interface WatchedParts {
@@ -52,10 +52,8 @@ export interface PlanRequest {
   readonly blocked: Readonly<Record<string, Blocked>>;
   /** Machines and removals that were claimed, and may not be seen yet. */
   readonly claims: readonly PlanClaim[];
-  readonly requested: readonly RequestedRemoval[];
-  /** Nodes whose drain has begun, by their UIDs. */
-  readonly draining: readonly string[];
-  readonly resting: readonly RestingNode[];
+  /** What people and failed drains want of the nodes of those groups, and of groups that have gone. */
+  readonly wishes: readonly GroupWishes[];
 }
 
 /** A node with the marks of a drain, and whose it is. */

@@ -6,8 +6,7 @@ import type { Fence } from '../../domain/node-group/plan-claim.ts';
 import type { PlanPart, PlanParts, PlanRequest, PlanResponse, PlanResult, UsageSample } from './plan-messages.ts';
 
 /** What a plan needs besides the watched parts, as it is when the plan begins. */
-export type PlanContext = Pick<PlanRequest, 'groups' | 'blocked' | 'claims' | 'requested' | 'draining' | 'resting'> &
-  Pick<Fence, 'lease'>;
+export type PlanContext = Pick<PlanRequest, 'groups' | 'blocked' | 'claims' | 'wishes'> & Pick<Fence, 'lease'>;
 
 /** A plan, and by what it can be recognised. */
 export interface Planned extends PlanResult {

@@ -11,6 +11,13 @@ import type { NodeGroupObservation } from '../../domain/node-group/decide/observ
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
+import {
+  areEqualWishes,
+  type GroupWishes,
+  NO_WISHES,
+  type Wishes,
+  wishesOf,
+} from '../../domain/node-group/plan-wishes.ts';
 import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { MeasuredGroup } from './metrics.ts';
@@ -45,6 +52,7 @@ export interface FreshFacts {
   /** The Lease of plans. */
   readonly lease: string;
   readonly claims: readonly PlanClaim[];
+  readonly wishes: readonly GroupWishes[];
   /** Who else acts on NodeGroups; null for nobody. */
   readonly heldBy: string | null;
   /** Groups that are paused, by name. */
@@ -74,15 +82,11 @@ interface Made {
   readonly until: EpochMs | null;
 }
 
-type Wishes = Pick<PlanContext, 'requested' | 'draining' | 'resting'>;
-
 export class Plans implements NodeGroupCacheActivities {
   readonly #options: PlansOptions;
   readonly #planner: Planner;
-  /** What people and earlier drains want of each group's nodes, as its workflow said last. */
-  readonly #wishes = new Map<string, Wishes>();
   readonly #wakes = new WakeBook();
-  #facts: PlanFacts = { lease: '', heldBy: null, blocked: {} };
+  #facts: PlanFacts = { lease: '', wishes: [], heldBy: null, blocked: {} };
   /** The plan that comes by itself; null while it is being made. */
   #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
   /** The first change for which no group was woken yet; one that looks by itself wakes no other. */
@@ -137,7 +141,9 @@ export class Plans implements NodeGroupCacheActivities {
       const counts = this.#countsOf(this.#machinesOf(name));
       const { current, ready } = counts;
       const { desiredNodes = current } = wantedStatusOf(read, counts, at);
-      return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready }];
+      const { failed } = wishesOf(writtenWishes(this.#facts.wishes, read), at);
+      const resting = failed.filter(({ isStopped }) => isStopped !== true).length;
+      return [{ name, minNodes, maxNodes, desired: desiredNodes, current, ready, resting }];
     });
   }
 
@@ -147,24 +153,19 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   /** See `NodeGroupCacheActivities`. */
-  async observeNodeGroup({ target, requested, draining, resting }: ObserveInput): Promise<NodeGroupObservation> {
+  async observeNodeGroup({ target, wishes }: ObserveInput): Promise<NodeGroupObservation> {
     if (target.cluster !== this.#options.cluster) {
       const message = `these are the caches of the cluster ${this.#options.cluster}, not of ${target.cluster}`;
       throw failure({ type: 'InvalidInput', message, nonRetryable: true });
     }
     const trouble = this.#options.caches.trouble();
     if (trouble !== null) throw notYet(trouble, INCOMPLETE_MS);
-    const wishes = { requested, draining: draining.map(({ uid }) => uid), resting };
-    const before = this.#wishes.get(target.group) ?? NO_WISHES;
-    if (JSON.stringify(before) !== JSON.stringify(wishes)) {
-      this.#wishes.set(target.group, wishes);
-      this.#isDirty = true;
-    }
     const made = await this.#current();
     const view = this.#viewOf(target.group, made);
+    const written = writtenWishes(made.facts.wishes, view.read);
     const seen = observationOf(view);
     this.#wakes.told(target.group, wakeReason(view, seen));
-    return seen;
+    return areEqualWishes(written, wishes, view.at) ? seen : { ...seen, otherWishes: wishesOf(written, view.at) };
   }
 
   /** The last plan where nothing has happened since, not even by time, and all that was read for it is as it was; otherwise a new one. */
@@ -196,16 +197,13 @@ export class Plans implements NodeGroupCacheActivities {
   async #context(): Promise<PlanContext> {
     const { claims, ...facts } = await this.#options.fresh();
     this.#facts = facts;
-    const { lease, blocked } = facts;
-    const wishes = [...this.#wishes.values()];
+    const { lease, wishes, blocked } = facts;
     return {
       lease,
       claims,
+      wishes,
       blocked,
       groups: this.#read().flatMap(({ group }) => group ?? []),
-      requested: wishes.flatMap(({ requested }) => requested),
-      draining: wishes.flatMap(({ draining }) => draining),
-      resting: wishes.flatMap(({ resting }) => resting),
     };
   }
 
@@ -295,7 +293,10 @@ function statusOf(object: unknown): Readonly<Record<string, unknown>> {
   return fieldsOf(fieldsOf(object)['status']);
 }
 
-const NO_WISHES: Wishes = { requested: [], draining: [], resting: [] };
+/** What is written down of a group. */
+function writtenWishes(wishes: FreshFacts['wishes'], read: ReadNodeGroup | null): Wishes {
+  return wishes.find(({ group, uid }) => group === read?.name && uid === read.uid) ?? NO_WISHES;
+}
 
 /** Instance types and prices change rarely; a group without any can do nothing. */
 function areTypesDue({ instanceTypesAt, offeringIds, instanceTypes }: NodeGroup, plan: Planned, now: number): boolean {

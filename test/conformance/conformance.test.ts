@@ -18,7 +18,7 @@ const MAIN = join(import.meta.dirname, 'main.ts');
 const SAMPLE = join(import.meta.dirname, '../cases');
 
 /** Exactly: a case that passes no more, or is no longer asked, shows here. */
-const COUNTS = { passed: 416, failed: 0, notApplicable: 91 };
+const COUNTS = { passed: 412, failed: 0, notApplicable: 95 };
 
 let directory: string;
 beforeEach(() => {

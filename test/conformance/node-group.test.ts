@@ -119,9 +119,6 @@ describe('the forms of cases of node groups', () => {
   it('have machines in time, machines that are gone, and requests that fail', () => {
     const waiting = { phase: 'Provisioning', requeue: true };
     expect(answer('lifecycle-timeout', { phase: 'Provisioning', createdAgeMinutes: 5 }, waiting)).toBe('true');
-    const left = (requeueAfter: unknown) =>
-      answer('failed-ttl', { ttlMinutes: 30, failedAgeMinutes: 10 }, { deleted: false, requeueAfter });
-    expect(['>0', 20, 1200, 1_200_000, 0].map(left)).toEqual(['true', 'true', 'true', 'true', 'false']);
     expect(answer('vm-delete', { delete: 500 }, { deletedAtSet: false, error: true, deleteCalls: 3 })).toBe('true');
     expect(answer('vm-delete', { vpsID: 0, identifiers: ['a'], delete: 200 }, { deletedAtSet: true })).toBe('true');
     expect(answer('vm-delete', { delete: [500, 200] }, { deletedAtSet: true, error: false })).toBe('true');
@@ -156,7 +153,23 @@ describe('the forms of cases of node groups', () => {
     expect(answer('validate-offering-ids', { offeringIDs: ['a_b'] }, { valid: false })).toBe('true');
   });
 
-  it('have several groups, of which the one with the most points is first', () => {
+  it('have machines that failed, which are deleted at once', () => {
+    const left = (deleted: boolean, requeueAfter: unknown) =>
+      answer('failed-ttl', { ttlMinutes: 30, failedAgeMinutes: 10 }, { deleted, requeueAfter });
+    expect([left(true, 0), left(false, '>0'), left(false, 1200)]).toEqual([
+      'true',
+      'true failed-go-at-once',
+      'true failed-go-at-once',
+    ]);
+  });
+
+  it('are not applicable where the product has no such question', () => {
+    expect(() => answer('scheduling-message', { message: 'a' }, { constraint: 'cpu' })).toThrow(NotApplicable);
+    expect(() => answer('event-window', { windowSeconds: 60 }, { keptAges: [] })).toThrow(NotApplicable);
+    expect(() => answer('policy-thresholds', { mode: 'balanced' }, { cpu: 50 })).toThrow(NotApplicable);
+  });
+
+  it('have several groups, of which no points say which one is first', () => {
     const groups = ['a', 'b'].map((name, index) => ({
       name,
       labels: { env: 'production' },
@@ -166,6 +179,7 @@ describe('the forms of cases of node groups', () => {
     }));
     const input = { podNodeSelectors: ['env=production'], groups };
     expect(answer('match-groups', input, { matches: 2, first: 'b' })).toBe('true');
+    expect(answer('match-groups', input, { matches: 1, first: 'b' })).toBe('false');
     const unmanaged = { ...input, groups: groups.map((group) => ({ ...group, managed: false })) };
     expect(answer('match-groups', unmanaged, { matches: 0, first: null })).toBe('true');
   });

@@ -30,7 +30,7 @@ export const { ensureScaledUp, ensureMachinesSettled } = controllerActivities<No
 });
 
 /** One question to the provider or none, and one write. */
-export const { ensureInstanceTypes, ensureGroupStatus, ensureGroupReleased, ensureRemovalsClaimed } =
+export const { ensureInstanceTypes, ensureGroupStatus, ensureGroupReleased, ensureRemovalsClaimed, ensureWishesKept } =
   controllerActivities<NodeGroupActivities>('node-group', {
     startToCloseTimeout: '2 minutes',
     // A provider or a cluster that cannot be reached for longer is shown, and the next pass tries again.

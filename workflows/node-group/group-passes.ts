@@ -2,11 +2,12 @@ import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@t
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { GroupInput } from '../../activities/node-group/interface.ts';
 import { decide, pausedVerdict } from '../../domain/node-group/decide/decide.ts';
-import { type NodeGroupMemory, restingNodes, withoutDrains } from '../../domain/node-group/decide/memory.ts';
+import { type NodeGroupMemory, withoutDrains } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/decide/observation.ts';
 import { newNodesText, removalsText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
+import { areEqualWishes, joinedWishes, NO_WISHES, type Wishes, wishesOf } from '../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
 import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
@@ -18,6 +19,7 @@ import {
   ensureInstanceTypes,
   ensureRemovalsClaimed,
   ensureScaledUp,
+  ensureWishesKept,
   observing,
 } from './activities.ts';
 import type { nodeDrain } from './drain.ts';
@@ -40,6 +42,8 @@ export class NodeGroupPasses {
   /** The memory before the last decision. */
   #before: NodeGroupMemory;
   readonly #attempts: Attempts<Shown, 'ReadFailed' | 'WriteFailed'>;
+  /** What is written down of people's wishes and failed drains; null while this run has not seen it. */
+  #written: Wishes | null = null;
   /** Passes in a row that were followed by another one at once. */
   #restless = 0;
 
@@ -63,11 +67,48 @@ export class NodeGroupPasses {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<NodeGroupObservation | null> {
-    const { requested, drains } = this.#run.memory;
-    const draining = drains.map(({ node, uid }) => ({ node, uid }));
-    const input = { target: this.#target, requested, resting: restingNodes(this.#run.memory), draining };
+    const isKept = await this.#keepWishes();
+    const wishes = wishesOf(this.#run.memory, Date.now());
     const { observeNodeGroup } = observing(this.#target.cluster);
-    return await this.#attempts.make('ReadFailed', async () => await observeNodeGroup(input));
+    const input = { target: this.#target, wishes };
+    const seen = await this.#attempts.make('ReadFailed', async () => await observeNodeGroup(input));
+    if (seen === null) return null;
+    const { group, otherWishes = wishes } = seen;
+    this.#written = otherWishes;
+    if (group === null || otherWishes === wishes) return seen;
+    // Of a run before this one, that was terminated.
+    if (this.#run.memory.uid === null) this.#run.remember(takenUp(this.#run.memory, group.uid, otherWishes));
+    const isOfGroup = this.#run.memory.uid === group.uid;
+    // What cannot be written stops nothing else; the decision goes by it all the same.
+    if (!isKept || !isOfGroup || areEqualWishes(this.#run.memory, otherWishes, Date.now())) return seen;
+    // Something else was written down, by which this plan went.
+    await this.#observeAgain();
+    return null;
+  }
+
+  /**
+   * Writes down what people have said since, and which drains have failed: plans go by that, whoever makes them. False where it could
+   * not be done, or was interrupted: the backoff is over then.
+   */
+  async #keepWishes(): Promise<boolean> {
+    const { memory } = this.#run;
+    const now = Date.now();
+    if (memory.uid === null || this.#written === null || areEqualWishes(memory, this.#written, now)) return true;
+    const input = { target: this.#target, uid: memory.uid, wishes: wishesOf(memory, now) };
+    const isDone = await this.#attempts.make('WriteFailed', async () => {
+      await ensureWishesKept.executeWithOptions({ summary: 'what people have said, for whoever plans' }, [input]);
+      return true;
+    });
+    if (isDone === null) return false;
+    this.#written = input.wishes;
+    return true;
+  }
+
+  /** What was written down of a group that is gone goes too. */
+  async #forgetWishes(): Promise<void> {
+    const uid = this.#before.uid;
+    if (uid === null || areEqualWishes(this.#before, NO_WISHES, Date.now())) return;
+    await this.#write(async () => await ensureWishesKept({ target: this.#target, uid, wishes: NO_WISHES }));
   }
 
   /** The next step, which is shown and remembered. */
@@ -82,7 +123,7 @@ export class NodeGroupPasses {
   /** Does what the verdict asks for; what takes long is not waited for longer than until the next request. */
   async act(seen: NodeGroupObservation, verdict: NodeGroupVerdict): Promise<void> {
     const { group } = seen;
-    if (group === null) return;
+    if (group === null) return await this.#forgetWishes();
     await this.#endStaleDrains(seen, group, verdict.drains);
     const { uid } = group;
     const input = { target: this.#target, uid };
@@ -242,6 +283,10 @@ export class NodeGroupPasses {
 const RELEASED_MS = 60_000;
 /** Milliseconds after which it is asked whether a drain still runs: somebody may have terminated it. */
 const STALE_AFTER_MS = 600_000;
+
+function takenUp(memory: NodeGroupMemory, uid: string, written: Wishes): NodeGroupMemory {
+  return { ...memory, ...joinedWishes(memory, written), uid };
+}
 
 /** Whether there is more to say of a group than that its machines are ready. */
 function hasMoreToShow({ claimed, going, group, unhelped }: NodeGroupObservation): boolean {

@@ -3,7 +3,7 @@ import { ensureObjectEvent } from '../../kernel/object-event.ts';
 import type { GroupInput } from '../interface.ts';
 import type { MachineOptions } from '../machines/options.ts';
 
-/** The seed's Events, and our own `TakenOver` and `TooFewReady`. */
+/** The VPSie autoscaler's Events, and our own `TakenOver` and `TooFewReady`. */
 type GroupEvent = {
   readonly message: string;
   /** Writes with the same key give one Event. */

@@ -5,6 +5,7 @@ import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { ensureInstanceTypes } from '../group/ensure-instance-types.ts';
 import { ensureGroupStatus } from '../group/ensure-status.ts';
+import { ensureWishesKept } from '../group/keep-wishes.ts';
 import { ensureGroupReleased } from '../group/release.ts';
 import { createWriteGuard } from '../group/write-guard.ts';
 import type { NodeGroupActivities } from '../interface.ts';
@@ -34,6 +35,7 @@ export function createMachineActivities(given: MachineActivitiesOptions): NodeGr
     ensureRemovalsClaimed: withKubernetesFailures(async (input) => await claimRemovals(options, input)),
     ensureMachinesSettled: withKubernetesFailures(async (input) => await driveMachines(options, input)),
     ensureMachineDeleted: withKubernetesFailures(async (input) => await deleteMachine(options, input)),
+    ensureWishesKept: withKubernetesFailures(async (input) => await ensureWishesKept(options, input)),
     ensureInstanceTypes: withKubernetesFailures(async (input) => await ensureInstanceTypes(options, input)),
     ensureGroupStatus: withKubernetesFailures(async (input) => await ensureGroupStatus(options, input)),
     ensureGroupReleased: withKubernetesFailures(async (input) => await ensureGroupReleased(options, input)),

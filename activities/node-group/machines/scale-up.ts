@@ -4,7 +4,14 @@ import { machineBody } from '../../../domain/node-group/api/machine.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
-import { decisionOf, HELD_MS, heldUntil, machinesOf, type PlanClaim } from '../../../domain/node-group/plan-claim.ts';
+import {
+  decisionOf,
+  HELD_MS,
+  heldUntil,
+  machinesOf,
+  type PlanClaim,
+  replacementsOf,
+} from '../../../domain/node-group/plan-claim.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
 import { despiteCancellation, interruption } from '../../kernel/cancellation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
@@ -28,7 +35,7 @@ const AT_ONCE = 20;
 export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInput): Promise<ScaledUp> {
   const { target, newNodes, replaces } = input;
   const fence = fenceOf(input);
-  const decision = decisionOf(fence, target.group);
+  const decision = (replaces === undefined ? decisionOf : replacementsOf)(fence, target.group);
   const machines = countsOf(newNodes);
   const nodes = replaces === undefined ? {} : { removals: replaces };
   const made = { decision, group: target.group, machines, givenUp: [], ...nodes };

@@ -10,7 +10,7 @@ import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts'
 import { NAMESPACE } from './names.ts';
 import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
 
-/** The seed's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
+/** The VPSie autoscaler's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
 const SCALE_DOWN_COOLDOWN = 600;
 /** Karpenter's default. */
 const DEFAULT_BUDGETS: readonly NodeBudget[] = [{ nodes: '10%', reasons: [], window: null }];

@@ -24,7 +24,7 @@ export function reviewNodeGroup(object: unknown): NodeGroupReview {
   return { problems: [...problems, ...windowProblems(budgets.map(budgetOf))], warnings: preferenceWarnings(spec) };
 }
 
-/** The seed takes the first offering then, and says nothing. */
+/** The VPSie autoscaler takes the first offering then, and says nothing. */
 function preferenceWarnings(spec: Readonly<Record<string, unknown>>): readonly string[] {
   const preferred = textOf(spec['preferredInstanceType']);
   const offerings = Array.isArray(spec['offeringIDs']) ? spec['offeringIDs'] : [];

@@ -20,7 +20,10 @@ export function decide(
     const detail = 'the NodeGroup is gone';
     return [freshMemory, { kind: 'end', phase: 'Ended', reason: 'GroupGone', detail, ...shown }];
   }
-  const memory = stillTrue(before.uid === group.uid ? before : { ...freshMemory, uid: group.uid }, seen);
+  const memory = stillTrue(
+    isAbout(before, group) ? { ...before, uid: group.uid } : { ...freshMemory, uid: group.uid },
+    seen,
+  );
   if (seen.heldBy !== null) {
     // The starter says when that is over.
     return [
@@ -42,6 +45,11 @@ export function decide(
   }
   if (group.mode === 'observe') return [memory, observed(seen)];
   return acting(seen, group, memory);
+}
+
+/** What was said before the first observation was said of the group that there is then. */
+function isAbout({ uid }: NodeGroupMemory, group: SeenGroup): boolean {
+  return uid === null || uid === group.uid;
 }
 
 /** In a mode that only observes: what would be done. */

@@ -75,7 +75,10 @@ export function withoutDrains(
 }
 
 /** Nodes that the next plans leave alone: their drain failed, or a person has rejected that they go for a reason. */
-export function restingNodes({ failed, rejected }: NodeGroupMemory): readonly RestingNode[] {
+export function restingNodes({
+  failed,
+  rejected,
+}: Pick<NodeGroupMemory, 'failed' | 'rejected'>): readonly RestingNode[] {
   return [
     ...failed.map(({ uid, detail, until }) => ({ uid, detail, until })),
     ...rejected.map(({ key, by, until }) => {

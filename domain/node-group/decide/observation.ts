@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { MachinePhase, Mode, NodeGroup, Provider } from '../model/node-group.ts';
+import type { Wishes } from '../plan-wishes.ts';
 import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts';
 
 /** What a pass needs to know of a NodeGroup, as its object and its settings say it. */
@@ -63,6 +64,8 @@ export interface NodeGroupObservation {
   readonly removals: readonly Removal[];
   readonly kept: Excerpt<KeptNode>;
   readonly leaving: readonly LeavingNode[];
+  /** What is written down of people's wishes and failed drains; absent where it is what the workflow knows. */
+  readonly otherWishes?: Wishes;
   /** Whether the status of the object is not as it should be. */
   readonly isStatusDue: boolean;
   /** Whether the provider is to be asked for the group's instance types: they are missing, or too old for what is to be decided. */

@@ -22,7 +22,7 @@ export function removalsText(removals: readonly Removal[]): string {
   return listText([...shown, ...(removals.length > SHOWN ? [`${removals.length - SHOWN} more`] : [])]);
 }
 
-/** The lines below the detail: what stays and why, and pods that no node would help. */
+/** The lines below the detail: what stays and why, and pods that get no new node. */
 export function facts({ group, machines, kept, unhelped }: NodeGroupObservation): readonly string[] {
   if (group === null) return [];
   const phases = Object.entries(machines).filter(([, count]) => count > 0);

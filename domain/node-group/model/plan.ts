@@ -47,7 +47,7 @@ export interface UnhelpedPod {
   readonly detail: string;
 }
 
-/** Why a node that could go stays, in the words of the seed's checks and of Kubernetes. */
+/** Why a node that could go stays, in the words of the VPSie autoscaler's checks and of Kubernetes. */
 type KeepReason =
   | 'AtMinimum'
   | 'Cooldown'

@@ -17,7 +17,7 @@ export interface PlanOptions {
   readonly requested: readonly RequestedRemoval[];
   /** Nodes whose drain failed lately, or was rejected; none where it is absent. */
   readonly resting?: readonly RestingNode[];
-  /** In which order nodes go: the seed's where it is absent. */
+  /** In which order nodes go: the VPSie autoscaler's where it is absent. */
   readonly candidateOrder?: CandidateOrder;
   /** How many pods are named beside new nodes: a few where it is absent. */
   readonly namedPods?: number;

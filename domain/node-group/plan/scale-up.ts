@@ -3,10 +3,9 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { ClusterPlan, NewNodes, ScaleUpReason, UnhelpedPod } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { nodesToAdd } from '../rules/size.ts';
-import { podsOnNode } from '../scale-down/pod-safety.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
-import { placeLeaving } from './leaving-pods.ts';
+import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Open, type Opening, openNew, openNodes, put } from './open-nodes.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
@@ -52,7 +51,7 @@ export function planScaleUp(
   const packing = openCluster(state);
   const pending = pendingWork(packing, state.pods);
   const work = inOrder(pending.work);
-  placeLeaving(packing, podsToCome(state));
+  placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
   const opening: Opening = { packing, rosters: all, daemonSets: state.daemonSets, opened: new Map() };
   const base = packing.mark();
@@ -76,9 +75,9 @@ export function planScaleUp(
 }
 
 /** Pods that are about to be evicted. Those of a drain that takes long, or stands still, do not hold room that others could have. */
-function podsToCome({ pods, leaving, lingering }: ClusterState): readonly Pod[] {
+function podsOfDrains({ pods, leaving, lingering }: ClusterState): readonly Pod[] {
   const nodes = new Set(leaving.filter((node) => !lingering.includes(node)));
-  return podsOnNode(pods.filter(({ node }) => node !== null && nodes.has(node))).evicted;
+  return podsToCome(pods.filter(({ node }) => node !== null && nodes.has(node)));
 }
 
 /** Nodes that the minimum or the wanted size asks for. */

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/time.ts';
 
 /**
- * Whether a group rests after it was scaled: `isInCooldown` of the seed.
+ * Whether a group rests after it was scaled: `isInCooldown` of the VPSie autoscaler.
  *
  * @param last when it was scaled; null where it never was.
  */

@@ -1,4 +1,4 @@
-/** How many nodes a group is to have, and how many come or go: the arithmetic of the seed. */
+/** How many nodes a group is to have, and how many come or go: the arithmetic of the VPSie autoscaler. */
 import type { NodeGroup } from '../model/node-group.ts';
 
 interface Size {
@@ -16,7 +16,7 @@ export function wantedSize(
 }
 
 /**
- * How many nodes are missing, as far as there may be more (CalculateNodesToAdd of the seed); below 0 where there are too many.
+ * How many nodes are missing, as far as there may be more (its CalculateNodesToAdd); below 0 where there are too many.
  *
  * @param room how many more the group may have.
  * @param batchSize the most of one decision; 0 for no limit.

@@ -18,7 +18,7 @@ export interface Candidate {
 }
 
 /**
- * `age`: the seed's. Not ready, then the oldest, then the least used; among nodes of one age those that have been unneeded stay
+ * `age`: the VPSie autoscaler's. Not ready, then the oldest, then the least used; among nodes of one age those that have been unneeded stay
  * so, or the order would change with every sample, and nothing would be unneeded for long.
  * `score`: that of the conformance cases, ascending.
  */

@@ -20,9 +20,9 @@ export type Evaluation =
       readonly replacement: string | null;
     } & Pick<Removal, 'reason' | 'detail'>);
 
-/** The seed's default, where a group says 0 (`DefaultScaleDownCooldown`), in milliseconds. */
+/** The VPSie autoscaler's default, where a group says 0 (`DefaultScaleDownCooldown`), in milliseconds. */
 const DEFAULT_COOLDOWN_MS = 600_000;
-/** What the seed calls affinity: rules that other pods or the labels of nodes decide. */
+/** What the VPSie autoscaler calls affinity: rules that other pods or the labels of nodes decide. */
 const AFFINITY: readonly Misfit[] = [
   'PodAffinity',
   'PodAntiAffinity',

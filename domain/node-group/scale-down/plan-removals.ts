@@ -6,7 +6,7 @@ import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
-import { placeLeaving } from '../plan/leaving-pods.ts';
+import { placeLeaving, podsToCome } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { isOrphaning } from '../machine/hold.ts';
 import { byText } from '../plan/pending.ts';
@@ -23,7 +23,7 @@ import { type Member, membersOf } from './members.ts';
 import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
 import { canAct, CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
-import { PodSafety, podsOnNode } from './pod-safety.ts';
+import { PodSafety } from './pod-safety.ts';
 import { standIn } from './replacement.ts';
 import { clusterHalt, sightOf } from './sight.ts';
 
@@ -75,9 +75,9 @@ export function planRemovals(
   const packing = clusterPacking(state);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);
-  const evictedFrom = (node: string): readonly Pod[] => podsOnNode(byNode.get(node) ?? []).evicted;
-  placeLeaving(packing, leaving.flatMap(evictedFrom));
-  const moving = leaving.find((node) => !state.lingering.includes(node) && evictedFrom(node).length > 0);
+  const comingFrom = (node: string): readonly Pod[] => podsToCome(byNode.get(node) ?? []);
+  placeLeaving(packing, leaving.flatMap(comingFrom));
+  const moving = leaving.find((node) => !state.lingering.includes(node) && comingFrom(node).length > 0);
   const pass: Pass = {
     at,
     packing,

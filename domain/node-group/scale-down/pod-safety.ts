@@ -1,6 +1,6 @@
 /**
- * Whether the pods of a node may be evicted: the seed's checks of pods in their order (PodDisruptionBudget, local storage, system
- * pods), then Kubernetes' practice as cluster-autoscaler and Karpenter have it. Affinity, minimum and cooldown come after them, in
+ * Whether the pods of a node may be evicted: the VPSie autoscaler's checks of pods in their order (PodDisruptionBudget, local storage,
+ * system pods), then Kubernetes' practice as cluster-autoscaler and Karpenter have it. Affinity, minimum and cooldown come after them, in
  * `plan-removals.ts`.
  */
 import { listText } from '../../kernel/sentence.ts';

@@ -35,7 +35,7 @@ export type NodeAnswer = { readonly name: string; readonly group: string | null 
   | { readonly kind: 'unmanaged'; readonly detail: string }
 );
 
-/** Whether it is not that no node would help a pod: it fits one that is there (`FitsExisting`) or on its way (`FitsUpcoming`). */
+/** Whether a pod needs no new node: it fits one that is there (`FitsExisting`) or on its way (`FitsUpcoming`). */
 export function isPlaced({ reason }: Pick<UnhelpedPod, 'reason'>): boolean {
   return reason === 'FitsExisting' || reason === 'FitsUpcoming';
 }

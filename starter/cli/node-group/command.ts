@@ -13,7 +13,7 @@ export const nodeGroupCommands: CommandLineController = {
   groupName: 'node-groups',
   target: nodeGroupTarget,
   status: {
-    description: 'what a NodeGroup does and waits for, which nodes stay and why, and pods that no node would help',
+    description: 'what a NodeGroup does and waits for, which nodes stay and why, and pods that get no new node',
     examples: ['status pool-1', 'status pool-1 --output json'],
     ask: async (workflow) => {
       const answer = await workflow.query(status);
@@ -76,7 +76,7 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
 
 function addExplainCommand(group: Command, tools: CommandTools): void {
   withExamples(group, group.command('explain'), ['explain team-a/web-0', 'explain pool-1-3f9a'])
-    .description('which node a pod gets, or why none would help it; why a node stays, or may go; it only reads')
+    .description('which node a pod gets, or why it gets none; why a node stays, or may go; it only reads')
     .argument('<pod|node>', 'a pod, as <namespace>/<name>, or the name of a node', explainArgument)
     .action(
       async (argument: ExplainArgument) =>

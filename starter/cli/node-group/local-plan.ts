@@ -63,7 +63,7 @@ async function planOf(
   const names = objects.map(nameOf);
   const fresh = createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => names });
   // Before everything else, as in the starter: a plan is never older than the claims that it counts.
-  const { claims, blocked, heldBy } = await fresh();
+  const { claims, wishes, blocked, heldBy } = await fresh();
   const parts = await listParts(get);
   const nodes = partOf(parts, 'nodes');
   const sample = await usageNow(get, nodes, output);
@@ -81,9 +81,7 @@ async function planOf(
     groups,
     blocked,
     claims,
-    requested: [],
-    draining: [],
-    resting: [],
+    wishes,
   };
   book.update(request);
   return {

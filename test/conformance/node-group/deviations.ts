@@ -109,7 +109,7 @@ interface CanScaleDownInput extends BoundsInput {
   readonly lastScaleDownAgeMinutes?: number | undefined;
 }
 
-/** The seed asks about the minimum before the cooldown, its implementation the other way round. */
+/** The text of the VPSie autoscaler asks about the minimum before the cooldown, its code the other way round. */
 export const minimumFirst: Deviation<CanScaleDownInput> = {
   name: 'minimum-first',
   applies: ({ minNodes, nodes, cooldownMinutes, lastScaleDownAgeMinutes }) =>
@@ -129,4 +129,11 @@ export const unreadableHoursKeep: Deviation<AllowInput> = {
   applies: ({ nodeAnnotations: { [HOURS]: hours } }, expected) =>
     hours !== undefined && !/\d\s*-\s*\d/.test(hours) && (expected as { readonly allowed?: unknown }).allowed === true,
   expected: () => ({ allowed: false }),
+};
+
+/** What there is of a failed machine at the provider is paid for, whatever the time that its object is kept. */
+export const failedGoAtOnce: Deviation<unknown> = {
+  name: 'failed-go-at-once',
+  applies: (_, expected) => (expected as { readonly deleted?: unknown }).deleted === false,
+  expected: () => ({ deleted: true }),
 };

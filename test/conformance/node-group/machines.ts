@@ -4,15 +4,16 @@ import { readAnswer } from '../../../activities/node-group/provider/vpsie/answer
 import { readMachine } from '../../../domain/node-group/api/machine.ts';
 import { nodeGroupSpec } from '../../../domain/node-group/api/node-group-spec.ts';
 import { reviewNodeGroup } from '../../../domain/node-group/api/review.ts';
+import { readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import { machinePhases } from '../../../domain/node-group/model/node-group.ts';
-import { failedMachineEnd } from '../../../domain/node-group/rules/failed-machine.ts';
 import { overdueReason, PHASE_MINUTES } from '../../../domain/node-group/rules/overdue.ts';
 import { isTerminalError } from '../../../domain/node-group/rules/terminal-error.ts';
 import { NOW } from '../../domain/node-group/builders.ts';
 import { type Adapter, adapter, NotApplicable, NotCompared, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { keysOf } from '../unknown-keys.ts';
-import { oneNodeAtMost } from './deviations.ts';
+import { failedGoAtOnce, oneNodeAtMost } from './deviations.ts';
 import { flag, MINUTE_MS, sameAnswers } from './shapes.ts';
 
 const phase = z.enum(machinePhases);
@@ -68,28 +69,20 @@ const failed = z.strictObject({
   createdAgeMinutes: z.number().optional(),
 });
 
-function afterFailure({ ttlMinutes, failedAgeMinutes, createdAgeMinutes = 0 }: z.output<typeof failed>): object {
-  const machine = readMachine({
+/** Headroom asks what is to be done about the machine, and is done with it at once. */
+function afterFailure({ failedAgeMinutes, createdAgeMinutes = 0 }: z.output<typeof failed>): object {
+  const machine = readDrivenMachine({
     metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },
     status: { phase: 'Failed', phaseSince: momentBefore(failedAgeMinutes) },
   });
-  const end = failedMachineEnd(machine, ttlMinutes * MINUTE_MS);
-  const isOver = end !== null && end <= NOW;
-  return { deleted: isOver, requeueAfter: end === null || isOver ? 0 : end - NOW };
+  const step = nextMachineStep(machine, null, { isDeleting: false, maxNodeProvisionMs: NEVER_MS }, NOW);
+  return { deleted: step.kind === 'giveUp', requeueAfter: 0 };
 }
 
 const failedOutcome = z.strictObject({
   deleted: z.boolean().optional(),
   requeueAfter: z.union([z.number(), z.literal('>0')]).nullish(),
 });
-
-/** The time that is left may be in any unit. */
-function sameDeletion(expected: unknown, got: unknown): boolean {
-  const { requeueAfter, ...rest } = expected as Readonly<Record<string, unknown>>;
-  if (typeof requeueAfter !== 'number') return sameAnswers(expected, got);
-  const { requeueAfter: left } = got as { readonly requeueAfter: number };
-  return sameAnswers(rest, got) && [1, 1000, MINUTE_MS].some((unit) => left / unit === requeueAfter);
-}
 
 const deletion = z.strictObject({
   vpsID: z.number().optional(),
@@ -154,7 +147,7 @@ export const nodeGroupMachineKinds: Readonly<Record<string, Adapter>> = {
     sameExpectedKeys,
   ),
   'lifecycle-timeout': adapter(lifecycle, lifecycleOutcome, afterTimeout, sameOutcome),
-  'failed-ttl': adapter(failed, failedOutcome, afterFailure, sameDeletion),
+  'failed-ttl': adapter(failed, failedOutcome, afterFailure, sameAnswers, [failedGoAtOnce]),
   'vm-delete': adapter(deletion, deletionOutcome, deleted, sameAnswers),
   'validate-node-count': adapter(
     z.strictObject({ minNodes: z.number(), maxNodes: z.number() }),

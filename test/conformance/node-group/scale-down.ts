@@ -4,13 +4,12 @@ import { planCluster } from '../../../domain/node-group/plan/plan-cluster.ts';
 import { podsToEvict } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import { isHourInWindow } from '../../../domain/node-group/rules/allowed-hours.ts';
 import { isCoolingDown } from '../../../domain/node-group/rules/cooldown.ts';
-import { POLICY_MODES } from '../../../domain/node-group/rules/policy-modes.ts';
 import { type Candidate, candidateScore, inRemovalOrder } from '../../../domain/node-group/scale-down/candidates.ts';
 import { freshPlanMemory } from '../../../domain/node-group/scale-down/memory.ts';
 import { isProtected, keptByHours, keptByPolicy } from '../../../domain/node-group/scale-down/node-policy.ts';
 import { averageOf, isUnderutilized, utilizationRule } from '../../../domain/node-group/scale-down/utilization.ts';
 import { groupOf, machineOf, nodeOf, NOW, podOf, stateOf } from '../../domain/node-group/builders.ts';
-import { type Adapter, adapter, unsampled } from '../adapter.ts';
+import { type Adapter, adapter, notApplicable, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { minimumFirst, unreadableHoursKeep } from './deviations.ts';
 import { count, flag, MINUTE_MS, sameAnswers, stringMap } from './shapes.ts';
@@ -226,15 +225,7 @@ export const nodeGroupScaleDownKinds: Readonly<Record<string, Adapter>> = {
     ({ hour, start, end }) => ({ inWindow: isHourInWindow(hour, { start, end }) }),
     sameExpectedKeys,
   ),
-  'policy-thresholds': adapter(
-    z.strictObject({ mode: allow.shape.mode }),
-    z.strictObject({ cpu: z.number(), memory: z.number(), windowSeconds: z.number() }).partial(),
-    ({ mode }) => {
-      const { cpu, memory, windowMs } = POLICY_MODES[mode];
-      return { cpu, memory, windowSeconds: windowMs / 1000 };
-    },
-    sameAnswers,
-  ),
+  'policy-thresholds': notApplicable('there are no presets: a NodeGroup names its thresholds itself'),
   'policy-allow': adapter(allow, flag('allowed'), (input) => ({ allowed: isAllowed(input) }), sameExpectedKeys, [
     unreadableHoursKeep,
   ]),

@@ -3,15 +3,13 @@ import * as z from 'zod';
 import { planScaleUp } from '../../../domain/node-group/plan/scale-up.ts';
 import { isCoolingDown } from '../../../domain/node-group/rules/cooldown.ts';
 import { opensFor } from '../../../domain/node-group/rules/exclusive.ts';
-import { groupScore } from '../../../domain/node-group/rules/group-score.ts';
-import { constraintOf, recentEvents } from '../../../domain/node-group/rules/scheduling-message.ts';
 import { nodesForDeficit, simpleScaleUp } from '../../../domain/node-group/rules/simple-estimate.ts';
 import { nodesToAdd, nodesToRemove, wantedSize } from '../../../domain/node-group/rules/size.ts';
 import { addAmounts, amountsOf } from '../../../domain/kernel/amounts.ts';
 import { matchesNode, untolerated } from '../../../domain/node-group/scheduling/node-selection.ts';
 import { podRequests } from '../../../domain/kernel/pod-requests.ts';
 import { groupOf, podOf, stateOf, typeOf } from '../../domain/node-group/builders.ts';
-import { type Adapter, adapter, unsampled } from '../adapter.ts';
+import { type Adapter, adapter, notApplicable, NotCompared, unsampled } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 import { preferenceKeepsNobody } from './deviations.ts';
 import {
@@ -91,18 +89,16 @@ function matched(input: {
   readonly podNodeSelectors: readonly Readonly<Record<string, string>>[];
   readonly groups: readonly z.output<typeof matchedGroup>[];
 }): object {
-  const scored = input.groups
-    .filter(({ managed }) => managed)
-    .map(({ name, labels, preferredInstanceType, ...bounds }) => {
-      const fitting = input.podNodeSelectors.filter((nodeSelector) =>
-        takes({ nodeSelector, groupLabels: labels, tolerations: [], taints: [] }),
-      );
-      const group = { ...bounds, preferredInstanceType: preferredInstanceType || null };
-      return { name, podCount: fitting.length, score: groupScore(group, fitting.length) };
-    })
-    .filter(({ podCount }) => podCount > 0)
-    .toSorted((a, b) => b.score - a.score);
-  return { matches: scored.length, first: scored[0]?.name ?? null };
+  const fitting = input.groups.filter(
+    ({ managed, labels: groupLabels }) =>
+      managed &&
+      input.podNodeSelectors.some((nodeSelector) => takes({ nodeSelector, groupLabels, tolerations: [], taints: [] })),
+  );
+  const [first] = fitting;
+  const chosen = new NotCompared(
+    'expanders choose among groups by what their nodes leave unused or cost, and not by points',
+  );
+  return { matches: fitting.length, first: fitting.length > 1 ? chosen : (first?.name ?? null) };
 }
 
 const choice = z.strictObject({
@@ -135,6 +131,8 @@ function chosenType({ offeringIDs, preferredInstanceType, deficit }: z.output<ty
   const [chosen] = planScaleUp(state, { blocked: {} }).newNodes;
   return { offering: chosen?.instanceType ?? null, error: chosen === undefined };
 }
+
+const NO_EVENTS = 'Headroom reads the pods themselves, and no Events of kube-scheduler';
 
 export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
   desired: adapter(
@@ -226,23 +224,8 @@ export const nodeGroupScaleUpKinds: Readonly<Record<string, Adapter>> = {
     },
     sameAnswers,
   ),
-  'scheduling-message': adapter(
-    z.strictObject({ message: z.string() }),
-    z.strictObject({ constraint: z.string() }),
-    ({ message }) => ({ constraint: constraintOf(message) }),
-    sameExpectedKeys,
-  ),
-  'event-window': adapter(
-    z.strictObject({ windowSeconds: z.number(), eventAgesSeconds: z.array(z.number()).default([]) }),
-    z.strictObject({ keptAges: z.array(z.number()) }),
-    ({ windowSeconds, eventAgesSeconds }) => ({
-      keptAges: recentEvents(
-        eventAgesSeconds.map((age) => ({ ageMs: age * 1000 })),
-        windowSeconds * 1000,
-      ).map(({ ageMs }) => ageMs / 1000),
-    }),
-    sameExpectedKeys,
-  ),
+  'scheduling-message': notApplicable(NO_EVENTS),
+  'event-window': notApplicable(NO_EVENTS),
   'scale-up-cooldown': adapter(
     z.strictObject({ cooldownSeconds: z.number(), lastScaleAgeSeconds: z.number().optional() }),
     flag('canScale'),

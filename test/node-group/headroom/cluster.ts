@@ -13,6 +13,7 @@ import {
 import { DECISION, GROUP, MACHINE_PLURAL, NAMESPACE, PLURAL, VERSION } from '../../../domain/node-group/api/names.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { claimedRemovals, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
+import { type GroupWishes, parseWishes, PLAN_WISHES } from '../../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
 import { drainStatus, drainUpdates, type NodeDrainStatus } from '../../../workflows/node-group/drain-messages.ts';
 import {
@@ -433,6 +434,13 @@ export class NodeGroupCluster {
     const where = { namespace: 'namespace-resizer-system', name: PLAN_LEASE };
     const { metadata } = await this.coordination.readNamespacedLease(where);
     return claimedRemovals(parseClaims(metadata?.annotations?.[PLAN_CLAIMS]).claims);
+  }
+
+  /** What is written down of a group's nodes for whoever plans. */
+  async wishes(group: string): Promise<readonly GroupWishes[]> {
+    const where = { namespace: 'namespace-resizer-system', name: PLAN_LEASE };
+    const { metadata } = await this.coordination.readNamespacedLease(where);
+    return parseWishes(metadata?.annotations?.[PLAN_WISHES]).filter((each) => each.group === group);
   }
 
   #workflow(group: string) {

@@ -137,6 +137,21 @@ describe('nodes that are to go', () => {
     await cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: ['uid-replaced'] });
     expect(await claimedNodes()).toContain('uid-replaced');
   });
+
+  it('have their replacements beside the machines that the same plan makes for pods', async () => {
+    const name = 'both';
+    const input = { ...(await cluster.createGroup(name)), fence: await cluster.fence('plan-both') };
+    const [replacing, forPods] = [[nodesOf(name, 1, { reason: 'Replacement', podCount: 0 })], [nodesOf(name, 2)]];
+    const first = { ...input, newNodes: replacing, replaces: ['uid-of-both'] };
+    const answers = [
+      await cluster.process().ensureScaledUp(first),
+      await cluster.process().ensureScaledUp({ ...input, newNodes: forPods }),
+      await cluster.process().ensureScaledUp(first),
+    ];
+    expect(answers.map((answer) => (answer.kind === 'created' ? answer.machines.length : 0))).toEqual([1, 2, 1]);
+    expect(answers[2]).toEqual(answers[0]);
+    expect(await cluster.machines(name)).toHaveLength(3);
+  });
 });
 
 describe('a machine that never registers', () => {

@@ -15,6 +15,12 @@ async function withoutPods(cluster: RecordedCluster, name: string): Promise<void
   }
 }
 
+/** Pods that fill a node: so no plan has to have seen them for it to be known what the node came for. */
+async function wholeNode(cluster: RecordedCluster, name: string): Promise<void> {
+  await pods(cluster, name, 4);
+  await cluster.untilRunning(name, 4);
+}
+
 export const groupScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> = {
   lived: async (cluster, name) => {
     const recorded = await group(cluster, name, { offeringIDs: ['small', 'medium'], minNodes: 1 });
@@ -38,8 +44,7 @@ export const groupScenarios: Readonly<Record<string, Scenario<RecordedCluster>>>
 
   approved: async (cluster, name) => {
     const recorded = await group(cluster, name, { approval: 'scale-down' });
-    await pods(cluster, name, 1);
-    await cluster.untilRunning(name, 1);
+    await wholeNode(cluster, name);
     await withoutPods(cluster, name);
     await cluster.reaches(name, 'AwaitingApproval', 'ApprovalRequired');
     await cluster.command(name, 'approve');
@@ -50,8 +55,7 @@ export const groupScenarios: Readonly<Record<string, Scenario<RecordedCluster>>>
 
   rejected: async (cluster, name) => {
     const recorded = await group(cluster, name, { approval: 'scale-down' });
-    await pods(cluster, name, 1);
-    await cluster.untilRunning(name, 1);
+    await wholeNode(cluster, name);
     await withoutPods(cluster, name);
     await cluster.reaches(name, 'AwaitingApproval', 'ApprovalRequired');
     await cluster.command(name, 'reject');

@@ -104,13 +104,16 @@ export const loneScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> 
   },
 
   'replacement-superseded': async (cluster, name) => {
-    const recorded = await group(cluster, name, { minNodes: 1, replaceBeforeDrain: true });
+    const budgets = [{ nodes: '0', reasons: ['Requested'] }];
+    const recorded = await group(cluster, name, { minNodes: 1, replaceBeforeDrain: true, budgets });
     const [node] = await cluster.untilReady(name, 1);
     await cluster.reaches(name, 'Steady');
     const { client } = cluster.plane;
     const input = { by: 'alice', node: node?.metadata?.name ?? '' };
+    await cluster.handle(name).executeUpdate(commandUpdates.drain, { args: [input] });
+    await eventually('it is written down', async () => (await cluster.wishes(name)).length > 0, 60_000);
     await whileNothingIsDone(cluster.plane, async () => {
-      await cluster.handle(name).executeUpdate(commandUpdates.drain, { args: [input] });
+      await cluster.patchGroup(name, { spec: { budgets: [{ nodes: '100%' }] } });
       await untilAsked(client, recorded.workflowId, 'ensureScaledUp');
       await actOnAnotherPlan(cluster);
     });

@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GROUP, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
 import type { Machine } from '../../../domain/node-group/model/node-group.ts';
+import { NO_WISHES } from '../../../domain/node-group/plan-wishes.ts';
 import type { PlanParts } from '../../../starter/node-group/plan-messages.ts';
 import type { Planned } from '../../../starter/node-group/planner.ts';
 import { type FreshFacts, Plans } from '../../../starter/node-group/plans.ts';
@@ -43,14 +44,16 @@ const group = {
 } satisfies KubernetesObject & Readonly<Record<string, unknown>>;
 const node = nodeOf('a');
 const machine: Machine = machineOf('a', 'pool', { node: 'a', phase: 'Ready', createdAt: NOW - HOUR_MS });
-const ASKED = { target: { cluster: 'test', group: 'pool' }, requested: [], draining: [], resting: [] };
+const ASKED = { target: { cluster: 'test', group: 'pool' }, wishes: NO_WISHES };
+
+const POOL = { group: 'pool', uid: 'uid-pool' };
 
 /** Plans for a cluster with that group, and what came of them. */
 class Played {
   readonly plans: Plans;
   readonly made: Planned[] = [];
   readonly woken: string[] = [];
-  fresh: FreshFacts = { lease: '1', claims: [], heldBy: null, blocked: {} };
+  fresh: FreshFacts = { lease: '1', claims: [], wishes: [], heldBy: null, blocked: {} };
   /** Milliseconds that each plan takes. */
   takesMs = 0;
   #madeOne: (() => void) | null = null;
@@ -114,9 +117,56 @@ it('there is a plan when time changes one that an observation had made, and not 
   const played = new Played();
   played.plans.soon();
   await played.untilPlanned();
-  const rest = { uid: node.uid, detail: 'its drain was blocked', until: Date.now() + WINDOW_MS / 2 };
-  await played.plans.observeNodeGroup({ ...ASKED, resting: [rest] });
+  const detail = 'its drain was blocked';
+  const failed = [{ node: node.name, uid: node.uid, detail, until: Date.now() + WINDOW_MS / 2 }];
+  played.fresh = { ...played.fresh, wishes: [{ ...POOL, ...NO_WISHES, failed }] };
+  await played.plans.observeNodeGroup(ASKED);
   expect(await played.untilPlanned()).toBe(WINDOW_MS / 2);
+});
+
+describe('what is written down for whoever plans', () => {
+  const requested = [{ node: node.name, by: 'alice' }];
+  const wishes = [{ ...POOL, ...NO_WISHES, requested }];
+
+  it('has a group woken by a starter that its workflow has never told', async () => {
+    const played = new Played();
+    played.fresh = { ...played.fresh, wishes };
+    played.plans.soon();
+    await played.untilPlanned();
+    expect(played.made.at(-1)?.removals).toMatchObject([{ node: node.name, reason: 'Requested' }]);
+    expect(played.woken.at(-1)).toContain('nodes are to go');
+  });
+
+  it('tells in every starter how many nodes rest as their drain was given up, and not those that a person has stopped', async () => {
+    const played = new Played();
+    const until = Date.now() + WINDOW_MS;
+    const failed = [
+      { node: 'a', uid: 'uid-a', detail: 'the budget web-pdb refused', until },
+      { node: 'b', uid: 'uid-b', detail: 'alice has stopped it', until, isStopped: true },
+    ];
+    played.fresh = { ...played.fresh, wishes: [{ ...POOL, ...NO_WISHES, failed }] };
+    played.plans.soon();
+    await played.untilPlanned();
+    expect(played.plans.measured()).toMatchObject([{ name: 'pool', resting: 1 }]);
+    vi.setSystemTime(until);
+    expect(played.plans.measured()).toMatchObject([{ name: 'pool', resting: 0 }]);
+  });
+
+  it('counts for no group that was created again under the same name', async () => {
+    const played = new Played();
+    played.fresh = { ...played.fresh, wishes: [{ ...POOL, ...NO_WISHES, requested, uid: 'uid-of-another' }] };
+    const seen = await played.plans.observeNodeGroup(ASKED);
+    expect(seen.removals).toEqual([]);
+    expect(seen.otherWishes).toBeUndefined();
+  });
+
+  it('is told to a workflow that knows something else, and to no other', async () => {
+    const played = new Played();
+    played.fresh = { ...played.fresh, wishes };
+    expect((await played.plans.observeNodeGroup(ASKED)).otherWishes).toEqual({ ...NO_WISHES, requested });
+    const knowing = await played.plans.observeNodeGroup({ ...ASKED, wishes: { ...NO_WISHES, requested } });
+    expect(knowing.otherWishes).toBeUndefined();
+  });
 });
 
 it('an observation is not told a plan that time has changed since', async () => {

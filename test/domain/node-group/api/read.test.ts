@@ -63,7 +63,7 @@ describe('a NodeGroup of the VPSie autoscaler', () => {
 });
 
 describe('a NodeGroup', () => {
-  it('has the default cooldown where it says 0, as the seed has it', () => {
+  it('has the default cooldown where it says 0, as the VPSie autoscaler has it', () => {
     expect(read({ ...KWOK, scaleDownPolicy: { cooldownSeconds: 0 } }).group?.scaleDown.cooldownMs).toBe(600_000);
     expect(read({ ...KWOK, scaleDownPolicy: { cooldownSeconds: 30 } }).group?.scaleDown.cooldownMs).toBe(30_000);
   });

@@ -132,6 +132,29 @@ describe('nodes that nobody needs go', () => {
     expect(removals({ ...both, leaving: ['d'], pods: both.pods.filter(({ node }) => node !== 'd') })).toHaveLength(1);
   });
 
+  it('while the last pod of a drain ends, whose StatefulSet makes the next one only then, and not while one ends that others stand in for', () => {
+    const both = together(fleet({ nodes: { a: [1], b: [1] } }), fleet({ nodes: { c: [], d: [3] }, name: 'api' }));
+    const ending = (kind: string): ClusterState => ({
+      ...both,
+      leaving: ['d'],
+      pods: both.pods.map((pod) =>
+        pod.node === 'd' ? { ...pod, owner: { ...OWNER, kind }, deletesAt: NOW + 5 * MINUTE } : pod,
+      ),
+    });
+    expect(removals(ending('StatefulSet')).filter((removal) => !removal.endsWith('Empty'))).toEqual([]);
+    expect(removals(ending('ReplicaSet'))).toContain('a Underutilized');
+    // It will need room that a pod which waits now would take otherwise.
+    const waits = { ...podOf('waits', { cpu: '4' }) };
+    const full = fleet({ nodes: { a: [], d: [3] } });
+    const pending = (kind: string): ClusterState => ({
+      ...full,
+      leaving: ['d'],
+      pods: [waits, ...full.pods.map((pod) => ({ ...pod, owner: { ...OWNER, kind }, deletesAt: NOW + 5 * MINUTE }))],
+    });
+    expect(plan(pending('StatefulSet')).plan.newNodes).toMatchObject([{ count: 1 }]);
+    expect(plan(pending('ReplicaSet')).plan.newNodes).toEqual([]);
+  });
+
   it('and beside one whose drain lingers, whose pods have their places first', () => {
     const both = together(fleet({ nodes: { a: [1], b: [1] } }), fleet({ nodes: { c: [1], d: [1] }, name: 'api' }));
     expect(removals({ ...both, leaving: ['d'], lingering: ['d'] })).toHaveLength(1);
@@ -364,6 +387,8 @@ describe('a node of which a person has rejected that it goes', () => {
     const broken = withNode(many, 'a', { ready: { status: 'Unknown', since: NOW - HOUR } });
     expect(removals(broken, { resting })).toEqual(['a NotReady']);
     expect(removals(broken, { resting: [{ ...rejected, reason: 'NotReady' }] })).not.toContain('a NotReady');
+    const requested = [{ node: 'a', by: 'bob' }];
+    expect(removals(fleet({ nodes: { a: [1], b: [1] } }), { resting, requested })).toEqual(['a Requested']);
   });
 });
 

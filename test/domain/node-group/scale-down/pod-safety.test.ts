@@ -151,7 +151,7 @@ describe("Kubernetes' practice", () => {
   });
 });
 
-it('the checks are asked in the order of the seed, each of all pods', () => {
+it('the checks are asked in the order of the VPSie autoscaler, each of all pods', () => {
   const pods = [
     running('alone', { owner: null, labels: {} }),
     running('coredns', { namespace: 'kube-system', labels: {} }),

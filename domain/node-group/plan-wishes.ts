@@ -1,0 +1,124 @@
+/**
+ * What people have said of nodes, and which drains have failed, for every group: in the Lease of plans, so that whoever plans knows it,
+ * and another plan than the one that was made without it is acted on. Nobody but Headroom and admins may write there.
+ */
+import { isRecord } from '../kernel/record.ts';
+import type { EpochMs } from '../kernel/time.ts';
+import { GROUP } from './api/names.ts';
+import type { NodeGroupMemory } from './decide/memory.ts';
+
+/** The annotation of the Lease `PLAN_LEASE` with the list of `GroupWishes`, as JSON. */
+export const PLAN_WISHES = `${GROUP}/plan-wishes`;
+
+/** The part of a group's memory that plans go by. */
+export type Wishes = Pick<NodeGroupMemory, 'requested' | 'failed' | 'rejected'>;
+
+export interface GroupWishes extends Wishes {
+  readonly group: string;
+  /** Of the NodeGroup: one that was created again under the same name begins without any. */
+  readonly uid: string;
+}
+
+export const NO_WISHES: Wishes = { requested: [], failed: [], rejected: [] };
+
+/** Of a sentence and of a name; people write longer ones. */
+const LONGEST_TEXT = 200;
+/** How many rests of each kind are written down for a group, the longest first: an object takes 256 KiB of annotations. */
+const MOST_RESTS = 20;
+
+/** What counts of a memory, or of what was written down, at that moment. */
+export function wishesOf({ requested, failed, rejected }: Wishes, now: EpochMs): Wishes {
+  const short = (text: string): string => text.slice(0, LONGEST_TEXT);
+  return {
+    requested: requested.map((each) => ({ ...each, by: short(each.by) })),
+    failed: longest(failed, now).map((each) => ({ ...each, detail: short(each.detail) })),
+    rejected: longest(rejected, now).map((each) => ({ ...each, by: short(each.by) })),
+  };
+}
+
+function longest<Rest extends { readonly until: EpochMs }>(rests: readonly Rest[], now: EpochMs): readonly Rest[] {
+  return rests
+    .filter(({ until }) => until > now)
+    .toSorted((a, b) => b.until - a.until)
+    .slice(0, MOST_RESTS);
+}
+
+/** Whether two say the same at that moment. */
+export function areEqualWishes(a: Wishes, b: Wishes, now: EpochMs): boolean {
+  return textOf(wishesOf(a, now)) === textOf(wishesOf(b, now));
+}
+
+/** The order in which they were said, and that of an object's keys, does not matter. */
+function textOf({ requested, failed, rejected }: Wishes): string {
+  return JSON.stringify([
+    requested.map(({ node, by }) => JSON.stringify([node, by])).toSorted(),
+    failed.map(({ uid, until, isStopped = false }) => JSON.stringify([uid, until, isStopped])).toSorted(),
+    rejected.map(({ key, until }) => JSON.stringify([key, until])).toSorted(),
+  ]);
+}
+
+/** Both together; what the first says of a node goes before what the second does. */
+export function joinedWishes(a: Wishes, b: Wishes): Wishes {
+  const others = <T>(own: readonly T[], more: readonly T[], keyOf: (each: T) => string): readonly T[] => {
+    const known = new Set(own.map(keyOf));
+    return [...own, ...more.filter((each) => !known.has(keyOf(each)))];
+  };
+  return {
+    requested: others(a.requested, b.requested, ({ node }) => node),
+    failed: others(a.failed, b.failed, ({ uid }) => uid),
+    rejected: others(a.rejected, b.rejected, ({ key }) => key),
+  };
+}
+
+/**
+ * The annotation with what one group's workflow knows in place of what was there of the group.
+ *
+ * @returns null where that changes nothing.
+ */
+export function withWishes(
+  text: string | undefined,
+  { group, uid, ...wishes }: GroupWishes,
+  now: EpochMs,
+): string | null {
+  const all = parseWishes(text);
+  const own = all.find((each) => each.group === group);
+  const present = own?.uid === uid ? own : NO_WISHES;
+  const isLeft = own !== undefined && own.uid !== uid;
+  if (!isLeft && areEqualWishes(present, wishes, now)) return null;
+  const left = all.filter((each) => each.group !== group);
+  const isEmpty = areEqualWishes(wishes, NO_WISHES, now);
+  return JSON.stringify(isEmpty ? left : [...left, { group, uid, ...wishesOf(wishes, now) }]);
+}
+
+/** Reads the annotation, which may be missing or somebody else's; never throws. */
+export function parseWishes(text: string | undefined): readonly GroupWishes[] {
+  let read: unknown = null;
+  try {
+    read = JSON.parse(text ?? 'null');
+  } catch {
+    // As if there were none: each workflow says again what it knows.
+  }
+  return Array.isArray(read) ? read.filter(isGroupWishes) : [];
+}
+
+function isGroupWishes(value: unknown): value is GroupWishes {
+  return (
+    isRecord(value) &&
+    hasTexts(value, 'group', 'uid') &&
+    isListOf(value['requested'], (each) => hasTexts(each, 'node', 'by')) &&
+    isListOf(value['failed'], (each) => hasTexts(each, 'node', 'uid', 'detail') && isMoment(each['until'])) &&
+    isListOf(value['rejected'], (each) => hasTexts(each, 'key', 'by') && isMoment(each['until']))
+  );
+}
+
+function isListOf(value: unknown, is: (each: Readonly<Record<string, unknown>>) => boolean): boolean {
+  return Array.isArray(value) && value.every((each) => isRecord(each) && is(each));
+}
+
+function hasTexts(value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean {
+  return keys.every((key) => typeof value[key] === 'string');
+}
+
+function isMoment(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import {
+  areEqualWishes,
+  joinedWishes,
+  NO_WISHES,
+  parseWishes,
+  type Wishes,
+  wishesOf,
+  withWishes,
+} from '../../../domain/node-group/plan-wishes.ts';
+import { NOW } from './builders.ts';
+
+const POOL = { group: 'pool', uid: 'uid-pool' };
+const asked: Wishes = { ...NO_WISHES, requested: [{ node: 'a', by: 'alice' }] };
+const failed = { node: 'b', uid: 'uid-b', detail: 'the budget web-pdb refused', until: NOW + 10 };
+const rejected = { key: 'uid-c Underutilized', by: 'bob', until: NOW + 20 };
+
+describe('what is written down of a group', () => {
+  it('is read again as it was written, beside that of others', () => {
+    const other = { group: 'other', uid: 'uid-other', ...asked };
+    const own = { ...POOL, ...NO_WISHES, failed: [failed], rejected: [rejected] };
+    const text = withWishes(JSON.stringify([other]), own, NOW);
+    expect(parseWishes(text ?? '')).toEqual([other, own]);
+  });
+
+  it('is written once, and again only where something else is known', () => {
+    const text = withWishes(undefined, { ...POOL, ...asked }, NOW) ?? '';
+    expect(withWishes(text, { ...POOL, ...asked }, NOW)).toBeNull();
+    expect(withWishes(undefined, { ...POOL, ...NO_WISHES }, NOW)).toBeNull();
+    expect(withWishes(text, { ...POOL, ...NO_WISHES }, NOW)).toBe('[]');
+  });
+
+  it('goes with the group that it was said of', () => {
+    const text = withWishes(undefined, { ...POOL, ...asked }, NOW) ?? '';
+    expect(withWishes(text, { group: 'pool', uid: 'uid-again', ...NO_WISHES }, NOW)).toBe('[]');
+  });
+
+  it('is as nothing where nobody can read it', () => {
+    const broken = ['', 'x', '{}', '[1]', '[{"group":"pool"}]', JSON.stringify([{ ...POOL, ...asked, failed: [{}] }])];
+    for (const text of broken) expect(parseWishes(text)).toEqual([]);
+  });
+
+  it('has room: of many rests the longest twenty', () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => ({
+      ...rejected,
+      key: `${index} Empty`,
+      until: NOW + index,
+    }));
+    const kept = wishesOf({ ...NO_WISHES, rejected: many }, NOW).rejected;
+    expect(kept).toHaveLength(20);
+    expect(kept[0]?.until).toBe(NOW + 999);
+  });
+});
+
+it('a rest whose time is over makes no difference', () => {
+  expect(areEqualWishes({ ...asked, failed: [failed] }, asked, NOW)).toBe(false);
+  expect(areEqualWishes({ ...asked, failed: [failed] }, asked, failed.until)).toBe(true);
+});
+
+it('of two that speak of the same node the first counts', () => {
+  const second: Wishes = { requested: [{ node: 'a', by: 'carol' }], failed: [failed], rejected: [rejected] };
+  expect(joinedWishes(asked, second)).toEqual({ ...second, requested: asked.requested });
+});
