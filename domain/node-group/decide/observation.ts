@@ -61,6 +61,9 @@ export interface NodeGroupObservation {
   readonly newNodes: readonly NewNodes[];
   readonly unhelped: Excerpt<UnhelpedPod>;
   readonly removals: readonly Removal[];
+  /** How many stay for now although their VPSieNode was deleted. */
+  readonly asked: number;
+  /** Of these, what stands for the whole group comes first, then what was asked for. */
   readonly kept: Excerpt<KeptNode>;
   readonly leaving: readonly LeavingNode[];
   /** Whether the status of the object is not as it should be. */
