@@ -113,6 +113,11 @@ function acting(
     const detail = `no more machines are asked for until ${formatInstant(backoff.until)}: ${backoff.reason}`;
     return [memory, { ...wait, phase: 'Blocked', reason: 'BackingOff', detail }];
   }
+  if (seen.asked > 0) {
+    const waiting = seen.kept.first.slice(0, seen.asked).map(({ node, detail }) => `${node}: ${detail}`);
+    const detail = `nodes whose VPSieNode was deleted wait for their drain: ${waiting.join('; ')}`;
+    return [memory, { ...wait, phase: 'Blocked', reason: 'DrainWaits', detail }];
+  }
   return [memory, { ...wait, phase: 'Steady', ...idle(seen) }];
 }
 

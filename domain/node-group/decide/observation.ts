@@ -62,6 +62,9 @@ export interface NodeGroupObservation {
   readonly newNodes: readonly NewNodes[];
   readonly unhelped: Excerpt<UnhelpedPod>;
   readonly removals: readonly Removal[];
+  /** How many stay for now although their VPSieNode was deleted. */
+  readonly asked: number;
+  /** Of these, what stands for the whole group comes first, then what was asked for. */
   readonly kept: Excerpt<KeptNode>;
   readonly leaving: readonly LeavingNode[];
   /** What is written down of people's wishes and failed drains; absent where it is what the workflow knows. */

@@ -36,10 +36,10 @@ export interface GroupView {
 export function observationOf(view: GroupView): NodeGroupObservation {
   const { at, read, heldBy, fence, machines, plan, leaving, isStatusDue, areTypesDue } = view;
   const name = read?.name;
-  const kept = plan.kept
-    .filter(({ group }) => group === name)
-    // What stands for the whole group comes first: there is no room for all.
-    .toSorted((a, b) => Number(b.reason === 'TooFewReady') - Number(a.reason === 'TooFewReady'));
+  const deleted = new Set(machines.flatMap((machine) => (machine.isDrainRequested ? [machine.node] : [])));
+  const rank = ({ reason, node }: KeptNode): number => (reason === 'TooFewReady' ? 2 : Number(deleted.has(node)));
+  // What stands for the whole group comes first, then what somebody waits for: there is no room for all.
+  const kept = plan.kept.filter(({ group }) => group === name).toSorted((a, b) => rank(b) - rank(a));
   const unsettled = unsettledMachines(view);
   return {
     at,
@@ -58,6 +58,7 @@ export function observationOf(view: GroupView): NodeGroupObservation {
       .filter(({ group }) => group === name)
       .slice(0, MOST_REMOVALS)
       .map(withShortDetail),
+    asked: kept.filter(({ node }) => deleted.has(node)).length,
     kept: { total: kept.length, first: kept.slice(0, MOST_NAMED).map((each): KeptNode => withShortDetail(each)) },
     leaving: leaving.slice(0, MOST_LEAVING),
     isStatusDue,

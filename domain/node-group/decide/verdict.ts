@@ -28,6 +28,7 @@ type NodeGroupReason =
   | 'BackingOff'
   | 'TooFewReady'
   | 'Draining'
+  | 'DrainWaits'
   | 'ApprovalRequired'
   | 'Invalid'
   | 'HeldByOther'

@@ -34,6 +34,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'some pending pods get no new node': unhelped.total > 0,
     'another controller is there': heldBy !== null,
     'too few of its nodes are ready': isHalted,
+    'a deleted VPSieNode waits for its drain': seen.asked > 0,
   });
   const key = JSON.stringify({
     uid: group?.uid,
@@ -51,6 +52,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     areTypesDue,
     isStatusDue,
     isHalted,
+    asked: seen.kept.first.slice(0, seen.asked).map(({ node, reason }) => [node, reason]),
   });
   const all = [...toAct, ...toShow];
   const observes = group?.mode === 'observe' || heldBy !== null;

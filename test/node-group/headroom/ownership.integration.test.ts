@@ -171,7 +171,9 @@ describe('a VPSieNode that a person deletes', () => {
       `patch ${nameOf(nodes[0] ?? {})}`,
       `delete ${nameOf(nodes[0] ?? {})}`,
     ]);
-    expect((await cluster.machines(group)).map(({ metadata }) => metadata.name)).not.toContain(machine?.metadata.name);
+    await eventually('its object is gone too', async () =>
+      (await cluster.machines(group)).every(({ metadata }) => metadata.name !== machine?.metadata.name),
+    );
   });
 
   it('waits for a budget of its pods, and none of them is evicted meanwhile', async () => {

@@ -50,6 +50,7 @@ function seen(more: Partial<NodeGroupObservation> = {}): NodeGroupObservation {
     newNodes: [],
     unhelped: { total: 0, first: [] },
     removals: [],
+    asked: 0,
     kept: { total: 0, first: [] },
     leaving: [],
     isStatusDue: false,
@@ -217,6 +218,15 @@ describe('the decision about a NodeGroup', () => {
     expect(decide(seen({ group, leaving }), known)[1]).toMatchObject({ kind: 'wait', phase: 'Deleting' });
     const [draining] = decide(seen({ group, removals: [removal('a')] }), known);
     expect(decide(seen({ group }), draining)[1]).toMatchObject({ kind: 'wait' });
+  });
+
+  it('says why a node stays whose VPSieNode somebody deleted', () => {
+    const kept = { group: 'pool', node: 'a', reason: 'LocalStorage', detail: 'it has data', until: null } as const;
+    expect(decide(seen({ asked: 1, kept: { total: 1, first: [kept] } }), known)[1]).toMatchObject({
+      phase: 'Blocked',
+      reason: 'DrainWaits',
+      detail: 'nodes whose VPSieNode was deleted wait for their drain: a: it has data',
+    });
   });
 
   it('takes hold of machines that it does not hold yet, and says so', () => {
