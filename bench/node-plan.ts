@@ -1,7 +1,7 @@
 /**
  * `npm run bench:node-plan`: how long one plan for a whole cluster takes in one thread, by the domain alone. It ends with 1 where the
  * fastest run of a case takes longer than docs/testing.md says. `--runs 9` makes more of them, `--pods 1000 --nodes 100` a smaller
- * cluster.
+ * cluster, `--only term` those with a word in their names.
  */
 import { parseArgs } from 'node:util';
 import type { ClusterState } from '../domain/node-group/model/cluster-state.ts';
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     pods: { type: 'string', default: '10000' },
     nodes: { type: 'string', default: '1000' },
     runs: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
   },
 });
 const podCount = wholeNumber('pods', values.pods, 1);
@@ -35,6 +36,8 @@ const runs = wholeNumber('runs', values.runs, 1);
 /** Milliseconds. */
 const UNIFORM_AIM = 500;
 const MIX_AIM = 3_000;
+/** A namespace with as many terms as it may have, far from the two minutes after which a plan is given up. */
+const LIMIT_AIM = 5_000;
 
 const ZONE = 'topology.kubernetes.io/zone';
 const HOST = 'kubernetes.io/hostname';
@@ -85,6 +88,44 @@ function mixed(index: number): Pod {
   }
 }
 
+/** Five pods a Deployment, which want to be apart from each other: as a chart has it that asks for nothing else. */
+function apart(index: number): Pod {
+  const app = `app-${Math.floor(index / 5)}`;
+  return { ...uniform(index), labels: { app }, podAntiAffinity: [{ topologyKey: HOST, ...selecting(app) }] };
+}
+
+/** Each with a term of its own. */
+function ownTerm(index: number): Pod {
+  const app = `app-${index}`;
+  return { ...uniform(index), labels: { app }, podAntiAffinity: [{ topologyKey: HOST, ...selecting(app) }] };
+}
+
+/** Five pods a Deployment, each spread over zones and nodes, and with the one before it in a zone. */
+function tied(index: number): Pod {
+  const number = Math.floor(index / 5);
+  const app = `app-${number}`;
+  const pod = { ...uniform(index), labels: { app }, spread: [spread(app, ZONE), spread(app, HOST)] };
+  if (number % 2 === 0) return pod;
+  return { ...pod, podAffinity: [{ topologyKey: ZONE, ...selecting(`app-${number - 1}`) }] };
+}
+
+/** So many terms, none of which any other pod has. */
+function manyTerms(terms: number): (index: number) => Pod {
+  return (index) => ({
+    ...uniform(index),
+    labels: { app: `app-${index}` },
+    podAntiAffinity: Array.from({ length: terms }, (_, n) => ({
+      topologyKey: HOST,
+      ...selecting(`app-${index}-${n}`),
+    })),
+  });
+}
+
+/** Every tenth pod is of a tenant with 200 terms each, which is more than a namespace may have. */
+function besideMany(index: number): Pod {
+  return index % 10 === 0 ? { ...manyTerms(200)(index), namespace: 'many' } : apart(index);
+}
+
 /** The cluster with its nodes, which nothing is on. */
 function withNodes(state: ClusterState): ClusterState {
   const names = Array.from({ length: nodeCount }, (_, index) => `node-${String(index).padStart(4, '0')}`);
@@ -110,8 +151,8 @@ function bound(state: ClusterState, kind: (index: number) => Pod, percent: numbe
   return { ...state, pods, utilization: Object.fromEntries(state.nodes.map(({ name }) => [name, samples])) };
 }
 
-const pending = (kind: (index: number) => Pod): readonly Pod[] =>
-  Array.from({ length: podCount }, (_, index) => kind(index));
+const pending = (kind: (index: number) => Pod, count = podCount): readonly Pod[] =>
+  Array.from({ length: count }, (_, index) => kind(index));
 
 function outcome({ newNodes, unhelped, removals, kept }: ClusterPlan): string {
   const added = newNodes.reduce((sum, { count }) => sum + count, 0);
@@ -119,6 +160,7 @@ function outcome({ newNodes, unhelped, removals, kept }: ClusterPlan): string {
 }
 
 function measure(name: string, state: ClusterState, aim: number): void {
+  if (!name.includes(values.only)) return;
   const took: number[] = [];
   let shown = '';
   for (let run = 0; run < runs; run += 1) {
@@ -146,3 +188,19 @@ measure('quiet: nodes well used', bound(withNodes(bare), uniform, 80), UNIFORM_A
 measure('quiet: nodes full by requests, used little', bound(withNodes(bare), uniform, 20), UNIFORM_AIM);
 measure('quiet: nodes half full, used little', bound(withNodes(bare), half, 20), UNIFORM_AIM);
 measure('quiet: a mix of five, used little', bound(withNodes(bare), mixed, 20), MIX_AIM);
+measure('own-label anti-affinity pending, no node', { ...bare, pods: pending(apart) }, MIX_AIM);
+measure('own-label anti-affinity pending, empty nodes', { ...withNodes(bare), pods: pending(apart) }, MIX_AIM);
+measure('a term each pending, no node', { ...bare, pods: pending(ownTerm) }, MIX_AIM);
+measure('a term each pending, empty nodes', { ...withNodes(bare), pods: pending(ownTerm) }, MIX_AIM);
+measure(
+  '40 pods of 200 terms pending, empty nodes',
+  { ...withNodes(bare), pods: pending(manyTerms(200), 40) },
+  MIX_AIM,
+);
+measure('5 terms each pending, empty nodes', { ...withNodes(bare), pods: pending(manyTerms(5)) }, LIMIT_AIM);
+measure('beside 200 terms each pending, no node', { ...bare, pods: pending(besideMany) }, MIX_AIM);
+measure('affinity and spread pending, no node', { ...bare, pods: pending(tied) }, MIX_AIM);
+measure('affinity and spread pending, empty nodes', { ...withNodes(bare), pods: pending(tied) }, MIX_AIM);
+measure('quiet: a term each, used little', bound(withNodes(bare), ownTerm, 20), MIX_AIM);
+measure('quiet: affinity and spread, used little', bound(withNodes(bare), tied, 20), MIX_AIM);
+measure('quiet: beside 200 terms each, used little', bound(withNodes(bare), besideMany, 20), MIX_AIM);

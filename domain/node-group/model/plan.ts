@@ -34,6 +34,7 @@ export type UnhelpedReason =
   | 'Paused'
   | 'Limited'
   | 'PodAffinity'
+  | 'TooManyTerms'
   | 'Spread'
   | 'NoInstanceTypes'
   | 'FitsExisting'

@@ -5,11 +5,12 @@ import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Labels, Taint } from '../model/pod.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
-import { existingSlot, placeBound } from '../scheduling/fits.ts';
+import { existingSlot, isActive, placeBound } from '../scheduling/fits.ts';
 import { Packing } from '../scheduling/packing.ts';
-import { selectedKeys } from '../scheduling/pod-class.ts';
+import { LabelCensus } from '../scheduling/label-census.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot, SlotSpec } from '../scheduling/packed.ts';
+import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
 
@@ -69,18 +70,19 @@ export function openComing(
     const pods = packing.classOf({ ...template, namespace, labels, deletesAt: null });
     const misfit = packing.misfit(pods, slot);
     // What may come takes its room.
-    if (misfit === null || misfit === 'NamespaceUnknown') packing.place(pods, slot);
+    if (misfit === null || misfit === 'NamespaceUnknown' || misfit === 'TooManyTerms') packing.place(pods, slot);
   }
   return slot;
 }
 
 /** Nodes that exist, then those on their way, by name; bound pods are on them, pending ones nowhere. */
 export function openCluster(state: ClusterState): Packing {
-  const packing = new Packing({
-    namespaces: state.namespaces,
-    volumes: new VolumeBook(state),
-    keys: selectedKeys([...state.pods, ...state.daemonSets.map(({ template }) => template)]),
-  });
+  const { namespaces } = state;
+  const templates = state.daemonSets.map(({ namespace, labels, template }) => ({ ...template, namespace, labels }));
+  const pods = [...state.pods.filter(isActive), ...templates];
+  const census = new LabelCensus(pods);
+  const setAside = namespacesToSetAside(pods, census, namespaces);
+  const packing = new Packing({ namespaces, volumes: new VolumeBook(state), census, setAside });
   const leaving = new Set(state.leaving);
   const limits = new Map(state.attachLimits.map((entry) => [entry.node, entry.limits]));
   const machines = new Map(

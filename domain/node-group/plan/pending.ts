@@ -33,7 +33,7 @@ export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
   for (const pod of pods) {
     if (pod.node !== null || pod.phase !== 'Pending' || pod.deletesAt !== null || pod.owner?.kind === 'DaemonSet')
       continue;
-    const reason = whyNot(pod);
+    const reason = whyNot(pod, packing.whySetAside(pod.namespace));
     if (reason !== null) unhelped.push({ namespace: pod.namespace, name: pod.name, ...reason });
     else if (pod.unscheduled?.reason === 'Unschedulable') {
       const of = packing.classOf(pod);
@@ -45,7 +45,10 @@ export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
   return { work: [...names].map(([of, list]) => ({ pods: of, names: list.toSorted(byText) })), unhelped };
 }
 
-function whyNot(pod: Pod): { readonly reason: UnhelpedReason; readonly detail: string } | null {
+function whyNot(
+  pod: Pod,
+  setAside: string | null,
+): { readonly reason: UnhelpedReason; readonly detail: string } | null {
   if (pod.unscheduled?.reason === 'SchedulingGated') {
     return { reason: 'SchedulingGated', detail: 'its scheduling gates keep it from being scheduled' };
   }
@@ -59,6 +62,7 @@ function whyNot(pod: Pod): { readonly reason: UnhelpedReason; readonly detail: s
   if (pod.priority < EXPENDABLE_BELOW) {
     return { reason: 'LowPriority', detail: `its priority of ${pod.priority} is below ${EXPENDABLE_BELOW}` };
   }
+  if (setAside !== null) return { reason: 'TooManyTerms', detail: setAside };
   return pod.claimsDevices
     ? { reason: 'DeviceClaims', detail: 'it claims devices by ResourceClaims, which are not simulated' }
     : null;

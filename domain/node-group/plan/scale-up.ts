@@ -7,9 +7,11 @@ import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
-import { type Open, type Opening, openNew, openNodes, put } from './open-nodes.ts';
+import { openNodes, retry } from './open-nodes.ts';
+import { type Opening, openNew } from './opening.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 import { whyUnhelped } from './unhelped.ts';
+import type { Open } from './waiting.ts';
 
 export interface ScaleUpOptions {
   /** Groups that ask for no machines now, by name. */
@@ -106,7 +108,7 @@ function run(opening: Opening, planned: readonly Planned[], work: readonly Work[
   const { packing, rosters: all } = opening;
   const before = packing.slots.length;
   const nodes = planned.map((each) => ({ ...each, slot: openNew(opening, each.offer) }));
-  const open = work.map((each): Open => ({ work: each, left: each.names.length }));
+  const open = work.map((each): Open => ({ work: each, left: each.names.length, failed: null }));
   const placements: Placement[] = [];
   const next = new Map<Open, number>();
   const placed = (of: Open, slot: Slot, count: number): void => {
@@ -116,7 +118,7 @@ function run(opening: Opening, planned: readonly Planned[], work: readonly Work[
   };
   for (let last = -1; last !== placements.length; ) {
     last = placements.length;
-    for (const each of open) if (each.left > 0) put(packing, each, each.left, packing.slots, placed);
+    for (const each of open) if (each.left > 0) retry(packing, each, packing.slots, [], placed);
   }
   openNodes(opening, open, placed);
   const more = packing.slots.slice(before + nodes.length).map((slot) => {
@@ -194,9 +196,14 @@ function unhelpedOf(
       all.push({ ...named(name), reason: 'FitsUpcoming', detail: `it fits ${slot.name}, which is on its way` });
     }
   }
-  for (const { work, left } of open) {
-    if (left === 0) continue;
-    const why = whyUnhelped(opening, work.pods);
+  const unplaced = open.filter(({ left }) => left > 0);
+  const whys = whyUnhelped(
+    opening,
+    unplaced.map(({ work }) => work.pods),
+  );
+  for (const { work, left } of unplaced) {
+    const why = whys.get(work.pods);
+    if (why === undefined) continue;
     for (const name of work.names.slice(work.names.length - left)) all.push({ ...named(name), ...why });
   }
   return all.toSorted((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));

@@ -4,7 +4,7 @@ import { explainFit } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 import type { Offer } from './offers.ts';
-import { type Opening, openNew } from './open-nodes.ts';
+import { type Opening, openNew } from './opening.ts';
 
 interface Why {
   readonly reason: UnhelpedReason;
@@ -20,42 +20,66 @@ const NEARNESS: readonly UnhelpedReason[] = [
   'Disabled',
   'Spread',
   'PodAffinity',
+  'TooManyTerms',
   'VolumeElsewhere',
   'TooLarge',
   'NoGroupMatches',
 ];
 
-export function whyUnhelped(opening: Opening, pods: PodClass): Why {
-  const { blocked } = pods.volumes;
-  if (blocked !== null) {
-    return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
+/** Why each of the classes gets no new node. One node of each offer is tried for all of them. */
+export function whyUnhelped(opening: Opening, classes: readonly PodClass[]): ReadonlyMap<PodClass, Why> {
+  const whys = new Map<PodClass, Why>();
+  for (const pods of classes) {
+    const why = whyBlocked(pods) ?? whyWithoutOffers(opening);
+    if (why !== null) whys.set(pods, why);
   }
-  const offers = opening.rosters.flatMap((roster) => roster.offers);
-  if (offers.length === 0) {
-    return opening.rosters.length === 0
-      ? { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' }
-      : { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
+  const asked = classes.filter((pods) => !whys.has(pods));
+  if (asked.length === 0) return whys;
+  const nearness = ({ reason }: Why): number => NEARNESS.indexOf(reason);
+  for (const offer of opening.rosters.flatMap(({ offers }) => offers)) {
+    for (const [pods, why] of whyNotOf(opening, asked, offer)) {
+      const before = whys.get(pods);
+      if (before === undefined || nearness(why) < nearness(before)) whys.set(pods, why);
+    }
   }
-  const all = offers.map((offer) => whyNotOf(opening, pods, offer));
-  const nearest = (why: Why): number => NEARNESS.indexOf(why.reason);
-  return all.reduce((best, why) => (nearest(why) < nearest(best) ? why : best));
+  return whys;
 }
 
-function whyNotOf(opening: Opening, pods: PodClass, offer: Offer): Why {
+function whyWithoutOffers({ rosters }: Opening): Why | null {
+  if (rosters.length === 0) return { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' };
+  if (rosters.some(({ offers }) => offers.length > 0)) return null;
+  return { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
+}
+
+function whyBlocked({ volumes: { blocked } }: PodClass): Why | null {
+  if (blocked === null) return null;
+  return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
+}
+
+function whyNotOf(opening: Opening, classes: readonly PodClass[], offer: Offer): ReadonlyMap<PodClass, Why> {
   const { packing, opened } = opening;
   const { name } = offer.group;
   const before = opened.get(name) ?? 0;
   const mark = packing.mark();
-  const result = explainFit(packing, pods, openNew(opening, offer));
+  const slot = openNew(opening, offer);
+  const fitting = whyNotFitting(opening, offer, before);
+  const whys = classes.map((pods): readonly [PodClass, Why] => {
+    const result = explainFit(packing, pods, slot);
+    if (result.kind === 'fits') return [pods, fitting];
+    return [pods, { reason: reasonOf(result.by), detail: `on a node ${offer.type.id} of ${name}: ${result.detail}` }];
+  });
   packing.rollback(mark);
   opened.set(name, before);
-  const of = `${offer.type.id} of ${name}`;
-  if (result.kind === 'misfit') return { reason: reasonOf(result.by), detail: `on a node ${of}: ${result.detail}` };
-  if (offer.refused !== null) return offer.refused;
-  const isFull = before >= (opening.rosters.find(({ group }) => group === offer.group)?.room ?? 0);
-  if (isFull && offer.group.estimate === 'simple')
-    return { reason: 'Limited', detail: `${name} adds one node at a time` };
-  if (isFull) return { reason: 'AtMaximum', detail: `${name} may have ${offer.group.maxNodes} nodes and no more` };
+  return new Map(whys);
+}
+
+/** Why pods that would fit the node get none. */
+function whyNotFitting({ rosters }: Opening, { group, refused }: Offer, opened: number): Why {
+  if (refused !== null) return refused;
+  const { name, maxNodes, estimate } = group;
+  const isFull = opened >= (rosters.find((roster) => roster.group === group)?.room ?? 0);
+  if (isFull && estimate === 'simple') return { reason: 'Limited', detail: `${name} adds one node at a time` };
+  if (isFull) return { reason: 'AtMaximum', detail: `${name} may have ${maxNodes} nodes and no more` };
   return { reason: 'NoGroupMatches', detail: `${name} is exclusive, and the pod asks for none of its labels` };
 }
 
@@ -72,6 +96,8 @@ function reasonOf(by: Misfit): UnhelpedReason {
     case 'ExistingAntiAffinity':
     case 'NamespaceUnknown':
       return 'PodAffinity';
+    case 'TooManyTerms':
+      return 'TooManyTerms';
     case 'VolumeElsewhere':
       return 'VolumeElsewhere';
     case 'DeviceClaims':

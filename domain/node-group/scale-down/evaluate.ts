@@ -28,6 +28,7 @@ const AFFINITY: readonly Misfit[] = [
   'PodAntiAffinity',
   'ExistingAntiAffinity',
   'NamespaceUnknown',
+  'TooManyTerms',
   'NodeSelector',
   'Spread',
 ];

@@ -1,50 +1,40 @@
 import { matchesSelector } from '../../kernel/label-selector.ts';
-import type { Labels, PodAffinityTerm, PodConstraints } from '../model/pod.ts';
+import type { Labels, PodAffinityTerm, PodConstraints, TopologySpreadConstraint } from '../model/pod.ts';
+import type { LabelCensus } from './label-census.ts';
+import type { NodeDomains } from './node-domains.ts';
 import { matchesNode, untolerated } from './node-selection.ts';
-import type { PodClass, SpreadRule } from './packed.ts';
+import type { PodClass, Slot, SpreadRule } from './packed.ts';
 import { classKey, type Placeable, selectedLabels } from './pod-class.ts';
-import type { Slot } from './packed.ts';
-import type { TallyRule } from './packed.ts';
-import { Tally } from './tally.ts';
-import { countsForSpread, resolveTerm, type ResolvedTerm, spreadSelector } from './terms.ts';
+import { TallyBook } from './tally-book.ts';
+import type { SetAside } from './term-budget.ts';
+import { type ResolvedTerm, resolveTerm, selectsNamespaces, spreadSelector } from './terms.ts';
 import type { VolumeBook } from './volumes.ts';
-
-/** Pods with an anti-affinity term that keeps some pods away. */
-interface Holders {
-  readonly term: ResolvedTerm;
-  readonly tally: Tally;
-}
-
-interface Asking {
-  readonly by: PodClass;
-  readonly term: ResolvedTerm;
-  readonly isAnti: boolean;
-}
 
 interface Surroundings {
   readonly namespaces: Readonly<Record<string, Labels>>;
   readonly volumes: VolumeBook;
-  /** The labels that tell pods apart, of all selectors. */
-  readonly keys: ReadonlySet<string>;
-  /** Called for each tally that is made, to count what is placed already. */
-  readonly countPlaced: (tally: Tally) => void;
+  readonly census: LabelCensus;
+  /** Namespaces whose pods fit nowhere, and whose terms are not read. */
+  readonly setAside: SetAside;
 }
 
 /** The classes of pods of a packing, and the tallies that their rules need. */
 export class ClassBook {
-  readonly tallies: Tally[] = [];
-  /** Those that must know of every node: nodes come and go far more often than pods do. */
-  readonly spreading: Tally[] = [];
   readonly #surroundings: Surroundings;
+  readonly #tallies: TallyBook;
   readonly #classes = new Map<string, PodClass>();
-  readonly #byKey = new Map<string, Tally>();
-  readonly #holders = new Map<string, Holders>();
+  readonly #byShape = new Map<string, PodClass['byShape']>();
   readonly #resources = new Map<string, number>();
-  /** The terms that select namespaces, with whose they are. */
-  readonly #terms: Asking[] = [];
 
-  constructor(surroundings: Surroundings) {
+  /** @param slots of the packing. */
+  constructor(surroundings: Surroundings, slots: readonly Slot[]) {
     this.#surroundings = surroundings;
+    this.#tallies = new TallyBook(surroundings.census, slots);
+  }
+
+  /** They must know of every node. */
+  get domains(): readonly NodeDomains[] {
+    return this.#tallies.domains;
   }
 
   /** The packing's number of a resource. */
@@ -62,12 +52,18 @@ export class ClassBook {
   }
 
   classOf(pod: Placeable): PodClass {
-    const labels = selectedLabels(pod.labels, this.#surroundings.keys);
-    const key = classKey(pod, labels);
-    return this.#classes.get(key) ?? this.#register(pod, labels, key);
+    const why = this.#surroundings.setAside.get(pod.namespace);
+    if (why === undefined) return this.#classOf(pod, null);
+    return this.#classOf({ ...pod, podAffinity: [], podAntiAffinity: [], spread: [] }, { why, closes: closedBy(pod) });
   }
 
-  #register(pod: Placeable, labels: Labels, key: string): PodClass {
+  #classOf(pod: Placeable, setAside: PodClass['setAside']): PodClass {
+    const labels = selectedLabels(pod.labels, this.#surroundings.census.keys);
+    const key = `${classKey(pod, labels)}${setAside === null ? '' : JSON.stringify(setAside.closes)}`;
+    return this.#classes.get(key) ?? this.#register(pod, labels, key, setAside);
+  }
+
+  #register(pod: Placeable, labels: Labels, key: string, setAside: PodClass['setAside']): PodClass {
     const made: PodClass = {
       key,
       namespace: pod.namespace,
@@ -83,80 +79,59 @@ export class ClassBook {
       antiAffinity: [],
       keptAwayBy: [],
       countedBy: [],
+      placedOn: new Set(),
+      setAside,
       unclear: null,
-      byShape: [],
+      byShape: this.#byShapeOf(pod),
     };
     this.#classes.set(key, made);
-    for (const tally of this.tallies) if (tally.rule.counts(made)) made.countedBy.push(tally);
-    for (const { term, tally } of this.#holders.values()) if (term.matches(made)) made.keptAwayBy.push(tally);
-    for (const asking of this.#terms) noteUnclear(asking, made);
+    this.#tallies.add(made);
     this.#addRules(made);
+    return made;
+  }
+
+  #byShapeOf({
+    namespace,
+    nodeSelector,
+    nodeAffinity,
+    tolerations,
+    claimsDevices,
+    claims,
+  }: Placeable): PodClass['byShape'] {
+    const volumes = claims.length === 0 ? null : [namespace, claims];
+    const key = JSON.stringify([Object.entries(nodeSelector), nodeAffinity, tolerations, claimsDevices, volumes]);
+    const known = this.#byShape.get(key);
+    if (known !== undefined) return known;
+    const made: PodClass['byShape'] = [];
+    this.#byShape.set(key, made);
     return made;
   }
 
   #addRules(made: PodClass): void {
     const { podAffinity, podAntiAffinity, spread } = made.constraints;
-    if (spread.length > 0) made.spread = spread.map((_, index) => this.#spreadRule(made, index));
-    const resolve = (term: (typeof podAffinity)[number]): ResolvedTerm =>
-      resolveTerm(term, made.namespace, made.labels, this.#surroundings.namespaces);
-    if (podAffinity.length > 0) {
-      const terms = podAffinity.map(resolve);
-      const matchesAll = (pods: PodClass): boolean => terms.every((term) => term.matches(pods));
-      const group = JSON.stringify(terms.map(({ key }) => key));
-      const topologyKeys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
+    if (spread.length > 0) made.spread = spread.map((constraint) => this.#spreadRule(made, constraint));
+    const affinity = this.#resolved(podAffinity, made);
+    if (affinity.length > 0) {
       made.affinity = {
-        tallies: topologyKeys.map((topologyKey) =>
-          this.#tally(`affinity ${topologyKey} ${group}`, {
-            topologyKey,
-            counts: matchesAll,
-            accepts: null,
-            spreads: false,
-          }),
-        ),
-        matchesItself: matchesAll(made),
+        tallies: this.#tallies.matchingAll(affinity),
+        matchesItself: affinity.every((term) => term.matches(made)),
       };
     }
-    made.antiAffinity = podAntiAffinity.map(resolve).map((term) =>
-      this.#tally(`matching ${term.key}`, {
-        topologyKey: term.topologyKey,
-        counts: term.matches,
-        accepts: null,
-        spreads: false,
-      }),
-    );
-    for (const term of podAntiAffinity.map(resolve)) this.#hold(term);
-    for (const [terms, isAnti] of [
-      [podAffinity, false],
-      [podAntiAffinity, true],
-    ] as const) {
-      for (const term of terms.filter(selectsNamespaces).map(resolve)) {
-        const asking = { by: made, term, isAnti };
-        this.#terms.push(asking);
-        for (const pods of this.#classes.values()) noteUnclear(asking, pods);
-      }
-    }
+    const antiAffinity = this.#resolved(podAntiAffinity, made);
+    made.antiAffinity = antiAffinity.map((term) => this.#tallies.antiAffinity(term, made));
+    for (const term of affinity) if (term.namespaces === null) this.#tallies.ask(term, false, made);
+    for (const term of antiAffinity) if (term.namespaces === null) this.#tallies.ask(term, true, made);
   }
 
-  /** Pods with this term keep away whatever it matches, now and later. */
-  #hold(term: ResolvedTerm): void {
-    if (this.#holders.has(term.key)) return;
-    const has = ({ constraints, namespace, labels }: PodClass): boolean =>
-      constraints.podAntiAffinity.some(
-        (other) => resolveTerm(other, namespace, labels, this.#surroundings.namespaces).key === term.key,
-      );
-    const tally = this.#tally(`holding ${term.key}`, {
-      topologyKey: term.topologyKey,
-      counts: has,
-      accepts: null,
-      spreads: false,
-    });
-    this.#holders.set(term.key, { term, tally });
-    for (const pods of this.#classes.values()) if (term.matches(pods)) pods.keptAwayBy.push(tally);
+  /** Each once: a term that is said twice says no more. */
+  #resolved(terms: readonly PodAffinityTerm[], { namespace, labels }: PodClass): readonly ResolvedTerm[] {
+    const { namespaces } = this.#surroundings;
+    const resolved = terms.map((term) => resolveTerm(term, namespace, labels, namespaces));
+    return [...new Map(resolved.map((term) => [term.key, term])).values()];
   }
 
-  #spreadRule(made: PodClass, index: number): SpreadRule {
+  #spreadRule(made: PodClass, constraint: TopologySpreadConstraint): SpreadRule {
     const { namespace, labels, constraints } = made;
-    const constraint = constraints.spread[index] ?? { maxSkew: 1, topologyKey: '' };
     const { topologyKey, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint;
     const selector = spreadSelector(constraint, labels);
     const topologyKeys = constraints.spread.map((other) => other.topologyKey).toSorted();
@@ -166,35 +141,18 @@ export class ClassBook {
       topologyKeys.every((key) => Object.hasOwn(slot.labels, key)) &&
       (affinity === null || matchesNode(constraints, slot.labels, slot.name)) &&
       (tolerations === null || untolerated(tolerations, slot.taints) === null);
-    const tally = this.#tally(
-      `spread ${JSON.stringify([namespace, selector, topologyKey, topologyKeys, affinity, tolerations])}`,
-      { topologyKey, counts: (pods) => countsForSpread(selector, namespace, pods), accepts, spreads: true },
-    );
+    const key = JSON.stringify([topologyKey, topologyKeys, affinity, tolerations]);
+    const domains = this.#tallies.domainsOf(key, topologyKey, accepts);
+    const tally = this.#tallies.spread(selector, namespace, domains);
     return { constraint, tally, self: matchesSelector(selector, labels) ? 1 : 0 };
   }
-
-  #tally(key: string, rule: TallyRule): Tally {
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known;
-    const tally = new Tally(rule);
-    this.#byKey.set(key, tally);
-    this.tallies.push(tally);
-    if (rule.spreads) this.spreading.push(tally);
-    for (const pods of this.#classes.values()) if (rule.counts(pods)) pods.countedBy.push(tally);
-    this.#surroundings.countPlaced(tally);
-    return tally;
-  }
 }
 
-function selectsNamespaces({ namespaceSelector }: PodAffinityTerm): boolean {
-  return namespaceSelector !== undefined && namespaceSelector !== null;
-}
-
-/** Anti-affinity keeps both apart, so both are unclear; affinity asks for the other pods only. */
-function noteUnclear({ by, term, isAnti }: Asking, pods: PodClass): void {
-  if (!term.isUnclear(pods)) return;
-  by.unclear ??= pods.namespace;
-  if (isAnti) pods.unclear ??= pods.namespace;
+function closedBy({ namespace, podAntiAffinity }: Placeable): readonly string[] {
+  const far = podAntiAffinity.filter(
+    (term) => selectsNamespaces(term) || (term.namespaces ?? []).some((of) => of !== namespace),
+  );
+  return [...new Set(far.map(({ topologyKey }) => topologyKey))].toSorted();
 }
 
 /** Without what a whole pod has besides: classes live as long as a plan is made. */

@@ -37,6 +37,8 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
       return `no more volumes of ${overLimit(pods, slot) ?? ''} can be attached`;
     case 'DeviceClaims':
       return 'it claims devices, which are not simulated';
+    case 'TooManyTerms':
+      return setAsideDetail(packing, pods, slot);
     default:
       return topologyDetail(by, pods, slot);
   }
@@ -51,14 +53,19 @@ function topologyDetail(by: Misfit, { spread, affinity, antiAffinity, unclear }:
     return `it would be spread unevenly over ${[...new Set(keys)].join(' and ')}`;
   }
   if (by === 'PodAffinity') {
-    const missing = affinity?.tallies.find((tally) => tally.at(slot) === 0)?.rule.topologyKey;
+    const missing = affinity?.tallies.find((tally) => tally.at(slot) === 0)?.topologyKey;
     return `no pod that its affinity asks for is in the same ${missing ?? 'topology'}`;
   }
   if (by === 'PodAntiAffinity') {
-    const taken = antiAffinity.find((tally) => tally.at(slot) > 0)?.rule.topologyKey;
+    const taken = antiAffinity.find((tally) => tally.at(slot) > 0)?.topologyKey;
     return `a pod that its anti-affinity keeps away is in the same ${taken ?? 'topology'}`;
   }
   return 'the anti-affinity of a pod keeps it away';
+}
+
+/** Of pods that are set aside, and of those that they could keep away. */
+function setAsideDetail(packing: Packing, { setAside }: PodClass, slot: Slot): string {
+  return setAside?.why ?? `${packing.whyClosed(slot) ?? ''}; those that run there could keep it away`;
 }
 
 function scarce(packing: Packing, { requests }: PodClass, slot: Slot): string {

@@ -58,6 +58,7 @@ export function podsFitElsewhere(packing: Packing, node: string, { evicted, goWi
 
 /** Of all nodes, the misfit that came closest: one that free resources or other pods decide, before one of labels and taints. */
 function nearest(packing: Packing, pods: PodClass, open: readonly Slot[]): Extract<FitResult, { kind: 'misfit' }> {
+  if (pods.setAside !== null) return { kind: 'misfit', by: 'TooManyTerms', detail: pods.setAside.why };
   let best: Extract<FitResult, { kind: 'misfit' }> | null = null;
   for (const slot of open) {
     const result = explainFit(packing, pods, slot);

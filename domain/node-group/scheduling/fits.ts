@@ -10,9 +10,10 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { explainFit } from './explain.ts';
+import { LabelCensus } from './label-census.ts';
 import type { FitResult } from './misfit.ts';
 import { Packing } from './packing.ts';
-import { type Placeable, selectedKeys } from './pod-class.ts';
+import type { Placeable } from './pod-class.ts';
 import type { SlotSpec } from './packed.ts';
 import { VolumeBook } from './volumes.ts';
 
@@ -22,7 +23,7 @@ export type SnapshotState = Pick<
 >;
 
 /** Whether a pod still needs its node: one that has ended does not. */
-function isActive({ phase }: Pick<Pod, 'phase'>): boolean {
+export function isActive({ phase }: Pick<Pod, 'phase'>): boolean {
   return phase !== 'Succeeded' && phase !== 'Failed';
 }
 
@@ -31,7 +32,8 @@ function emptyPacking(state: SnapshotState): Packing {
   return new Packing({
     namespaces: state.namespaces,
     volumes: new VolumeBook(state),
-    keys: selectedKeys(state.pods),
+    census: new LabelCensus(state.pods),
+    setAside: new Map(),
   });
 }
 

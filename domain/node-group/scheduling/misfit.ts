@@ -16,7 +16,9 @@ export type Misfit =
   | 'PodAntiAffinity'
   | 'ExistingAntiAffinity'
   /** The labels of a namespace decide it, and are not known: it counts as fitting nowhere, so no node comes for it and none goes. */
-  | 'NamespaceUnknown';
+  | 'NamespaceUnknown'
+  /** Its namespace, or one with pods that run there, is beyond its budget of terms: nobody asks whom they mean, so it counts as a misfit. */
+  | 'TooManyTerms';
 
 /** Whether a pod fits a node; where it does not, which rule says so and a few words with the name of what is in the way. */
 export type FitResult =

@@ -4,20 +4,9 @@ import type { Amounts } from '../../kernel/amounts.ts';
 import type { Misfit } from './misfit.ts';
 import type { VolumeNeeds } from './volumes.ts';
 
-/** What a tally counts, and where. */
-export interface TallyRule {
-  readonly topologyKey: string;
-  /** Which pods count. */
-  readonly counts: (pods: PodClass) => boolean;
-  /** Which nodes count; asked once for each shape of node. Null for all that have the topology key. */
-  readonly accepts: ((slot: Slot) => boolean) | null;
-  /** Whether the emptiest domain counts, for which empty nodes count as well. */
-  readonly spreads: boolean;
-}
-
 /** How many pods of some kind are in each domain of a topology. */
 export interface PodTally {
-  readonly rule: TallyRule;
+  readonly topologyKey: string;
   /** All pods that were counted. */
   readonly total: number;
   /** How many domains have a node that counts; 0 for a rule that does not spread. */
@@ -26,10 +15,6 @@ export interface PodTally {
   readonly least: number;
   /** How many pods are in the domain of the node. */
   at(slot: Slot): number;
-  /** A node came. */
-  open(slot: Slot): void;
-  /** A node went. */
-  close(slot: Slot): void;
   /** So many pods came to the node, or went. */
   add(slot: Slot, count: number): void;
 }
@@ -47,6 +32,13 @@ interface AffinityRule {
   readonly tallies: readonly PodTally[];
   /** The first pod of a group that has affinity to itself may go anywhere. */
   readonly matchesItself: boolean;
+}
+
+interface SetAsidePods {
+  /** A sentence for people. */
+  readonly why: string;
+  /** The topology keys of anti-affinity that could keep away pods of other namespaces, sorted. */
+  readonly closes: readonly string[];
 }
 
 /** Pods that no rule of scheduling tells apart. */
@@ -67,9 +59,13 @@ export interface PodClass {
   /** Pods whose anti-affinity keeps it away. */
   readonly keptAwayBy: PodTally[];
   readonly countedBy: PodTally[];
+  /** The nodes that have any of them. */
+  readonly placedOn: Set<Slot>;
+  /** Where its namespace is beyond its budget of terms (`namespacesToSetAside`): it fits nowhere, and its rules are asked of nobody. */
+  readonly setAside: SetAsidePods | null;
   /** A namespace whose labels decide what its rules, or those of others, mean for it, and are not known; null where there is none. */
   unclear: string | null;
-  /** By the shape of the node: null where nothing in its labels and taints is in the way. */
+  /** By the shape of the node: null where nothing in its labels and taints is in the way. Classes that ask the same of nodes share it. */
   readonly byShape: (Misfit | null | undefined)[];
 }
 

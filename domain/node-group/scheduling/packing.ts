@@ -4,12 +4,14 @@
  */
 import type { Labels } from '../model/pod.ts';
 import { ClassBook } from './class-book.ts';
+import { ClosedDomains } from './closed-domains.ts';
+import type { LabelCensus } from './label-census.ts';
 import type { Misfit } from './misfit.ts';
 import type { PodClass } from './packed.ts';
 import type { Placeable } from './pod-class.ts';
 import { misfitOf } from './rules.ts';
+import type { SetAside } from './term-budget.ts';
 import type { Slot, SlotSpec } from './packed.ts';
-import type { Tally } from './tally.ts';
 import type { VolumeBook } from './volumes.ts';
 
 /** Kubernetes' own default, for a template that does not say how many pods it holds. */
@@ -23,21 +25,26 @@ type Step =
 export interface PackingSurroundings {
   readonly namespaces: Readonly<Record<string, Labels>>;
   readonly volumes: VolumeBook;
-  /** The labels that tell pods apart (`selectedKeys`). */
-  readonly keys: ReadonlySet<string>;
+  /** Of all pods that the packing may be asked about. */
+  readonly census: LabelCensus;
+  /** Namespaces that are beyond their budgets of terms. */
+  readonly setAside: SetAside;
 }
 
 export class Packing {
   /** In the order in which they came, closed ones included. */
   readonly slots: Slot[] = [];
   readonly classes: ClassBook;
+  readonly #setAside: SetAside;
+  readonly #closed = new ClosedDomains();
   readonly #steps: Step[] = [];
   readonly #shapes = new Map<string, number>();
   readonly #byName = new Map<string, Slot>();
   #shapeCount = 0;
 
   constructor(surroundings: PackingSurroundings) {
-    this.classes = new ClassBook({ ...surroundings, countPlaced: (tally) => this.#countPlaced(tally) });
+    this.#setAside = surroundings.setAside;
+    this.classes = new ClassBook(surroundings, this.slots);
   }
 
   slotOf(name: string): Slot | undefined {
@@ -50,7 +57,19 @@ export class Packing {
 
   /** The rule that keeps one more of these pods from the node; null where it fits. */
   misfit(pods: PodClass, slot: Slot): Misfit | null {
-    return misfitOf(pods, slot);
+    return misfitOf(pods, slot) ?? (this.whyClosed(slot) === null ? null : 'TooManyTerms');
+  }
+
+  /** Why none of the namespace's pods is planned for; null where they are. */
+  whySetAside(namespace: string): string | null {
+    return this.#setAside.get(namespace) ?? null;
+  }
+
+  /** Why pods on the node, or near it, could keep everybody else away; null where they do not. */
+  whyClosed(slot: Slot): string | null {
+    if (this.#setAside.size === 0) return null;
+    const namespace = this.#closed.closes(slot);
+    return namespace === null ? null : this.whySetAside(namespace);
   }
 
   /** A node comes. */
@@ -72,7 +91,7 @@ export class Packing {
     };
     this.slots.push(slot);
     this.#byName.set(slot.name, slot);
-    for (const tally of this.classes.spreading) tally.open(slot);
+    for (const domains of this.classes.domains) domains.open(slot);
     this.#steps.push({ kind: 'opened', slot });
     return slot;
   }
@@ -81,7 +100,7 @@ export class Packing {
   close(slot: Slot): void {
     for (const [pods, count] of slot.pods) this.place(pods, slot, -count);
     slot.isClosed = true;
-    for (const tally of this.classes.spreading) tally.close(slot);
+    for (const domains of this.classes.domains) domains.close(slot);
     this.#steps.push({ kind: 'closed', slot });
   }
 
@@ -113,10 +132,10 @@ export class Packing {
     }
     if (step.kind === 'closed') {
       slot.isClosed = false;
-      for (const tally of this.classes.spreading) tally.open(slot);
+      for (const domains of this.classes.domains) domains.open(slot);
       return;
     }
-    for (const tally of this.classes.spreading) tally.close(slot);
+    for (const domains of this.classes.domains) domains.close(slot);
     this.slots.pop();
     this.#byName.delete(slot.name);
   }
@@ -124,20 +143,17 @@ export class Packing {
   #change(pods: PodClass, slot: Slot, count: number): void {
     slot.podCount += count;
     const left = (slot.pods.get(pods) ?? 0) + count;
-    if (left === 0) slot.pods.delete(pods);
-    else slot.pods.set(pods, left);
+    if (left === 0) {
+      slot.pods.delete(pods);
+      pods.placedOn.delete(slot);
+    } else {
+      slot.pods.set(pods, left);
+      pods.placedOn.add(slot);
+    }
     for (const [resource, amount] of pods.requests) take(slot, resource, amount * count);
     for (const tally of pods.countedBy) tally.add(slot, count);
+    this.#closed.change(pods, slot, count);
     for (let n = 0; n < Math.abs(count); n += 1) changeAttached(pods, slot, Math.sign(count));
-  }
-
-  /** A tally that is made late counts what is there. */
-  #countPlaced(tally: Tally): void {
-    for (const slot of this.slots) {
-      if (slot.isClosed) continue;
-      if (tally.rule.spreads) tally.open(slot);
-      for (const [pods, count] of slot.pods) if (tally.rule.counts(pods)) tally.add(slot, count);
-    }
   }
 
   #shapeOf({ template }: SlotSpec): number {

@@ -1,6 +1,5 @@
 import { ownValue } from '../../kernel/record.ts';
-import type { LabelSelector } from '../../kernel/label-selector.ts';
-import type { Labels, Pod, PodAffinityTerm, PodConstraints, TopologySpreadConstraint } from '../model/pod.ts';
+import type { Labels, Pod, PodConstraints } from '../model/pod.ts';
 import type { PodClass } from './packed.ts';
 
 /** What is asked of a pod to be placed: its constraints, and where it is from. */
@@ -15,27 +14,6 @@ export function isSimple({ spread, affinity, antiAffinity, keptAwayBy, unclear }
   return (
     unclear === null && spread.length === 0 && affinity === null && antiAffinity.length === 0 && keptAwayBy.length === 0
   );
-}
-
-function keysOfSelector(selector: LabelSelector | null | undefined): readonly string[] {
-  return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
-}
-
-function keysOfTerm(term: PodAffinityTerm | TopologySpreadConstraint): readonly string[] {
-  const mismatch = 'mismatchLabelKeys' in term ? (term.mismatchLabelKeys ?? []) : [];
-  return [...keysOfSelector(term.labelSelector), ...(term.matchLabelKeys ?? []), ...mismatch];
-}
-
-/** The keys of labels that the selectors of these pods ask for; others tell no pods apart. */
-export function selectedKeys(pods: readonly PodConstraints[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { podAffinity, podAntiAffinity, spread } of pods) {
-    if (podAffinity.length + podAntiAffinity.length + spread.length === 0) continue;
-    for (const term of [...podAffinity, ...podAntiAffinity, ...spread]) {
-      for (const key of keysOfTerm(term)) keys.add(key);
-    }
-  }
-  return keys;
 }
 
 /** The labels with one of the keys, in the order of the keys. */

@@ -2,7 +2,21 @@ import { canChange } from './misfit.ts';
 import type { Packing } from './packing.ts';
 import type { PodClass } from './packed.ts';
 import { isSimple } from './pod-class.ts';
+import { leastOf } from './rules.ts';
 import type { Slot } from './packed.ts';
+
+/**
+ * What pods that come to nodes can change for the better for these: as long as it is the same, a node that none of them fitted takes
+ * none of them later. For each spread constraint the least that a domain has, which only ever makes room as it rises; for each of the
+ * affinity's topologies how many pods it is for.
+ */
+export function chancesOf({ spread, affinity }: PodClass): readonly number[] {
+  if (spread.length === 0 && affinity === null) return [];
+  return [
+    ...spread.map(({ constraint, tally }) => leastOf(constraint, tally)),
+    ...(affinity?.tallies.map(({ total }) => total) ?? []),
+  ];
+}
 
 /**
  * Places so many pods of a class on the nodes, the first node that fits first, and answers how many found a place. Pods that are

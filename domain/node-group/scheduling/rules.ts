@@ -3,8 +3,7 @@ import { ownValue } from '../../kernel/record.ts';
 import type { HostPort } from '../model/pod.ts';
 import type { Misfit } from './misfit.ts';
 import { matchesNode, toleratesCordon, untolerated } from './node-selection.ts';
-import type { PodClass } from './packed.ts';
-import type { Slot } from './packed.ts';
+import type { PodClass, Slot, SpreadRule } from './packed.ts';
 
 /** The rule that keeps the pods from the node; null where one of them fits. */
 export function misfitOf(pods: PodClass, slot: Slot): Misfit | null {
@@ -49,22 +48,28 @@ export function isScarce({ free }: Slot, resource: number, amount: number): bool
   return amount > 0 && amount > (free[resource] ?? 0);
 }
 
-function topologyMisfit({ spread, affinity, antiAffinity, keptAwayBy, unclear }: PodClass, slot: Slot): Misfit | null {
+function topologyMisfit(pods: PodClass, slot: Slot): Misfit | null {
+  const { spread, affinity, antiAffinity, keptAwayBy, setAside, unclear } = pods;
+  if (setAside !== null) return 'TooManyTerms';
   if (unclear !== null) return 'NamespaceUnknown';
   for (const { constraint, tally, self } of spread) {
     if (ownValue(slot.labels, constraint.topologyKey) === undefined) return 'NodeSelector';
-    const least = tally.domainCount < (constraint.minDomains ?? 1) ? 0 : tally.least;
-    if (tally.at(slot) + self - least > constraint.maxSkew) return 'Spread';
+    if (tally.at(slot) + self - leastOf(constraint, tally) > constraint.maxSkew) return 'Spread';
   }
   if (affinity !== null) {
     const { tallies, matchesItself } = affinity;
-    if (tallies.some(({ rule }) => ownValue(slot.labels, rule.topologyKey) === undefined)) return 'PodAffinity';
+    if (tallies.some(({ topologyKey }) => ownValue(slot.labels, topologyKey) === undefined)) return 'PodAffinity';
     const isFirst = matchesItself && tallies.every(({ total }) => total === 0);
     if (!isFirst && tallies.some((tally) => tally.at(slot) === 0)) return 'PodAffinity';
   }
   for (const tally of antiAffinity) if (tally.at(slot) > 0) return 'PodAntiAffinity';
   for (const tally of keptAwayBy) if (tally.at(slot) > 0) return 'ExistingAntiAffinity';
   return null;
+}
+
+/** How many pods the emptiest domain has; nothing where there are fewer domains than the constraint wants. */
+export function leastOf({ minDomains = 1 }: SpreadRule['constraint'], tally: SpreadRule['tally']): number {
+  return tally.domainCount < minDomains ? 0 : tally.least;
 }
 
 /** The port that another pod on the node has; null where all are free. */

@@ -10,6 +10,10 @@ type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 /** A term of affinity, with the pod's own values in it. */
 export interface ResolvedTerm {
   readonly topologyKey: string;
+  /** Of the pods that it matches; null for a selector of nothing. */
+  readonly selector: LabelSelector | null;
+  /** Of the pods that it could match; null where it selects namespaces by their labels. */
+  readonly namespaces: readonly string[] | null;
   readonly matches: (pods: Pick<PodClass, 'namespace' | 'labels'>) => boolean;
   /** Whether the labels of the pods' namespace decide it, and are not known; then `matches` says no. */
   readonly isUnclear: (pods: Pick<PodClass, 'namespace' | 'labels'>) => boolean;
@@ -24,7 +28,7 @@ export interface ResolvedTerm {
 export function resolveTerm(term: PodAffinityTerm, namespace: string, labels: Labels, all: Namespaces): ResolvedTerm {
   const { topologyKey, namespaces = [], namespaceSelector } = term;
   const selector = withLabelKeys(term, labels);
-  const ofItsOwn = namespaces.length === 0 && (namespaceSelector === undefined || namespaceSelector === null);
+  const ofItsOwn = namespaces.length === 0 && !selectsNamespaces(term);
   const named = ofItsOwn ? [namespace] : namespaces;
   // An empty selector takes every namespace, whatever its labels are.
   const asksLabels = namespaceSelector !== null && !isEmptySelector(namespaceSelector);
@@ -35,10 +39,16 @@ export function resolveTerm(term: PodAffinityTerm, namespace: string, labels: La
   };
   return {
     topologyKey,
+    selector,
+    namespaces: selectsNamespaces(term) ? null : named,
     key: JSON.stringify([topologyKey, selector, named, namespaceSelector ?? null]),
     matches: (pods) => isIn(pods.namespace) === true && matchesSelector(selector, pods.labels),
     isUnclear: (pods) => isIn(pods.namespace) === null && matchesSelector(selector, pods.labels),
   };
+}
+
+export function selectsNamespaces({ namespaceSelector }: PodAffinityTerm): boolean {
+  return namespaceSelector !== undefined && namespaceSelector !== null;
 }
 
 function withLabelKeys(term: PodAffinityTerm, labels: Labels): LabelSelector | null {

@@ -1,0 +1,141 @@
+/** Which offer's node is best for the pods that wait, by trying one of each. */
+import { opensFor } from '../rules/exclusive.ts';
+import { isBound } from '../scheduling/hardest-first.ts';
+import type { PodClass, Slot } from '../scheduling/packed.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import { pour } from '../scheduling/pour.ts';
+import type { Offer } from './offers.ts';
+import { type Opening, openNew } from './opening.ts';
+import { byText } from './pending.ts';
+import { isTooFull, type Open, type Waiting } from './waiting.ts';
+
+export interface Trial {
+  readonly offer: Offer;
+  /** How many of which a node of it takes, in the order of the open ones; those of which it takes none are left out. */
+  readonly taken: readonly Taken[];
+  readonly bound: number;
+  /** Pods that must be on one node with others. */
+  readonly together: number;
+  readonly waste: number;
+}
+
+type Taken = readonly [of: Open, count: number];
+
+interface Rated extends Trial {
+  /** The share of what is asked for that a node of it takes. */
+  readonly value: number;
+}
+
+/** Null where no node helps any of them. */
+export function bestOffer(opening: Opening, waiting: Waiting): Trial | null {
+  if (waiting.first === waiting.open.length) return null;
+  const trials: Trial[] = [];
+  let tier = Number.POSITIVE_INFINITY;
+  for (const { group, room, offers } of opening.rosters) {
+    if (room <= (opening.opened.get(group.name) ?? 0)) continue;
+    for (const offer of offers) {
+      if (offer.refused !== null || offer.tier > tier) continue;
+      const trial = tried(opening, waiting, offer);
+      if (trial === null) continue;
+      trials.push(trial);
+      tier = offer.tier;
+    }
+  }
+  return rated(trials).reduce<Rated | null>((best, each) => (best && !isBetter(each, best) ? best : each), null);
+}
+
+/** Pods that none of the offers takes say nothing about which is better, whatever they ask for. */
+function rated(trials: readonly Trial[]): readonly Rated[] {
+  const helped = new Set(trials.flatMap(({ taken }) => taken.map(([of]) => of)));
+  const total = demandOf([...helped].map((of) => [of, of.left]));
+  return trials.map((trial) => {
+    const part = demandOf(trial.taken);
+    const value =
+      share(part.cpu, total.cpu) + share(part.memory, total.memory) + share(part.pods, total.pods) * POD_WEIGHT;
+    return { ...trial, value };
+  });
+}
+
+interface Demand {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly pods: number;
+}
+
+function demandOf(parts: readonly Taken[]): Demand {
+  const sum = { cpu: 0, memory: 0, pods: 0 };
+  for (const [{ work }, count] of parts) {
+    const { requests } = work.pods.constraints;
+    sum.cpu += Math.max(0, requests['cpu'] ?? 0) * count;
+    sum.memory += Math.max(0, requests['memory'] ?? 0) * count;
+    sum.pods += count;
+  }
+  return sum;
+}
+
+function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
+  const { packing } = opening;
+  const mark = packing.mark();
+  const before = opening.opened.get(offer.group.name) ?? 0;
+  const slot = openNew(opening, offer);
+  const taken: Taken[] = [];
+  for (let index = waiting.first; index < waiting.open.length; index += 1) {
+    const each = waiting.open[index];
+    if (each === undefined || isTooFull(slot, waiting.least[index] ?? [])) break;
+    if (each.left === 0 || !opensFor(offer.group, each.work.pods.constraints)) continue;
+    const count = pour(packing, each.work.pods, each.left, [slot]);
+    if (count > 0) taken.push([each, count]);
+  }
+  const waste = wasteOf(packing, slot, 'cpu') + wasteOf(packing, slot, 'memory');
+  packing.rollback(mark);
+  opening.opened.set(offer.group.name, before);
+  if (taken.length === 0) return null;
+  const sum = (counts: (of: PodClass) => boolean): number =>
+    taken.reduce((all, [{ work }, count]) => all + (counts(work.pods) ? count : 0), 0);
+  return {
+    offer,
+    taken,
+    bound: sum(isBound),
+    together: sum(({ affinity }) => affinity?.tallies.some(({ topologyKey }) => topologyKey === HOSTNAME) === true),
+    waste,
+  };
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+/** Only to tell pods apart from none that request nothing. */
+const POD_WEIGHT = 0.001;
+
+function share(part: number, whole: number): number {
+  return whole <= 0 ? 0 : part / whole;
+}
+
+/** The share of the node that stays free. */
+function wasteOf({ classes }: Packing, { capacity, free }: Slot, resource: string): number {
+  const index = classes.resource(resource);
+  return share(Math.max(0, free[index] ?? 0), capacity[index] ?? 0);
+}
+
+/** Pods that few places take go first; then the expander decides, then fewer nodes, then the names. */
+function isBetter(a: Rated, b: Rated): boolean {
+  const byPrice = a.offer.group.expander === 'price' && b.offer.group.expander === 'price';
+  const order =
+    a.offer.tier - b.offer.tier ||
+    Number(b.bound > 0) - Number(a.bound > 0) ||
+    b.together - a.together ||
+    (byPrice ? compared(perValue(a), perValue(b)) : compared(a.waste, b.waste)) ||
+    compared(perValue(a), perValue(b)) ||
+    compared(b.value, a.value) ||
+    byText(a.offer.group.name, b.offer.group.name) ||
+    byText(a.offer.type.id, b.offer.type.id);
+  return order < 0;
+}
+
+function perValue({ offer, value }: Rated): number {
+  return offer.type.pricePerHour === null ? Number.POSITIVE_INFINITY : offer.type.pricePerHour / value;
+}
+
+/** Equal where only the rounding of sums differs. */
+function compared(a: number, b: number): number {
+  if (a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b))) return 0;
+  return a < b ? -1 : 1;
+}
