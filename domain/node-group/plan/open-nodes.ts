@@ -1,5 +1,4 @@
 /** Opens nodes for pods that found no place: the best offer first, one node at a time, or many alike at once. */
-import type { DaemonSet } from '../model/cluster-state.ts';
 import { opensFor } from '../rules/exclusive.ts';
 import { isBound } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
@@ -9,6 +8,7 @@ import { isSimple } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openComing, templateSlot } from './cluster-packing.ts';
+import type { Daemon } from './daemons.ts';
 import { type Offer, type Roster } from './offers.ts';
 import { byText, type Work } from './pending.ts';
 
@@ -21,7 +21,7 @@ export interface Open {
 export interface Opening {
   readonly packing: Packing;
   readonly rosters: readonly Roster[];
-  readonly daemonSets: readonly DaemonSet[];
+  readonly daemons: readonly Daemon[];
   /** How many new nodes each group has so far. */
   readonly opened: Map<string, number>;
 }
@@ -42,11 +42,11 @@ interface Rated extends Trial {
 }
 
 export function openNew(opening: Opening, offer: Offer): Slot {
-  const { packing, daemonSets, opened } = opening;
+  const { packing, daemons, opened } = opening;
   const count = opened.get(offer.group.name) ?? 0;
   opened.set(offer.group.name, count + 1);
   const name = `new ${offer.group.name} ${offer.type.id} ${count}`;
-  return openComing(packing, templateSlot(offer.group, offer.type, name, 'new', offer.allocatable), daemonSets);
+  return openComing(packing, templateSlot(offer.group, offer.type, name, 'new', offer.allocatable), daemons);
 }
 
 /** Opens nodes until nothing that is left is helped by one more; answers whether it opened any. */

@@ -1,8 +1,9 @@
 /** Why pods that are left get no new node. */
 import type { UnhelpedReason } from '../model/plan.ts';
-import { explainFit } from '../scheduling/explain.ts';
+import { explainFit, inUse } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
 import type { PodClass } from '../scheduling/packed.ts';
+import { usedClaim } from '../scheduling/rules.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './open-nodes.ts';
 
@@ -30,6 +31,8 @@ export function whyUnhelped(opening: Opening, pods: PodClass): Why {
   if (blocked !== null) {
     return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
   }
+  const used = usedClaim(pods);
+  if (used !== null) return { reason: 'ClaimInUse', detail: inUse(used) };
   const offers = opening.rosters.flatMap((roster) => roster.offers);
   if (offers.length === 0) {
     return opening.rosters.length === 0
@@ -76,6 +79,8 @@ function reasonOf(by: Misfit): UnhelpedReason {
       return 'VolumeElsewhere';
     case 'DeviceClaims':
       return 'DeviceClaims';
+    case 'ClaimInUse':
+      return 'ClaimInUse';
     case 'ClaimMissing':
       return 'ClaimMissing';
     case 'ClaimNotBound':

@@ -6,6 +6,7 @@ import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
+import { daemonsOf } from '../plan/daemons.ts';
 import { placeLeaving } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
@@ -71,7 +72,8 @@ export function planRemovals(
   const planned = new SinceBook(memory.planned, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
-  const packing = clusterPacking(state);
+  const daemons = daemonsOf(state);
+  const packing = clusterPacking(state, daemons);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);
   const evictedFrom = (node: string): readonly Pod[] => podsOnNode(byNode.get(node) ?? []).evicted;
@@ -80,7 +82,7 @@ export function planRemovals(
   const pass: Pass = {
     at,
     packing,
-    daemonSets: state.daemonSets,
+    daemons,
     instanceTypes: state.instanceTypes,
     safety: new PodSafety(state),
     groups: countGroups(state, members, blocked, newNodes),

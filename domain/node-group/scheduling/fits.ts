@@ -39,7 +39,7 @@ function emptyPacking(state: SnapshotState): Packing {
 export function existingSlot(node: Node, attachLimits: SlotSpec['attachLimits']): SlotSpec {
   const { name, labels, taints, isCordoned, allocatable } = node;
   const none = { group: null, instanceType: null, template: null } as const;
-  return { name, labels, taints, isCordoned, allocatable, attachLimits, origin: 'existing', ...none };
+  return { name, labels, taints, isCordoned, allocatable, attachLimits, hostPorts: [], origin: 'existing', ...none };
 }
 
 /** Puts pods that are bound on their nodes; those whose node is unknown are nowhere. */
