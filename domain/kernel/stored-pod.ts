@@ -83,11 +83,17 @@ export function storedPodSpec<Spec extends TemplateSpec>(
   template: Spec,
   { limitRanges, runtimeClass }: PodSurroundings,
 ): Spec {
-  const withPorts = template.hostNetwork === true ? mapContainers(template, withHostPorts) : template;
-  const defaulted = withPodLevelDefaults(mapContainers(withPorts, withRequestsFromLimits));
+  const defaulted = withApiDefaults(template);
   const classed = runtimeClass === null ? defaulted : withRuntimeClass(defaulted, runtimeClass);
   const defaults = containerDefaults(limitRanges);
-  return mapContainers(classed, (container) => withContainerDefaults(container, defaults));
+  const admitted = mapContainers(classed, (container) => withContainerDefaults(container, defaults));
+  // The API server reads what it has stored with its own defaults once more.
+  return withApiDefaults(admitted);
+}
+
+function withApiDefaults<Spec extends TemplateSpec>(spec: Spec): Spec {
+  const withPorts = spec.hostNetwork === true ? mapContainers(spec, withHostPorts) : spec;
+  return withPodLevelDefaults(mapContainers(withPorts, withRequestsFromLimits));
 }
 
 function mapContainers<Spec extends TemplateSpec>(spec: Spec, change: (container: Container) => Container): Spec {
