@@ -191,7 +191,8 @@ describe('a DaemonSet whose pods do not come takes nothing', () => {
   });
 
   it('as nodes that it does not select say nothing about it', () => {
-    const taints = [{ key: 'maintenance', effect: 'NoSchedule' }] as const;
+    // One that says nothing about the next node.
+    const taints = [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] as const;
     expect(withNode(settled('n', { taints }), { pods: [large], daemonSets: [agent] }).count).toBe(0);
   });
 
