@@ -168,6 +168,10 @@ describe('what live nodes of the type show is what a new one has', () => {
       unhelped: ['claiming TooLarge'],
     });
     expect(withNode(settled('n'), { ...storage, attachLimits: [limited(2)] }).count).toBe(1);
+    // One that is not ready yet may have said it already.
+    const joining = { ...settled('n'), pods: [], machines: [machineOf('m', 'web', { node: 'n', phase: 'Joining' })] };
+    const unhelped = (count: number) => withNode(joining, { ...storage, attachLimits: [limited(count)] }).unhelped;
+    expect([unhelped(1), unhelped(2)]).toEqual([['claiming TooLarge'], ['claiming FitsUpcoming']]);
   });
 });
 
