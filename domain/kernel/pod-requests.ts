@@ -1,5 +1,6 @@
 /** What a pod requests, by the arithmetic of kube-scheduler 1.35 (`PodRequests` in component-helpers). */
 import { type Amounts, quantitiesOf, readAmounts } from './amounts.ts';
+import { containersTogether, type Sums } from './containers-together.ts';
 import { addInt64, type Int64Quantity, maxInt64 } from './int64-quantity.ts';
 import { isRecord } from './record.ts';
 
@@ -9,6 +10,7 @@ type Quantities = ReadonlyMap<string, Int64Quantity>;
 /** Resources that a pod can request as a whole, besides huge pages. */
 const POD_LEVEL = new Set(['cpu', 'memory']);
 const NOTHING: Quantities = new Map();
+const SUMS: Sums<Quantities> = { none: NOTHING, add: added, max: larger };
 
 /**
  * Containers and sidecars together, or an init container with the sidecars that were started before it, whichever is more;
@@ -19,23 +21,15 @@ const NOTHING: Quantities = new Map();
 export function podRequests({ spec, status }: { readonly spec?: unknown; readonly status?: unknown }): Amounts {
   const pod = isRecord(spec) ? spec : {};
   const inUse = resizing(isRecord(status) ? status : {});
-  let sidecars = NOTHING;
-  let init = NOTHING;
-  let containers = NOTHING;
-  for (const container of listOf(pod['containers'])) containers = added(containers, inUse(container));
-  for (const container of listOf(pod['initContainers'])) {
-    if (container['restartPolicy'] === 'Always') {
-      const requests = inUse(container);
-      containers = added(containers, requests);
-      sidecars = added(sidecars, requests);
-      init = larger(init, sidecars);
-      // One that runs to its end cannot be resized.
-    } else init = larger(init, added(requestsOf(container), sidecars));
-  }
+  const ofContainers = containersTogether(
+    { containers: listOf(pod['containers']), initContainers: listOf(pod['initContainers']) },
+    (container, isPassing) => (isPassing ? requestsOf(container) : inUse(container)),
+    SUMS,
+  );
   const whole = [...listedIn(pod, 'requests')].filter(
     ([resource]) => POD_LEVEL.has(resource) || resource.startsWith('hugepages-'),
   );
-  const together = new Map([...larger(containers, init), ...whole]);
+  const together = new Map([...ofContainers, ...whole]);
   return readAmounts(added(together, quantitiesOf(pod['overhead'])));
 }
 

@@ -1,5 +1,6 @@
 /** What a pod must specify before a quota admits it. */
-import { isPodLevelResource, type Pod, type ResourceRequirements } from './pod.ts';
+import { isPodLevelResource } from '../kernel/stored-pod.ts';
+import type { Pod, ResourceRequirements } from './pod.ts';
 
 /** Resources that every container must specify when a quota limits them; the list is Kubernetes' own. */
 const STATED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory'] as const;

@@ -2,6 +2,7 @@
  * What a ResourceQuota charges for one pod, as in Kubernetes 1.35 (component-helpers `resource` and the pod evaluator
  * of `pkg/quota/v1`).
  */
+import { containersTogether, type Sums } from '../kernel/containers-together.ts';
 import {
   addAmounts,
   type Amounts,
@@ -10,10 +11,11 @@ import {
   type ResourceList,
   resourceList,
 } from '../kernel/resource-list.ts';
+import { isPodLevelResource } from '../kernel/stored-pod.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { cachedByObject } from './cached-by-object.ts';
 import type { UnreadableAmount } from './readable-part.ts';
-import { type Container, type ContainerStatus, isPodLevelResource, isSidecar, type Pod } from './pod.ts';
+import type { Container, ContainerStatus, Pod } from './pod.ts';
 
 /** What to leave out of a pod's requests and limits; a quota leaves out nothing. */
 export interface PodResourcesOptions {
@@ -31,6 +33,7 @@ type Side = 'requests' | 'limits';
 export const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
 const NOTHING: Amounts = new Map();
+const SUMS: Sums<Amounts> = { none: NOTHING, add: addAmounts, max: maxAmounts };
 
 function isResizeInfeasible(pod: Pod): boolean {
   return pod.status?.conditions?.find((condition) => condition.type === 'PodResizePending')?.reason === 'Infeasible';
@@ -52,30 +55,14 @@ function effectiveResources(pod: Pod, container: Container, side: Side): Amounts
   return counted.reduce<Amounts>((max, list) => (list === undefined ? max : maxAmounts(max, amountsIn(list))), NOTHING);
 }
 
-/**
- * max(Σ containers + Σ sidecars, max over init container i of (i + the sidecars before it)): init containers run one
- * after the other, each together with the sidecars started before.
- */
-function containerResources(pod: Pod, side: Side, status: boolean): Amounts {
-  const inUse = (container: Container) =>
-    status ? effectiveResources(pod, container, side) : amountsIn(container.resources?.[side]);
-  let running = NOTHING;
-  for (const container of pod.spec?.containers ?? []) {
-    running = addAmounts(running, inUse(container));
-  }
-  let sidecars = NOTHING;
-  let starting = NOTHING;
-  for (const init of pod.spec?.initContainers ?? []) {
-    if (isSidecar(init)) {
-      running = addAmounts(running, inUse(init));
-      sidecars = addAmounts(sidecars, inUse(init));
-      starting = maxAmounts(starting, sidecars);
-    } else {
-      // An init container that runs to completion counts by its spec: it cannot be resized.
-      starting = maxAmounts(starting, addAmounts(amountsIn(init.resources?.[side]), sidecars));
-    }
-  }
-  return maxAmounts(running, starting);
+/** What its containers request, or are limited to, together. */
+function containerResources({ spec, ...pod }: Pod, side: Side, status: boolean): Amounts {
+  return containersTogether(
+    { containers: spec?.containers ?? [], initContainers: spec?.initContainers ?? [] },
+    (container, isPassing) =>
+      status && !isPassing ? effectiveResources(pod, container, side) : amountsIn(container.resources?.[side]),
+    SUMS,
+  );
 }
 
 /** The pod-level resources, where set, in place of the sum of the containers'. */
@@ -203,7 +190,7 @@ export function stuckInDeletionFrom(pod: Pod): EpochMs | null {
  * The charge of a pod under every name that a quota may use (`cpu` and `requests.cpu` are the same charge). Mask it
  * with the keys of a quota's `hard`. A terminated pod is charged only `count/pods`.
  *
- * For a pod template, call `withDefaults` first, so that it is charged like the pod that will be created.
+ * For a pod template, call `storedPodSpec` of the kernel first, so that it is charged like the pod that will be created.
  */
 export function podCharge(pod: Pod, now: EpochMs): ResourceList {
   const stored: ResourceList = { 'count/pods': '1' };

@@ -1,5 +1,5 @@
 /**
- * The fields of a pod, a claim and a LimitRange that affect a ResourceQuota, in the shape of Kubernetes' JSON, so that
+ * The fields of a pod that affect a ResourceQuota, in the shape of Kubernetes' JSON, so that
  * an object from any client can be passed.
  */
 import type { ResourceList } from '../kernel/resource-list.ts';
@@ -74,14 +74,4 @@ export interface Pod {
         readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string | undefined } | undefined;
       }
     | undefined;
-}
-
-/** Whether the pod's own `resources` may name this resource: cpu, memory and huge pages. */
-export function isPodLevelResource(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
-}
-
-/** A sidecar runs as long as the pod, so it counts like a container and not like an init container. */
-export function isSidecar(initContainer: Container): boolean {
-  return initContainer.restartPolicy === 'Always';
 }

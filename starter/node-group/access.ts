@@ -36,6 +36,18 @@ export const nodeGroupAccess: readonly Access[] = [
         verbs: WATCHED,
       },
       {
+        why: 'What is filled into pods that are created there, so that a new node is charged what its DaemonSets really take.',
+        apiGroups: [''],
+        resources: ['limitranges'],
+        verbs: WATCHED,
+      },
+      {
+        why: 'What its pods take besides, and where they may run.',
+        apiGroups: ['node.k8s.io'],
+        resources: ['runtimeclasses'],
+        verbs: WATCHED,
+      },
+      {
         why: 'Which pods may not be evicted.',
         apiGroups: ['policy'],
         resources: ['poddisruptionbudgets'],

@@ -12,7 +12,9 @@ import {
   readBudget,
   readClaim,
   readDaemonSet,
+  readLimitRange,
   readNode,
+  readRuntimeClass,
   readStorageClass,
   readVolume,
 } from '../../domain/node-group/scheduling/read-objects.ts';
@@ -54,6 +56,8 @@ const SOURCES: Readonly<Record<PlanPart, Source>> = {
   claims: { group: '', version: 'v1', resource: 'persistentvolumeclaims', read: readClaim },
   volumes: { group: '', version: 'v1', resource: 'persistentvolumes', read: readVolume },
   daemonSets: { group: 'apps', version: 'v1', resource: 'daemonsets', read: readDaemonSet },
+  limitRanges: { group: '', version: 'v1', resource: 'limitranges', read: readLimitRange },
+  runtimeClasses: { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses', read: readRuntimeClass },
   budgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets', read: readBudget },
   storageClasses: { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses', read: readStorageClass },
   attachLimits: { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes', read: readAttachLimits },

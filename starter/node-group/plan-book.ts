@@ -99,6 +99,8 @@ export class PlanBook {
       nodes,
       pods: this.#all('pods'),
       daemonSets: this.#all('daemonSets'),
+      limitRanges: this.#all('limitRanges'),
+      runtimeClasses: this.#all('runtimeClasses'),
       budgets: this.#all('budgets'),
       claims: this.#all('claims'),
       volumes: this.#all('volumes'),

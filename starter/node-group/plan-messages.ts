@@ -5,7 +5,9 @@ import type {
   Claim,
   DaemonSet,
   DisruptionBudget,
+  LimitRange,
   PersistentVolume,
+  RuntimeClass,
   StorageClass,
 } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../../domain/node-group/model/node-group.ts';
@@ -24,6 +26,8 @@ export interface WatchedParts {
   readonly claims: Claim;
   readonly volumes: PersistentVolume;
   readonly daemonSets: DaemonSet;
+  readonly limitRanges: LimitRange;
+  readonly runtimeClasses: RuntimeClass;
   readonly budgets: DisruptionBudget;
   readonly storageClasses: StorageClass;
   readonly attachLimits: AttachLimits;

@@ -1,4 +1,5 @@
 import type { CoreV1Event, V1LimitRange, V1Pod } from '@kubernetes/client-node';
+import type { LimitRange } from '../../../domain/kernel/stored-pod.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import {
   denialMessage,
@@ -6,7 +7,6 @@ import {
   eventLastSeen,
   EVENTS_A_PAGE,
 } from '../../../domain/quota-resize/demand/event-message.ts';
-import type { LimitRange } from '../../../domain/quota-usage/limit-range.ts';
 import type { WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { orNull } from '../../kubernetes/failure.ts';

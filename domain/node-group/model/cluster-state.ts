@@ -1,9 +1,13 @@
 /** What one plan is made of. Everything in it is as of one moment, and sorted by nobody: the plan must not depend on the order. */
 import type { LabelSelector } from '../../kernel/label-selector.ts';
+import type {
+  LimitRange as KubernetesLimitRange,
+  RuntimeClass as KubernetesRuntimeClass,
+} from '../../kernel/stored-pod.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { InstanceType, Machine, NodeGroup } from './node-group.ts';
 import type { Node } from './node.ts';
-import type { Labels, NodeSelectorTerm, Pod, PodConstraints } from './pod.ts';
+import type { Labels, NodeSelectorTerm, Pod } from './pod.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 
 /** A DaemonSet: each node that its pod fits has one. */
@@ -11,8 +15,25 @@ export interface DaemonSet {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly createdAt: EpochMs;
   readonly labels: Labels;
-  readonly template: PodConstraints;
+  /** The spec of its template as it is written, in the shape of Kubernetes' JSON: a stored pod of it has more (`storedPodSpec`). */
+  readonly template: Readonly<Record<string, unknown>>;
+  /** Counts the changes of the template, as the label `pod-template-generation` of its pods does; null where it is not said. */
+  readonly generation: string | null;
+  /** Whether some nodes should have its pod and none has one, as its controller says: a quota or a webhook refuses them. */
+  readonly hasNoPods: boolean;
+}
+
+/** What a namespace fills into pods that are created in it. */
+export interface LimitRange extends KubernetesLimitRange {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What is filled into pods that name it. */
+export interface RuntimeClass extends KubernetesRuntimeClass {
+  readonly name: string;
 }
 
 /** A PodDisruptionBudget. */
@@ -37,6 +58,8 @@ export interface Claim {
   readonly volume: string | null;
   readonly storageClass: string | null;
   readonly isLost: boolean;
+  /** `ReadWriteOncePod`: one pod may use it at a time, on whatever node. */
+  readonly isOfOnePod?: boolean;
 }
 
 export interface PersistentVolume {
@@ -78,6 +101,8 @@ export interface ClusterState {
   readonly nodes: readonly Node[];
   readonly pods: readonly Pod[];
   readonly daemonSets: readonly DaemonSet[];
+  readonly limitRanges: readonly LimitRange[];
+  readonly runtimeClasses: readonly RuntimeClass[];
   readonly budgets: readonly DisruptionBudget[];
   readonly claims: readonly Claim[];
   readonly volumes: readonly PersistentVolume[];

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Labels, Taint } from './pod.ts';
+import type { HostPort, Labels, Taint } from './pod.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 
 export type Provider = 'vpsie' | 'kwok';
@@ -101,6 +101,10 @@ export interface InstanceType {
   readonly learned?: {
     readonly taints: readonly Taint[];
     readonly missingLabels: readonly string[];
+    /** How many volumes of each CSI driver the least of them can attach; none where it is not known. */
+    readonly attachLimits?: Amounts;
+    /** Host ports that the kubelet's own pods hold on one of them. */
+    readonly hostPorts?: readonly HostPort[];
   };
 }
 

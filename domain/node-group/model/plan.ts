@@ -20,6 +20,7 @@ export interface NewNodes {
 export type UnhelpedReason =
   | 'ClaimNotBound'
   | 'ClaimMissing'
+  | 'ClaimInUse'
   | 'VolumeElsewhere'
   | 'SchedulingGated'
   | 'DeviceClaims'

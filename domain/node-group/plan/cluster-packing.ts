@@ -1,27 +1,24 @@
 /** The cluster as it will be once every machine on its way has come, with pods in their places. */
 import { ownValue } from '../../kernel/record.ts';
-import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
+import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Labels, Taint } from '../model/pod.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 import { existingSlot, isActive, placeBound } from '../scheduling/fits.ts';
 import { Packing } from '../scheduling/packing.ts';
-import { LabelCensus } from '../scheduling/label-census.ts';
+import { type CountedPod, LabelCensus } from '../scheduling/label-census.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot, SlotSpec } from '../scheduling/packed.ts';
 import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
+import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
+import { isComing, typeKey } from './live-nodes.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
 
 /** Taints of a node that has only just come; they go by themselves. */
 export const FRESH_TAINT =
   /^(?:node\.kubernetes\.io\/(?:not-ready|unreachable|network-unavailable)|node\.cloudprovider\.kubernetes\.io\/uninitialized)$/;
-
-/** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
-export function isComing({ isDeleting, phase }: Machine): boolean {
-  return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
-}
 
 /** The labels that a node of the type should have; those of its group are put on it by ourselves. */
 export function promisedLabels({ id, labels }: InstanceType): Labels {
@@ -41,7 +38,7 @@ export function templateSlot(
   origin: 'upcoming' | 'new',
   allocatable: Amounts = type.allocatable,
 ): SlotSpec {
-  const { taints = [], missingLabels = [] } = type.learned ?? {};
+  const { taints = [], missingLabels = [], attachLimits = null, hostPorts = [] } = type.learned ?? {};
   const promised = Object.entries(promisedLabels(type)).filter(([key]) => !missingLabels.includes(key));
   return {
     name,
@@ -49,11 +46,12 @@ export function templateSlot(
     taints: [...group.taints, ...taints],
     isCordoned: false,
     allocatable,
-    attachLimits: null,
+    attachLimits,
+    hostPorts,
     origin,
     group: group.name,
     instanceType: type.id,
-    template: `${group.name} ${type.id}`,
+    template: typeKey(group.name, type.id),
   };
 }
 
@@ -61,13 +59,15 @@ export function templateSlot(
 export function openComing(
   packing: Packing,
   spec: SlotSpec,
-  daemonSets: readonly DaemonSet[],
+  daemons: readonly Daemon[],
   present: ReadonlySet<string> = new Set(),
 ): Slot {
   const slot = packing.open(spec);
-  for (const { uid, namespace, labels, template } of daemonSets) {
-    if (present.has(uid)) continue;
-    const pods = packing.classOf({ ...template, namespace, labels, deletesAt: null });
+  for (const daemon of daemons) {
+    const { uid, namespace, labels } = daemon;
+    const pod = present.has(uid) ? null : daemonOn(daemon, spec);
+    if (pod === null) continue;
+    const pods = packing.classOf({ ...pod, namespace, labels, deletesAt: null });
     const misfit = packing.misfit(pods, slot);
     // What may come takes its room.
     if (misfit === null || misfit === 'NamespaceUnknown' || misfit === 'TooManyTerms') packing.place(pods, slot);
@@ -76,10 +76,9 @@ export function openComing(
 }
 
 /** Nodes that exist, then those on their way, by name; bound pods are on them, pending ones nowhere. */
-export function openCluster(state: ClusterState): Packing {
+export function openCluster(state: ClusterState, daemons: readonly Daemon[]): Packing {
   const { namespaces } = state;
-  const templates = state.daemonSets.map(({ namespace, labels, template }) => ({ ...template, namespace, labels }));
-  const pods = [...state.pods.filter(isActive), ...templates];
+  const pods = [...state.pods.filter(isActive), ...daemons.flatMap(podsOf)];
   const census = new LabelCensus(pods);
   const setAside = namespacesToSetAside(pods, census, namespaces);
   const packing = new Packing({ namespaces, volumes: new VolumeBook(state), census, setAside });
@@ -107,14 +106,18 @@ export function openCluster(state: ClusterState): Packing {
       instanceType: machine?.instanceType ?? null,
     });
   }
-  openUpcoming(packing, state, there.filter(isJoining));
+  openUpcoming(packing, state, there.filter(isJoining), daemons);
   placeBound(packing, state.pods);
   return packing;
 }
 
+function podsOf({ namespace, labels, pod, byType }: Daemon): readonly CountedPod[] {
+  return [pod, ...byType.values()].filter((each) => each !== null).map((each) => ({ ...each, namespace, labels }));
+}
+
 /** The cluster with its pending pods where they fit: what is left is free. What scaling down begins with. */
-export function clusterPacking(state: ClusterState): Packing {
-  const packing = openCluster(state);
+export function clusterPacking(state: ClusterState, daemons: readonly Daemon[] = daemonsOf(state)): Packing {
+  const packing = openCluster(state, daemons);
   for (const { pods, names } of inOrder(pendingWork(packing, state.pods).work)) {
     pour(packing, pods, names.length, packing.slots);
   }
@@ -127,7 +130,13 @@ export function withoutStartup(taints: readonly Taint[], { startupTaints }: Node
   );
 }
 
-function openUpcoming(packing: Packing, state: ClusterState, joining: readonly Node[]): void {
+function openUpcoming(
+  packing: Packing,
+  state: ClusterState,
+  joining: readonly Node[],
+  daemons: readonly Daemon[],
+): void {
+  const limits = new Map(state.attachLimits.map((entry) => [entry.node, entry.limits]));
   const groups = new Map(state.groups.map((group) => [group.name, group]));
   const nodes = new Map(joining.map((node) => [node.name, node]));
   const known = new Set(state.nodes.map(({ name }) => name));
@@ -145,16 +154,23 @@ function openUpcoming(packing: Packing, state: ClusterState, joining: readonly N
     if (machine.phase === 'Ready' && node === undefined) continue;
     if (node === undefined) {
       if (type !== undefined) {
-        openComing(packing, templateSlot(group, type, machine.name, 'upcoming'), state.daemonSets);
+        openComing(packing, templateSlot(group, type, machine.name, 'upcoming'), daemons);
       }
       continue;
     }
-    openComing(packing, joiningSlot(group, type, node, machine), state.daemonSets, daemonsOn(state, node.name));
+    const spec = joiningSlot(group, type, node, machine, limits.get(node.name));
+    openComing(packing, spec, daemons, daemonsOn(state, node.name));
   }
 }
 
 /** A node that has registered and is not ready yet: as it is, with what the group will still put on it. */
-function joiningSlot(group: NodeGroup, type: InstanceType | undefined, node: Node, machine: Machine): SlotSpec {
+function joiningSlot(
+  group: NodeGroup,
+  type: InstanceType | undefined,
+  node: Node,
+  machine: Machine,
+  attachLimits: Amounts | undefined,
+): SlotSpec {
   const own = withoutStartup(node.taints, group).filter(({ key }) => !FRESH_TAINT.test(key));
   const missing = group.taints.filter(
     (taint) => !own.some(({ key, effect }) => key === taint.key && effect === taint.effect),
@@ -164,7 +180,9 @@ function joiningSlot(group: NodeGroup, type: InstanceType | undefined, node: Nod
   const promised = type === undefined ? {} : { ...promisedLabels(type) };
   for (const key of type?.learned?.missingLabels ?? []) Reflect.deleteProperty(promised, key);
   return {
-    ...existingSlot(node, null),
+    // Its drivers say later how many volumes it takes.
+    ...existingSlot(node, { ...type?.learned?.attachLimits, ...attachLimits }),
+    hostPorts: type?.learned?.hostPorts ?? [],
     labels: { ...promised, ...node.labels, ...group.labels },
     taints: [...own, ...missing],
     allocatable:

@@ -10,21 +10,15 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
-import { FRESH_TAINT, isBasic, isComing, promisedLabels, withoutStartup } from './cluster-packing.ts';
+import { attachedTo } from './attached.ts';
+import { FRESH_TAINT, isBasic, promisedLabels, withoutStartup } from './cluster-packing.ts';
+import { type Examples, examplesOf, staticPodsOf, typeKey } from './live-nodes.ts';
 import { byText } from './pending.ts';
 import { podsByNode } from './pods-by-node.ts';
 
 /** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
 const PASSING_TAINT =
   /^(?:node\.kubernetes\.io\/|karpenter\.sh\/|ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler)/;
-
-/** The live nodes of an instance type of a group. */
-interface Examples {
-  /** Ready once, with everything that is put on them. */
-  readonly settled: Node[];
-  /** Registered, and perhaps not complete. */
-  readonly joining: Node[];
-}
 
 /** What was known of a type when its last node went. */
 interface Lesson {
@@ -51,6 +45,7 @@ export function learnTypes(
   const { at } = state;
   const examples = examplesOf(state);
   const byNode = podsByNode(state.pods);
+  const attachLimits = new Map(state.attachLimits.map(({ node, limits }) => [node, limits]));
   const waiting = state.pods
     .filter(isWaiting)
     .map(({ uid }) => uid)
@@ -69,11 +64,13 @@ export function learnTypes(
   const instanceTypes = new Map<string, readonly InstanceType[]>();
   for (const group of state.groups.toSorted((a, b) => byText(a.name, b.name))) {
     const types = (ownValue(state.instanceTypes, group.name) ?? []).map((type) => {
-      const key = `${group.name} ${type.id}`;
+      const key = typeKey(group.name, type.id);
       const promise = JSON.stringify([type.allocatable, type.labels]);
       const found = examples.get(key);
       if (found !== undefined) {
-        lessons[key] = { at, promise, waiting, ...learned(group, type, found, byNode) };
+        const known = learned(group, type, found, byNode);
+        const besides = attachedTo(found, byNode, attachLimits);
+        lessons[key] = { at, promise, waiting, ...known, learned: { ...known.learned, ...besides } };
       }
       const lesson = lessons[key];
       if (lesson?.promise !== promise) return type;
@@ -86,24 +83,6 @@ export function learnTypes(
 
 function isWaiting({ node, unscheduled }: Pod): boolean {
   return node === null && unscheduled?.reason === 'Unschedulable';
-}
-
-/** Nodes that leave lose what is on them, and are no example any more. */
-function examplesOf({ nodes, machines, leaving }: ClusterState): ReadonlyMap<string, Examples> {
-  const gone = new Set(leaving);
-  const byName = new Map(
-    nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => [node.name, node]),
-  );
-  const found = new Map<string, Examples>();
-  for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
-    const node = machine.node === null ? undefined : byName.get(machine.node);
-    if (node === undefined || (node.allocatable['cpu'] ?? 0) === 0 || !isComing(machine)) continue;
-    const key = `${machine.group} ${machine.instanceType}`;
-    const examples = found.get(key) ?? { settled: [], joining: [] };
-    (machine.phase === 'Ready' ? examples.settled : examples.joining).push(node);
-    found.set(key, examples);
-  }
-  return found;
 }
 
 function learned(
@@ -159,21 +138,14 @@ function isSame(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.effect === b.effect && (a.value ?? '') === (b.value ?? '');
 }
 
-/**
- * Pods that the kubelet makes by itself are on the next node as well. Only their owner tells them: annotations are anybody's.
- */
-function withoutStatic({ name, allocatable }: Node, pods: readonly Pod[]): Amounts {
-  const own = pods.filter(
-    ({ owner, phase, deletesAt }) =>
-      owner?.kind === 'Node' &&
-      owner.name === name &&
-      deletesAt === null &&
-      phase !== 'Succeeded' &&
-      phase !== 'Failed',
+/** Without what the kubelet makes by itself, which is on the next node as well. */
+function withoutStatic(node: Node, pods: readonly Pod[]): Amounts {
+  const taken = staticPodsOf(node, pods).reduce<Amounts>(
+    (sum, { requests }) => addAmounts(sum, { ...requests, pods: 1 }),
+    {},
   );
-  const taken = own.reduce<Amounts>((sum, { requests }) => addAmounts(sum, { ...requests, pods: 1 }), {});
   return Object.fromEntries(
-    Object.entries(allocatable).map(([resource, amount]) => [
+    Object.entries(node.allocatable).map(([resource, amount]) => [
       resource,
       Math.max(0, amount - (ownValue(taken, resource) ?? 0)),
     ]),

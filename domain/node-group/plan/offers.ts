@@ -8,7 +8,7 @@ import type { UnhelpedReason } from '../model/plan.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
 import { awaitsNodes, SIMPLE_NODE, SIMPLE_STEP } from '../rules/simple-estimate.ts';
-import { isComing } from './cluster-packing.ts';
+import { isComing } from './live-nodes.ts';
 import { byText } from './pending.ts';
 
 type Refusal = Extract<UnhelpedReason, 'BackedOff' | 'Paused' | 'Disabled' | 'Limited' | 'AtMaximum'>;

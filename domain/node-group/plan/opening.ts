@@ -1,22 +1,22 @@
 /** Nodes that are only planned, in the packing of the cluster. */
-import type { DaemonSet } from '../model/cluster-state.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { openComing, templateSlot } from './cluster-packing.ts';
+import type { Daemon } from './daemons.ts';
 import type { Offer, Roster } from './offers.ts';
 
 export interface Opening {
   readonly packing: Packing;
   readonly rosters: readonly Roster[];
-  readonly daemonSets: readonly DaemonSet[];
+  readonly daemons: readonly Daemon[];
   /** How many new nodes each group has so far. */
   readonly opened: Map<string, number>;
 }
 
 export function openNew(opening: Opening, offer: Offer): Slot {
-  const { packing, daemonSets, opened } = opening;
+  const { packing, daemons, opened } = opening;
   const count = opened.get(offer.group.name) ?? 0;
   opened.set(offer.group.name, count + 1);
   const name = `new ${offer.group.name} ${offer.type.id} ${count}`;
-  return openComing(packing, templateSlot(offer.group, offer.type, name, 'new', offer.allocatable), daemonSets);
+  return openComing(packing, templateSlot(offer.group, offer.type, name, 'new', offer.allocatable), daemons);
 }

@@ -5,6 +5,7 @@ import type { Pod } from '../model/pod.ts';
 import { nodesToAdd } from '../rules/size.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
+import { daemonsOf } from './daemons.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { openNodes, retry } from './open-nodes.ts';
@@ -50,12 +51,13 @@ export function planScaleUp(
   state: ClusterState,
   { blocked, namedPods = NAMED }: ScaleUpOptions,
 ): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
-  const packing = openCluster(state);
+  const daemons = daemonsOf(state);
+  const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
   const work = inOrder(pending.work);
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
-  const opening: Opening = { packing, rosters: all, daemonSets: state.daemonSets, opened: new Map() };
+  const opening: Opening = { packing, rosters: all, daemons, opened: new Map() };
   const base = packing.mark();
   let planned = all.flatMap(floorOf);
   const floor = planned.length;

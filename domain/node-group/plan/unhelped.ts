@@ -1,8 +1,9 @@
 /** Why pods that are left get no new node. */
 import type { UnhelpedReason } from '../model/plan.ts';
-import { explainFit } from '../scheduling/explain.ts';
+import { explainFit, inUse } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
 import type { PodClass } from '../scheduling/packed.ts';
+import { usedClaim } from '../scheduling/rules.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './opening.ts';
 
@@ -51,8 +52,12 @@ function whyWithoutOffers({ rosters }: Opening): Why | null {
   return { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
 }
 
-function whyBlocked({ volumes: { blocked } }: PodClass): Why | null {
-  if (blocked === null) return null;
+function whyBlocked(pods: PodClass): Why | null {
+  const { blocked } = pods.volumes;
+  if (blocked === null) {
+    const used = usedClaim(pods);
+    return used === null ? null : { reason: 'ClaimInUse', detail: inUse(used) };
+  }
   return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
 }
 
@@ -102,6 +107,8 @@ function reasonOf(by: Misfit): UnhelpedReason {
       return 'VolumeElsewhere';
     case 'DeviceClaims':
       return 'DeviceClaims';
+    case 'ClaimInUse':
+      return 'ClaimInUse';
     case 'ClaimMissing':
       return 'ClaimMissing';
     case 'ClaimNotBound':

@@ -9,7 +9,7 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
-import { isComing } from '../plan/cluster-packing.ts';
+import { isComing } from '../plan/live-nodes.ts';
 import { byText } from '../plan/pending.ts';
 import { addAmounts } from '../../kernel/amounts.ts';
 import type { Packing } from '../scheduling/packing.ts';

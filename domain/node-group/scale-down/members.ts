@@ -6,7 +6,7 @@ import type { ClusterState, UtilizationSample } from '../model/cluster-state.ts'
 import type { Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import { isComing } from '../plan/cluster-packing.ts';
+import { isComing } from '../plan/live-nodes.ts';
 import { byText } from '../plan/pending.ts';
 import type { Candidate } from './candidates.ts';
 import type { SinceBook } from './memory.ts';

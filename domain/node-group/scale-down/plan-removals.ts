@@ -6,6 +6,7 @@ import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
+import { daemonsOf } from '../plan/daemons.ts';
 import { placeLeaving, podsToCome } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { isOrphaning } from '../machine/hold.ts';
@@ -72,7 +73,8 @@ export function planRemovals(
   const planned = new SinceBook(memory.planned, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
-  const packing = clusterPacking(state);
+  const daemons = daemonsOf(state);
+  const packing = clusterPacking(state, daemons);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);
   const comingFrom = (node: string): readonly Pod[] => podsToCome(byNode.get(node) ?? []);
@@ -81,7 +83,7 @@ export function planRemovals(
   const pass: Pass = {
     at,
     packing,
-    daemonSets: state.daemonSets,
+    daemons,
     instanceTypes: state.instanceTypes,
     safety: new PodSafety(state),
     groups: countGroups(state, members, blocked, newNodes),

@@ -1,8 +1,8 @@
 /** Which instance type could stand in for a node: a cheaper one, or any where the node must not go before another is ready. */
 import { ownValue } from '../../kernel/record.ts';
-import type { DaemonSet } from '../model/cluster-state.ts';
 import type { InstanceType } from '../model/node-group.ts';
 import { openComing, templateSlot } from '../plan/cluster-packing.ts';
+import type { Daemon } from '../plan/daemons.ts';
 import type { Offer } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
 import type { Packing } from '../scheduling/packing.ts';
@@ -13,7 +13,7 @@ import type { Member } from './members.ts';
 
 export interface Surroundings {
   readonly packing: Packing;
-  readonly daemonSets: readonly DaemonSet[];
+  readonly daemons: readonly Daemon[];
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
 }
 
@@ -59,11 +59,11 @@ function typeOfNode({ instanceTypes }: Surroundings, { group, machine }: Member)
 }
 
 /** Whether a node of the offer alone takes the pods, with the old node gone. The packing is as it was afterwards. */
-function takesAll({ packing, daemonSets }: Surroundings, { node, pods }: Member, { group, type }: Offer): boolean {
+function takesAll({ packing, daemons }: Surroundings, { node, pods }: Member, { group, type }: Offer): boolean {
   const mark = packing.mark();
   const old = packing.slotOf(node.name);
   if (old !== undefined && !old.isClosed) packing.close(old);
-  const slot = openComing(packing, templateSlot(group, type, `instead of ${node.name}`, 'new'), daemonSets);
+  const slot = openComing(packing, templateSlot(group, type, `instead of ${node.name}`, 'new'), daemons);
   const counts = new Map<PodClass, number>();
   for (const pod of pods.evicted) {
     const of = packing.classOf(pod);

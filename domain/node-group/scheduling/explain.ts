@@ -2,7 +2,7 @@ import type { FitResult, Misfit } from './misfit.ts';
 import { untolerated } from './node-selection.ts';
 import type { Packing } from './packing.ts';
 import type { PodClass } from './packed.ts';
-import { isScarce, overLimit, takenPort } from './rules.ts';
+import { isScarce, overLimit, takenPort, usedClaim } from './rules.ts';
 import type { Slot } from './packed.ts';
 
 /** Whether one more of these pods fits the node, with a few words about why it does not. */
@@ -29,6 +29,8 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
     case 'ClaimMissing':
     case 'ClaimNotBound':
       return volumes.blocked?.detail ?? '';
+    case 'ClaimInUse':
+      return inUse(usedClaim(pods) ?? '');
     case 'VolumeElsewhere': {
       const place = volumes.places.find(({ allows }) => !allows(slot.labels));
       return `the volume of its PersistentVolumeClaim ${place?.claim ?? ''} cannot be used there`;
@@ -42,6 +44,11 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
     default:
       return topologyDetail(by, pods, slot);
   }
+}
+
+/** Of a claim with the access mode ReadWriteOncePod. */
+export function inUse(claim: string): string {
+  return `another pod uses its PersistentVolumeClaim ${claim}, which one may use at a time (ReadWriteOncePod)`;
 }
 
 function topologyDetail(by: Misfit, { spread, affinity, antiAffinity, unclear }: PodClass, slot: Slot): string {

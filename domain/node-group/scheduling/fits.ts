@@ -4,7 +4,7 @@
  * `const snapshot = snapshotOf(state); fits(pod, node.name, snapshot)`. The state's bound pods are on their nodes; the pod that is
  * asked about is not one of them. It agrees with the filters of kube-scheduler 1.35 with its default plugins and features, but for
  * what the model does not hold: Dynamic Resource Allocation (never fits), claims that wait for a volume that exists already,
- * and volumes that are attached and used by no pod.
+ * volumes that are attached and used by no pod, and disks that a pod names itself and shares with another (iSCSI, RBD).
  */
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
@@ -41,7 +41,7 @@ function emptyPacking(state: SnapshotState): Packing {
 export function existingSlot(node: Node, attachLimits: SlotSpec['attachLimits']): SlotSpec {
   const { name, labels, taints, isCordoned, allocatable } = node;
   const none = { group: null, instanceType: null, template: null } as const;
-  return { name, labels, taints, isCordoned, allocatable, attachLimits, origin: 'existing', ...none };
+  return { name, labels, taints, isCordoned, allocatable, attachLimits, hostPorts: [], origin: 'existing', ...none };
 }
 
 /** Puts pods that are bound on their nodes; those whose node is unknown are nowhere. */

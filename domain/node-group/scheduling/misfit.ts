@@ -8,6 +8,7 @@ export type Misfit =
   | 'HostPorts'
   | 'ClaimMissing'
   | 'ClaimNotBound'
+  | 'ClaimInUse'
   | 'VolumeElsewhere'
   | 'AttachLimit'
   | 'DeviceClaims'

@@ -78,6 +78,8 @@ export interface SlotSpec {
   readonly allocatable: Amounts;
   /** How many volumes of each CSI driver can be attached; null where nothing limits them. */
   readonly attachLimits: Amounts | null;
+  /** Host ports that are taken by pods which are not placed: those of its kubelet. */
+  readonly hostPorts: readonly HostPort[];
   /** `existing`, `upcoming` (its machine is on its way) or `new` (only planned). */
   readonly origin: 'existing' | 'upcoming' | 'new';
   /** The NodeGroup that it belongs to; null for a node of nobody's. */

@@ -85,7 +85,7 @@ export class Packing {
       podCount: 0,
       isClosed: false,
       pods: new Map(),
-      ports: [],
+      ports: [...spec.hostPorts],
       attached: new Map(),
       attachedByDriver: new Map(),
     };
@@ -202,6 +202,7 @@ function changeAttached({ constraints, volumes }: PodClass, slot: Slot, by: numb
         1,
       );
   }
+  for (const use of volumes.onePodClaims) use.podCount += by;
   for (const { driver, unique } of volumes.attachments) {
     const before = slot.attached.get(unique) ?? 0;
     const after = before + by;

@@ -10,9 +10,14 @@ export interface Placeable extends PodConstraints {
 }
 
 /** Whether what fits is a matter of the node and its free resources alone. */
-export function isSimple({ spread, affinity, antiAffinity, keptAwayBy, unclear }: PodClass): boolean {
+export function isSimple({ spread, affinity, antiAffinity, keptAwayBy, unclear, volumes }: PodClass): boolean {
   return (
-    unclear === null && spread.length === 0 && affinity === null && antiAffinity.length === 0 && keptAwayBy.length === 0
+    unclear === null &&
+    volumes.onePodClaims.length === 0 &&
+    spread.length === 0 &&
+    affinity === null &&
+    antiAffinity.length === 0 &&
+    keptAwayBy.length === 0
   );
 }
 

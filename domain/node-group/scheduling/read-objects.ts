@@ -5,19 +5,25 @@ import type {
   Claim,
   DaemonSet,
   DisruptionBudget,
+  LimitRange,
   PersistentVolume,
+  RuntimeClass,
   StorageClass,
 } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
 import type { Taint } from '../model/pod.ts';
 import { amountsOf, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
-import { fieldsOf, labelsOf, momentOf, podConstraints, tellingAnnotations, textOf } from './read-pod.ts';
+import { readTemplate } from './daemon-template.ts';
+import { fieldsOf, labelsOf, momentOf, tellingAnnotations, textOf } from './read-pod.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** kube-scheduler reads these labels of volumes. */
 const ZONE_LABEL = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(?:zone|region)$/;
+
+/** The DaemonSet controller counts the changes of a template there, and puts the count on each pod. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 export function readNode(object: Fields): Node {
   const metadata = fieldsOf(object['metadata']);
@@ -46,12 +52,40 @@ export function readNode(object: Fields): Node {
 export function readDaemonSet(object: Fields): DaemonSet {
   const metadata = fieldsOf(object['metadata']);
   const template = fieldsOf(fieldsOf(object['spec'])['template']);
+  const status = fieldsOf(object['status']);
+  const isObserved = countOf(status['observedGeneration']) >= countOf(metadata['generation']);
   return {
     namespace: textOf(metadata['namespace'], 'default'),
     name: textOf(metadata['name']),
     uid: textOf(metadata['uid']),
+    createdAt: momentOf(metadata['creationTimestamp']),
     labels: labelsOf(fieldsOf(template['metadata'])['labels']),
-    template: podConstraints(template, null),
+    template: readTemplate(fieldsOf(template['spec'])),
+    generation: textOf(fieldsOf(metadata['annotations'])[TEMPLATE_GENERATION]) || null,
+    hasNoPods:
+      isObserved && countOf(status['desiredNumberScheduled']) > 0 && countOf(status['currentNumberScheduled']) === 0,
+  };
+}
+
+export function readLimitRange(object: Fields): LimitRange {
+  const metadata = fieldsOf(object['metadata']);
+  const limits = listOf(fieldsOf(object['spec'])['limits']).map((item) => ({
+    type: textOf(item['type']),
+    default: labelsOf(item['default']),
+    defaultRequest: labelsOf(item['defaultRequest']),
+  }));
+  return { namespace: textOf(metadata['namespace'], 'default'), name: textOf(metadata['name']), spec: { limits } };
+}
+
+export function readRuntimeClass(object: Fields): RuntimeClass {
+  const { overhead, scheduling } = object;
+  const { nodeSelector, tolerations } = fieldsOf(scheduling);
+  return {
+    name: textOf(fieldsOf(object['metadata'])['name']),
+    ...(isRecord(overhead) ? { overhead: { podFixed: labelsOf(overhead['podFixed']) } } : {}),
+    ...(isRecord(scheduling)
+      ? { scheduling: { nodeSelector: labelsOf(nodeSelector), tolerations: listOf(tolerations) } }
+      : {}),
   };
 }
 
@@ -87,6 +121,7 @@ export function readClaim(object: Fields): Claim {
     volume: textOf(spec['volumeName']) || null,
     storageClass: textOf(spec['storageClassName']) || null,
     isLost: phase === 'Lost',
+    isOfOnePod: Array.isArray(spec['accessModes']) && spec['accessModes'].includes('ReadWriteOncePod'),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Reduces a Pod of Kubernetes, as JSON, to the model. */
+import { isSidecar } from '../../kernel/containers-together.ts';
 import { isRecord } from '../../kernel/record.ts';
 import type {
   HostPort,
@@ -112,8 +113,7 @@ function requiredTerms(affinity: unknown): readonly PodAffinityTerm[] {
 
 /** Sidecars keep their ports as long as the pod runs; kube-scheduler counts those of all containers that are not ordinary inits. */
 function hostPortsOf(spec: Fields): readonly HostPort[] {
-  const sidecars = listOf(spec['initContainers']).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  return [...listOf(spec['containers']), ...sidecars]
+  return [...listOf(spec['containers']), ...listOf(spec['initContainers']).filter(isSidecar)]
     .flatMap(({ ports }) => listOf(ports))
     .filter(({ hostPort }) => typeof hostPort === 'number' && hostPort > 0)
     .map(({ hostPort, protocol, hostIP }) => ({

@@ -37,6 +37,7 @@ function changing(pods: PodClass, slot: Slot): Misfit | null {
     if (isScarce(slot, resource, amount)) return 'Resources';
   }
   if (constraints.hostPorts.length > 0 && takenPort(constraints.hostPorts, slot) !== null) return 'HostPorts';
+  if (usedClaim(pods) !== null) return 'ClaimInUse';
   if (volumes.attachments.length > 0 && slot.attachLimits !== null && overLimit(pods, slot) !== null) {
     return 'AttachLimit';
   }
@@ -84,6 +85,11 @@ export function takenPort(ports: readonly HostPort[], { ports: taken }: Pick<Slo
     ),
   );
   return found ?? null;
+}
+
+/** A claim of one pod at a time that a pod has already, on whatever node; null where all are free. */
+export function usedClaim({ volumes }: PodClass): string | null {
+  return volumes.onePodClaims.find(({ podCount }) => podCount > 0)?.claim ?? null;
 }
 
 /** The CSI driver that could not attach the volumes; null where all could be. */

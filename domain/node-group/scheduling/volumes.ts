@@ -1,4 +1,4 @@
-/** What a pod's claims ask of a node: kube-scheduler's VolumeBinding, VolumeZone and CSI limits. */
+/** What a pod's claims ask of a node: kube-scheduler's VolumeBinding, VolumeZone, VolumeRestrictions and CSI limits. */
 import type { Claim, ClusterState, PersistentVolume, StorageClass } from '../model/cluster-state.ts';
 import type { Labels } from '../model/pod.ts';
 import type { Misfit } from './misfit.ts';
@@ -16,6 +16,14 @@ export interface VolumeNeeds {
   /** What every volume asks of the node's labels, with the name of the claim. */
   readonly places: readonly { readonly claim: string; readonly allows: (labels: Labels) => boolean }[];
   readonly attachments: readonly Attachment[];
+  /** Its claims that one pod may use at a time (`ReadWriteOncePod`). */
+  readonly onePodClaims: readonly ClaimUse[];
+}
+
+/** How many pods that are placed use a claim; all classes of pods that name it share this. */
+export interface ClaimUse {
+  readonly claim: string;
+  podCount: number;
 }
 
 type Place = VolumeNeeds['places'][number];
@@ -26,7 +34,7 @@ const BETA_REGION = 'failure-domain.beta.kubernetes.io/region';
 const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
 const ZONES = [BETA_ZONE, BETA_REGION, ZONE, REGION];
-const NOTHING: VolumeNeeds = { blocked: null, places: [], attachments: [] };
+const NOTHING: VolumeNeeds = { blocked: null, places: [], attachments: [], onePodClaims: [] };
 
 export type VolumeState = Pick<ClusterState, 'claims' | 'volumes' | 'storageClasses'>;
 
@@ -35,6 +43,7 @@ export class VolumeBook {
   readonly #claims: ReadonlyMap<string, Claim>;
   readonly #volumes: ReadonlyMap<string, PersistentVolume>;
   readonly #classes: ReadonlyMap<string, StorageClass>;
+  readonly #uses = new Map<string, ClaimUse>();
 
   constructor({ claims, volumes, storageClasses }: VolumeState) {
     this.#claims = new Map(claims.map((claim) => [`${claim.namespace}/${claim.name}`, claim]));
@@ -49,6 +58,7 @@ export class VolumeBook {
       blocked: each.find(({ blocked }) => blocked !== null)?.blocked ?? null,
       places: each.flatMap(({ places }) => places),
       attachments: each.flatMap(({ attachments }) => attachments),
+      onePodClaims: [...new Set(each.flatMap(({ onePodClaims }) => onePodClaims))],
     };
   }
 
@@ -56,7 +66,15 @@ export class VolumeBook {
     const claim = this.#claims.get(`${namespace}/${name}`);
     if (claim === undefined) return blockedBy('ClaimMissing', `its PersistentVolumeClaim ${name} does not exist`);
     if (claim.isLost) return blockedBy('ClaimNotBound', `its PersistentVolumeClaim ${name} has lost its volume`);
-    return claim.volume === null ? this.#unbound(claim) : this.#bound(claim, claim.volume);
+    const needs = claim.volume === null ? this.#unbound(claim) : this.#bound(claim, claim.volume);
+    return claim.isOfOnePod === true ? { ...needs, onePodClaims: [this.#useOf(claim)] } : needs;
+  }
+
+  #useOf({ namespace, name }: Claim): ClaimUse {
+    const key = `${namespace}/${name}`;
+    const use = this.#uses.get(key) ?? { claim: name, podCount: 0 };
+    this.#uses.set(key, use);
+    return use;
   }
 
   #bound(claim: Claim, name: string): VolumeNeeds {
@@ -70,7 +88,7 @@ export class VolumeBook {
       places.push({ claim: claim.name, allows: (labels) => matchesTerms(nodeAffinity, labels, null) });
     }
     if (Object.keys(zones).length > 0) places.push({ claim: claim.name, allows: (labels) => inZone(zones, labels) });
-    return { blocked: null, places, attachments: driver === null ? [] : [attachmentOf(driver, handle)] };
+    return { ...NOTHING, places, attachments: driver === null ? [] : [attachmentOf(driver, handle)] };
   }
 
   #unbound({ namespace, name, storageClass }: Claim): VolumeNeeds {
@@ -87,7 +105,7 @@ export class VolumeBook {
     }
     const { allowedTopologies } = found;
     return {
-      blocked: null,
+      ...NOTHING,
       places:
         allowedTopologies === null
           ? []

@@ -1,7 +1,8 @@
 /** Turns a template into the object that admission would store, with every default that matters to a quota. */
+import { ownValue } from '../../kernel/record.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
+import { type LimitRange, storedPodSpec } from '../../kernel/stored-pod.ts';
 import type { Claim } from '../../quota-usage/volume-claim-charge.ts';
-import { type LimitRange, withDefaults } from '../../quota-usage/limit-range.ts';
 import type { Pod } from '../../quota-usage/pod.ts';
 import type { TemplateSpec } from './owner.ts';
 
@@ -19,10 +20,11 @@ export function storedPod(
   spec: TemplateSpec,
   { limitRanges, overheads, defaultPriorityClass }: PodDefaults,
 ): Pick<Pod, 'spec'> {
-  const overhead = spec.overhead ?? overheads[spec.runtimeClassName ?? ''];
+  const podFixed = ownValue(overheads, spec.runtimeClassName ?? '');
+  const runtimeClass = podFixed === undefined ? null : { overhead: { podFixed } };
   const named = spec.priorityClassName ?? '';
   const priorityClassName = named === '' ? (defaultPriorityClass ?? undefined) : named;
-  return { spec: { ...withDefaults(spec, limitRanges), overhead, priorityClassName } };
+  return { spec: { ...storedPodSpec(spec, { limitRanges, runtimeClass }), priorityClassName } };
 }
 
 /** The volume claim that would be created from a claim template; without a class it gets the default one. */

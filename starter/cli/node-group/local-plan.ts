@@ -117,7 +117,7 @@ function rightsOf(systemNamespace: string): string {
   const lists = [
     `${PLURAL} and ${MACHINE_PLURAL}`,
     'pods, nodes, namespaces, persistentvolumeclaims and persistentvolumes',
-    'daemonsets, poddisruptionbudgets, storageclasses and csinodes',
+    'daemonsets, limitranges, runtimeclasses, poddisruptionbudgets, storageclasses and csinodes',
   ];
   const gets = `the ConfigMaps headroom-pause and headroom-pauses and the Lease ${PLAN_LEASE} in ${systemNamespace}`;
   return (

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readInstanceTypes } from '../../../activities/node-group/provider/kwok/instance-types.ts';
 import { instanceTypesOf } from '../../../activities/node-group/provider/vpsie/instance-types.ts';
 import { readNodeGroup } from '../../../domain/node-group/api/read-node-group.ts';
+import { daemonConstraints } from '../../../domain/node-group/scheduling/daemon-template.ts';
 import { readAttachLimits, readDaemonSet, readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
 import * as fc from '../../kernel/fast-check.ts';
@@ -46,7 +47,13 @@ describe('no number enters the model that is not finite', () => {
 
   it('with the template of a DaemonSet', () => {
     holds(list, (requests) =>
-      readDaemonSet({ spec: { template: { spec: { containers: [{ resources: { requests } }] } } } }),
+      daemonConstraints(
+        readDaemonSet({ spec: { template: { spec: { containers: [{ resources: { requests } }] } } } }),
+        {
+          limitRanges: [],
+          runtimeClasses: [],
+        },
+      ),
     );
   });
 

@@ -53,6 +53,8 @@ export function stateOf(over: Partial<ClusterState> = {}): ClusterState {
     nodes: [],
     pods: [],
     daemonSets: [],
+    limitRanges: [],
+    runtimeClasses: [],
     budgets: [],
     claims: [],
     volumes: [],

@@ -1,15 +1,29 @@
 /** Asks the real kube-scheduler and the simulation the same question, thousands of times. */
-import { CoreV1Api, PatchStrategy, setHeaderOptions, type V1Node, type V1Pod, Watch } from '@kubernetes/client-node';
+import {
+  CoreV1Api,
+  PatchStrategy,
+  setHeaderOptions,
+  StorageV1Api,
+  type V1Node,
+  type V1Pod,
+  Watch,
+} from '@kubernetes/client-node';
+import { storedPodSpec, type TemplateSpec } from '../../../domain/kernel/stored-pod.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
 import { fits, snapshotOf } from '../../../domain/node-group/scheduling/fits.ts';
-import { readClaim, readNode, readVolume } from '../../../domain/node-group/scheduling/read-objects.ts';
+import {
+  readAttachLimits,
+  readClaim,
+  readNode,
+  readVolume,
+} from '../../../domain/node-group/scheduling/read-objects.ts';
 import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { isUnschedulable, type NodePlane } from '../plane.ts';
-import { NAMESPACES, pinned, randomNode, randomPod, randomResize } from './random-cluster.ts';
+import { NAMESPACES, pinned, randomCsiNode, randomNode, randomPod, randomResize } from './random-cluster.ts';
 
 /** A question that was answered differently. */
 export interface Difference {
@@ -35,8 +49,35 @@ const NODES = 12;
 const QUESTIONS_OF_ROUND = 120;
 /** So many pods ask for one node, so that a node that does not fit is an answer too. */
 const PINNED_SHARE = 0.7;
-const CLAIMS = ['anywhere', 'zone-a', 'zone-b', 'missing', 'unbound'];
-const BOUND_CLAIMS: Readonly<Record<string, string | null>> = { anywhere: null, 'zone-a': 'a', 'zone-b': 'b' };
+const DRIVER = 'csi.example.com';
+const OTHER_DRIVER = 'disks.example.com';
+const DRIVERS = [DRIVER, OTHER_DRIVER];
+
+/** A claim that is bound to a volume. */
+interface BoundClaim {
+  /** Absent: it can be used anywhere. */
+  readonly zone?: string;
+  readonly driver?: string;
+  readonly accessMode?: string;
+}
+
+const ONE_POD = 'ReadWriteOncePod';
+const BOUND_CLAIMS: Readonly<Record<string, BoundClaim>> = {
+  anywhere: {},
+  'zone-a': { zone: 'a' },
+  'zone-b': { zone: 'b' },
+  'disk-1': { driver: OTHER_DRIVER },
+  'disk-2': { driver: OTHER_DRIVER },
+  'disk-3': { driver: OTHER_DRIVER },
+  'share-1': {},
+  'share-2': {},
+  'once-1': { accessMode: ONE_POD },
+  'once-2': { accessMode: ONE_POD, driver: OTHER_DRIVER },
+};
+/** Most pods can have those that they name. */
+const CLAIMS = [...[1, 2, 3].flatMap(() => Object.keys(BOUND_CLAIMS)), 'once-1', 'once-1', 'missing', 'unbound'];
+/** So many pods are not read as they are stored, but calculated from what was asked for. */
+const CALCULATED_SHARE = 0.5;
 const AT_ONCE = { name: 'at-once' };
 
 /** So many pods are being resized once they are bound. */
@@ -55,8 +96,10 @@ function asJson(object: object): Fields {
 export class AgreementRun {
   readonly #plane: NodePlane;
   readonly #core: CoreV1Api;
+  readonly #storage: StorageV1Api;
   readonly #random: Random;
   #nodes: readonly Node[] = [];
+  #attachLimits: readonly ReturnType<typeof readAttachLimits>[] = [];
   #volumes: ReturnType<typeof readVolume>[] = [];
   #claims: ReturnType<typeof readClaim>[] = [];
   readonly #bound = new Map<string, Pod>();
@@ -68,6 +111,7 @@ export class AgreementRun {
   constructor(plane: NodePlane, seed: number) {
     this.#plane = plane;
     this.#core = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
+    this.#storage = accessOf(plane.adminKubeconfig).makeApiClient(StorageV1Api);
     this.#random = seededRandom(seed);
   }
 
@@ -94,7 +138,7 @@ export class AgreementRun {
   async #prepare(): Promise<void> {
     for (const [name, team] of Object.entries(NAMESPACES)) {
       await this.#core.createNamespace({ body: { metadata: { name, labels: { team } } } });
-      for (const [claim, zone] of Object.entries(BOUND_CLAIMS)) await this.#createClaim(name, claim, zone);
+      for (const [claim, of] of Object.entries(BOUND_CLAIMS)) await this.#createClaim(name, claim, of);
       const unbound = await this.#core.createNamespacedPersistentVolumeClaim({
         namespace: name,
         body: { metadata: { name: 'unbound' }, spec: claimSpec('') },
@@ -104,7 +148,11 @@ export class AgreementRun {
   }
 
   /** A claim that is bound to a volume, which is in one zone or anywhere. */
-  async #createClaim(namespace: string, name: string, zone: string | null): Promise<void> {
+  async #createClaim(
+    namespace: string,
+    name: string,
+    { zone, driver = DRIVER, accessMode = 'ReadWriteMany' }: BoundClaim,
+  ): Promise<void> {
     const volumeName = `${namespace}-${name}`;
     const nodeSelectorTerms = [
       { matchExpressions: [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: [String(zone)] }] },
@@ -113,11 +161,11 @@ export class AgreementRun {
       body: {
         metadata: { name: volumeName },
         spec: {
-          accessModes: ['ReadWriteMany'],
+          accessModes: [accessMode],
           capacity: { storage: '1Gi' },
-          csi: { driver: 'csi.example.com', volumeHandle: volumeName },
+          csi: { driver, volumeHandle: volumeName },
           claimRef: { namespace, name },
-          ...(zone === null ? {} : { nodeAffinity: { required: { nodeSelectorTerms } } }),
+          ...(zone === undefined ? {} : { nodeAffinity: { required: { nodeSelectorTerms } } }),
         },
       },
     });
@@ -125,7 +173,7 @@ export class AgreementRun {
     const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
     const claim = await this.#core.createNamespacedPersistentVolumeClaim({
       namespace,
-      body: { metadata: { name, annotations }, spec: claimSpec(volumeName) },
+      body: { metadata: { name, annotations }, spec: { ...claimSpec(volumeName), accessModes: [accessMode] } },
     });
     this.#volumes.push(readVolume(asJson(volume)));
     this.#claims.push(readClaim(asJson(claim)));
@@ -147,12 +195,21 @@ export class AgreementRun {
       }),
     );
     this.#bound.clear();
-    for (const { name } of this.#nodes) await this.#core.deleteNode({ name });
+    for (const { name } of this.#nodes) {
+      await this.#core.deleteNode({ name });
+      await this.#storage.deleteCSINode({ name });
+    }
     const nodes: Node[] = [];
     for (let index = 0; index < NODES; index += 1) {
       nodes.push(readNode(asJson(await this.#createNode(randomNode(`n${round}-${index}`, this.#random)))));
     }
     this.#nodes = nodes;
+    const attachLimits: ReturnType<typeof readAttachLimits>[] = [];
+    for (const node of nodes) {
+      const body = randomCsiNode(node.name, this.#random, DRIVERS);
+      attachLimits.push(readAttachLimits(asJson(await this.#storage.createCSINode({ body }))));
+    }
+    this.#attachLimits = attachLimits;
     // The scheduler hears of nodes in order: where it knows the last one, it knows all.
     const last = await this.#createNode(randomNode(`last-${round}`, this.#random));
     const name = `knows-${round}`;
@@ -171,7 +228,34 @@ export class AgreementRun {
     });
     await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
     await verdicts.gone(namespace, name);
+    await this.#untilLimitsAreKnown(last.metadata?.name ?? '', verdicts);
     await this.#core.deleteNode({ name: last.metadata?.name ?? '' });
+  }
+
+  /** It hears of these in an order of their own: where it knows that the last node takes no volume, it knows all. */
+  async #untilLimitsAreKnown(node: string, verdicts: Verdicts): Promise<void> {
+    const drivers = [{ name: DRIVER, nodeID: node, topologyKeys: [], allocatable: { count: 0 } }];
+    await this.#storage.createCSINode({ body: { metadata: { name: node }, spec: { drivers } } });
+    const namespace = Object.keys(NAMESPACES)[0] ?? '';
+    for (let isKnown = false, n = 0; !isKnown; n += 1) {
+      const name = `limits-${node}-${n}`;
+      const body = pinned(
+        {
+          metadata: { name, namespace },
+          spec: {
+            containers: [{ name: 'main', image: 'test/none:1' }],
+            tolerations: [{ operator: 'Exists' }],
+            volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'anywhere' } }],
+          },
+        },
+        node,
+      );
+      await this.#core.createNamespacedPod({ namespace, body });
+      isKnown = (await verdicts.of(namespace, name)).spec?.nodeName === undefined;
+      await this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+      await verdicts.gone(namespace, name);
+    }
+    await this.#storage.deleteCSINode({ name: node });
   }
 
   /** Admission gives each new node a taint until it is ready; nobody takes it off here. */
@@ -187,14 +271,16 @@ export class AgreementRun {
     const body = only === null ? free : pinned(free, only);
     const { namespace = '', name = '' } = body.metadata ?? {};
     const created = await this.#core.createNamespacedPod({ namespace, body });
-    const pod = readPod(asJson(created));
+    const isCalculated = this.#random.next() < CALCULATED_SHARE;
+    const stored = asJson(created);
+    const pod = readPod(isCalculated ? { ...stored, spec: calculated(asJson(body)) } : stored);
     const snapshot = snapshotOf({
       nodes: this.#nodes,
       pods: [...this.#bound.values(), pod],
       claims: this.#claims,
       volumes: this.#volumes,
       storageClasses: [],
-      attachLimits: [],
+      attachLimits: this.#attachLimits,
       namespaces: Object.fromEntries(
         Object.entries(NAMESPACES).map(([each, team]) => [each, { 'kubernetes.io/metadata.name': each, team }]),
       ),
@@ -238,12 +324,19 @@ export class AgreementRun {
     const body = { status };
     const running = await this.#core.patchNamespacedPodStatus({ namespace, name, body }, merge);
     const [main] = pod.spec?.containers ?? [];
-    const before = main?.resources?.requests ?? {};
+    const { requests: before = {}, limits = {} } = main?.resources ?? {};
+    // What is limited to what it requests stays so.
+    if ('cpu' in limits || 'memory' in limits) return running;
     const resources = { requests: Object.fromEntries(Object.entries(asked).filter(([key]) => key in before)) };
     if (Object.keys(resources.requests).length === 0) return running;
     const spec = { containers: [{ name: main?.name, resources }] };
     return await this.#core.patchNamespacedPodResize({ namespace, name, body: { spec } }, strategicMerge);
   }
+}
+
+/** The spec as it would be stored: neither namespace has LimitRanges. */
+function calculated(body: Fields): object {
+  return storedPodSpec(body['spec'] as TemplateSpec, { limitRanges: [], runtimeClass: null });
 }
 
 function claimSpec(volumeName: string) {

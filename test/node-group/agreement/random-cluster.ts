@@ -1,6 +1,7 @@
 /** Nodes and pods with every constraint that the simulation knows, at random, as Kubernetes' own objects. */
 import type {
   V1Affinity,
+  V1CSINode,
   V1Node,
   V1NodeSelectorRequirement,
   V1NodeSelectorTerm,
@@ -66,6 +67,22 @@ export function randomNode(name: string, random: Random): V1Node {
   };
 }
 
+/** How many volumes of the drivers can be attached to the node; it is not known of each driver. */
+export function randomCsiNode(name: string, random: Random, drivers: readonly string[]): V1CSINode {
+  const known = drivers.filter(() => random.next() < 0.7);
+  return {
+    metadata: { name },
+    spec: {
+      drivers: known.map((driver) => ({
+        name: driver,
+        nodeID: name,
+        topologyKeys: [],
+        ...(random.next() < 0.9 ? { allocatable: { count: random.between(0, 3) } } : {}),
+      })),
+    },
+  };
+}
+
 /** A pod of nobody's; `claims` are those that it may name. */
 export function randomPod(name: string, random: Random, claims: readonly string[]): V1Pod {
   const maybe = chanceOf(random);
@@ -77,16 +94,20 @@ export function randomPod(name: string, random: Random, claims: readonly string[
   };
   const gpu = requests[GPU];
   const limits = gpu === undefined ? {} : { limits: { [GPU]: gpu } };
-  const ports = maybe(0.15)
+  // What states limits only requests them once it is stored, as its ports in the host's network become ports of the host.
+  const resources = maybe(0.2) ? { limits: requests } : { requests, ...limits };
+  const hostNetwork = maybe(0.15);
+  const hostPort = random.pick([8080, 9090]);
+  const ports = maybe(hostNetwork ? 0.7 : 0.15)
     ? [
         {
-          containerPort: 80,
-          hostPort: random.pick([8080, 9090]),
+          ...(hostNetwork ? { containerPort: hostPort } : { containerPort: 80, hostPort }),
           ...hostIp(random),
           protocol: random.pick(['TCP', 'UDP']),
         },
       ]
     : [];
+  const claimed = maybe(0.3) ? [1, 2, 3].slice(0, random.between(1, 3)).map(() => random.pick(claims)) : [];
   const affinity = affinityOf(random);
   return {
     metadata: {
@@ -95,7 +116,8 @@ export function randomPod(name: string, random: Random, claims: readonly string[
       labels: { app: random.pick(APPS), ...(maybe(0.5) ? { tier: random.pick(TIERS) } : {}), step: name },
     },
     spec: {
-      containers: [{ name: 'main', image: 'test/none:1', resources: { requests, ...limits }, ports }],
+      containers: [{ name: 'main', image: 'test/none:1', resources, ports }],
+      ...(hostNetwork ? { hostNetwork } : {}),
       ...(maybe(0.15) ? { initContainers: initContainersOf(random) } : {}),
       ...(maybe(0.15)
         ? { nodeSelector: random.pick([{ disk: 'ssd' }, { [ZONE]: 'a' }, { disk: 'hdd', [ZONE]: 'b' }]) }
@@ -103,9 +125,10 @@ export function randomPod(name: string, random: Random, claims: readonly string[
       ...(Object.keys(affinity).length === 0 ? {} : { affinity }),
       tolerations: tolerationsOf(random),
       ...(maybe(0.25) ? { topologySpreadConstraints: [spreadOf(random)] } : {}),
-      ...(maybe(0.1) && claims.length > 0
-        ? { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: random.pick(claims) } }] }
-        : {}),
+      volumes: [...new Set(claimed)].map((claimName, index) => ({
+        name: `data-${index}`,
+        persistentVolumeClaim: { claimName },
+      })),
     },
   };
 }

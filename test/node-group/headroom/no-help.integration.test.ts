@@ -63,12 +63,42 @@ async function claimElsewhere(namespace: string): Promise<void> {
   await cluster.core.createNamespacedPersistentVolumeClaim({ namespace, body });
 }
 
+/** A DaemonSet of the whole cluster, which is created where `namespace` fills in its pods. */
+async function daemonSet(namespace: string, spec: PodSpec): Promise<void> {
+  const labels = { app: 'agent' };
+  const template = { metadata: { labels }, spec };
+  const body = { metadata: { name: 'agent' }, spec: { selector: { matchLabels: labels }, template } };
+  await cluster.apps.createNamespacedDaemonSet({ namespace, body });
+}
+
+/** Its template names no port of the host. */
+async function daemonWithPort(namespace: string): Promise<void> {
+  const containers = [{ name: 'main', image: 'test/none:1', ports: [{ containerPort: 9100 }] }];
+  await daemonSet(namespace, { hostNetwork: true, containers });
+}
+
+/** Its template requests nothing. */
+async function daemonWithDefaults(namespace: string): Promise<void> {
+  const limits = [{ type: 'Container', defaultRequest: { cpu: '500m' } }];
+  await cluster.core.createNamespacedLimitRange({
+    namespace,
+    body: { metadata: { name: 'defaults' }, spec: { limits } },
+  });
+  await daemonSet(namespace, { containers: [{ name: 'main', image: 'test/none:1' }] });
+}
+
+const requesting = (requests: Readonly<Record<string, string>>, more: object = {}) => ({
+  containers: [{ name: 'main', image: 'test/none:1', resources: { requests }, ...more }],
+});
+
 interface Case {
   readonly name: string;
   readonly spec: Partial<PodSpec>;
   readonly before?: (namespace: string) => Promise<void>;
   /** What the workflow says of the pod. */
   readonly says: string;
+  /** Whether kube-scheduler may place it on a node that came for others, before the DaemonSet's pod has come. */
+  readonly isQuicker?: boolean;
 }
 
 const cases: readonly Case[] = [
@@ -87,13 +117,27 @@ const cases: readonly Case[] = [
   },
   {
     name: 'too-large',
-    spec: { containers: [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '5' } } }] },
+    spec: requesting({ cpu: '5' }),
     says: 'cpu',
+  },
+  {
+    name: 'port-of-daemon',
+    spec: requesting({}, { ports: [{ containerPort: 9100, hostPort: 9100 }] }),
+    before: daemonWithPort,
+    says: 'its host port 9100 is taken',
+    isQuicker: true,
+  },
+  {
+    name: 'room-of-daemon',
+    spec: requesting({ cpu: '3600m' }),
+    before: daemonWithDefaults,
+    says: 'the node has too little cpu',
+    isQuicker: true,
   },
   { name: 'other-scheduler', spec: { schedulerName: 'other' }, says: 'it is placed by the scheduler other' },
 ];
 
-const tried = partOf(cases, 5);
+const tried = partOf(cases, 6);
 
 describe('a pending pod that no new node would help', () => {
   it.each(tried)('gets none, and the reason is named: $name', async ({ name, spec, before, says }) => {
@@ -116,7 +160,8 @@ describe('a pending pod that no new node would help', () => {
   });
 
   it('costs nothing, also together with all the others, and holds up none that a node helps', async () => {
-    await Promise.all(tried.map(async ({ name, spec }) => await cluster.createPod(name, 'again', spec)));
+    const others = tried.filter(({ isQuicker = false }) => !isQuicker);
+    await Promise.all(others.map(async ({ name, spec }) => await cluster.createPod(name, 'again', spec)));
     await cluster.createPods('helped', 1);
     await cluster.untilRunning('helped', 1);
     await cluster.untilStatus(

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { DaemonSet } from '../../../../domain/node-group/model/cluster-state.ts';
+import type { Taint } from '../../../../domain/node-group/model/pod.ts';
+import { daemonConstraints } from '../../../../domain/node-group/scheduling/daemon-template.ts';
+import { untolerated } from '../../../../domain/node-group/scheduling/node-selection.ts';
 import {
   readAttachLimits,
   readClaim,
@@ -35,17 +39,48 @@ describe('a pod as it is read', () => {
 });
 
 describe('the other objects as they are read', () => {
-  it('a DaemonSet is the constraints of its template', () => {
+  it('a DaemonSet is its template as far as scheduling goes', () => {
     const set = readDaemonSet({
       metadata: { namespace: 'kube-system', name: 'proxy', uid: 'u' },
       spec: {
         template: {
           metadata: { labels: { app: 'proxy' } },
-          spec: { containers: [{ resources: { requests: { cpu: '100m' } } }] },
+          spec: {
+            containers: [{ name: 'a', image: 'app', env: [], resources: { requests: { cpu: '100m' } } }],
+            dnsPolicy: 'ClusterFirst',
+            nodeSelector: { disk: 'ssd' },
+          },
         },
       },
     });
-    expect(set).toMatchObject({ name: 'proxy', labels: { app: 'proxy' }, template: { requests: { cpu: 100 } } });
+    expect(set).toMatchObject({ name: 'proxy', labels: { app: 'proxy' }, generation: null, hasNoPods: false });
+    expect(set.template).toEqual({
+      containers: [{ resources: { requests: { cpu: '100m' } } }],
+      nodeSelector: { disk: 'ssd' },
+    });
+  });
+
+  it('a DaemonSet has no pods where its controller says so of what it has seen', () => {
+    const hasNoPods = (generation: number, status: object): boolean =>
+      readDaemonSet({ metadata: { generation }, status: { observedGeneration: 1, ...status } }).hasNoPods;
+    const none = { desiredNumberScheduled: 2, currentNumberScheduled: 0 };
+    expect(hasNoPods(1, none)).toBe(true);
+    expect(hasNoPods(2, none)).toBe(false);
+    expect(hasNoPods(1, { ...none, currentNumberScheduled: 1 })).toBe(false);
+    expect(hasNoPods(1, { desiredNumberScheduled: 0 })).toBe(false);
+  });
+
+  it('a pod of a DaemonSet tolerates what its controller lets it, and the network that is still to come in that of the host', () => {
+    const template = (hostNetwork: boolean) => readDaemonSet({ spec: { template: { spec: { hostNetwork } } } });
+    const toleratesAt = (set: DaemonSet, key: string, effect: Taint['effect']): boolean =>
+      untolerated(daemonConstraints(set, { limitRanges: [], runtimeClasses: [] }).tolerations, [
+        { key: `node.kubernetes.io/${key}`, effect },
+      ]) === null;
+    expect(toleratesAt(template(false), 'not-ready', 'NoExecute')).toBe(true);
+    expect(toleratesAt(template(false), 'not-ready', 'NoSchedule')).toBe(false);
+    expect(toleratesAt(template(false), 'disk-pressure', 'NoSchedule')).toBe(true);
+    expect(toleratesAt(template(false), 'network-unavailable', 'NoSchedule')).toBe(false);
+    expect(toleratesAt(template(true), 'network-unavailable', 'NoSchedule')).toBe(true);
   });
 
   it('a claim has a volume once it is bound', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { withDefaults } from '../../../domain/quota-usage/limit-range.ts';
+import { type LimitRange, storedPodSpec, type TemplateSpec } from '../../../domain/kernel/stored-pod.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
 
+const withDefaults = (spec: TemplateSpec, limitRanges: readonly LimitRange[]) =>
+  storedPodSpec(spec, { limitRanges, runtimeClass: null });
 const container = (limits: object) => ({ spec: { limits: [{ type: 'Container', ...limits }] } });
 
 describe('what the API server adds to a template', () => {
@@ -52,5 +54,36 @@ describe('what the API server adds to a template', () => {
       priorityClassName: 'high',
     };
     expect(withDefaults(given, [])).toEqual(given);
+  });
+
+  it('opens the ports of a pod in the network of its host there, also those of init containers', () => {
+    const ports = [{ containerPort: 9100 }, { containerPort: 80, hostPort: 8080 }];
+    const template = { containers: [{ ports }], initContainers: [{ ports }] };
+    const open = [{ ports: [{ containerPort: 9100, hostPort: 9100 }, ports[1]] }];
+    expect(withDefaults({ ...template, hostNetwork: true }, [])).toMatchObject({
+      containers: open,
+      initContainers: open,
+    });
+    expect(withDefaults(template, []).containers?.[0]?.ports).toEqual(ports);
+  });
+
+  it('adds the overhead, the selector and the tolerations of the RuntimeClass', () => {
+    const runtimeClass = {
+      overhead: { podFixed: { cpu: '250m' } },
+      scheduling: { nodeSelector: { sandbox: 'yes' }, tolerations: [{ key: 'sandbox', operator: 'Exists' }] },
+    };
+    const template = { containers: [{}], nodeSelector: { disk: 'ssd' }, tolerations: [{ key: 'own' }] };
+    expect(storedPodSpec(template, { limitRanges: [], runtimeClass })).toMatchObject({
+      overhead: { cpu: '250m' },
+      nodeSelector: { disk: 'ssd', sandbox: 'yes' },
+      tolerations: [{ key: 'own' }, { key: 'sandbox', operator: 'Exists' }],
+    });
+    expect(storedPodSpec(template, { limitRanges: [], runtimeClass: {} })).toMatchObject(template);
+  });
+
+  it('does not count amounts that take minutes to calculate', () => {
+    const containers = [{ resources: { requests: { cpu: '1e1000000', memory: '1Gi' } } }];
+    const spec = withDefaults({ containers, resources: { limits: { cpu: '1' } } }, []);
+    expect(spec.resources?.requests).toEqual({ cpu: '1', memory: '1Gi' });
   });
 });

@@ -1,0 +1,61 @@
+/** The nodes of each instance type that there are: what the next one is imagined from. */
+import type { ClusterState } from '../model/cluster-state.ts';
+import type { Machine } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import { byText } from './pending.ts';
+
+/** The live nodes of an instance type of a group. */
+export interface Examples {
+  /** Ready once, with everything that is put on them. */
+  readonly settled: Node[];
+  /** Registered, and perhaps not complete. */
+  readonly joining: Node[];
+}
+
+/** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
+export function isComing({ isDeleting, phase }: Machine): boolean {
+  return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
+}
+
+/** The key of an instance type of a group: `<group> <instance type>`. */
+export function typeKey(group: string, instanceType: string): string {
+  return `${group} ${instanceType}`;
+}
+
+/** By `typeKey`. Nodes that leave lose what is on them, and are no example any more. */
+export function examplesOf({
+  nodes,
+  machines,
+  leaving,
+}: Pick<ClusterState, 'nodes' | 'machines' | 'leaving'>): ReadonlyMap<string, Examples> {
+  const gone = new Set(leaving);
+  const byName = new Map(
+    nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => [node.name, node]),
+  );
+  const found = new Map<string, Examples>();
+  for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
+    const node = machine.node === null ? undefined : byName.get(machine.node);
+    if (node === undefined || (node.allocatable['cpu'] ?? 0) === 0 || !isComing(machine)) continue;
+    const key = typeKey(machine.group, machine.instanceType);
+    const examples = found.get(key) ?? { settled: [], joining: [] };
+    (machine.phase === 'Ready' ? examples.settled : examples.joining).push(node);
+    found.set(key, examples);
+  }
+  return found;
+}
+
+/**
+ * Of the pods on the node, those that the kubelet makes by itself, and so on the next node as well. Only their owner tells them:
+ * annotations are anybody's.
+ */
+export function staticPodsOf({ name }: Node, pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter(
+    ({ owner, phase, deletesAt }) =>
+      owner?.kind === 'Node' &&
+      owner.name === name &&
+      deletesAt === null &&
+      phase !== 'Succeeded' &&
+      phase !== 'Failed',
+  );
+}
