@@ -1,5 +1,6 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
+import type { InVain } from '../../domain/node-group/model/in-vain.ts';
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
@@ -40,6 +41,11 @@ export interface ScaleUpInput extends GroupInput {
   readonly replaces?: readonly string[];
   /** Whether the machines of the group are driven on in the same activity, which saves events. Absent: they are not. */
   readonly drives?: boolean;
+}
+
+export interface GroupStatusInput extends GroupInput {
+  /** What it should say of nodes that came in vain. Absent: what it says. */
+  readonly inVain?: readonly InVain[];
 }
 
 export interface ClaimRemovalsInput extends GroupInput {
@@ -109,7 +115,7 @@ export interface NodeGroupActivities {
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */
-  ensureGroupStatus(input: GroupInput): Promise<void>;
+  ensureGroupStatus(input: GroupStatusInput): Promise<void>;
   /** Takes the finalizer off a group of which no machine is left. */
   ensureGroupReleased(input: GroupInput): Promise<void>;
 }

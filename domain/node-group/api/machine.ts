@@ -5,6 +5,7 @@ import type { ScaleUpReason } from '../model/plan.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import {
   API_VERSION,
+  CAME_FOR,
   CREATION_REASON,
   DATACENTER_LABEL,
   DECISION,
@@ -88,6 +89,7 @@ export function readMachine(object: unknown): Machine {
     isDeleting: metadata['deletionTimestamp'] !== undefined,
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',
+    cameFor: (annotations[CAME_FOR] ?? '').split(' ').filter((kind) => kind !== ''),
   };
 }
 
@@ -98,8 +100,9 @@ export function machineBody(
     name,
     instanceType,
     decision,
+    cameFor,
     reason,
-  }: Pick<Machine, 'name' | 'instanceType' | 'decision'> & { readonly reason: ScaleUpReason },
+  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor'> & { readonly reason: ScaleUpReason },
 ) {
   // The size belongs to the group at the provider: a VPSieNode has no such field.
   const { kubeSizeID: _, ...ofMachine } = providerSpec;
@@ -116,7 +119,12 @@ export function machineBody(
         [OFFERING_LABEL]: instanceType,
         ...(datacenterID === undefined ? {} : { [DATACENTER_LABEL]: datacenterID }),
       },
-      annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics', [SCALE_UP_REASON]: reason },
+      annotations: {
+        [DECISION]: decision,
+        [CREATION_REASON]: 'metrics',
+        [SCALE_UP_REASON]: reason,
+        ...(cameFor.length === 0 ? {} : { [CAME_FOR]: cameFor.join(' ') }),
+      },
       finalizers: [MACHINE_FINALIZER],
       ownerReferences: [{ apiVersion: API_VERSION, kind: KIND, name: group, uid, controller: true }],
     },

@@ -19,6 +19,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
   const stray = unsettledMachines(view).filter(({ isDeleting, phase }) => isDeleting || phase === 'Ready');
   // The status is written when machines are settled, and when drains have ended.
   const isStatusDue = seen.isStatusDue && seen.unsettled === 0 && seen.leaving.length === 0;
+  const { inVain } = seen;
   const toAct = named({
     'nodes are to come': newNodes.length > 0,
     'nodes are to go': removals.length > 0,
@@ -26,6 +27,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'the group is being deleted': group?.isDeleting === true,
     'its instance types are not known, or old': areTypesDue,
     'its status is not true': isStatusDue,
+    'nodes came in vain, or do no longer': inVain !== undefined,
   });
   const isHalted = seen.kept.first.some(({ reason }) => reason === 'TooFewReady');
   const toShow = named({
@@ -49,6 +51,13 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     heldBy,
     areTypesDue,
     isStatusDue,
+    inVain: inVain?.map(({ instanceType, kind, machine, tries, isFirm }) => [
+      instanceType,
+      kind,
+      machine,
+      tries,
+      isFirm,
+    ]),
     isHalted,
   });
   const all = [...toAct, ...toShow];

@@ -11,7 +11,8 @@ import { selectedKeys } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot, SlotSpec } from '../scheduling/packed.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
-import { byText, inOrder, pendingWork } from './pending.ts';
+import { type Against, openTo } from './against.ts';
+import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 
 /** Taints of a node that has only just come; they go by themselves. */
 export const FRESH_TAINT =
@@ -110,11 +111,15 @@ export function openCluster(state: ClusterState): Packing {
   return packing;
 }
 
-/** The cluster with its pending pods where they fit: what is left is free. What scaling down begins with. */
-export function clusterPacking(state: ClusterState): Packing {
+/**
+ * The cluster with its pending pods where they fit: what is left is free. What scaling down begins with.
+ *
+ * @param against what stands against nodes for pods. Absent: nothing.
+ */
+export function clusterPacking(state: ClusterState, against: (work: Work) => Against | null = () => null): Packing {
   const packing = openCluster(state);
-  for (const { pods, names } of inOrder(pendingWork(packing, state.pods).work)) {
-    pour(packing, pods, names.length, packing.slots);
+  for (const work of inOrder(pendingWork(packing, state.pods).work)) {
+    pour(packing, work.pods, work.names.length, openTo(packing.slots, against(work)));
   }
   return packing;
 }

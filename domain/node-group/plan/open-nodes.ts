@@ -8,6 +8,7 @@ import { isScarce } from '../scheduling/rules.ts';
 import { isSimple } from '../scheduling/pod-class.ts';
 import { pour } from '../scheduling/pour.ts';
 import type { Slot } from '../scheduling/packed.ts';
+import { openTo, typeKey } from './against.ts';
 import { openComing, templateSlot } from './cluster-packing.ts';
 import { type Offer, type Roster } from './offers.ts';
 import { byText, type Work } from './pending.ts';
@@ -105,7 +106,8 @@ export function put(
   slots: readonly Slot[],
   placed: (of: Open, slot: Slot, count: number) => void,
 ): void {
-  pour(packing, open.work.pods, count, slots, (slot, here) => {
+  const { pods, against } = open.work;
+  pour(packing, pods, count, openTo(slots, against), (slot, here) => {
     open.left -= here;
     placed(open, slot, here);
   });
@@ -176,7 +178,9 @@ function tried(opening: Opening, open: readonly Open[], offer: Offer): Trial | n
   const before = opening.opened.get(offer.group.name) ?? 0;
   const slot = openNew(opening, offer);
   const taken = open.map(({ work, left }) =>
-    left > 0 && opensFor(offer.group, work.pods.constraints) ? pour(packing, work.pods, left, [slot]) : 0,
+    left > 0 && isAskedFor(work, offer) && opensFor(offer.group, work.pods.constraints)
+      ? pour(packing, work.pods, left, [slot])
+      : 0,
   );
   const waste = wasteOf(packing, slot, 'cpu') + wasteOf(packing, slot, 'memory');
   packing.rollback(mark);
@@ -191,6 +195,10 @@ function tried(opening: Opening, open: readonly Open[], offer: Offer): Trial | n
     together: sum(({ affinity }) => affinity?.tallies.some(({ rule }) => rule.topologyKey === HOSTNAME) === true),
     waste,
   };
+}
+
+function isAskedFor({ against }: Work, { group, type }: Offer): boolean {
+  return against === null || (against.trial === null && !against.types.has(typeKey(group.name, type.id)));
 }
 
 const HOSTNAME = 'kubernetes.io/hostname';

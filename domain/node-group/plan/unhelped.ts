@@ -2,9 +2,11 @@
 import type { UnhelpedReason } from '../model/plan.ts';
 import { explainFit } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
-import type { PodClass } from '../scheduling/packed.ts';
+import { typeKey } from './against.ts';
+import { inVainText } from './in-vain.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './open-nodes.ts';
+import type { Work } from './pending.ts';
 
 interface Why {
   readonly reason: UnhelpedReason;
@@ -13,6 +15,7 @@ interface Why {
 
 /** The reason that is nearest to a node comes first. */
 const NEARNESS: readonly UnhelpedReason[] = [
+  'CameInVain',
   'Limited',
   'AtMaximum',
   'BackedOff',
@@ -25,8 +28,8 @@ const NEARNESS: readonly UnhelpedReason[] = [
   'NoGroupMatches',
 ];
 
-export function whyUnhelped(opening: Opening, pods: PodClass): Why {
-  const { blocked } = pods.volumes;
+export function whyUnhelped(opening: Opening, work: Work): Why {
+  const { blocked } = work.pods.volumes;
   if (blocked !== null) {
     return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
   }
@@ -36,21 +39,26 @@ export function whyUnhelped(opening: Opening, pods: PodClass): Why {
       ? { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' }
       : { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
   }
-  const all = offers.map((offer) => whyNotOf(opening, pods, offer));
+  const trial = work.against?.trial ?? null;
+  if (trial !== null)
+    return { reason: 'FitsUpcoming', detail: `${trial}, and kube-scheduler has not said yet what it does` };
+  const all = offers.map((offer) => whyNotOf(opening, work, offer));
   const nearest = (why: Why): number => NEARNESS.indexOf(why.reason);
   return all.reduce((best, why) => (nearest(why) < nearest(best) ? why : best));
 }
 
-function whyNotOf(opening: Opening, pods: PodClass, offer: Offer): Why {
+function whyNotOf(opening: Opening, work: Work, offer: Offer): Why {
   const { packing, opened } = opening;
   const { name } = offer.group;
   const before = opened.get(name) ?? 0;
   const mark = packing.mark();
-  const result = explainFit(packing, pods, openNew(opening, offer));
+  const result = explainFit(packing, work.pods, openNew(opening, offer));
   packing.rollback(mark);
   opened.set(name, before);
   const of = `${offer.type.id} of ${name}`;
   if (result.kind === 'misfit') return { reason: reasonOf(result.by), detail: `on a node ${of}: ${result.detail}` };
+  const inVain = work.against?.types.get(typeKey(name, offer.type.id));
+  if (inVain !== undefined) return { reason: 'CameInVain', detail: inVainText(name, inVain, work) };
   if (offer.refused !== null) return offer.refused;
   const isFull = before >= (opening.rosters.find(({ group }) => group === offer.group)?.room ?? 0);
   if (isFull && offer.group.estimate === 'simple')

@@ -6,6 +6,7 @@ import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
+import type { Proof } from '../plan/in-vain.ts';
 import { placeLeaving } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
@@ -49,6 +50,8 @@ export interface RemovalOptions {
   readonly resting: readonly RestingNode[];
   /** What the same plan asks for: a group that grows gives nothing back by itself. */
   readonly newNodes: readonly NewNodes[];
+  /** Of the same plan: which nodes have not been given the pods that they came for. */
+  readonly proof: Pick<Proof, 'against' | 'kept'>;
   readonly order: CandidateOrder;
 }
 
@@ -58,11 +61,11 @@ export interface RemovalOptions {
  */
 export function planRemovals(
   state: ClusterState,
-  { blocked, memory, requested, resting, newNodes, order }: RemovalOptions,
+  { blocked, memory, requested, resting, newNodes, proof, order }: RemovalOptions,
 ): {
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
-  readonly memory: Omit<PlanMemory, 'lessons'>;
+  readonly memory: Omit<PlanMemory, 'trials'>;
 } {
   const { at } = state;
   const unready = new SinceBook(memory.unready, at);
@@ -71,7 +74,7 @@ export function planRemovals(
   const planned = new SinceBook(memory.planned, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
-  const packing = clusterPacking(state);
+  const packing = clusterPacking(state, proof.against);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);
   const evictedFrom = (node: string): readonly Pod[] => podsOnNode(byNode.get(node) ?? []).evicted;
@@ -87,6 +90,7 @@ export function planRemovals(
     unneeded,
     cheaper,
     arrivals,
+    onTrial: proof.kept,
     paused: new Set(Object.keys(blocked).filter((group) => ownValue(blocked, group)?.reason === 'Paused')),
     planned,
     halt: haltOf(state),

@@ -116,6 +116,7 @@ export function groupOf(name: string, over: Partial<NodeGroup> = {}): NodeGroup 
     backoff: null,
     instanceTypes: [],
     instanceTypesAt: null,
+    inVain: [],
     ...over,
   };
 }
@@ -135,6 +136,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     isDeleting: false,
     decision: 'd1',
     creationReason: 'metrics',
+    cameFor: [],
     ...over,
   };
 }
