@@ -1,9 +1,9 @@
 /** What the workflows of node groups call, besides the activities of a drain. */
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
-import type { InVain } from '../../domain/node-group/model/in-vain.ts';
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { RequestedRemoval, RestingNode } from '../../domain/node-group/scale-down/plan-removals.ts';
+import type { InVainChange } from '../../domain/node-group/status/in-vain-change.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
 export interface GroupInput {
@@ -44,8 +44,8 @@ export interface ScaleUpInput extends GroupInput {
 }
 
 export interface GroupStatusInput extends GroupInput {
-  /** What it should say of nodes that came in vain. Absent: what it says. */
-  readonly inVain?: readonly InVain[];
+  /** What changes of nodes that came in vain. Absent: nothing. */
+  readonly inVain?: InVainChange;
 }
 
 export interface ClaimRemovalsInput extends GroupInput {

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/time.ts';
-import type { InVain } from '../model/in-vain.ts';
 import type { MachinePhase, Mode, NodeGroup, Provider } from '../model/node-group.ts';
 import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts';
+import type { InVainChange } from '../status/in-vain-change.ts';
 
 /** What a pass needs to know of a NodeGroup, as its object and its settings say it. */
 export interface SeenGroup
@@ -55,8 +55,8 @@ export interface NodeGroupObservation {
   readonly leaving: readonly LeavingNode[];
   /** Whether the status of the object is not as it should be. */
   readonly isStatusDue: boolean;
-  /** What the status is to say of nodes that came in vain; absent where it says so. */
-  readonly inVain?: readonly InVain[];
+  /** What of nodes that came in vain is to be written into the status; absent for nothing. */
+  readonly inVain?: InVainChange;
   /** Whether the provider is to be asked for the group's instance types: they are missing, or too old for what is to be decided. */
   readonly areTypesDue: boolean;
 }

@@ -1,11 +1,10 @@
 /** What a group's workflow is told of the plan for the cluster: its own part, kept small. */
 import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { inVainStatus } from '../api/in-vain.ts';
 import type { ReadNodeGroup } from '../api/read-node-group.ts';
-import type { InVain } from '../model/in-vain.ts';
 import { type Machine, type MachinePhase, machinePhases } from '../model/node-group.ts';
 import type { ClusterPlan, KeptNode, UnhelpedPod } from '../model/plan.ts';
+import { inVainChange } from '../status/in-vain-change.ts';
 import type { Excerpt, LeavingNode, NodeGroupObservation } from './observation.ts';
 
 // A plan can name thousands of nodes and pods; what does not fit comes with the next pass.
@@ -69,13 +68,13 @@ export function observationOf(view: GroupView): NodeGroupObservation {
   };
 }
 
-/** Written when no node is to come: until then what came of machines is on them. Both lists are in one order. */
+/** Written when no node is to come: until then what came of machines is on them. */
 function inVainDue({ read, plan }: GroupView): Pick<NodeGroupObservation, 'inVain'> {
   const group = read?.group ?? null;
   const wanted = group === null ? undefined : ownValue(plan.inVain, group.name);
   if (group === null || wanted === undefined || plan.newNodes.some((line) => line.group === group.name)) return {};
-  const written = (records: readonly InVain[]): string => JSON.stringify(records.map(inVainStatus));
-  return written(wanted) === written(group.inVain) ? {} : { inVain: wanted };
+  const inVain = inVainChange(group.inVain, wanted);
+  return inVain === null ? {} : { inVain };
 }
 
 /** Machines that somebody has to drive on. Those of nodes that are drained belong to the drain. */

@@ -27,7 +27,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'the group is being deleted': group?.isDeleting === true,
     'its instance types are not known, or old': areTypesDue,
     'its status is not true': isStatusDue,
-    'nodes came in vain, or do no longer': inVain !== undefined,
+    'what came of nodes is to be noted': inVain !== undefined,
   });
   const isHalted = seen.kept.first.some(({ reason }) => reason === 'TooFewReady');
   const toShow = named({
@@ -51,13 +51,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     heldBy,
     areTypesDue,
     isStatusDue,
-    inVain: inVain?.map(({ instanceType, kind, machine, tries, isFirm }) => [
-      instanceType,
-      kind,
-      machine,
-      tries,
-      isFirm,
-    ]),
+    inVain,
     isHalted,
   });
   const all = [...toAct, ...toShow];

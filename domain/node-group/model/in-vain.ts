@@ -21,6 +21,11 @@ export interface InVain {
   readonly isFirm: boolean;
 }
 
+/** There is one for each. */
+export function inVainKey({ instanceType, kind }: Pick<InVain, 'instanceType' | 'kind'>): string {
+  return `${instanceType} ${kind}`;
+}
+
 /** Whether no more nodes of the type are asked for such pods: at once where it is about the type, otherwise with the second node. */
 export function stops({ isFirm, tries }: InVain): boolean {
   return isFirm || tries > 1;

@@ -6,7 +6,7 @@
 import { ownValue } from '../../kernel/record.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
-import { type InVain, stops } from '../model/in-vain.ts';
+import { type InVain, inVainKey, stops } from '../model/in-vain.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 /** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
 const REMEMBERED_MS = 2 * 86_400_000;
 /** So many are kept of a group, those of which pods waited last. */
-const MOST = 12;
+const MOST = 100;
 /** As much of kube-scheduler's message as a sentence takes. */
 const QUOTED = 300;
 
@@ -72,17 +72,19 @@ export function prove(state: ClusterState, { packing, work, promised, before }: 
   const types = new Map<string, Map<string, InVain>>();
   for (const group of groups) {
     const own = recordsOf(state, { group, promised, kinds, waiting, failed });
-    records[group.name] = own;
+    records[group.name] = own.slice(0, MOST);
     for (const record of own.filter(stops)) {
       const of = types.get(record.kind) ?? new Map<string, InVain>();
       types.set(record.kind, of.set(typeKey(group.name, record.instanceType), record));
     }
   }
+  const isNothing = types.size === 0 && onTrial.length === 0;
   return {
     records,
     trials,
     kept: keptMachines(groups, records, { onTrial, failed }),
     against: (of) => {
+      if (isNothing) return null;
       const kind = kindOf.get(of) ?? podKind(of.first);
       const machine = onTrial.find((each) => each.kind === kind)?.machine;
       const own = types.get(kind);
@@ -105,24 +107,23 @@ interface OfGroup {
 function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
   const { group, waiting, failed, promised } = of;
   const at = state.at - (state.at % 1_000);
-  const key = ({ instanceType, kind }: Pick<InVain, 'instanceType' | 'kind'>): string => `${instanceType} ${kind}`;
-  const records = new Map(group.inVain.filter((each) => isStillSo(state, of, each)).map((each) => [key(each), each]));
+  const records = new Map(
+    group.inVain.filter((each) => isStillSo(state, of, each)).map((each) => [inVainKey(each), each]),
+  );
   for (const { machine, kind, pod, isFirm } of failed) {
     const { instanceType } = machine;
     const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
     if (machine.group !== group.name || type === undefined) continue;
-    const before = records.get(key({ instanceType, kind }));
-    if (before !== undefined && (before.isFirm || (before.machine === machine.name && !isFirm))) continue;
+    const before = records.get(inVainKey({ instanceType, kind }));
+    if (before !== undefined && (stops(before) || (before.machine === machine.name && !isFirm))) continue;
     const name = `${pod.namespace}/${pod.name}`;
     const tries = before === undefined || before.machine === machine.name ? 1 : before.tries + 1;
     const found = { instanceType, kind, pod: name, machine: machine.name, at, waited: at };
-    records.set(key(found), { ...found, promise: promiseOf(group, type), tries, isFirm });
+    records.set(inVainKey(found), { ...found, promise: promiseOf(group, type), tries, isFirm });
   }
   return [...records.values()]
     .map((record) => (waiting.has(record.kind) && at - record.waited >= HOUR_MS ? { ...record, waited: at } : record))
-    .toSorted((a, b) => b.waited - a.waited || b.at - a.at || byText(key(a), key(b)))
-    .slice(0, MOST)
-    .toSorted((a, b) => byText(key(a), key(b)));
+    .toSorted((a, b) => b.waited - a.waited || b.at - a.at || byText(inVainKey(a), inVainKey(b)));
 }
 
 /** Until a node of the type has such a pod, the type or the group promises something else, or no such pod has waited for long. */

@@ -10,8 +10,10 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
+import { typeKey } from './against.ts';
 import { FRESH_TAINT, isComing, openComing, templateSlot, withoutStartup } from './cluster-packing.ts';
 import { PASSING_TAINT } from './learned-types.ts';
+import { estimated } from './offers.ts';
 import { byText, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
 import { podsByNode } from './pods-by-node.ts';
@@ -84,12 +86,17 @@ interface Court {
 
 export function judge(court: Court, before: Trials): Judged {
   const { state, waiting, kinds } = court;
+  const promised = new Map<string, boolean>();
   const trials: Record<string, EpochMs | null> = {};
   const onTrial: { kind: string; machine: Machine }[] = [];
   const failed: Failed[] = [];
+  const clear = new Map<string, Set<string>>();
   for (const { machine, node, group } of arrived(state)) {
+    const type = typeKey(machine.group, machine.instanceType);
+    const ofType = clear.get(type) ?? new Set();
+    clear.set(type, ofType);
     const isNew = state.at - machine.phaseSince <= NEW_MS;
-    for (const kind of kindsFor(machine, waiting)) {
+    for (const kind of kindsFor(court, machine, node, ofType)) {
       const works = waiting.get(kind) ?? [];
       if (works.length === 0 && !isNew) continue;
       const key = `${machine.uid} ${kind}`;
@@ -104,11 +111,12 @@ export function judge(court: Court, before: Trials): Judged {
         if (known !== undefined) trials[key] = known;
         continue;
       }
-      const refusal = refused(court, { machine, node, group, work, isLate: !isNew && known === undefined });
+      const refusal = refused(court, { machine, node, group, work, isLate: !isNew && known === undefined, promised });
       if (refusal === null) continue;
       const hasWaited = works.some(({ first }) => first.createdAt <= machine.phaseSince);
       const since = known ?? (isNew && hasWaited ? machine.phaseSince : state.at);
       trials[key] = since;
+      ofType.add(kind);
       if (state.at < endOf(state, { machine, node, group, pod: work.first, since })) onTrial.push({ kind, machine });
       else failed.push({ machine, kind, pod: work.first, isFirm: refusal.isFirm });
     }
@@ -137,9 +145,23 @@ function arrived({ machines, nodes, groups, leaving }: ClusterState): readonly A
     });
 }
 
-function kindsFor({ cameFor, createdAt }: Machine, waiting: Waiting): readonly string[] {
+/**
+ * A large plan has thousands of kinds, and as many nodes. Of those that are not named, one node of the type says enough, and only one that
+ * nobody got.
+ *
+ * @param clear kinds for which another node of the type is on trial, or was.
+ */
+function kindsFor(
+  { waiting, kinds }: Court,
+  { cameFor, createdAt }: Machine,
+  { name }: Node,
+  clear: ReadonlySet<string>,
+): readonly string[] {
   if (!cameFor.includes(AND_OTHERS)) return cameFor;
-  const others = [...waiting].filter(([, works]) => works.some(({ first }) => first.createdAt <= createdAt));
+  if (!kinds.podsOf(name).every(isOfNode)) return cameFor.filter((kind) => kind !== AND_OTHERS);
+  const others = [...waiting].filter(
+    ([kind, works]) => !clear.has(kind) && works.some(({ first }) => first.createdAt <= createdAt),
+  );
   return [...new Set([...cameFor.filter((kind) => kind !== AND_OTHERS), ...others.map(([kind]) => kind)])];
 }
 
@@ -147,6 +169,8 @@ interface Question extends Arrived {
   readonly work: Work;
   /** Whether only what the node has room for now says anything. */
   readonly isLate: boolean;
+  /** Whether nodes of a type would do for pods of a class, as far as somebody has asked. */
+  readonly promised: Map<string, boolean>;
 }
 
 /**
@@ -159,7 +183,7 @@ function refused(court: Court, question: Question): Pick<Failed, 'isFirm'> | nul
   const slot = packing.slotOf(node.name);
   if (slot === undefined) return null;
   if (packing.misfit(work.pods, slot) === null) return { isFirm: true };
-  if (isLate || fitsBare(court, question, slot) || !fitsPromised(court, question)) return null;
+  if (isLate || !fitsPromised(court, question) || fitsBare(court, question, slot)) return null;
   const passes =
     node.isCordoned || node.ready.status !== 'True' || node.taints.some(({ key }) => PASSING_TAINT.test(key));
   const { kinds, state } = court;
@@ -186,22 +210,32 @@ function fitsBare({ packing, kinds }: Court, { work, node }: Question, slot: Slo
     template: null,
   });
   for (const pod of kinds.podsOf(node.name)) {
-    if (pod.owner?.kind === 'DaemonSet' || pod.owner?.kind === 'Node') packing.place(packing.classOf(pod), bare);
+    if (isOfNode(pod)) packing.place(packing.classOf(pod), bare);
   }
   const fits = packing.misfit(work.pods, bare) === null;
   packing.rollback(mark);
   return fits;
 }
 
+/** Whether the pod is on each node of its kind, and takes nobody's place. */
+function isOfNode({ owner }: Pod): boolean {
+  return owner?.kind === 'DaemonSet' || owner?.kind === 'Node';
+}
+
 /** Whether a node as the provider promises it would do, the cluster being as it is now. */
-function fitsPromised({ packing, promised, state }: Court, { work, machine, group }: Question): boolean {
+function fitsPromised({ packing, promised, state }: Court, { work, machine, group, ...question }: Question): boolean {
+  const key = `${typeKey(machine.group, machine.instanceType)} ${work.pods.key}`;
+  const known = question.promised.get(key);
+  if (known !== undefined) return known;
   const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === machine.instanceType);
   if (type === undefined) return false;
   const mark = packing.mark();
   // The shape of other nodes of the type is what was learned of it.
-  const spec = { ...templateSlot(group, type, `promised ${machine.name}`, 'new'), template: null };
+  const name = `promised ${machine.name}`;
+  const spec = { ...templateSlot(group, type, name, 'new', estimated(group, type)), template: null };
   const fits = packing.misfit(work.pods, openComing(packing, spec, state.daemonSets)) === null;
   packing.rollback(mark);
+  question.promised.set(key, fits);
   return fits;
 }
 

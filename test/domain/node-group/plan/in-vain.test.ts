@@ -114,6 +114,19 @@ describe('a node that came for a pod', () => {
     expect(goes([{ ...group, inVain: records }])).toMatchObject({ removals: [{ node: 'n', reason: 'Empty' }] });
   });
 
+  it('is one of two that are no good by themselves, which say so of the type, once', () => {
+    const odd = (name: string): Node => ({ ...nodeOf(name, undefined, labels), isCordoned: true });
+    const machines = ['n', 'k'].map((node) => machineOf(node, 'web', { node, phase: 'Ready', cameFor: [kind] }));
+    const pods = [says(pod, '0/2 nodes are available.')];
+    const two = (known: readonly InVain[]) =>
+      planned(withNode({ groups: [groupOf('web', { inVain: known })], nodes: [odd('n'), odd('k')], machines, pods }));
+    const [first] = planned(withNode({}, { isCordoned: true })).records;
+    expect(first).toMatchObject({ tries: 1, isFirm: false });
+    const { records: both, reason } = two([]);
+    expect([both, reason]).toMatchObject([[{ tries: 2, isFirm: false }], 'CameInVain']);
+    expect(two(both).records).toEqual(both);
+  });
+
   it('came for every pod that waited when there were too many to be named', () => {
     const { records: found } = planned(withNode({}, {}, { cameFor: ['another', '*'] }));
     expect(found).toEqual(records);

@@ -171,6 +171,32 @@ describe('a pod that kube-scheduler places on none of the nodes that the model h
     expect([cluster.pending.length, cluster.size]).toEqual([0, 4]);
   });
 
+  it('makes no more with each of sixty kinds, though only some are written down at once', () => {
+    const cluster = withOthers({ refuses: always('no') });
+    const from = cluster.at;
+    for (let kind = 0; kind < 60; kind += 1) {
+      cluster.pods.push({ ...victim({}, 500 + kind), name: `v-${kind}`, uid: `v-${kind}`, createdAt: from });
+    }
+    cluster.run(10);
+    const first = cameSince(cluster, from).length;
+    expect(first).toBeLessThan(12);
+    cluster.run(20);
+    cluster.restart();
+    cluster.run(200);
+    expect([cameSince(cluster, from).length, cluster.size]).toEqual([first, 2]);
+    expect(new Set(cluster.plan?.unhelped.map(({ reason }) => reason))).toEqual(new Set(['CameInVain']));
+  });
+
+  it('makes one where every machine is taken for one of four CPUs', () => {
+    const groups = [groupOf('web', { estimate: 'simple' })];
+    const instanceTypes = { web: [typeOf('small', 2, 8)] };
+    const cluster = new SimulatedCluster({ groups, instanceTypes, random: randomOf(7), use: 0.8 });
+    cluster.pods.push(victim());
+    hours(cluster, 7);
+    expect(cluster.lives).toHaveLength(1);
+    expect(cluster.plan?.unhelped).toMatchObject([{ reason: 'CameInVain' }]);
+  });
+
   it('does not keep others from nodes of the type, nor from its own node', () => {
     const cluster = withOthers({ refuses: always('no') });
     const from = cluster.at;

@@ -7,6 +7,7 @@ import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import { fits, snapshotOf } from '../../../../domain/node-group/scheduling/fits.ts';
+import { inVainChange, withChange } from '../../../../domain/node-group/status/in-vain-change.ts';
 import { boundTo, machineOf, NOW, stateOf } from '../builders.ts';
 
 const SECOND = 1_000;
@@ -253,7 +254,12 @@ export class SimulatedCluster {
       this.#changeGroup(group, () => ({ lastScaleUp: this.at, desiredNodes: machines }));
     }
     // As the workflow of the group does.
-    this.#groups = this.#groups.map((group) => ({ ...group, inVain: plan.inVain[group.name] ?? group.inVain }));
+    for (const [name, wanted] of Object.entries(plan.inVain)) {
+      this.#changeGroup(name, ({ inVain }) => {
+        const change = inVainChange(inVain, wanted);
+        return change === null ? {} : { inVain: withChange(inVain, change) };
+      });
+    }
     for (const removal of plan.removals) {
       if (removal.replacement !== null) throw new Error('this simulation has no replacements');
       this.#drains.set(removal.node, { removal, emptyAt: null });
