@@ -11,9 +11,10 @@ import type { NodeGroup } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { type Against, typeKey } from './against.ts';
+import { KindsOnNodes } from './kinds-on-nodes.ts';
 import { byText, type Work } from './pending.ts';
 import { podKind, promiseOf } from './pod-kind.ts';
-import { type Failed, judge, KindsOnNodes, type Trials } from './trials.ts';
+import { type Failed, judge, type Trials } from './trials.ts';
 
 const HOUR_MS = 3_600_000;
 /** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */

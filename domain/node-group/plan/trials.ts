@@ -12,11 +12,11 @@ import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { typeKey } from './against.ts';
 import { FRESH_TAINT, isComing, openComing, templateSlot, withoutStartup } from './cluster-packing.ts';
+import { isOfNode, type KindsOnNodes } from './kinds-on-nodes.ts';
 import { PASSING_TAINT } from './learned-types.ts';
 import { estimated } from './offers.ts';
 import { byText, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
-import { podsByNode } from './pods-by-node.ts';
 
 /** By `<UID of the VPSieNode> <kind of pods>`: since when the node is on trial; null where one of the pods was on it. */
 export type Trials = Readonly<Record<string, EpochMs | null>>;
@@ -52,26 +52,6 @@ export interface Judged {
   /** Machines of which it is not clear yet, with the kind of the pods that wait. */
   readonly onTrial: readonly { readonly kind: string; readonly machine: Machine }[];
   readonly failed: readonly Failed[];
-}
-
-/** The kinds of the pods that are on a node, those that are ending included. */
-export class KindsOnNodes {
-  readonly #byNode: ReadonlyMap<string, readonly Pod[]>;
-  readonly #known = new Map<string, ReadonlySet<string>>();
-
-  constructor(pods: readonly Pod[]) {
-    this.#byNode = podsByNode(pods);
-  }
-
-  of(node: string): ReadonlySet<string> {
-    const known = this.#known.get(node) ?? new Set(this.podsOf(node).map(podKind));
-    this.#known.set(node, known);
-    return known;
-  }
-
-  podsOf(node: string): readonly Pod[] {
-    return this.#byNode.get(node) ?? [];
-  }
 }
 
 interface Court {
@@ -215,11 +195,6 @@ function fitsBare({ packing, kinds }: Court, { work, node }: Question, slot: Slo
   const fits = packing.misfit(work.pods, bare) === null;
   packing.rollback(mark);
   return fits;
-}
-
-/** Whether the pod is on each node of its kind, and takes nobody's place. */
-function isOfNode({ owner }: Pod): boolean {
-  return owner?.kind === 'DaemonSet' || owner?.kind === 'Node';
 }
 
 /** Whether a node as the provider promises it would do, the cluster being as it is now. */
