@@ -3,6 +3,7 @@ import type { NodeGroupObservation } from '../../domain/node-group/decide/observ
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
 import type { Wishes } from '../../domain/node-group/plan-wishes.ts';
+import type { InVainChange } from '../../domain/node-group/status/in-vain-change.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
 export interface GroupInput {
@@ -34,6 +35,11 @@ export interface ScaleUpInput extends GroupInput {
   readonly replaces?: readonly string[];
   /** Whether the machines of the group are driven on in the same activity, which saves events. Absent: they are not. */
   readonly drives?: boolean;
+}
+
+export interface GroupStatusInput extends GroupInput {
+  /** What changes of nodes that came in vain. Absent: nothing. */
+  readonly inVain?: InVainChange;
 }
 
 export interface ClaimRemovalsInput extends GroupInput {
@@ -105,7 +111,7 @@ export interface NodeGroupActivities {
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */
-  ensureGroupStatus(input: GroupInput): Promise<void>;
+  ensureGroupStatus(input: GroupStatusInput): Promise<void>;
   /** Takes the finalizer off a group of which no machine is left, or whose nodes are to stay: those are let go of first. */
   ensureGroupReleased(input: GroupInput): Promise<void>;
 }

@@ -84,6 +84,7 @@ export class PlanBook {
         resourceVersion: '',
         phase: 'Pending',
         creationReason: 'metrics',
+        cameFor: [],
         providerId: null,
         node: null,
         createdAt: machine.at,

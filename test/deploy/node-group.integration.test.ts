@@ -117,7 +117,13 @@ describe('the worker', () => {
   });
 
   it('keeps machines with their status, and the finalizer and status of a group', async () => {
-    const machine = { name: 'web-1', instanceType: 'small', decision: 'd1', reason: 'PendingPods' } as const;
+    const machine = {
+      name: 'web-1',
+      instanceType: 'small',
+      decision: 'd1',
+      cameFor: ['k'],
+      reason: 'PendingPods',
+    } as const;
     const body = machineBody(groupOf('web', { providerSpec: { datacenterID: 'dc-1' } }), machine);
     expect(await worker.ask('POST', MACHINES, body)).toMatchObject({ code: 201, message: '' });
     for (const [path, patch] of [

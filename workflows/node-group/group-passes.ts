@@ -153,7 +153,11 @@ export class NodeGroupPasses {
       case 'wait':
         // Nobody else drives the machines that are to be ready first.
         if (replaced.length > 0) return await this.#drive(seen, input, summary);
-        if (seen.isStatusDue && seen.heldBy === null) await this.#write(async () => await ensureGroupStatus(input));
+        if ((seen.isStatusDue || seen.inVain !== undefined) && seen.heldBy === null) {
+          const { inVain } = seen;
+          const status = inVain === undefined ? input : { ...input, inVain };
+          await this.#write(async () => await ensureGroupStatus(status));
+        }
         this.#restless = 0;
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });
         return;

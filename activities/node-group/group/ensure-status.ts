@@ -2,16 +2,18 @@ import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
 import { type GroupCounts, TOO_FEW_READY } from '../../../domain/node-group/status/group-status.ts';
 import { statusPatch, wantedStatusOf } from '../../../domain/node-group/status/status-patch.ts';
 import { listOf } from '../../../domain/kernel/pod-requests.ts';
-import type { GroupInput } from '../interface.ts';
+import type { GroupInput, GroupStatusInput } from '../interface.ts';
 import { listMachines } from '../machines/machine-objects.ts';
 import { nodesOfMachines } from '../machines/node-objects.ts';
 import type { MachineOptions } from '../machines/options.ts';
 import { reportOnGroup } from './group-event.ts';
 import { patchGroupStatus, type SeenGroupObject } from './group-objects.ts';
+import { writeInVain } from './write-in-vain.ts';
 
 /** See `NodeGroupActivities.ensureGroupStatus`. */
-export async function ensureGroupStatus(options: MachineOptions, input: GroupInput): Promise<void> {
+export async function ensureGroupStatus(options: MachineOptions, input: GroupStatusInput): Promise<void> {
   const { kubernetes } = options;
+  if (input.inVain !== undefined) await writeInVain(options, input, input.inVain);
   const machines = await listMachines(kubernetes, input.target.group);
   const nodes = await nodesOfMachines(kubernetes, input.target.group, machines);
   const counts = groupCounts(machines.map((machine) => [machine, nodes.get(machine.name) ?? null] as const));

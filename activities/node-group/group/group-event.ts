@@ -3,14 +3,14 @@ import { ensureObjectEvent } from '../../kernel/object-event.ts';
 import type { GroupInput } from '../interface.ts';
 import type { MachineOptions } from '../machines/options.ts';
 
-/** The VPSie autoscaler's Events, and our own `TakenOver` and `TooFewReady`. */
+/** The VPSie autoscaler's Events, and our own `TakenOver`, `TooFewReady` and `CameInVain`. */
 type GroupEvent = {
   readonly message: string;
   /** Writes with the same key give one Event. */
   readonly key: string;
 } & (
   | { readonly type: 'Normal'; readonly reason: 'ScalingUp' | 'ScalingDown' | 'TakenOver' }
-  | { readonly type: 'Warning'; readonly reason: 'ScaleUpFailed' | 'ScaleDownBlocked' | 'TooFewReady' }
+  | { readonly type: 'Warning'; readonly reason: 'ScaleUpFailed' | 'ScaleDownBlocked' | 'TooFewReady' | 'CameInVain' }
 );
 
 /** Writes an Event on a NodeGroup; one that cannot be written stops nothing. */

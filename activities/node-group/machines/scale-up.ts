@@ -163,10 +163,16 @@ function machinesToCreate(claim: Omit<PlanClaim, 'at'>, newNodes: readonly NewNo
     .filter((_, at) => !givenUp.has(at));
 }
 
+/** Which of the nodes of a type gets which of the pods is for kube-scheduler to say: each came for all of them. */
+function kindsFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachine): readonly string[] {
+  const own = newNodes.filter((line) => line.instanceType === instanceType);
+  return [...new Set(own.flatMap(({ kinds = [] }) => kinds))];
+}
+
 /** @returns those that did not exist yet. */
 async function create(
   options: MachineOptions,
-  { target }: ScaleUpInput,
+  { target, newNodes }: ScaleUpInput,
   group: NodeGroup,
   claim: PlanClaim,
   wanted: readonly CreatedMachine[],
@@ -177,7 +183,8 @@ async function create(
     if (options.now() >= heldUntil(claim)) throw lapsed(claim);
     await options.guard(target);
     try {
-      const body = machineBody(group, { ...machine, decision: claim.decision });
+      const cameFor = kindsFor(newNodes, machine);
+      const body = machineBody(group, { ...machine, decision: claim.decision, cameFor });
       await options.kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body });
       return true;
     } catch (error) {

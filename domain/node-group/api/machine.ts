@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { type Machine, type MachinePhase, machinePhases, type NodeGroup } from '../model/node-group.ts';
 import type { ScaleUpReason } from '../model/plan.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
-import { holderOf } from '../machine/hold.ts';
+import { holderOf } from './holder.ts';
 import {
   API_VERSION,
+  CAME_FOR,
   CREATION_REASON,
   DATACENTER_LABEL,
   DECISION,
@@ -97,6 +98,7 @@ export function readMachine(object: unknown): Machine {
     heldBy: holderOf(metadata),
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',
+    cameFor: (annotations[CAME_FOR] ?? '').split(' ').filter((kind) => kind !== ''),
   };
 }
 
@@ -120,8 +122,9 @@ export function machineBody(
     name,
     instanceType,
     decision,
+    cameFor,
     reason,
-  }: Pick<Machine, 'name' | 'instanceType' | 'decision'> & { readonly reason: ScaleUpReason },
+  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor'> & { readonly reason: ScaleUpReason },
 ) {
   // The size belongs to the group at the provider: a VPSieNode has no such field.
   const { kubeSizeID: _, ...ofMachine } = providerSpec;
@@ -139,7 +142,12 @@ export function machineBody(
         [OFFERING_LABEL]: instanceType,
         ...(datacenterID === undefined ? {} : { [DATACENTER_LABEL]: datacenterID }),
       },
-      annotations: { [DECISION]: decision, [CREATION_REASON]: 'metrics', [SCALE_UP_REASON]: reason },
+      annotations: {
+        [DECISION]: decision,
+        [CREATION_REASON]: 'metrics',
+        [SCALE_UP_REASON]: reason,
+        ...(cameFor.length === 0 ? {} : { [CAME_FOR]: cameFor.join(' ') }),
+      },
       finalizers: [MACHINE_FINALIZER],
     },
     spec: { ...ofMachine, instanceType, nodeGroupName: group, vpsieInstanceID: 0 },

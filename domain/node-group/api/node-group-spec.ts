@@ -1,5 +1,6 @@
 /** The type of a NodeGroup, from which its definition, its webhook and its controller are derived. */
 import { z } from 'zod';
+import { keptInVain } from './in-vain.ts';
 
 /** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */
 const MAX_NODES = 1000;
@@ -191,4 +192,5 @@ export const nodeGroupStatus = z.object({
     .optional()
     .describe('The instance types of offeringIDs that the provider has.'),
   instanceTypesTime: moment.describe('When the provider was asked for them last.'),
+  inVain: z.array(keptInVain).optional().describe('Nodes that came for pods which did not get them.'),
 });

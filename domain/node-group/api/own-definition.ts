@@ -4,7 +4,7 @@ import { GROUP, MACHINE_PLURAL, PLURAL, VERSION } from './names.ts';
 
 /** The newest field of each kind: a definition without it, of the VPSie autoscaler or an earlier version, loses what is written. */
 const OWN_FIELDS = {
-  [`${PLURAL}.${GROUP}`]: { part: 'spec', field: 'deletionPolicy' },
+  [`${PLURAL}.${GROUP}`]: { part: 'status', field: 'inVain' },
   [`${MACHINE_PLURAL}.${GROUP}`]: { part: 'status', field: 'phaseSince' },
 } as const;
 

@@ -8,6 +8,7 @@ import { type Amounts, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 import { NAMESPACE } from './names.ts';
+import { readInVain } from './in-vain.ts';
 import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
 
 /** The VPSie autoscaler's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
@@ -111,7 +112,7 @@ function withSections(written: unknown): object {
 
 type OfStatus = Pick<
   NodeGroup,
-  'desiredNodes' | 'lastScaleUp' | 'lastScaleDown' | 'backoff' | 'instanceTypes' | 'instanceTypesAt'
+  'desiredNodes' | 'lastScaleUp' | 'lastScaleDown' | 'backoff' | 'instanceTypes' | 'instanceTypesAt' | 'inVain'
 >;
 type OfSpec = Omit<
   NodeGroup,
@@ -192,6 +193,7 @@ function ofStatus(status: Readonly<Record<string, unknown>>): OfStatus {
         : { until: end, failures: typeof failures === 'number' ? failures : 1, reason: textOf(reason) },
     instanceTypes: listOf(status['instanceTypes']).map(readInstanceType),
     instanceTypesAt: momentOrNull(status['instanceTypesTime']),
+    inVain: listOf(status['inVain']).map(readInVain),
   };
 }
 

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { MachinePhase, Mode, NodeGroup, Provider } from '../model/node-group.ts';
 import type { Wishes } from '../plan-wishes.ts';
 import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../model/plan.ts';
+import type { InVainChange } from '../status/in-vain-change.ts';
 
 /** What a pass needs to know of a NodeGroup, as its object and its settings say it. */
 export interface SeenGroup
@@ -71,6 +72,8 @@ export interface NodeGroupObservation {
   readonly otherWishes?: Wishes;
   /** Whether the status of the object is not as it should be. */
   readonly isStatusDue: boolean;
+  /** What of nodes that came in vain is to be written into the status; absent for nothing. */
+  readonly inVain?: InVainChange;
   /** Whether the provider is to be asked for the group's instance types: they are missing, or too old for what is to be decided. */
   readonly areTypesDue: boolean;
 }

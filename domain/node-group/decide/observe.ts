@@ -1,9 +1,11 @@
 /** What a group's workflow is told of the plan for the cluster: its own part, kept small. */
+import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ReadNodeGroup } from '../api/read-node-group.ts';
 import { isOrphaning } from '../machine/hold.ts';
 import { type Machine, type MachinePhase, machinePhases } from '../model/node-group.ts';
 import type { ClusterPlan, KeptNode, UnhelpedPod } from '../model/plan.ts';
+import { inVainChange } from '../status/in-vain-change.ts';
 import type { Excerpt, LeavingNode, NodeGroupObservation } from './observation.ts';
 
 // A plan can name thousands of nodes and pods; what does not fit comes with the next pass.
@@ -11,7 +13,7 @@ const MOST_NEW_NODES = 10;
 const MOST_REMOVALS = 10;
 const MOST_LEAVING = 10;
 const MOST_NAMED = 5;
-const LONGEST_DETAIL = 200;
+const LONGEST_DETAIL = 190;
 
 /** The group, and everything about it, as of one moment. */
 export interface GroupView {
@@ -26,7 +28,9 @@ export interface GroupView {
   readonly claimed: number;
   /** The names of all Nodes. */
   readonly nodes: Pick<ReadonlySet<string>, 'has'>;
-  readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept'> & { readonly unhelped: Excerpt<UnhelpedPod> };
+  readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept' | 'inVain'> & {
+    readonly unhelped: Excerpt<UnhelpedPod>;
+  };
   /** Nodes of the group with the marks of a drain whose machine is not being deleted yet. */
   readonly leaving: readonly LeavingNode[];
   readonly isStatusDue: boolean;
@@ -62,8 +66,18 @@ export function observationOf(view: GroupView): NodeGroupObservation {
     kept: { total: kept.length, first: kept.slice(0, MOST_NAMED).map((each): KeptNode => withShortDetail(each)) },
     leaving: leaving.slice(0, MOST_LEAVING),
     isStatusDue,
+    ...inVainDue(view),
     areTypesDue,
   };
+}
+
+/** Written when no node is to come: until then what came of machines is on them. */
+function inVainDue({ read, plan }: GroupView): Pick<NodeGroupObservation, 'inVain'> {
+  const group = read?.group ?? null;
+  const wanted = group === null ? undefined : ownValue(plan.inVain, group.name);
+  if (group === null || wanted === undefined || plan.newNodes.some((line) => line.group === group.name)) return {};
+  const inVain = inVainChange(group.inVain, wanted);
+  return inVain === null ? {} : { inVain };
 }
 
 /** Machines that somebody has to drive on. Those of nodes that are drained belong to the drain. */

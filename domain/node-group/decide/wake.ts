@@ -20,6 +20,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
   const stray = [...unsettled, ...freeMachines(view)];
   // The status is written when machines are settled, and when drains have ended.
   const isStatusDue = seen.isStatusDue && seen.unsettled === 0 && seen.leaving.length === 0;
+  const { inVain } = seen;
   const toAct = named({
     'nodes are to come': newNodes.length > 0,
     'nodes are to go': removals.length > 0,
@@ -27,6 +28,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'the group is being deleted': group?.isDeleting === true,
     'its instance types are not known, or old': areTypesDue,
     'its status is not true': isStatusDue,
+    'what came of nodes is to be noted': inVain !== undefined,
   });
   const isHalted = seen.kept.first.some(({ reason }) => reason === 'TooFewReady');
   const toShow = named({
@@ -51,6 +53,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     heldBy,
     areTypesDue,
     isStatusDue,
+    inVain,
     isHalted,
     asked: seen.kept.first.slice(0, seen.asked).map(({ node, reason }) => [node, reason]),
   });

@@ -2,26 +2,10 @@
  * How a NodeGroup holds its machines: by a label with its UID, and never by an ownerReference. The garbage collector deletes what is
  * owned all at once, and asks nobody whether pods still run on it (ADR 80).
  */
-import { listOf } from '../../kernel/pod-requests.ts';
-import { GROUP, GROUP_LABEL, GROUP_UID_LABEL, KIND, MACHINE_FINALIZER } from '../api/names.ts';
-import { labelsOf } from '../scheduling/read-pod.ts';
+import { isGroup } from '../api/holder.ts';
+import { GROUP_LABEL, GROUP_UID_LABEL, MACHINE_FINALIZER } from '../api/names.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { DrivenMachine } from './driven-machine.ts';
-
-type Metadata = Readonly<Record<string, unknown>>;
-
-/**
- * The UID of the NodeGroup that holds a machine; null where it has no such label, where the garbage collector could delete it with an
- * owner, or where nothing keeps its object while there is the machine.
- */
-export function holderOf(metadata: Metadata): string | null {
-  const uid = labelsOf(metadata['labels'])[GROUP_UID_LABEL] ?? '';
-  const { finalizers } = metadata;
-  const isKept =
-    metadata['deletionTimestamp'] !== undefined ||
-    (Array.isArray(finalizers) && finalizers.includes(MACHINE_FINALIZER));
-  return uid !== '' && isKept && !listOf(metadata['ownerReferences']).some(isGroup) ? uid : null;
-}
 
 /** Whether a machine is of exactly this NodeGroup. One that nobody holds by the label is of its owner, or of the group of its name. */
 export function isOfGroup(
@@ -62,8 +46,4 @@ export function letGoPatch({ finalizers, ownerReferences, isDeleting, phase }: D
     ownerReferences: ownerReferences.filter((owner) => !isGroup(owner)),
     finalizers: finalizers.filter((finalizer) => finalizer !== MACHINE_FINALIZER),
   };
-}
-
-function isGroup({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
-  return kind === KIND && typeof apiVersion === 'string' && apiVersion.startsWith(`${GROUP}/`);
 }

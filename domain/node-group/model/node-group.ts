@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/time.ts';
+import type { InVain } from './in-vain.ts';
 import type { HostPort, Labels, Taint } from './pod.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 
@@ -84,6 +85,8 @@ export interface NodeGroup {
   /** The instance types of the group as the provider had them at that moment; null where it was not asked yet. */
   readonly instanceTypes: readonly InstanceType[];
   readonly instanceTypesAt: EpochMs | null;
+  /** Nodes that came in vain, by its status. */
+  readonly inVain: readonly InVain[];
 }
 
 /** An instance type of a group (an offering), and the node that it becomes. */
@@ -142,10 +145,12 @@ export interface Machine {
   readonly isDrainRequested: boolean;
   /** Whether it has the label of its group, by which those who drive machines find it. */
   readonly isLabelled: boolean;
-  /** The UID of the NodeGroup that holds it; null where it is not held as it should be: `machine/hold.ts`. */
+  /** The UID of the NodeGroup that holds it; null where it is not held as it should be: `api/holder.ts`. */
   readonly heldBy: string | null;
   /** The decision that it was created for. */
   readonly decision: string;
   /** Why there is the machine, by its annotation; empty where it does not say. Only `metrics` and empty ones are taken away. */
   readonly creationReason: string;
+  /** The kinds of the pods that it came for (`podKind`), and `*` for further ones. */
+  readonly cameFor: readonly string[];
 }

@@ -1,5 +1,6 @@
 /** The plan for the whole cluster at one moment: which nodes are to come, and which could go. */
 import type { EpochMs } from '../../kernel/time.ts';
+import type { InVain } from './in-vain.ts';
 import type { DisruptionReason } from './node-group.ts';
 
 /** Why a node is to come. */
@@ -14,6 +15,8 @@ export interface NewNodes {
   readonly pods: readonly string[];
   /** How many pods go there. */
   readonly podCount: number;
+  /** Their kinds (`podKind`), the first few, and `*` where there are more; absent for none. */
+  readonly kinds?: readonly string[];
 }
 
 /** Why a pending pod gets no new node: none would help it, or none is to be had. Each is a sentence in `docs/node-groups.md`. */
@@ -38,6 +41,7 @@ export type UnhelpedReason =
   | 'TooManyTerms'
   | 'Spread'
   | 'NoInstanceTypes'
+  | 'CameInVain'
   | 'FitsExisting'
   | 'FitsUpcoming';
 
@@ -111,4 +115,6 @@ export interface ClusterPlan {
   /** In the order in which they are to go. */
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
+  /** What the status of each group should say of nodes that came in vain, by the group's name. */
+  readonly inVain: Readonly<Record<string, readonly InVain[]>>;
 }

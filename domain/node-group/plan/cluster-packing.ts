@@ -12,9 +12,11 @@ import { pour } from '../scheduling/pour.ts';
 import type { Slot, SlotSpec } from '../scheduling/packed.ts';
 import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
+import { type Against, openTo } from './against.ts';
 import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
-import { isComing, typeKey } from './live-nodes.ts';
-import { byText, inOrder, pendingWork } from './pending.ts';
+import { isComing } from './live-nodes.ts';
+import { typeKey } from './type-key.ts';
+import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 
 /** Taints of a node that has only just come; they go by themselves. */
 export const FRESH_TAINT =
@@ -115,11 +117,19 @@ function podsOf({ namespace, labels, pod, byType }: Daemon): readonly CountedPod
   return [pod, ...byType.values()].filter((each) => each !== null).map((each) => ({ ...each, namespace, labels }));
 }
 
-/** The cluster with its pending pods where they fit: what is left is free. What scaling down begins with. */
-export function clusterPacking(state: ClusterState, daemons: readonly Daemon[] = daemonsOf(state)): Packing {
+/**
+ * The cluster with its pending pods where they fit: what is left is free. What scaling down begins with.
+ *
+ * @param against what stands against nodes for pods. Absent: nothing.
+ */
+export function clusterPacking(
+  state: ClusterState,
+  daemons: readonly Daemon[] = daemonsOf(state),
+  against: (work: Work) => Against | null = () => null,
+): Packing {
   const packing = openCluster(state, daemons);
-  for (const { pods, names } of inOrder(pendingWork(packing, state.pods).work)) {
-    pour(packing, pods, names.length, packing.slots);
+  for (const work of inOrder(pendingWork(packing, state.pods).work)) {
+    pour(packing, work.pods, work.names.length, openTo(packing.slots, against(work)));
   }
   return packing;
 }

@@ -6,7 +6,8 @@ import type { Node } from '../model/node.ts';
 import type { HostPort, Labels, Pod, PodConstraints } from '../model/pod.ts';
 import { daemonConstraints } from '../scheduling/daemon-template.ts';
 import { matchesNode, untolerated } from '../scheduling/node-selection.ts';
-import { type Examples, examplesOf, typeKey } from './live-nodes.ts';
+import { type Examples, examplesOf } from './live-nodes.ts';
+import { typeKey } from './type-key.ts';
 import { byText } from './pending.ts';
 
 /** A DaemonSet, as far as nodes that come have pods of it. */

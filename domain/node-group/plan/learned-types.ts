@@ -1,88 +1,45 @@
 /**
  * What the nodes of an instance type have turned out to be. A pod that fits what the provider promises and not what came would
  * otherwise ask for one node after the other, none of which it can use. All live nodes of the type say so together: what is known of one
- * of ten is about that one. It is forgotten with the last one, but for pods that waited beside it.
+ * of ten is about that one. It is forgotten with the last one: what stays is that it came in vain (`in-vain.ts`).
  */
 import { addAmounts, type Amounts } from '../../kernel/amounts.ts';
 import { ownValue } from '../../kernel/record.ts';
-import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
 import { attachedTo } from './attached.ts';
 import { FRESH_TAINT, isBasic, promisedLabels, withoutStartup } from './cluster-packing.ts';
-import { type Examples, examplesOf, staticPodsOf, typeKey } from './live-nodes.ts';
+import { type Examples, examplesOf, staticPodsOf } from './live-nodes.ts';
+import { typeKey } from './type-key.ts';
 import { byText } from './pending.ts';
 import { podsByNode } from './pods-by-node.ts';
 
 /** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
-const PASSING_TAINT =
+export const PASSING_TAINT =
   /^(?:node\.kubernetes\.io\/|karpenter\.sh\/|ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler)/;
 
-/** What was known of a type when its last node went. */
-interface Lesson {
-  readonly at: EpochMs;
-  /** What the provider promised then: a lesson about another promise says nothing. */
-  readonly promise: string;
-  /** Pods that waited beside its nodes, by their UIDs: one of them would ask for the very same again. */
-  readonly waiting: readonly string[];
+/** What nodes of a type have, and what all of them have or lack besides. */
+interface Learned {
   readonly allocatable: Amounts;
   readonly learned: NonNullable<InstanceType['learned']>;
 }
 
-/** By `<group> <instance type>`. */
-export type Lessons = Readonly<Record<string, Lesson>>;
-
-/** After so long, in milliseconds, one node may try again for a pod that waits all the time. */
-const REMEMBERED_MS = 86_400_000;
-
-/** The types of each group as their nodes are, and what is to be remembered while pods still wait that the last ones did not help. */
-export function learnTypes(
-  state: ClusterState,
-  before: Lessons,
-): { readonly instanceTypes: ClusterState['instanceTypes']; readonly lessons: Lessons } {
-  const { at } = state;
+/** The types of each group as their nodes are. */
+export function learnTypes(state: ClusterState): ClusterState['instanceTypes'] {
   const examples = examplesOf(state);
   const byNode = podsByNode(state.pods);
   const attachLimits = new Map(state.attachLimits.map(({ node, limits }) => [node, limits]));
-  const waiting = state.pods
-    .filter(isWaiting)
-    .map(({ uid }) => uid)
-    .toSorted(byText);
-  const stillWaiting = new Set(waiting);
-  const groups = new Set(state.groups.map(({ name }) => name));
-  // The provider may tell no types for a moment: what was learned of them is kept.
-  const lessons = Object.fromEntries(
-    Object.entries(before).filter(
-      ([key, lesson]) =>
-        groups.has(key.slice(0, key.indexOf(' '))) &&
-        at - lesson.at < REMEMBERED_MS &&
-        lesson.waiting.some((uid) => stillWaiting.has(uid)),
-    ),
-  );
-  const instanceTypes = new Map<string, readonly InstanceType[]>();
-  for (const group of state.groups.toSorted((a, b) => byText(a.name, b.name))) {
-    const types = (ownValue(state.instanceTypes, group.name) ?? []).map((type) => {
-      const key = typeKey(group.name, type.id);
-      const promise = JSON.stringify([type.allocatable, type.labels]);
-      const found = examples.get(key);
-      if (found !== undefined) {
-        const known = learned(group, type, found, byNode);
-        const besides = attachedTo(found, byNode, attachLimits);
-        lessons[key] = { at, promise, waiting, ...known, learned: { ...known.learned, ...besides } };
-      }
-      const lesson = lessons[key];
-      if (lesson?.promise !== promise) return type;
-      return { ...type, allocatable: lesson.allocatable, learned: lesson.learned };
+  const typesOf = (group: NodeGroup): readonly InstanceType[] =>
+    (ownValue(state.instanceTypes, group.name) ?? []).map((type) => {
+      const found = examples.get(typeKey(group.name, type.id));
+      if (found === undefined) return type;
+      const known = learned(group, type, found, byNode);
+      const besides = attachedTo(found, byNode, attachLimits);
+      return { ...type, ...known, learned: { ...known.learned, ...besides } };
     });
-    instanceTypes.set(group.name, types);
-  }
-  return { instanceTypes: Object.fromEntries(instanceTypes), lessons };
-}
-
-function isWaiting({ node, unscheduled }: Pod): boolean {
-  return node === null && unscheduled?.reason === 'Unschedulable';
+  return Object.fromEntries(state.groups.map((group) => [group.name, typesOf(group)]));
 }
 
 function learned(
@@ -90,7 +47,7 @@ function learned(
   type: InstanceType,
   { settled, joining }: Examples,
   byNode: ReadonlyMap<string, readonly Pod[]>,
-): Pick<Lesson, 'allocatable' | 'learned'> {
+): Learned {
   const shown = settled.map((node) => withoutStatic(node, byNode.get(node.name) ?? []));
   const basics = joining.map(({ allocatable }) => basicsOf(allocatable));
   const devices = shown.length === 0 ? [type.allocatable] : shown;

@@ -4,6 +4,7 @@ import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { byText } from './pending.ts';
+import { typeKey } from './type-key.ts';
 
 /** The live nodes of an instance type of a group. */
 export interface Examples {
@@ -16,11 +17,6 @@ export interface Examples {
 /** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
 export function isComing({ isDeleting, phase }: Machine): boolean {
   return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
-}
-
-/** The key of an instance type of a group: `<group> <instance type>`. */
-export function typeKey(group: string, instanceType: string): string {
-  return `${group} ${instanceType}`;
 }
 
 /** By `typeKey`. Nodes that leave lose what is on them, and are no example any more. */

@@ -92,6 +92,11 @@ function refusal(
   return null;
 }
 
+/** What a node is taken for before it comes. */
+export function estimated({ estimate }: NodeGroup, { allocatable }: InstanceType): Amounts {
+  return estimate === 'simple' ? { ...allocatable, ...SIMPLE_NODE } : allocatable;
+}
+
 /** A preferred type goes before the others of its group; groups that only observe come last. */
 function offersOf(group: NodeGroup, types: readonly InstanceType[], refused: Offer['refused']): readonly Offer[] {
   const ordered = group.offeringIds.flatMap((id) => types.filter((type) => type.id === id && type.isAvailable));
@@ -102,7 +107,7 @@ function offersOf(group: NodeGroup, types: readonly InstanceType[], refused: Off
   return chosen.map((type) => ({
     group,
     type,
-    allocatable: simple ? { ...type.allocatable, ...SIMPLE_NODE } : type.allocatable,
+    allocatable: estimated(group, type),
     tier: (group.mode === 'observe' ? 2 : 0) + (preferred === undefined || type === preferred ? 0 : 1),
     refused,
   }));

@@ -3,6 +3,7 @@ import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { isSimple } from '../scheduling/pod-class.ts';
 import { chancesOf, pour } from '../scheduling/pour.ts';
+import { openTo } from './against.ts';
 import { bestOffer, type Trial } from './best-offer.ts';
 import { type Opening, openNew } from './opening.ts';
 import { isTooFull, type Open, Waiting } from './waiting.ts';
@@ -56,7 +57,8 @@ function put(
   slots: readonly Slot[],
   placed: (of: Open, slot: Slot, count: number) => void,
 ): void {
-  pour(packing, open.work.pods, count, slots, (slot, here) => {
+  const { pods, against } = open.work;
+  pour(packing, pods, count, openTo(slots, against), (slot, here) => {
     open.left -= here;
     placed(open, slot, here);
   });

@@ -4,6 +4,7 @@ import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
 import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
+import type { Against } from './against.ts';
 
 /** cluster-autoscaler's default: pods below it do not make nodes. */
 const EXPENDABLE_BELOW = -10;
@@ -13,6 +14,10 @@ export interface Work {
   readonly pods: PodClass;
   /** `<namespace>/<name>`, sorted. */
   readonly names: readonly string[];
+  /** One of them. */
+  readonly first: Pod;
+  /** Null for nothing. */
+  readonly against: Against | null;
 }
 
 export interface Pending {
@@ -28,7 +33,7 @@ export function byText(a: string, b: string): number {
 
 /** Sorts the pods that have no node: into classes for which nodes are looked for, and those that are not for us. */
 export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
-  const names = new Map<PodClass, string[]>();
+  const waiting = new Map<PodClass, Pod[]>();
   const unhelped: UnhelpedPod[] = [];
   for (const pod of pods) {
     if (pod.node !== null || pod.phase !== 'Pending' || pod.deletesAt !== null || pod.owner?.kind === 'DaemonSet')
@@ -37,12 +42,19 @@ export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
     if (reason !== null) unhelped.push({ namespace: pod.namespace, name: pod.name, ...reason });
     else if (pod.unscheduled?.reason === 'Unschedulable') {
       const of = packing.classOf(pod);
-      const list = names.get(of) ?? [];
-      list.push(`${pod.namespace}/${pod.name}`);
-      names.set(of, list);
+      const list = waiting.get(of) ?? [];
+      list.push(pod);
+      waiting.set(of, list);
     }
   }
-  return { work: [...names].map(([of, list]) => ({ pods: of, names: list.toSorted(byText) })), unhelped };
+  return { work: [...waiting].flatMap(([of, list]) => workOf(of, list)), unhelped };
+}
+
+function workOf(pods: PodClass, list: readonly Pod[]): readonly Work[] {
+  // All of a class are of one namespace.
+  const sorted = list.toSorted((a, b) => byText(a.name, b.name));
+  const names = sorted.map(({ namespace, name }) => `${namespace}/${name}`);
+  return sorted.slice(0, 1).map((first) => ({ pods, names, first, against: null }));
 }
 
 function whyNot(

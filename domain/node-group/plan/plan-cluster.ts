@@ -33,10 +33,15 @@ export function planCluster(
   state: ClusterState,
   { blocked, memory, requested, resting = [], candidateOrder = 'age', namedPods }: PlanOptions,
 ): { readonly plan: ClusterPlan; readonly memory: PlanMemory } {
-  const { instanceTypes, lessons } = learnTypes(state, memory.lessons);
-  const known = { ...state, instanceTypes };
-  const { newNodes, unhelped } = planScaleUp(known, namedPods === undefined ? { blocked } : { blocked, namedPods });
-  const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, order: candidateOrder });
+  const known = { ...state, instanceTypes: learnTypes(state) };
+  const { newNodes, unhelped, proof } = planScaleUp(known, {
+    blocked,
+    promised: state.instanceTypes,
+    trials: memory.trials,
+    ...(namedPods === undefined ? {} : { namedPods }),
+  });
+  const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, proof, order: candidateOrder });
   const { removals, kept } = down;
-  return { plan: { at: state.at, newNodes, unhelped, removals, kept }, memory: { ...down.memory, lessons } };
+  const { records: inVain, trials } = proof;
+  return { plan: { at: state.at, newNodes, unhelped, removals, kept, inVain }, memory: { ...down.memory, trials } };
 }

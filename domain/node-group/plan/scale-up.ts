@@ -8,15 +8,22 @@ import { openCluster } from './cluster-packing.ts';
 import { daemonsOf } from './daemons.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
+import { type Proof, prove } from './in-vain.ts';
 import { openNodes, retry } from './open-nodes.ts';
 import { type Opening, openNew } from './opening.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
+import { podKind } from './pod-kind.ts';
+import { AND_OTHERS, type Trials } from './trials.ts';
 import { whyUnhelped } from './unhelped.ts';
 import type { Open } from './waiting.ts';
 
 export interface ScaleUpOptions {
   /** Groups that ask for no machines now, by name. */
   readonly blocked: Readonly<Record<string, Blocked>>;
+  /** The instance types as the provider promises them, by group: the state has what was learned of them. */
+  readonly promised: ClusterState['instanceTypes'];
+  /** Of the plan before. */
+  readonly trials: Trials;
   /** How many pods are named beside new nodes: `NAMED` where it is absent. */
   readonly namedPods?: number;
 }
@@ -25,6 +32,8 @@ export interface ScaleUpOptions {
 const ROUNDS = 8;
 /** How many pods are named beside new nodes. */
 const NAMED = 5;
+/** So many kinds of pods are written on the VPSieNode that comes for them. */
+const MOST_KINDS = 8;
 
 interface Planned {
   readonly offer: Offer;
@@ -34,6 +43,7 @@ interface Planned {
 interface Placement {
   readonly slot: Slot;
   readonly name: string;
+  readonly work: Work;
 }
 
 interface Round {
@@ -49,12 +59,13 @@ interface Round {
  */
 export function planScaleUp(
   state: ClusterState,
-  { blocked, namedPods = NAMED }: ScaleUpOptions,
-): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
+  { blocked, promised, trials, namedPods = NAMED }: ScaleUpOptions,
+): Pick<ClusterPlan, 'newNodes' | 'unhelped'> & { readonly proof: Proof } {
   const daemons = daemonsOf(state);
   const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
-  const work = inOrder(pending.work);
+  const proof = prove(state, { packing, work: pending.work, promised, daemons, before: trials });
+  const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each) })));
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
   const opening: Opening = { packing, rosters: all, daemons, opened: new Map() };
@@ -75,7 +86,8 @@ export function planScaleUp(
     round = run(opening, planned, work);
   }
   const kept = withinBatch(round, floor);
-  return { newNodes: summed(round, kept, namedPods), unhelped: unhelpedOf(opening, round, kept, pending.unhelped) };
+  const newNodes = summed(round, kept, namedPods);
+  return { newNodes, unhelped: unhelpedOf(opening, round, kept, pending.unhelped), proof };
 }
 
 /** Pods that are about to be evicted. Those of a drain that takes long, or stands still, do not hold room that others could have. */
@@ -115,7 +127,7 @@ function run(opening: Opening, planned: readonly Planned[], work: readonly Work[
   const next = new Map<Open, number>();
   const placed = (of: Open, slot: Slot, count: number): void => {
     const from = next.get(of) ?? 0;
-    for (const name of of.work.names.slice(from, from + count)) placements.push({ slot, name });
+    for (const name of of.work.names.slice(from, from + count)) placements.push({ slot, name, work: of.work });
     next.set(of, from + count);
   };
   for (let last = -1; last !== placements.length; ) {
@@ -151,27 +163,41 @@ function withinBatch({ nodes }: Round, floor: number): ReadonlySet<Slot> {
 }
 
 function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods: number): readonly NewNodes[] {
-  const names = new Map<Slot, string[]>();
-  for (const { slot, name } of placements) names.set(slot, [...(names.get(slot) ?? []), name]);
-  const sums = new Map<string, { of: Planned; count: number; pods: string[] }>();
+  const bySlot = new Map<Slot, Placement[]>();
+  for (const each of placements) {
+    const list = bySlot.get(each.slot) ?? [];
+    list.push(each);
+    bySlot.set(each.slot, list);
+  }
+  const sums = new Map<string, { of: Planned; count: number; placed: Placement[] }>();
   for (const { slot, offer, reason } of nodes) {
     if (!kept.has(slot)) continue;
     const key = `${offer.group.name} ${offer.type.id} ${reason}`;
-    const sum = sums.get(key) ?? { of: { offer, reason }, count: 0, pods: [] };
+    const sum = sums.get(key) ?? { of: { offer, reason }, count: 0, placed: [] };
     sum.count += 1;
-    sum.pods.push(...(names.get(slot) ?? []));
+    sum.placed.push(...(bySlot.get(slot) ?? []));
     sums.set(key, sum);
   }
   return [...sums]
     .toSorted(([a], [b]) => byText(a, b))
-    .map(([, { of, count, pods }]) => ({
+    .map(([, { of, count, placed }]) => ({
       group: of.offer.group.name,
       instanceType: of.offer.type.id,
       count,
       reason: of.reason,
-      pods: pods.toSorted(byText).slice(0, namedPods),
-      podCount: pods.length,
+      pods: placed
+        .map(({ name }) => name)
+        .toSorted(byText)
+        .slice(0, namedPods),
+      podCount: placed.length,
+      kinds: kindsOf(placed),
     }));
+}
+
+function kindsOf(placed: readonly Placement[]): readonly string[] {
+  const works = new Set(placed.map(({ work }) => work));
+  const kinds = [...new Set([...works].map(({ first }) => podKind(first)))].toSorted(byText);
+  return kinds.length <= MOST_KINDS ? kinds : [...kinds.slice(0, MOST_KINDS), AND_OTHERS];
 }
 
 function unhelpedOf(
@@ -201,10 +227,10 @@ function unhelpedOf(
   const unplaced = open.filter(({ left }) => left > 0);
   const whys = whyUnhelped(
     opening,
-    unplaced.map(({ work }) => work.pods),
+    unplaced.map(({ work }) => work),
   );
   for (const { work, left } of unplaced) {
-    const why = whys.get(work.pods);
+    const why = whys.get(work);
     if (why === undefined) continue;
     for (const name of work.names.slice(work.names.length - left)) all.push({ ...named(name), ...why });
   }

@@ -2,10 +2,12 @@
 import type { UnhelpedReason } from '../model/plan.ts';
 import { explainFit, inUse } from '../scheduling/explain.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
-import type { PodClass } from '../scheduling/packed.ts';
 import { usedClaim } from '../scheduling/rules.ts';
+import { inVainText } from './in-vain.ts';
+import { typeKey } from './type-key.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './opening.ts';
+import type { Work } from './pending.ts';
 
 interface Why {
   readonly reason: UnhelpedReason;
@@ -14,6 +16,7 @@ interface Why {
 
 /** The reason that is nearest to a node comes first. */
 const NEARNESS: readonly UnhelpedReason[] = [
+  'CameInVain',
   'Limited',
   'AtMaximum',
   'BackedOff',
@@ -27,32 +30,26 @@ const NEARNESS: readonly UnhelpedReason[] = [
   'NoGroupMatches',
 ];
 
-/** Why each of the classes gets no new node. One node of each offer is tried for all of them. */
-export function whyUnhelped(opening: Opening, classes: readonly PodClass[]): ReadonlyMap<PodClass, Why> {
-  const whys = new Map<PodClass, Why>();
-  for (const pods of classes) {
-    const why = whyBlocked(pods) ?? whyWithoutOffers(opening);
-    if (why !== null) whys.set(pods, why);
+/** Why the pods of each work get no new node. One node of each offer is tried for all of them. */
+export function whyUnhelped(opening: Opening, works: readonly Work[]): ReadonlyMap<Work, Why> {
+  const whys = new Map<Work, Why>();
+  for (const work of works) {
+    const why = whyBlocked(work) ?? whyWithoutOffers(opening) ?? whyOnTrial(work);
+    if (why !== null) whys.set(work, why);
   }
-  const asked = classes.filter((pods) => !whys.has(pods));
+  const asked = works.filter((work) => !whys.has(work));
   if (asked.length === 0) return whys;
   const nearness = ({ reason }: Why): number => NEARNESS.indexOf(reason);
   for (const offer of opening.rosters.flatMap(({ offers }) => offers)) {
-    for (const [pods, why] of whyNotOf(opening, asked, offer)) {
-      const before = whys.get(pods);
-      if (before === undefined || nearness(why) < nearness(before)) whys.set(pods, why);
+    for (const [work, why] of whyNotOf(opening, asked, offer)) {
+      const before = whys.get(work);
+      if (before === undefined || nearness(why) < nearness(before)) whys.set(work, why);
     }
   }
   return whys;
 }
 
-function whyWithoutOffers({ rosters }: Opening): Why | null {
-  if (rosters.length === 0) return { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' };
-  if (rosters.some(({ offers }) => offers.length > 0)) return null;
-  return { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
-}
-
-function whyBlocked(pods: PodClass): Why | null {
+function whyBlocked({ pods }: Work): Why | null {
   const { blocked } = pods.volumes;
   if (blocked === null) {
     const used = usedClaim(pods);
@@ -61,17 +58,32 @@ function whyBlocked(pods: PodClass): Why | null {
   return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
 }
 
-function whyNotOf(opening: Opening, classes: readonly PodClass[], offer: Offer): ReadonlyMap<PodClass, Why> {
+function whyWithoutOffers({ rosters }: Opening): Why | null {
+  if (rosters.length === 0) return { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' };
+  if (rosters.some(({ offers }) => offers.length > 0)) return null;
+  return { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
+}
+
+function whyOnTrial({ against }: Work): Why | null {
+  const trial = against?.trial ?? null;
+  if (trial === null) return null;
+  return { reason: 'FitsUpcoming', detail: `${trial}, and kube-scheduler has not said yet what it does` };
+}
+
+function whyNotOf(opening: Opening, works: readonly Work[], offer: Offer): ReadonlyMap<Work, Why> {
   const { packing, opened } = opening;
   const { name } = offer.group;
   const before = opened.get(name) ?? 0;
   const mark = packing.mark();
   const slot = openNew(opening, offer);
   const fitting = whyNotFitting(opening, offer, before);
-  const whys = classes.map((pods): readonly [PodClass, Why] => {
-    const result = explainFit(packing, pods, slot);
-    if (result.kind === 'fits') return [pods, fitting];
-    return [pods, { reason: reasonOf(result.by), detail: `on a node ${offer.type.id} of ${name}: ${result.detail}` }];
+  const whys = works.map((work): readonly [Work, Why] => {
+    const result = explainFit(packing, work.pods, slot);
+    if (result.kind === 'misfit') {
+      return [work, { reason: reasonOf(result.by), detail: `on a node ${offer.type.id} of ${name}: ${result.detail}` }];
+    }
+    const inVain = work.against?.types.get(typeKey(name, offer.type.id));
+    return [work, inVain === undefined ? fitting : { reason: 'CameInVain', detail: inVainText(name, inVain, work) }];
   });
   packing.rollback(mark);
   opened.set(name, before);

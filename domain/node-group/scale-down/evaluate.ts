@@ -52,7 +52,7 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
     unreadyFor(member, isExcess) ??
     keptBySight(pass, member);
   if (early !== null) return kept(early);
-  const steady = isExcess ? null : pass.arrivals.keptByLoad(machine);
+  const steady = isExcess ? null : (pass.onTrial.get(machine.name) ?? pass.arrivals.keptByLoad(machine));
   if (steady !== null) return kept(steady);
   const busy = isExcess ? null : usedNow(member, at);
   if (busy !== null && !group.scaleDown.consolidation) return kept(busy);

@@ -1,7 +1,7 @@
-/** What one plan leaves for the next: since when nodes have been as they are, and what they are. The starter keeps it; a restart begins anew. */
+/** What one plan leaves for the next: since when nodes have been as they are. The starter keeps it; a restart begins anew. */
 import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Lessons } from '../plan/learned-types.ts';
+import type { Trials } from '../plan/trials.ts';
 import type { Arrivals, Load } from './arrival.ts';
 
 /** By the uid of the Node. */
@@ -20,8 +20,8 @@ export interface PlanMemory {
   readonly cheaper: Since;
   /** Since when plans have had the node go, and it has not begun. */
   readonly planned: Since;
-  /** What nodes have turned out to be. */
-  readonly lessons: Lessons;
+  /** Whether nodes get the pods that they came for. */
+  readonly trials: Trials;
   /** What the load was when nodes came. */
   readonly arrivals: Arrivals;
 }
@@ -33,7 +33,7 @@ export const freshPlanMemory: PlanMemory = {
   unready: {},
   cheaper: {},
   planned: {},
-  lessons: {},
+  trials: {},
   arrivals: {},
 };
 

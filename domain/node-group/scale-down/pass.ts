@@ -17,6 +17,8 @@ export interface Pass extends Surroundings {
   readonly unneeded: SinceBook;
   readonly cheaper: SinceBook;
   readonly arrivals: ArrivalBook;
+  /** Why machines stay whose pods have not come yet, by their names. */
+  readonly onTrial: ReadonlyMap<string, Keep>;
   /** Why nothing of the whole cluster goes by itself now; null where nothing stands in the way. */
   readonly halt: string | null;
   /** Groups that are paused, by name. */

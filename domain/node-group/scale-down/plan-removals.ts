@@ -7,6 +7,7 @@ import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
 import { daemonsOf } from '../plan/daemons.ts';
+import type { Proof } from '../plan/in-vain.ts';
 import { placeLeaving, podsToCome } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
 import { isOrphaning } from '../machine/hold.ts';
@@ -51,6 +52,8 @@ export interface RemovalOptions {
   readonly resting: readonly RestingNode[];
   /** What the same plan asks for: a group that grows gives nothing back by itself. */
   readonly newNodes: readonly NewNodes[];
+  /** Of the same plan: which nodes have not been given the pods that they came for. */
+  readonly proof: Pick<Proof, 'against' | 'kept'>;
   readonly order: CandidateOrder;
 }
 
@@ -60,11 +63,11 @@ export interface RemovalOptions {
  */
 export function planRemovals(
   state: ClusterState,
-  { blocked, memory, requested, resting, newNodes, order }: RemovalOptions,
+  { blocked, memory, requested, resting, newNodes, proof, order }: RemovalOptions,
 ): {
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
-  readonly memory: Omit<PlanMemory, 'lessons'>;
+  readonly memory: Omit<PlanMemory, 'trials'>;
 } {
   const { at } = state;
   const unready = new SinceBook(memory.unready, at);
@@ -74,7 +77,7 @@ export function planRemovals(
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
   const daemons = daemonsOf(state);
-  const packing = clusterPacking(state, daemons);
+  const packing = clusterPacking(state, daemons, proof.against);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);
   const comingFrom = (node: string): readonly Pod[] => podsToCome(byNode.get(node) ?? []);
@@ -90,6 +93,7 @@ export function planRemovals(
     unneeded,
     cheaper,
     arrivals,
+    onTrial: proof.kept,
     paused: new Set(Object.keys(blocked).filter((group) => ownValue(blocked, group)?.reason === 'Paused')),
     planned,
     halt: haltOf(state),

@@ -17,7 +17,7 @@ export type PodAnswer =
   /** It fits a node that is there or on its way; or it gets no new node, as none would help or none is to be had. */
   | ({ readonly kind: 'fits' | 'unhelped' } & Pick<UnhelpedPod, 'reason' | 'detail'>)
   /** It gets one of these nodes. */
-  | ({ readonly kind: 'newNode' } & Omit<NewNodes, 'pods'>)
+  | ({ readonly kind: 'newNode' } & Omit<NewNodes, 'pods' | 'kinds'>)
   /** kube-scheduler has not said yet that it fits nowhere: until then, no node is looked for. */
   | { readonly kind: 'awaitsScheduler' };
 
@@ -55,7 +55,7 @@ export function podAnswer(local: LocalPlan, pod: Pod): PodAnswer {
   }
   const own = plan.newNodes.find(({ pods }) => pods.includes(`${pod.namespace}/${pod.name}`));
   if (own === undefined) return { kind: 'awaitsScheduler' };
-  const { pods: _, ...newNode } = own;
+  const { pods: _, kinds: _kinds, ...newNode } = own;
   return { kind: 'newNode', ...newNode };
 }
 

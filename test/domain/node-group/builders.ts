@@ -119,6 +119,7 @@ export function groupOf(name: string, over: Partial<NodeGroup> = {}): NodeGroup 
     backoff: null,
     instanceTypes: [],
     instanceTypesAt: null,
+    inVain: [],
     ...over,
   };
 }
@@ -141,6 +142,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     heldBy: `uid-${group}`,
     decision: 'd1',
     creationReason: 'metrics',
+    cameFor: [],
     ...over,
   };
 }

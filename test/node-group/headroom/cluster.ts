@@ -46,6 +46,7 @@ export interface GroupObject {
     readonly readyNodes?: number;
     readonly desiredNodes?: number;
     readonly instanceTypes?: readonly { readonly id: string }[];
+    readonly inVain?: readonly { readonly machine: string; readonly pod: string }[];
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;

@@ -157,6 +157,7 @@ describe('a VPSieNode', () => {
       name: 'web-1',
       instanceType: 'small',
       decision: 'd7',
+      cameFor: ['k1', 'k2'],
       reason: 'PendingPods',
     });
     expect(readMachine(body)).toMatchObject({
@@ -167,6 +168,7 @@ describe('a VPSieNode', () => {
       providerId: null,
       node: null,
       decision: 'd7',
+      cameFor: ['k1', 'k2'],
     });
     expect(machineSpec.strict().parse(body.spec)).toEqual(body.spec);
   });

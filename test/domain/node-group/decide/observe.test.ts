@@ -26,7 +26,7 @@ function viewOf(over: Partial<GroupView> = {}): GroupView {
     machines: [],
     claimed: 0,
     nodes: new Set(),
-    plan: { newNodes: [], removals: [], kept: [], unhelped: { total: 0, first: [] } },
+    plan: { newNodes: [], removals: [], kept: [], inVain: {}, unhelped: { total: 0, first: [] } },
     leaving: [],
     isStatusDue: false,
     areTypesDue: false,
@@ -61,6 +61,18 @@ describe('an observation', () => {
       reason: 'PendingPods' as const,
       pods: Array.from({ length: 5 }, (_2, pod) => `a-namespace-of-some-length/a-deployment-7c9d8f6b5d-${pod}`),
       podCount: 400,
+      kinds: Array.from({ length: 9 }, (_3, kind) => `0123456789abc${100 + kind}`),
+    }));
+    const inVain = Array.from({ length: 100 }, (_, index) => ({
+      instanceType: `type-${index}`,
+      kind: '0123456789abcdef',
+      pod: 'a-namespace-of-some-length/a-deployment-7c9d8f6b5d-pod',
+      machine: 'a-node-group-of-some-length-0123456789ab',
+      at: NOW,
+      waited: NOW,
+      promise: '0123456789abcdef',
+      tries: 1,
+      isFirm: true,
     }));
     const unhelped = Array.from({ length: 500 }, (_, index) => ({
       namespace: 'a-namespace-of-some-length',
@@ -78,11 +90,14 @@ describe('an observation', () => {
     }));
     const leaving = removals.map(({ node, uid }) => ({ node, uid, drain: `node-drain/production/${uid}` }));
     const view = viewOf({
-      plan: { newNodes, removals, kept, unhelped: { total: 500, first: unhelped } },
+      plan: { newNodes, removals, kept, inVain: { pool: inVain }, unhelped: { total: 500, first: unhelped } },
       leaving,
       read: readOf({ problems: Array.from({ length: 20 }, () => long('spec.minNodes')) }),
     });
     expect(JSON.stringify(observationOf(view)).length).toBeLessThan(16_384);
+    const other = { ...view, plan: { ...view.plan, newNodes: [] } };
+    expect(observationOf(other).inVain?.found).toHaveLength(8);
+    expect(JSON.stringify(observationOf(other)).length).toBeLessThan(16_384);
   });
 
   it('has only what is the group’s own', () => {

@@ -7,7 +7,6 @@ import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts'
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
 
-const DAY = 86_400_000;
 const GIB = 1024 ** 3;
 const ZONE = 'topology.kubernetes.io/zone';
 const REAL = {
@@ -115,19 +114,11 @@ describe('of a node that is ready', () => {
     expect([null, 'ReplicaSet', 'Node'].map((owner) => asked(state(owner)).count)).toEqual([10, 10, 0]);
   });
 
-  it('what it was is forgotten with the last one, but for a day for a pod that waited beside it', () => {
+  it('what it was is forgotten with the last one', () => {
     const { count, memory } = asked(withNode({ labels: REAL, isCordoned: true }, {}, { pods: [zonal] }));
     expect(count).toBe(0);
     const gone = stateOf({ groups: [groupOf('web')], instanceTypes, pods: [zonal] });
-    expect(asked(gone, memory).count).toBe(0);
-    // The provider tells no types for a moment.
-    expect(asked(gone, asked({ ...gone, instanceTypes: {} }, memory).memory).count).toBe(0);
-    expect(asked({ ...gone, at: NOW + DAY }, memory).count).toBe(1);
-    const other = { web: [typeOf('small', 8, 32, { labels: { [ZONE]: 'a' } })] };
-    expect(asked({ ...gone, instanceTypes: other }, memory).count).toBe(1);
-    const later = { ...gone, pods: [{ ...zonal, uid: 'another' }] };
-    expect(asked(later, memory).count).toBe(1);
-    expect(asked(later, memory).memory.lessons).toEqual({});
+    expect(asked(gone, memory).count).toBe(1);
   });
 
   it('nothing is learned while it leaves', () => {

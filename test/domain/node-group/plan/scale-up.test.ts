@@ -11,7 +11,8 @@ const one = stateOf({ groups: [groupOf('web')], instanceTypes });
 const ten = Array.from({ length: 10 }, (_, n) => podOf(`p${n}`, { cpu: '1' }));
 
 function plan(over: Partial<ClusterState>): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
-  return planScaleUp({ ...one, ...over }, { blocked: {} });
+  const state = { ...one, ...over };
+  return planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {} });
 }
 
 function counts(over: Partial<ClusterState>): readonly string[] {

@@ -7,6 +7,7 @@ import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import { fits, snapshotOf } from '../../../../domain/node-group/scheduling/fits.ts';
+import { inVainChange, withChange } from '../../../../domain/node-group/status/in-vain-change.ts';
 import { boundTo, machineOf, NOW, stateOf } from '../builders.ts';
 
 const SECOND = 1_000;
@@ -39,6 +40,10 @@ export interface SimulationOptions {
   readonly use: number;
   /** What the node really has, where that is not what its type promises. */
   readonly asItComes?: (node: Node) => Node;
+  /** What the model does not know: why kube-scheduler does not place a pod that fits, by the pods that are there; null where it does. */
+  readonly refuses?: (pod: Pod, node: Node, pods: readonly Pod[]) => string | null;
+  /** What every plan knows besides. */
+  readonly beside?: Partial<ClusterState>;
 }
 
 interface Drain {
@@ -91,6 +96,16 @@ export class SimulatedCluster {
     this.#carryOut();
   }
 
+  /** Another starter plans from now on: what is not in the cluster is not known any more. */
+  restart(): void {
+    this.#memory = freshPlanMemory;
+  }
+
+  /** A person wants so many nodes. */
+  want(group: string, desiredNodes: number): void {
+    this.#changeGroup(group, () => ({ desiredNodes }));
+  }
+
   run(minutes: number, each: () => void = () => {}): void {
     for (const end = this.at + minutes * MINUTE; this.at < end; ) {
       each();
@@ -109,6 +124,7 @@ export class SimulatedCluster {
       lingering: [],
       instanceTypes: this.#options.instanceTypes,
       utilization: Object.fromEntries(this.#utilization),
+      ...this.#options.beside,
     });
   }
 
@@ -180,13 +196,28 @@ export class SimulatedCluster {
     this.pods = this.pods.map((pod) => {
       if (pod.node !== null) return pod;
       const snapshot = snapshotOf({ ...this.#state(), nodes: open });
-      const fitting = open.filter(({ name }) => fits(pod, name, snapshot).kind === 'fits');
+      const misfits = new Map(open.map((node) => [node.name, this.#misfit(pod, node, snapshot)]));
+      const fitting = open.filter(({ name }) => misfits.get(name) === null);
       const best = fitting.toSorted((a, b) => this.#share(a) - this.#share(b))[0];
-      if (best === undefined) return pod;
+      if (best === undefined) return this.#refused(pod, [...misfits.values()]);
       const placed = boundTo(best.name, pod);
       this.#replace(placed);
       return placed;
     });
+  }
+
+  #misfit(pod: Pod, node: Node, snapshot: ReturnType<typeof snapshotOf>): string | null {
+    const fit = fits(pod, node.name, snapshot);
+    return fit.kind === 'misfit' ? fit.detail : (this.#options.refuses?.(pod, node, this.pods) ?? null);
+  }
+
+  /** Says of how many nodes it has looked at none is good, and why. */
+  #refused(pod: Pod, misfits: readonly (string | null | undefined)[]): Pod {
+    const why = [...new Set(misfits)].map(
+      (misfit) => `${misfits.filter((other) => other === misfit).length} ${misfit ?? ''}`,
+    );
+    const message = `0/${misfits.length} nodes are available: ${why.join(', ')}.`;
+    return { ...pod, unscheduled: { reason: 'Unschedulable', since: pod.createdAt, message } };
   }
 
   #replace(pod: Pod): void {
@@ -217,10 +248,17 @@ export class SimulatedCluster {
     this.plan = plan;
     const asked = plan.newNodes.reduce((sum, { count }) => sum + count, 0);
     if (asked > 0) this.requests.push(asked);
-    for (const { group, instanceType, count } of plan.newNodes) {
-      for (let index = 0; index < count; index += 1) this.#create(group, instanceType);
+    for (const { group, instanceType, count, kinds = [] } of plan.newNodes) {
+      for (let index = 0; index < count; index += 1) this.#create(group, instanceType, kinds);
       const machines = this.#machines.filter((machine) => machine.group === group).length;
       this.#changeGroup(group, () => ({ lastScaleUp: this.at, desiredNodes: machines }));
+    }
+    // As the workflow of the group does.
+    for (const [name, wanted] of Object.entries(plan.inVain)) {
+      this.#changeGroup(name, ({ inVain }) => {
+        const change = inVainChange(inVain, wanted);
+        return change === null ? {} : { inVain: withChange(inVain, change) };
+      });
     }
     for (const removal of plan.removals) {
       if (removal.replacement !== null) throw new Error('this simulation has no replacements');
@@ -228,10 +266,10 @@ export class SimulatedCluster {
     }
   }
 
-  #create(group: string, instanceType: string): void {
+  #create(group: string, instanceType: string, cameFor: readonly string[]): void {
     this.#count += 1;
     const name = `${group}-${String(this.#count).padStart(5, '0')}`;
-    this.#machines.push(machineOf(name, group, { instanceType, createdAt: this.at, phaseSince: this.at }));
+    this.#machines.push(machineOf(name, group, { instanceType, cameFor, createdAt: this.at, phaseSince: this.at }));
     this.#readyAt.set(name, this.at + (40 + 140 * this.#options.random()) * SECOND);
     this.lives.push({ name, group, cameAt: this.at, wentAt: null });
   }

@@ -1,0 +1,173 @@
+/**
+ * The proof against runaway. A node that came for pods which do not get it is evidence: no second one of its type is asked for pods of
+ * this kind until the cause is gone, whatever the model believes. What a machine came for is written on its VPSieNode, what was found in
+ * the status of its group, so that neither a restart nor the end of the node makes it unknown.
+ */
+import { ownValue } from '../../kernel/record.ts';
+import { formatInstant } from '../../kernel/time.ts';
+import type { ClusterState } from '../model/cluster-state.ts';
+import { type InVain, inVainKey, stops } from '../model/in-vain.ts';
+import type { NodeGroup } from '../model/node-group.ts';
+import type { Keep } from '../model/plan.ts';
+import type { Packing } from '../scheduling/packing.ts';
+import type { Against } from './against.ts';
+import type { Daemon } from './daemons.ts';
+import { KindsOnNodes } from './kinds-on-nodes.ts';
+import { typeKey } from './type-key.ts';
+import { byText, type Work } from './pending.ts';
+import { podKind, promiseOf } from './pod-kind.ts';
+import { type Failed, judge, type Trials } from './trials.ts';
+
+const HOUR_MS = 3_600_000;
+/** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
+const REMEMBERED_MS = 2 * 86_400_000;
+/** So many are kept of a group, those of which pods waited last. */
+const MOST = 100;
+/** As much of kube-scheduler's message as a sentence takes. */
+const QUOTED = 300;
+
+export interface Proof {
+  /** What the status of each group should say, by its name. */
+  readonly records: Readonly<Record<string, readonly InVain[]>>;
+  readonly trials: Trials;
+  /** Why a machine is not given back yet, by its name: what came of it would be forgotten. */
+  readonly kept: ReadonlyMap<string, Keep>;
+  /** Against nodes for the pods; null for nothing. */
+  readonly against: (work: Work) => Against | null;
+}
+
+const NOTHING: Proof = { records: {}, trials: {}, kept: new Map(), against: () => null };
+
+/** The sentence about pods that get no node of a type. */
+export function inVainText(group: string, { instanceType, machine, at }: InVain, { first }: Work): string {
+  const message = first.unscheduled?.message ?? '';
+  const quote = message.length <= QUOTED ? message : `${message.slice(0, QUOTED - 1)}…`;
+  return (
+    `${machine} (${instanceType} of ${group}) came for it in vain at ${formatInstant(at)}, and no other one comes while that is ` +
+    `so; kube-scheduler: ${quote === '' ? 'no word' : quote}`
+  );
+}
+
+export interface Evidence {
+  /** With pending pods nowhere; it is as it was afterwards. */
+  readonly packing: Packing;
+  readonly work: readonly Work[];
+  /** The instance types as the provider promises them, by group. */
+  readonly promised: ClusterState['instanceTypes'];
+  readonly daemons: readonly Daemon[];
+  /** What the plan before left. */
+  readonly before: Trials;
+}
+
+export function prove(state: ClusterState, { packing, work, promised, daemons, before }: Evidence): Proof {
+  const { machines, groups } = state;
+  const isKnown = groups.some(({ inVain }) => inVain.length > 0) || machines.some(({ cameFor }) => cameFor.length > 0);
+  if (!isKnown) return NOTHING;
+  const waiting = new Map<string, Work[]>();
+  const kindOf = new Map<Work, string>();
+  for (const each of work) {
+    const kind = podKind(each.first);
+    kindOf.set(each, kind);
+    waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
+  }
+  const kinds = new KindsOnNodes(state.pods);
+  const { trials, onTrial, failed } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
+  const records: Record<string, readonly InVain[]> = {};
+  const types = new Map<string, Map<string, InVain>>();
+  for (const group of groups) {
+    const own = recordsOf(state, { group, promised, kinds, waiting, failed });
+    records[group.name] = own.slice(0, MOST);
+    for (const record of own.filter(stops)) {
+      const of = types.get(record.kind) ?? new Map<string, InVain>();
+      types.set(record.kind, of.set(typeKey(group.name, record.instanceType), record));
+    }
+  }
+  const isNothing = types.size === 0 && onTrial.length === 0;
+  return {
+    records,
+    trials,
+    kept: keptMachines(groups, records, { onTrial, failed }),
+    against: (of) => {
+      if (isNothing) return null;
+      const kind = kindOf.get(of) ?? podKind(of.first);
+      const machine = onTrial.find((each) => each.kind === kind)?.machine;
+      const own = types.get(kind);
+      if (machine === undefined && own === undefined) return null;
+      const since = machine === undefined ? '' : formatInstant(machine.phaseSince);
+      const trial = machine === undefined ? null : `${machine.name} came for it, ready since ${since}`;
+      return { types: own ?? new Map<string, InVain>(), trial };
+    },
+  };
+}
+
+interface OfGroup {
+  readonly group: NodeGroup;
+  readonly promised: ClusterState['instanceTypes'];
+  readonly kinds: KindsOnNodes;
+  readonly waiting: ReadonlyMap<string, readonly Work[]>;
+  readonly failed: readonly Failed[];
+}
+
+function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
+  const { group, waiting, failed, promised } = of;
+  const at = state.at - (state.at % 1_000);
+  const records = new Map(
+    group.inVain.filter((each) => isStillSo(state, of, each)).map((each) => [inVainKey(each), each]),
+  );
+  for (const { machine, kind, pod, isFirm } of failed) {
+    const { instanceType } = machine;
+    const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
+    if (machine.group !== group.name || type === undefined) continue;
+    const before = records.get(inVainKey({ instanceType, kind }));
+    if (before !== undefined && (stops(before) || (before.machine === machine.name && !isFirm))) continue;
+    const name = `${pod.namespace}/${pod.name}`;
+    const tries = before === undefined || before.machine === machine.name ? 1 : before.tries + 1;
+    const found = { instanceType, kind, pod: name, machine: machine.name, at, waited: at };
+    records.set(inVainKey(found), { ...found, promise: promiseOf(group, type), tries, isFirm });
+  }
+  return [...records.values()]
+    .map((record) => (waiting.has(record.kind) && at - record.waited >= HOUR_MS ? { ...record, waited: at } : record))
+    .toSorted((a, b) => b.waited - a.waited || b.at - a.at || byText(inVainKey(a), inVainKey(b)));
+}
+
+/** Until a node of the type has such a pod, the type or the group promises something else, or no such pod has waited for long. */
+function isStillSo(state: ClusterState, { group, promised, kinds, waiting }: OfGroup, record: InVain): boolean {
+  const { instanceType, kind, machine, promise, waited } = record;
+  // The provider may tell no types for a moment.
+  const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
+  if (type !== undefined && promiseOf(group, type) !== promise) return false;
+  if (!waiting.has(kind) && state.at - waited >= REMEMBERED_MS) return false;
+  return !state.machines.some(
+    (other) =>
+      other.group === group.name &&
+      other.instanceType === instanceType &&
+      other.node !== null &&
+      (other.name === machine || other.createdAt > record.at) &&
+      kinds.of(other.node).has(kind),
+  );
+}
+
+/** Machines of which it is not clear yet, or not written down, whether they came in vain. */
+function keptMachines(
+  groups: readonly NodeGroup[],
+  records: Proof['records'],
+  { onTrial, failed }: Pick<ReturnType<typeof judge>, 'onTrial' | 'failed'>,
+): ReadonlyMap<string, Keep> {
+  const written = new Map(groups.map(({ name, inVain }) => [name, inVain]));
+  const isWritten = ({ machine, kind }: Failed): boolean => {
+    const same = (record: InVain): boolean => record.kind === kind && record.instanceType === machine.instanceType;
+    const wanted = (ownValue(records, machine.group) ?? []).find(same);
+    const there = (written.get(machine.group) ?? []).find(same);
+    return wanted === undefined || (there?.tries === wanted.tries && there.isFirm === wanted.isFirm);
+  };
+  const open = [
+    ...onTrial.map(({ machine }) => machine),
+    ...failed.filter((each) => !isWritten(each)).map(({ machine }) => machine),
+  ];
+  return new Map(open.map(({ name }) => [name, keep(name)]));
+}
+
+function keep(machine: string): Keep {
+  const detail = `pods that ${machine} came for still wait, and it stays until it is clear whether they get it`;
+  return { reason: 'CameLately', detail, until: null };
+}

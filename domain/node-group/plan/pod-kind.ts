@@ -1,0 +1,47 @@
+/** What pods are for kube-scheduler, so that one which is made again is known: by another name, of another Job, after a restart. */
+import { createHash } from 'node:crypto';
+import type { InstanceType, NodeGroup } from '../model/node-group.ts';
+import type { Pod, PodConstraints } from '../model/pod.ts';
+
+/** 64 bits: nobody finds a pod that counts as another tenant's, of which the namespace is a part. */
+const LENGTH = 16;
+
+/**
+ * Equal for pods of a namespace that ask for the same. Their names, labels and owners do not count: a Job that is made again has others.
+ * Claims do, but for those that are called after the pod.
+ */
+export function podKind(pod: PodConstraints & Pick<Pod, 'namespace' | 'name'>): string {
+  const own = `${pod.name}-`;
+  return hashOf([
+    pod.namespace,
+    sorted(pod.requests),
+    sorted(pod.nodeSelector),
+    pod.nodeAffinity,
+    pod.tolerations,
+    pod.podAffinity,
+    pod.podAntiAffinity,
+    pod.spread,
+    pod.hostPorts,
+    pod.claims.map((claim) => (claim.startsWith(own) ? `*-${claim.slice(own.length)}` : claim)),
+  ]);
+}
+
+/** Another one when the nodes of a type are to become other ones, by the provider or by the group. */
+export function promiseOf(group: NodeGroup, { allocatable, labels }: InstanceType): string {
+  return hashOf([
+    sorted(allocatable),
+    sorted(labels),
+    sorted(group.labels),
+    group.taints,
+    group.startupTaints,
+    sorted(group.providerSpec),
+  ]);
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, LENGTH);
+}
+
+function sorted(record: Readonly<Record<string, string | number>>): readonly (readonly [string, string | number])[] {
+  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
