@@ -163,6 +163,19 @@ describe('the plan of a Memcached', () => {
     });
   });
 
+  it.each([1, 600, 3600])('gives a rollout longer than a new pod of it warms up: %i s', (warmUpSeconds) => {
+    const { spec } = applied({ highAvailability: { warmUpSeconds } }, 1).Deployment ?? {};
+    // The API server takes no Deployment with another order of the two.
+    expect(spec).toMatchObject({ minReadySeconds: warmUpSeconds, progressDeadlineSeconds: warmUpSeconds + 600 });
+  });
+
+  it.each([{}, { highAvailability: {} }, { highAvailability: { warmUpSeconds: 0 } }])(
+    'leaves the deadline of a rollout without warm-up to Kubernetes: %j',
+    (spec) => {
+      expect(applied(spec, 1).Deployment?.spec).not.toHaveProperty('progressDeadlineSeconds');
+    },
+  );
+
   it('starts pods for a new autoscaler, which would do nothing at 0, and leaves them off where somebody stopped them', () => {
     const stopped = applied(autoscaled, 0);
     expect(steps(seenWith(autoscaled, { ...stopped, HorizontalPodAutoscaler: null }))).toEqual([
