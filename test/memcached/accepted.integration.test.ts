@@ -96,6 +96,10 @@ describe.concurrent('the objects of a Memcached', () => {
   it.each<[string, WrittenSpec]>([
     ['a warm-up as long as the deadline of a rollout', { highAvailability: { warmUpSeconds: 600 } }],
     ['the longest warm-up', { highAvailability: { warmUpSeconds: 3600 } }],
+    ['a tag that is too long for a label', { image: `registry.example/memcached:1.6.39-${'x'.repeat(70)}` }],
+    ['a tag whose end is none of a label', { image: 'registry.example/memcached:1.6.39_' }],
+    ['a digest behind a tag', { image: `memcached:1.6.39@sha256:${'a'.repeat(64)}` }],
+    ['a port and no tag', { image: 'registry.example:5000/memcached' }],
   ])('are taken: %s', async (_, spec) => {
     expect(await refusedObjects('sessions', spec)).toEqual([]);
   });

@@ -13,10 +13,21 @@ export interface RestartCauses {
   readonly restartTrigger: string;
 }
 
-/** The version in the image's tag; none where the image is named by its digest. */
+/** Kubernetes takes no longer value of a label; a tag may have 128 characters. */
+const LONGEST_LABEL_VALUE = 63;
+
+/**
+ * The version in the image's tag, as far as it can be the value of a label, which begins and ends with a letter or a digit. None where the
+ * image is named by its digest, or has no tag.
+ */
 function imageVersion(image: string): string | undefined {
   if (image.includes('@')) return undefined;
-  return /:([^/:]+)$/.exec(image)?.[1];
+  const [, tag = ''] = /:([\w.-]+)$/.exec(image) ?? [];
+  const version = tag
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, LONGEST_LABEL_VALUE)
+    .replace(/[^A-Za-z0-9]+$/, '');
+  return version === '' ? undefined : version;
 }
 
 /** The labels of the Deployment and its pods. They do not select: an image may change. */
