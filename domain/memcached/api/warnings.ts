@@ -8,7 +8,7 @@ type Metric = NonNullable<NonNullable<WrittenSpec['autoscaling']>['metrics']>[nu
 
 /** Sentences, each with what would be right; of a spec with its defaults. */
 export function specWarnings(spec: WrittenSpec): readonly string[] {
-  return [...unscrapedMetrics(spec), ...metricWarnings(spec), ...budgetWarnings(spec)];
+  return [...unscrapedMetrics(spec), ...metricWarnings(spec), ...budgetWarnings(spec), ...onlyPodWarnings(spec)];
 }
 
 /** The exporter of memcached speaks the text protocol, and has no way to log in. */
@@ -57,7 +57,7 @@ function budgetWarnings(spec: WrittenSpec): readonly string[] {
   if (budget?.enabled !== true) return [];
   const { minAvailable, maxUnavailable } = budget;
   const isScaled = isAutoscaled(spec);
-  const pods = isScaled ? (spec.autoscaling?.minReplicas ?? 1) : (spec.replicas ?? 1);
+  const pods = fewestPods(spec);
   // As Kubernetes counts: percentages of either are rounded up.
   const [field, limit, spare] =
     minAvailable === undefined
@@ -68,6 +68,19 @@ function budgetWarnings(spec: WrittenSpec): readonly string[] {
   const when = isScaled && minAvailable !== undefined ? `while the autoscaler is at ${count}` : `with ${count}`;
   return [
     `spec.highAvailability.podDisruptionBudget.${field}: ${JSON.stringify(limit)} never lets a pod go ${when}, so that no node with one can be drained: set maxUnavailable to 1 instead`,
+  ];
+}
+
+function fewestPods(spec: WrittenSpec): number {
+  return isAutoscaled(spec) ? (spec.autoscaling?.minReplicas ?? 1) : (spec.replicas ?? 1);
+}
+
+/** Two pods never share a node, so a rollout waits for the place of the old one (`rolloutStrategy`). */
+function onlyPodWarnings(spec: WrittenSpec): readonly string[] {
+  if (spec.highAvailability?.antiAffinityPreset !== 'hard' || fewestPods(spec) !== 1) return [];
+  const when = isAutoscaled(spec) ? 'while the autoscaler is at 1 pod' : 'with 1 pod';
+  return [
+    `spec.highAvailability.antiAffinityPreset: with "hard" a pod goes before the next one is there, so that nobody serves meanwhile ${when}: set "soft", or more replicas`,
   ];
 }
 
