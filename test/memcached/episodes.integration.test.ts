@@ -260,6 +260,40 @@ describe.concurrent('a Memcached', () => {
     expect(await cluster.secretHash(name)).toBe(hashOf('two'));
   });
 
+  it('keeps its pods while a Secret lacks what they mount, says which key, and replaces them when it is there', async () => {
+    const name = 'lacking';
+    const { core } = cluster;
+    await core.createNamespace({ body: { metadata: { name } } });
+    await cluster.allowSecrets(name);
+    const pair = { 'tls.crt': btoa('crt'), 'tls.key': btoa('key') };
+    const secret = { namespace: name, name: 'tls' };
+    await core.createNamespacedSecret({ namespace: name, body: { metadata: { name: 'tls' }, data: pair } });
+    const tls = { enabled: true, certificateSecretRef: { name: 'tls' } };
+    await cluster.createIn(name, { replicas: 1, security: { tls } });
+    await cluster.settled(name, 1);
+    const [hash, pods] = [await cluster.secretHash(name), await cluster.pods(name)];
+
+    const lacks = (...keys: readonly string[]): string =>
+      `Degraded=True SecretIncomplete: Referenced Secrets lack keys: ${keys.join(', ')}`;
+    await cluster.edit(name, { security: { tls: { enableClientCert: true } } });
+    await cluster.untilCondition(name, lacks('ca.crt of tls'));
+    // An empty one is none, also of a certificate that is renewed.
+    await core.patchNamespacedSecret({ ...secret, body: { data: { 'ca.crt': '', 'tls.crt': '' } } }, merge);
+    await cluster.untilCondition(name, lacks('ca.crt of tls', 'tls.crt of tls'));
+    await cluster.reaches(name, 'Blocked', 'SecretIncomplete');
+    expect(await cluster.secretHash(name)).toBe(hash);
+    expect(await cluster.pods(name)).toEqual(pods);
+
+    await core.patchNamespacedSecret(
+      { ...secret, body: { data: { 'ca.crt': btoa('ca'), 'tls.crt': btoa('new') } } },
+      merge,
+    );
+    await eventually('the new ones are counted', async () => (await cluster.secretHash(name)) !== hash);
+    await cluster.settled(name, 1);
+    expect(await cluster.conditions(name)).toContain('Degraded=False NotDegraded: All 1 desired replicas are ready');
+    expect((await cluster.read(name)).status?.notes ?? []).toEqual([]);
+  });
+
   it('is taken over from the operator that made its objects, without a restart of a pod', async () => {
     const name = 'taken-over';
     const pauses = { name: 'headroom-pauses', namespace: 'namespace-resizer-system' };

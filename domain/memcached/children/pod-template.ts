@@ -4,6 +4,7 @@ import { RESTART_TRIGGER, SECRET_HASH } from '../api/names.ts';
 import { exporterArguments, SASL_PATH, serverArguments, TLS_PATH } from './arguments.ts';
 import { present, standardLabels } from './body.ts';
 import { EXPORTER_PORT, serverPorts } from './ports.ts';
+import { certificateKeys, PASSWORD_KEYS } from './secrets.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -162,14 +163,16 @@ const SASL_MOUNT = { name: 'sasl-credentials', mountPath: SASL_PATH, readOnly: t
 const TLS_MOUNT = { name: 'tls-certificates', mountPath: TLS_PATH, readOnly: true } as const;
 
 /** Each Secret as a volume, with its place in the container. */
-function volumesOf({ security: { sasl, tls } = {} }: MemcachedSpec): readonly { volume: object; mount: object }[] {
+function volumesOf({ security }: MemcachedSpec): readonly { volume: object; mount: object }[] {
+  const { sasl, tls } = security ?? {};
   const volume = (mount: typeof SASL_MOUNT | typeof TLS_MOUNT, secretName: string, keys: readonly string[]) => ({
     volume: { name: mount.name, secret: { secretName, items: keys.map((key) => ({ key, path: key })) } },
     mount,
   });
-  const tlsKeys = ['tls.crt', 'tls.key', ...(tls?.enableClientCert === true ? ['ca.crt'] : [])];
   return [
-    ...(sasl?.enabled === true ? [volume(SASL_MOUNT, sasl.credentialsSecretRef?.name ?? '', ['password-file'])] : []),
-    ...(tls?.enabled === true ? [volume(TLS_MOUNT, tls.certificateSecretRef?.name ?? '', tlsKeys)] : []),
+    ...(sasl?.enabled === true ? [volume(SASL_MOUNT, sasl.credentialsSecretRef?.name ?? '', PASSWORD_KEYS)] : []),
+    ...(tls?.enabled === true
+      ? [volume(TLS_MOUNT, tls.certificateSecretRef?.name ?? '', certificateKeys({ security }))]
+      : []),
   ];
 }

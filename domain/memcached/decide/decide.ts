@@ -1,6 +1,7 @@
 import { listText } from '../../kernel/sentence.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { MemcachedObservation, Pending } from './observation.ts';
+import { lackingSentence } from '../status/conditions.ts';
 import type { MemcachedVerdict } from './verdict.ts';
 
 /** What is remembered from pass to pass. */
@@ -55,7 +56,7 @@ function pendingVerdict(
 /** When nothing is left to write. */
 function settledVerdict(seen: MemcachedObservation): MemcachedVerdict {
   const { problems, conflicts, missingSecrets, awaited, notes: facts, isSettled, progress } = seen;
-  const { nextStep = null } = seen;
+  const { nextStep = null, lackingKeys = [] } = seen;
   const wait = { kind: 'wait', until: nextStep, facts } as const;
   if (problems.length > 0) return { ...wait, phase: 'Blocked', reason: 'Invalid', detail: problems.join('; ') };
   if (conflicts.length > 0) {
@@ -65,6 +66,9 @@ function settledVerdict(seen: MemcachedObservation): MemcachedVerdict {
   if (missingSecrets.length > 0) {
     const detail = `Referenced Secrets not found: ${missingSecrets.join(', ')}`;
     return { ...wait, phase: 'Blocked', reason: 'SecretNotFound', detail };
+  }
+  if (lackingKeys.length > 0) {
+    return { ...wait, phase: 'Blocked', reason: 'SecretIncomplete', detail: lackingSentence(lackingKeys) };
   }
   if (awaited.length > 0) {
     return { ...wait, phase: 'Reconciling', reason: 'AwaitingDeletion', detail: awaited.join('; ') };

@@ -16,6 +16,8 @@ export interface MemcachedObservation {
   readonly problems: readonly string[];
   readonly conflicts: readonly string[];
   readonly missingSecrets: readonly string[];
+  /** What is not in Secrets that exist, each as `KEY of SECRET`. Absent in earlier observations. */
+  readonly lackingKeys?: readonly string[];
   readonly awaited: readonly string[];
   readonly notes: readonly string[];
   /** Whether it is another operator that stands in the way, whose end nobody reports. Absent in earlier observations. */

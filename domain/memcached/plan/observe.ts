@@ -14,6 +14,7 @@ export function observationOf(seen: Seen | null, at: EpochMs): MemcachedObservat
     problems: memcached.problems,
     conflicts: plan.conflicts,
     missingSecrets: secrets.missing,
+    lackingKeys: secrets.lacking,
     awaited: plan.awaited,
     notes: plan.notes,
     isOtherOperatorAlive: seen.otherOperator !== null,

@@ -77,6 +77,7 @@ export function planOf(seen: Seen): Plan {
     deployment: ours === null ? null : countsOf(ours),
     passing: ours === null ? null : passingCount(ours, written),
     missingSecrets: seen.secrets.missing,
+    lackingKeys: seen.secrets.lacking,
     isAutoscaled: spec !== null && isAutoscaled(spec),
     obstacle,
   };
@@ -114,6 +115,8 @@ function passingCount(
 interface Steps extends Pick<Plan, 'steps' | 'conflicts' | 'awaited' | 'notes'> {
   readonly stepDown: StepDown | null;
   readonly isScaledByOther: boolean;
+  /** Whether the Deployment stays as it is, or is not made, because its new pods could not start. */
+  readonly isHeld: boolean;
 }
 
 const nothing: Steps = {
@@ -123,6 +126,7 @@ const nothing: Steps = {
   notes: [],
   stepDown: null,
   isScaledByOther: false,
+  isHeld: false,
 };
 
 /** Each would put right what the other writes. */
@@ -146,6 +150,7 @@ function together(parts: readonly Steps[]): Steps {
     notes: parts.flatMap(({ notes }) => notes),
     stepDown: parts.find(({ stepDown }) => stepDown !== null)?.stepDown ?? null,
     isScaledByOther: parts.some((part) => part.isScaledByOther),
+    isHeld: parts.some(({ isHeld }) => isHeld),
   };
 }
 
@@ -155,7 +160,10 @@ function stepsOf(memcached: Memcached, slots: readonly Slot[], seen: Seen): Step
   const deployment = childSteps('Deployment', memcached, seen, derived);
   // What else there is would scale, select or protect the pods of somebody else.
   if (deployment.conflicts.length > 0) return deployment;
-  const parts = childKinds.slice(1).map((kind) => [kind, childSteps(kind, memcached, seen, derived)] as const);
+  // How many pods there are is remembered by the Deployment, where they go one by one.
+  const isCountHeld = deployment.isHeld && (seen.children.Deployment === null || stepDown !== null);
+  const others = childKinds.slice(1).filter((kind) => !isCountHeld || kind !== 'HorizontalPodAutoscaler');
+  const parts = others.map((kind) => [kind, childSteps(kind, memcached, seen, derived)] as const);
   return together([
     deployment,
     ...parts.flatMap(([kind, steps]) =>
@@ -197,7 +205,18 @@ function childSteps(
     return { ...nothing, steps: [{ kind: 'delete', child: kind, uid: uidOf(live) }] };
   }
   if (unserved.includes(kind)) return nothing;
-  return objectSteps(kind, memcached, wanted, live);
+  const made = objectSteps(kind, memcached, wanted, live);
+  return kind === 'Deployment' && made.steps.length > 0 && wouldWait(live, secrets)
+    ? { ...nothing, isHeld: true }
+    : made;
+}
+
+/**
+ * Whether new pods could not start, because what they mount is not all there: then old ones stay, whatever changes. Where there are none,
+ * pods wait for a Secret that is about to come, as they do for cert-manager; one that is there and lacks a key is no such thing.
+ */
+function wouldWait(deployment: LiveObject | null, { missing, lacking }: Seen['secrets']): boolean {
+  return lacking.length > 0 || (deployment !== null && missing.length > 0);
 }
 
 /** What makes an object as it is wanted, where it may be written. */

@@ -53,7 +53,7 @@ export class Reconciled {
       otherOperator: null,
       endpointSlices: [],
       unserved: [],
-      secrets: { hash: '', missing: [], unreadable: [] },
+      secrets: { hash: '', missing: [], lacking: [], unreadable: [] },
     });
     for (const step of plan.steps) this.#write(step);
     return plan;
