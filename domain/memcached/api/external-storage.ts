@@ -34,7 +34,7 @@ export function storageProblems({ memcached }: WrittenSpec): readonly string[] {
     ...(lastPage > firstPath ? [refused(`-o ${options[lastPage]}`, 'ext_page_size before ext_path')] : []),
     ...paths.flatMap(pathProblem),
     ...tooManyPages(paths, storage),
-    ...sizeProblem(storage),
+    ...sizeProblem(options, storage),
     ...itemProblem(memcached, storage),
     ...(datagrams !== undefined && leadingInteger(datagrams) !== 0
       ? [refused(`-U ${datagrams}`, '0 beside ext_path')]
@@ -46,9 +46,13 @@ function refused(written: string, right: string): string {
   return `spec.memcached.extraArgs: Invalid value: ${JSON.stringify(written)}: memcached does not serve clients with it; it takes ${right}`;
 }
 
+function lastOf(options: readonly string[], name: keyof typeof DEFAULTS): string | undefined {
+  return options.findLast((option) => option.startsWith(`${name}=`));
+}
+
 /** What is no number is refused by itself. */
 function lastSize(options: readonly string[], name: keyof typeof DEFAULTS): number {
-  const text = options.findLast((option) => option.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+  const text = lastOf(options, name)?.slice(name.length + 1) ?? '';
   return /^\d+$/.test(text) ? Number(text) : DEFAULTS[name];
 }
 
@@ -80,11 +84,13 @@ function isAligned(size: number): boolean {
   return size > 0 && size <= LARGEST_MEBIBYTES && size % ALIGNMENT === 0;
 }
 
-function sizeProblem({ buffer, page }: Storage): readonly string[] {
-  if (!isAligned(page)) return [refused(`-o ext_page_size=${page}`, `a multiple of ${ALIGNMENT} (MB)`)];
+function sizeProblem(options: readonly string[], { buffer, page }: Storage): readonly string[] {
+  const [writtenBuffer, writtenPage] = [lastOf(options, 'ext_wbuf_size'), lastOf(options, 'ext_page_size')];
+  if (!isAligned(page)) return [refused(`-o ${writtenPage}`, `a multiple of ${ALIGNMENT} (MB)`)];
   if (isAligned(buffer) && page % buffer === 0) return [];
+  if (writtenBuffer === undefined) return [refused(`-o ${writtenPage}`, `a multiple of ext_wbuf_size (${buffer})`)];
   const right = `a multiple of ${ALIGNMENT} (MB) of which ext_page_size (${page}) is one`;
-  return [refused(`-o ext_wbuf_size=${buffer}`, `${right}: ${nextBuffer(buffer, page) ?? page}`)];
+  return [refused(`-o ${writtenBuffer}`, `${right}: ${nextBuffer(buffer, page) ?? page}`)];
 }
 
 /** The smallest that takes so much. */

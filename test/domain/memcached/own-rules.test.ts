@@ -97,7 +97,9 @@ describe('a storage on disk', () => {
     ['ext_wbuf_size=1', 'ext_wbuf_size=1', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 2'],
     ['ext_wbuf_size=6', 'ext_wbuf_size=6', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 8'],
     ['ext_wbuf_size=128', 'ext_wbuf_size=128', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 64'],
+    ['ext_wbuf_size=06', 'ext_wbuf_size=06', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 8'],
     ['ext_page_size=3', 'ext_page_size=3', 'a multiple of 2 (MB)'],
+    ['ext_page_size=6', 'ext_page_size=6', 'a multiple of ext_wbuf_size (4)'],
   ])('has buffers and pages that fit together: not %s', (option, shown, right) => {
     expect(stored({}, option, FILE)).toEqual([
       `spec.memcached.extraArgs: Invalid value: "-o ${shown}": memcached does not serve clients with it; it takes ${right}`,
