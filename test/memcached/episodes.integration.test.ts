@@ -86,6 +86,7 @@ describe.concurrent('a Memcached', () => {
     ]);
     const notes = [
       'no ServiceMonitor is made, because the cluster does not serve them: the Prometheus operator brings their definition',
+      expect.stringContaining('all who may connect to the exporter as well') as unknown,
     ];
     expect((await cluster.runStatus(name)).facts).toEqual(notes);
     expect((await cluster.read(name)).status?.notes).toEqual(notes);
