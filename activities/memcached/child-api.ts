@@ -81,13 +81,25 @@ function isUnserved(error: unknown): boolean {
  * there is made, and whoever made another of that name meanwhile keeps it: that is a conflict (409).
  *
  * @param uid of the object that was read, null where there was none: another one in its place is a conflict (409) as well.
+ * @param resourceVersion as it was read, where what is written follows from that: one that changed since is a conflict (409) too.
  */
 export async function applyChild(
   kubernetes: Kubernetes,
   { namespace, name }: MemcachedTarget,
-  { kind, body, uid }: { readonly kind: ChildKind; readonly body: Body; readonly uid: string | null },
+  {
+    kind,
+    body,
+    uid,
+    resourceVersion,
+  }: {
+    readonly kind: ChildKind;
+    readonly body: Body;
+    readonly uid: string | null;
+    readonly resourceVersion?: unknown;
+  },
 ): Promise<LiveObject> {
-  const known = uid === null ? body : { ...body, metadata: { ...body.metadata, uid } };
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  const known = uid === null ? body : { ...body, metadata: { ...body.metadata, uid, ...version } };
   const fields = { body: known, fieldManager: FIELD_MANAGER, force: uid !== null };
   return await apiOf(kubernetes, kind).patch({ namespace, name: childName(kind, name), ...fields }, SERVER_SIDE_APPLY);
 }

@@ -83,9 +83,14 @@ async function written(options: EnsureOptions, target: MemcachedTarget, seen: Se
   const answer =
     step.kind === 'scale'
       ? await applyReplicas(kubernetes, target, before === null ? '' : uidOf(before), step.replicas)
-      : await applyChild(kubernetes, target, { ...step, kind: step.child });
+      : await applyChild(kubernetes, target, { ...step, kind: step.child, ...derivedFrom(step.child, before) });
   await report(options, seen.memcached, child, writeResult(before, answer), answer);
   return withChild(seen, child, answer);
+}
+
+/** The list of servers follows from the list before: an attempt that was given up must not write its own over a later one's. */
+function derivedFrom(child: ChildKind, before: LiveObject | null): { readonly resourceVersion?: unknown } {
+  return child === 'ConfigMap' ? { resourceVersion: before?.metadata?.['resourceVersion'] } : {};
 }
 
 /** What another operator wrote is Headroom's from now on, so that the apply takes away what is not wanted any more. */
