@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WrittenSpec } from '../../domain/memcached/api/memcached.ts';
-import { GROUP } from '../../domain/memcached/api/names.ts';
+import { APPLIED, GROUP, TAKEN_OVER } from '../../domain/memcached/api/names.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { freePort } from '../kernel/servers/free-port.ts';
@@ -328,6 +328,31 @@ describe.concurrent('a Memcached', () => {
       ),
     );
     await cluster.settled(name, 2);
+  });
+
+  it('restarts no pod and keeps its TLS, whoever takes annotations off its Deployment or writes them', async () => {
+    const name = 'annotated';
+    await cluster.core.createNamespace({ body: { metadata: { name } } });
+    const tls = { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true };
+    await cluster.createIn(name, { replicas: 1, security: { tls } });
+    await cluster.settled(name, 1);
+    const { template } = (await cluster.deployment(name)).spec ?? {};
+    const pods = await cluster.pods(name);
+    const annotate = async (annotations: object): Promise<void> => {
+      const body = { metadata: { annotations } };
+      await cluster.apps.patchNamespacedDeployment({ namespace: name, name, body }, merge);
+    };
+    const applied = async () => (await cluster.deployment(name)).metadata?.annotations?.[APPLIED];
+    const before = await applied();
+    await annotate({ [APPLIED]: null });
+    await eventually('it is put right', async () => (await applied()) === before);
+    await annotate({ [APPLIED]: null, [TAKEN_OVER]: '1' });
+    await eventually('it is put right again', async () => (await applied()) === before);
+    await cluster.settled(name, 1);
+    const { spec } = await cluster.deployment(name);
+    expect(spec?.template).toEqual(template);
+    expect(await cluster.pods(name)).toEqual(pods);
+    expect(spec?.template.spec?.containers[0]?.args).toContain('ssl_verify_mode=2');
   });
 
   it('that contradicts itself is left as it is, and says why', async () => {

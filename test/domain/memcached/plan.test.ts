@@ -256,6 +256,26 @@ describe('the plan of a Memcached', () => {
     expect(next.notes).toEqual([]);
   });
 
+  it('stays Headroom’s own, whoever takes its annotations off or writes some', () => {
+    const spec = {
+      security: { tls: { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true } },
+    };
+    const ours = applied(spec, 1);
+    const managed = (annotations: object, fieldsV1: object) => {
+      const entry = { manager: 'headroom-memcached', operation: 'Apply', fieldsV1 };
+      const metadata = { ...ours.Deployment?.metadata, annotations, managedFields: [entry] };
+      return seenWith(spec, { ...ours, Deployment: { ...ours.Deployment, metadata } });
+    };
+    const written = { 'memcached.c5c3.io/taken-over': '3' };
+    const owned = { 'f:metadata': { 'f:annotations': { 'f:memcached.c5c3.io/taken-over': {} } } };
+    for (const seen of [managed({}, {}), managed(written, {}), managed(written, { 'f:metadata': {} })]) {
+      const [step] = planOf(seen).steps;
+      expect(JSON.stringify(step)).toContain('ssl_verify_mode=2');
+      expect(JSON.stringify(step)).not.toContain('taken-over');
+    }
+    expect(JSON.stringify(planOf(managed(written, owned)).steps)).not.toContain('ssl_verify_mode=2');
+  });
+
   it('writes nothing but its status while another operator is alive', () => {
     const plan = planOf(seenWith(everything, none, { otherOperator: 'ops/lease' }));
     expect(plan.steps).toEqual([]);
