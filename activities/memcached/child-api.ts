@@ -2,7 +2,7 @@
 import { ApiException, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { readKubernetesStatus } from '../../domain/kernel/kubernetes-status.ts';
 import type { MemcachedTarget } from '../../domain/memcached/target.ts';
-import { FIELD_MANAGER, REPLICAS_MANAGER } from '../../domain/memcached/api/names.ts';
+import { COUNT_SET_BACK, FIELD_MANAGER, REPLICAS_MANAGER } from '../../domain/memcached/api/names.ts';
 import { type Body, EVERY_CHILD } from '../../domain/memcached/children/body.ts';
 import { type ChildKind, childName, CHILD_TYPES } from '../../domain/memcached/children/children.ts';
 import type { LiveObject } from '../../domain/memcached/plan/live.ts';
@@ -124,14 +124,19 @@ export async function replaceManagedFields(
   await apiOf(kubernetes, kind).patch({ namespace, name: childName(kind, name), body }, JSON_PATCH);
 }
 
-/** Applies `spec.replicas` of the Deployment alone, by a field manager that has nothing else. */
+/** Applies `spec.replicas` of the Deployment, and what it remembers of them, by a field manager that has nothing else. */
 export async function applyReplicas(
   kubernetes: Kubernetes,
   { namespace, name }: MemcachedTarget,
-  uid: string,
-  replicas: number,
+  {
+    uid,
+    replicas,
+    setBack,
+  }: { readonly uid: string; readonly replicas: number; readonly setBack?: string | undefined },
 ): Promise<LiveObject> {
-  const body = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace, uid }, spec: { replicas } };
+  const annotations = setBack === undefined ? {} : { annotations: { [COUNT_SET_BACK]: setBack } };
+  const metadata = { name, namespace, uid, ...annotations };
+  const body = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas } };
   const request = { namespace, name, body, fieldManager: REPLICAS_MANAGER, force: true };
   return await apiOf(kubernetes, 'Deployment').patch(request, SERVER_SIDE_APPLY);
 }

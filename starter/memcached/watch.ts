@@ -155,8 +155,10 @@ function pendingCause(
 ): string | null {
   try {
     const seen = seenOf(object, target, caches);
-    const [first] = observationOf(seen, seen.at).pending;
-    if (first === undefined) return null;
+    const { pending, setBack = null } = observationOf(seen, seen.at);
+    const [first] = pending;
+    // Its episode waits for the moment at which it may be written again.
+    if (first === undefined) return setBack === null ? null : `something sets the ${setBack.child} back`;
     return first.child === null ? 'the status is not true' : `${first.act} the ${first.child}`;
   } catch (error) {
     const name = memcachedName(target);

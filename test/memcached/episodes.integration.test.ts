@@ -333,6 +333,9 @@ describe.concurrent('a Memcached', () => {
   it('restarts no pod and keeps its TLS, whoever takes annotations off its Deployment or writes them', async () => {
     const name = 'annotated';
     await cluster.core.createNamespace({ body: { metadata: { name } } });
+    await cluster.allowSecrets(name);
+    const data = { 'tls.crt': btoa('crt'), 'tls.key': btoa('key'), 'ca.crt': btoa('ca') };
+    await cluster.core.createNamespacedSecret({ namespace: name, body: { metadata: { name: 'tls' }, data } });
     const tls = { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true };
     await cluster.createIn(name, { replicas: 1, security: { tls } });
     await cluster.settled(name, 1);
@@ -353,6 +356,43 @@ describe.concurrent('a Memcached', () => {
     expect(spec?.template).toEqual(template);
     expect(await cluster.pods(name)).toEqual(pods);
     expect(spec?.template.spec?.containers[0]?.args).toContain('ssl_verify_mode=2');
+  });
+
+  it('is put right three times at once where somebody sets a field back slowly, and then ever more rarely', async () => {
+    const name = 'fought';
+    await cluster.create(name, { replicas: 0 });
+    await cluster.ended(name);
+    const instance = 'app.kubernetes.io/instance';
+    const setBack = async (): Promise<void> => {
+      const body = { spec: { selector: { [instance]: 'theirs' } } };
+      await cluster.core.patchNamespacedService({ namespace: name, name, body }, merge);
+    };
+    const untilRight = async (): Promise<void> => {
+      await eventually('it is put right', async () => {
+        const { spec } = await cluster.core.readNamespacedService({ namespace: name, name });
+        return spec?.selector?.[instance] === name;
+      });
+    };
+    for (let time = 0; time < 3; time += 1) {
+      await setBack();
+      await untilRight();
+      // Not right after it was written, but when all is over.
+      await cluster.ended(name);
+    }
+    const wrote = Date.now();
+    await setBack();
+    await cluster.reaches(name, 'Blocked', 'SetBack');
+    await cluster.edit(name, { memcached: { verbosity: 1 } });
+    await eventually('what is edited meanwhile is written', async () =>
+      (await cluster.deployment(name)).spec?.template.spec?.containers[0]?.args?.includes('-v'),
+    );
+    expect((await cluster.read(name)).status?.notes).toEqual([
+      'something sets the Service back again and again, so it is written ever more rarely',
+    ]);
+    await untilRight();
+    // The API server keeps whole seconds of the last write.
+    expect(Date.now() - wrote).toBeGreaterThan(25_000);
+    await cluster.ended(name);
   });
 
   it('that contradicts itself is left as it is, and says why', async () => {

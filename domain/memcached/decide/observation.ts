@@ -27,5 +27,7 @@ export interface MemcachedObservation {
   readonly progress: string;
   /** When the next pod goes, of those that go one by one after an autoscaler was switched off. Absent in earlier observations. */
   readonly nextStep?: EpochMs | null;
+  /** What is set back again and again, and is written next; null without. Absent in earlier observations. */
+  readonly setBack?: { readonly child: ChildKind; readonly count: number; readonly until: EpochMs } | null;
   readonly at: EpochMs;
 }

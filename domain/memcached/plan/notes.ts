@@ -90,6 +90,12 @@ function slotNotes(deployment: LiveObject | null): readonly string[] {
     : [];
 }
 
+/** Of what is not written for now. */
+export function setBackNotes(deferred: readonly { readonly child: ChildKind }[]): readonly string[] {
+  const kinds = [...new Set(deferred.map(({ child }) => child))];
+  return kinds.map((kind) => `something sets the ${kind} back again and again, so it is written ever more rarely`);
+}
+
 function asleepNotes(kind: ChildKind, live: LiveObject | null): readonly string[] {
   const schedule = live === null ? null : asleepBy(live);
   return schedule === null
