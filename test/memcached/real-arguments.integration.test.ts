@@ -45,25 +45,19 @@ positional|-- -x|-|--|-o|--extended=foo|--extended modern
   .map((entry) => entry.split(' '));
 
 /** Each after `-o`, with a file for `DATA`. */
-const STORAGE = [
-  ...[
-    'DATA:256M',
-    'DATA',
-    'DATA:',
-    ':64M',
-    'DATA:64MB',
-    'DATA:x',
-    'DATA:4095G',
-    'DATA:4T',
-    'DATA:-1M',
-    'DATA:1G:default',
-  ],
-].map((file) => `ext_path=${file}`);
+const STORAGE = `
+DATA:256M DATA DATA: :64M DATA:64MB DATA:x DATA:4095G DATA:4T DATA:-1M DATA:1G:default
+`
+  .trim()
+  .split(' ')
+  .map((file) => `ext_path=${file}`);
 const SIZES = [
   ...[0, 1, 2, 3, 4, 6, 8, 32, 64, 128, 4096].map((size) => `ext_wbuf_size=${size}`),
-  ...[0, 2, 3, 6, 8, 4096].map((size) => `ext_page_size=${size}`),
-  ...['ext_wbuf_size=2,ext_page_size=2', 'ext_wbuf_size=6,ext_page_size=12', 'ext_wbuf_size=3,ext_page_size=9'],
-  ...['ext_wbuf_size=8,ext_wbuf_size=4', 'ext_page_size=128'],
+  ...[0, 2, 3, 6, 8, 128, 4096].map((size) => `ext_page_size=${size}`),
+  'ext_wbuf_size=2,ext_page_size=2',
+  'ext_wbuf_size=6,ext_page_size=12',
+  'ext_wbuf_size=3,ext_page_size=9',
+  'ext_wbuf_size=8,ext_wbuf_size=4',
 ];
 
 /** Fields and not arguments. */

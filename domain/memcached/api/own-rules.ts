@@ -2,6 +2,7 @@
 import { parseDuration } from '../../kernel/duration.ts';
 import { argumentProblems, extendedOptions, lastValue, readArguments } from './argument-problems.ts';
 import { storageProblems } from './external-storage.ts';
+import { KUBERNETES_RULES } from './kubernetes-rules.ts';
 import { leadingInteger, sizeInBytes, textOfSize } from './server-options.ts';
 import { isAutoscaled, SERVER_DEFAULTS, type WrittenSpec } from './memcached.ts';
 
@@ -55,6 +56,7 @@ const RULES: readonly OwnRule[] = [
     about: ({ autoscaling }) => [autoscaling?.scaleDownOnePodEvery, autoscaling?.behavior?.scaleDown?.policies],
     problems: scaleDownProblems,
   },
+  ...KUBERNETES_RULES,
 ];
 
 /**
