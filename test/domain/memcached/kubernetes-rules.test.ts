@@ -6,7 +6,8 @@ const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAn
 const budget = (limit: number | string): WrittenSpec => ({
   highAvailability: { podDisruptionBudget: { enabled: true, maxUnavailable: limit } },
 });
-const sources = (peer: object): WrittenSpec => ({
+type Peer = NonNullable<NonNullable<NonNullable<WrittenSpec['security']>['networkPolicy']>['allowedSources']>[number];
+const sources = (peer: Peer): WrittenSpec => ({
   security: { networkPolicy: { enabled: true, allowedSources: [peer] } },
 });
 
