@@ -2,7 +2,7 @@
 import { ApiException, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { readKubernetesStatus } from '../../domain/kernel/kubernetes-status.ts';
 import type { MemcachedTarget } from '../../domain/memcached/target.ts';
-import { FIELD_MANAGER, REPLICAS_MANAGER } from '../../domain/memcached/api/names.ts';
+import { COUNT_SET_BACK, FIELD_MANAGER, REPLICAS_MANAGER } from '../../domain/memcached/api/names.ts';
 import { type Body, EVERY_CHILD } from '../../domain/memcached/children/body.ts';
 import { type ChildKind, childName, CHILD_TYPES } from '../../domain/memcached/children/children.ts';
 import type { LiveObject } from '../../domain/memcached/plan/live.ts';
@@ -81,13 +81,25 @@ function isUnserved(error: unknown): boolean {
  * there is made, and whoever made another of that name meanwhile keeps it: that is a conflict (409).
  *
  * @param uid of the object that was read, null where there was none: another one in its place is a conflict (409) as well.
+ * @param resourceVersion as it was read, where what is written follows from that: one that changed since is a conflict (409) too.
  */
 export async function applyChild(
   kubernetes: Kubernetes,
   { namespace, name }: MemcachedTarget,
-  { kind, body, uid }: { readonly kind: ChildKind; readonly body: Body; readonly uid: string | null },
+  {
+    kind,
+    body,
+    uid,
+    resourceVersion,
+  }: {
+    readonly kind: ChildKind;
+    readonly body: Body;
+    readonly uid: string | null;
+    readonly resourceVersion?: unknown;
+  },
 ): Promise<LiveObject> {
-  const known = uid === null ? body : { ...body, metadata: { ...body.metadata, uid } };
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  const known = uid === null ? body : { ...body, metadata: { ...body.metadata, uid, ...version } };
   const fields = { body: known, fieldManager: FIELD_MANAGER, force: uid !== null };
   return await apiOf(kubernetes, kind).patch({ namespace, name: childName(kind, name), ...fields }, SERVER_SIDE_APPLY);
 }
@@ -112,14 +124,19 @@ export async function replaceManagedFields(
   await apiOf(kubernetes, kind).patch({ namespace, name: childName(kind, name), body }, JSON_PATCH);
 }
 
-/** Applies `spec.replicas` of the Deployment alone, by a field manager that has nothing else. */
+/** Applies `spec.replicas` of the Deployment, and what it remembers of them, by a field manager that has nothing else. */
 export async function applyReplicas(
   kubernetes: Kubernetes,
   { namespace, name }: MemcachedTarget,
-  uid: string,
-  replicas: number,
+  {
+    uid,
+    replicas,
+    setBack,
+  }: { readonly uid: string; readonly replicas: number; readonly setBack?: string | undefined },
 ): Promise<LiveObject> {
-  const body = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace, uid }, spec: { replicas } };
+  const annotations = setBack === undefined ? {} : { annotations: { [COUNT_SET_BACK]: setBack } };
+  const metadata = { name, namespace, uid, ...annotations };
+  const body = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas } };
   const request = { namespace, name, body, fieldManager: REPLICAS_MANAGER, force: true };
   return await apiOf(kubernetes, 'Deployment').patch(request, SERVER_SIDE_APPLY);
 }

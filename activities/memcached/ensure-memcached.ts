@@ -9,8 +9,9 @@ import type { MemcachedObservation } from '../../domain/memcached/decide/observa
 import { writeEvent, writeResult, type WriteResult } from '../../domain/memcached/plan/events.ts';
 import { type LiveObject, uidOf } from '../../domain/memcached/plan/live.ts';
 import { observationOf } from '../../domain/memcached/plan/observe.ts';
-import { planOf, type Step } from '../../domain/memcached/plan/plan.ts';
+import { planOf } from '../../domain/memcached/plan/plan.ts';
 import type { Seen } from '../../domain/memcached/plan/seen.ts';
+import type { Step } from '../../domain/memcached/plan/steps.ts';
 import { appliedStatus, type WantedStatus } from '../../domain/memcached/status/status.ts';
 import { FIELD_MANAGER } from '../../domain/memcached/api/names.ts';
 import { type MemcachedTarget, memcachedName } from '../../domain/memcached/target.ts';
@@ -82,10 +83,15 @@ async function written(options: EnsureOptions, target: MemcachedTarget, seen: Se
     await takeOver(kubernetes, target, seen.memcached.uid, step.child, before);
   const answer =
     step.kind === 'scale'
-      ? await applyReplicas(kubernetes, target, before === null ? '' : uidOf(before), step.replicas)
-      : await applyChild(kubernetes, target, { ...step, kind: step.child });
+      ? await applyReplicas(kubernetes, target, { ...step, uid: before === null ? '' : uidOf(before) })
+      : await applyChild(kubernetes, target, { ...step, kind: step.child, ...derivedFrom(step.child, before) });
   await report(options, seen.memcached, child, writeResult(before, answer), answer);
   return withChild(seen, child, answer);
+}
+
+/** The list of servers follows from the list before: an attempt that was given up must not write its own over a later one's. */
+function derivedFrom(child: ChildKind, before: LiveObject | null): { readonly resourceVersion?: unknown } {
+  return child === 'ConfigMap' ? { resourceVersion: before?.metadata?.['resourceVersion'] } : {};
 }
 
 /** What another operator wrote is Headroom's from now on, so that the apply takes away what is not wanted any more. */

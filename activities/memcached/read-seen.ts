@@ -3,7 +3,7 @@ import { nameProblems } from '../../domain/memcached/api/name-problems.ts';
 import { type ReadMemcached, readMemcached } from '../../domain/memcached/api/read-memcached.ts';
 import { GROUP, PLURAL, VERSION } from '../../domain/memcached/api/names.ts';
 import { type ChildKind, childKinds } from '../../domain/memcached/children/children.ts';
-import { isSecretName, referencedSecrets } from '../../domain/memcached/children/secrets.ts';
+import { isSecretName, lackingKeys, referencedSecrets } from '../../domain/memcached/children/secrets.ts';
 import { type LiveObject, secretHashOf } from '../../domain/memcached/plan/live.ts';
 import type { LiveChildren, Seen } from '../../domain/memcached/plan/seen.ts';
 import type { MemcachedTarget } from '../../domain/memcached/target.ts';
@@ -49,7 +49,7 @@ export async function readSeen(
 
 /**
  * What the pods mount. A Secret that must not be read, or cannot be now, is not missing: the pods keep the hash that they have, so
- * that nothing is restarted for it.
+ * that nothing is restarted for it; and so they do where a Secret is missing, or lacks what they need to start.
  */
 async function readSecrets(
   { core }: Kubernetes,
@@ -70,8 +70,11 @@ async function readSecrets(
     }),
   );
   const isComplete = !read.includes('unreadable') && !read.includes('missing');
+  const found = read.filter((secret) => typeof secret === 'object');
+  const lacking = spec === null ? [] : found.flatMap((secret) => lackingKeys(spec, secret)).toSorted();
   return {
-    hash: isComplete ? secretHash(read.filter((secret) => typeof secret === 'object')) : secretHashOf(deployment),
+    hash: isComplete && lacking.length === 0 ? secretHash(found) : secretHashOf(deployment),
+    lacking,
     missing: names.filter((_, at) => read[at] === 'missing').toSorted(),
     unreadable: names.filter((_, at) => read[at] === 'unreadable').toSorted(),
   };

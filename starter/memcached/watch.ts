@@ -9,6 +9,7 @@ import {
   CHILD_TYPES,
   ownerName,
 } from '../../domain/memcached/children/children.ts';
+import { ownManagers } from '../../domain/memcached/children/managed-fields.ts';
 import type { LiveObject } from '../../domain/memcached/plan/live.ts';
 import { observationOf } from '../../domain/memcached/plan/observe.ts';
 import type { LiveChildren, Seen } from '../../domain/memcached/plan/seen.ts';
@@ -64,7 +65,7 @@ export function watchMemcacheds(options: MemcachedWatchOptions): MemcachedWatch 
       group: GROUP,
       version: VERSION,
       resource: PLURAL,
-      shape: withoutManagedFields,
+      shape: withOwnManagers,
       onChange: (object) => {
         compareSoon(targetOf(cluster, object));
         secrets.watchFor(object);
@@ -154,8 +155,10 @@ function pendingCause(
 ): string | null {
   try {
     const seen = seenOf(object, target, caches);
-    const [first] = observationOf(seen, seen.at).pending;
-    if (first === undefined) return null;
+    const { pending, setBack = null } = observationOf(seen, seen.at);
+    const [first] = pending;
+    // Its episode waits for the moment at which it may be written again.
+    if (first === undefined) return setBack === null ? null : `something sets the ${setBack.child} back`;
     return first.child === null ? 'the status is not true' : `${first.act} the ${first.child}`;
   } catch (error) {
     const name = memcachedName(target);
@@ -204,7 +207,7 @@ function openEndpointSlices(
       name: informerName(plural),
       path: listPath({ ...ENDPOINT_SLICES, resource: plural }),
       labelSelector: EVERY_CHILD,
-      shape: withoutManagedFields,
+      shape: withOwnManagers,
       onChange: onEvent,
       onDelete: onEvent,
       onState,
@@ -245,7 +248,7 @@ function openChildren(
   const { group, version, plural: resource } = CHILD_TYPES[kind];
   const watched = {
     labelSelector: EVERY_CHILD,
-    shape: withoutManagedFields,
+    shape: withOwnManagers,
     onChange: onEvent,
     onDelete: onEvent,
     onState,
@@ -260,10 +263,10 @@ function openChildren(
   );
 }
 
-/** They are the larger half of an object, and nothing is decided by them. */
-function withoutManagedFields<T extends KubernetesObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata ?? {};
-  return { ...object, metadata };
+/** They are the larger half of an object, of which little decides. */
+function withOwnManagers<T extends KubernetesObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata ?? {};
+  return { ...object, metadata: { ...metadata, managedFields: ownManagers(managedFields) } };
 }
 
 /** As JSON has it. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WrittenSpec } from '../../domain/memcached/api/memcached.ts';
-import { GROUP } from '../../domain/memcached/api/names.ts';
+import { APPLIED, GROUP, TAKEN_OVER } from '../../domain/memcached/api/names.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { freePort } from '../kernel/servers/free-port.ts';
@@ -86,6 +86,7 @@ describe.concurrent('a Memcached', () => {
     ]);
     const notes = [
       'no ServiceMonitor is made, because the cluster does not serve them: the Prometheus operator brings their definition',
+      expect.stringContaining('all who may connect to the exporter as well') as unknown,
     ];
     expect((await cluster.runStatus(name)).facts).toEqual(notes);
     expect((await cluster.read(name)).status?.notes).toEqual(notes);
@@ -260,6 +261,40 @@ describe.concurrent('a Memcached', () => {
     expect(await cluster.secretHash(name)).toBe(hashOf('two'));
   });
 
+  it('keeps its pods while a Secret lacks what they mount, says which key, and replaces them when it is there', async () => {
+    const name = 'lacking';
+    const { core } = cluster;
+    await core.createNamespace({ body: { metadata: { name } } });
+    await cluster.allowSecrets(name);
+    const pair = { 'tls.crt': btoa('crt'), 'tls.key': btoa('key') };
+    const secret = { namespace: name, name: 'tls' };
+    await core.createNamespacedSecret({ namespace: name, body: { metadata: { name: 'tls' }, data: pair } });
+    const tls = { enabled: true, certificateSecretRef: { name: 'tls' } };
+    await cluster.createIn(name, { replicas: 1, security: { tls } });
+    await cluster.settled(name, 1);
+    const [hash, pods] = [await cluster.secretHash(name), await cluster.pods(name)];
+
+    const lacks = (...keys: readonly string[]): string =>
+      `Degraded=True SecretIncomplete: Referenced Secrets lack keys: ${keys.join(', ')}`;
+    await cluster.edit(name, { security: { tls: { enableClientCert: true } } });
+    await cluster.untilCondition(name, lacks('ca.crt of tls'));
+    // An empty one is none, also of a certificate that is renewed.
+    await core.patchNamespacedSecret({ ...secret, body: { data: { 'ca.crt': '', 'tls.crt': '' } } }, merge);
+    await cluster.untilCondition(name, lacks('ca.crt of tls', 'tls.crt of tls'));
+    await cluster.reaches(name, 'Blocked', 'SecretIncomplete');
+    expect(await cluster.secretHash(name)).toBe(hash);
+    expect(await cluster.pods(name)).toEqual(pods);
+
+    await core.patchNamespacedSecret(
+      { ...secret, body: { data: { 'ca.crt': btoa('ca'), 'tls.crt': btoa('new') } } },
+      merge,
+    );
+    await eventually('the new ones are counted', async () => (await cluster.secretHash(name)) !== hash);
+    await cluster.settled(name, 1);
+    expect(await cluster.conditions(name)).toContain('Degraded=False NotDegraded: All 1 desired replicas are ready');
+    expect((await cluster.read(name)).status?.notes ?? []).toEqual([]);
+  });
+
   it('is taken over from the operator that made its objects, without a restart of a pod', async () => {
     const name = 'taken-over';
     const pauses = { name: 'headroom-pauses', namespace: 'namespace-resizer-system' };
@@ -293,6 +328,71 @@ describe.concurrent('a Memcached', () => {
       ),
     );
     await cluster.settled(name, 2);
+  });
+
+  it('restarts no pod and keeps its TLS, whoever takes annotations off its Deployment or writes them', async () => {
+    const name = 'annotated';
+    await cluster.core.createNamespace({ body: { metadata: { name } } });
+    await cluster.allowSecrets(name);
+    const data = { 'tls.crt': btoa('crt'), 'tls.key': btoa('key'), 'ca.crt': btoa('ca') };
+    await cluster.core.createNamespacedSecret({ namespace: name, body: { metadata: { name: 'tls' }, data } });
+    const tls = { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true };
+    await cluster.createIn(name, { replicas: 1, security: { tls } });
+    await cluster.settled(name, 1);
+    const { template } = (await cluster.deployment(name)).spec ?? {};
+    const pods = await cluster.pods(name);
+    const annotate = async (annotations: object): Promise<void> => {
+      const body = { metadata: { annotations } };
+      await cluster.apps.patchNamespacedDeployment({ namespace: name, name, body }, merge);
+    };
+    const applied = async () => (await cluster.deployment(name)).metadata?.annotations?.[APPLIED];
+    const before = await applied();
+    await annotate({ [APPLIED]: null });
+    await eventually('it is put right', async () => (await applied()) === before);
+    await annotate({ [APPLIED]: null, [TAKEN_OVER]: '1' });
+    await eventually('it is put right again', async () => (await applied()) === before);
+    await cluster.settled(name, 1);
+    const { spec } = await cluster.deployment(name);
+    expect(spec?.template).toEqual(template);
+    expect(await cluster.pods(name)).toEqual(pods);
+    expect(spec?.template.spec?.containers[0]?.args).toContain('ssl_verify_mode=2');
+  });
+
+  it('is put right three times at once where somebody sets a field back slowly, and then ever more rarely', async () => {
+    const name = 'fought';
+    await cluster.create(name, { replicas: 0 });
+    await cluster.ended(name);
+    const instance = 'app.kubernetes.io/instance';
+    const setBack = async (): Promise<void> => {
+      const body = { spec: { selector: { [instance]: 'theirs' } } };
+      await cluster.core.patchNamespacedService({ namespace: name, name, body }, merge);
+    };
+    const untilRight = async (): Promise<void> => {
+      await eventually('it is put right', async () => {
+        const { spec } = await cluster.core.readNamespacedService({ namespace: name, name });
+        return spec?.selector?.[instance] === name;
+      });
+    };
+    for (let time = 0; time < 3; time += 1) {
+      await setBack();
+      await untilRight();
+      // Not right after it was written, but when all is over.
+      await cluster.ended(name);
+    }
+    const wrote = Date.now();
+    await setBack();
+    await cluster.reaches(name, 'Blocked', 'SetBack');
+    await cluster.edit(name, { memcached: { verbosity: 1 } });
+    await eventually('what is edited meanwhile is written', async () =>
+      (await cluster.deployment(name)).spec?.template.spec?.containers[0]?.args?.includes('-v'),
+    );
+    expect((await cluster.read(name)).status?.notes).toEqual([
+      'something sets the Service back again and again, so it is written ever more rarely',
+    ]);
+    await untilRight();
+    // The API server keeps whole seconds of the last write.
+    expect(Date.now() - wrote).toBeGreaterThan(25_000);
+    await cluster.ended(name);
   });
 
   it('that contradicts itself is left as it is, and says why', async () => {

@@ -323,6 +323,28 @@ describe('what comes in between', () => {
     expect(spec?.template.spec?.containers[0]?.args).toContain('-vv');
   });
 
+  it('is no list of servers that follows from another one than there is by then', async () => {
+    const name = 'listed';
+    await cluster.create(name, { replicas: 0 });
+    await untilObserved(name, 1);
+    await cluster.ended(name);
+    const list = { namespace: name, name: `${name}-servers` };
+    const path = `/api/v1/namespaces/${name}/configmaps/${list.name}`;
+    const { data } = await cluster.core.readNamespacedConfigMap(list);
+    const before = gate.writes.length;
+    const hold = gate.hold({ method: 'PATCH', path, when: 'before' });
+    await cluster.core.patchNamespacedConfigMap({ ...list, body: { data: { 'servers.txt': 'first' } } }, merge);
+    await held(hold, 'the list is about to be written');
+    await cluster.core.patchNamespacedConfigMap({ ...list, body: { data: { 'servers.txt': 'second' } } }, merge);
+    hold.release();
+    await eventually('the list is right', async () => {
+      const now = await cluster.core.readNamespacedConfigMap(list);
+      return now.data?.['servers.txt'] === data?.['servers.txt'];
+    });
+    const answers = gate.writes.slice(before).filter((write) => write.path.startsWith(path));
+    expect(answers.map(({ status }) => status)).toEqual([409, 200]);
+  });
+
   it('ends the episode at once, where it is the deletion of the Memcached whose status is about to be written', async () => {
     const name = 'deleted';
     const hold = gate.hold({

@@ -1,5 +1,5 @@
 /** Headroom refuses exactly those arguments with which memcached itself does not start, or does not serve clients. */
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -43,6 +43,22 @@ positional|-- -x|-|--|-o|--extended=foo|--extended modern
   .trim()
   .split(/[|\n]/)
   .map((entry) => entry.split(' '));
+
+/** Each after `-o`, with a file for `DATA`. */
+const STORAGE = `
+DATA:256M DATA DATA: :64M DATA:64MB DATA:x DATA:4095G DATA:4T DATA:-1M DATA:1G:default
+`
+  .trim()
+  .split(' ')
+  .map((file) => `ext_path=${file}`);
+const SIZES = [
+  ...[0, 1, 2, 3, 4, 6, 8, 32, 64, 128, 4096].map((size) => `ext_wbuf_size=${size}`),
+  ...[0, 2, 3, 6, 8, 128, 4096].map((size) => `ext_page_size=${size}`),
+  'ext_wbuf_size=2,ext_page_size=2',
+  'ext_wbuf_size=6,ext_page_size=12',
+  'ext_wbuf_size=3,ext_page_size=9',
+  'ext_wbuf_size=8,ext_wbuf_size=4',
+];
 
 /** Fields and not arguments. */
 const FIELDS: readonly WrittenSpec['memcached'][] = [
@@ -131,6 +147,36 @@ async function disagreements(servers: readonly WrittenSpec['memcached'][]): Prom
 
 it('each option by itself', async () => {
   expect(await disagreements([...TABLE.map((extraArgs) => ({ extraArgs })), ...FIELDS])).toEqual([]);
+});
+
+it('storage on disk', async () => {
+  const disk = join(folder, 'disk');
+  await mkdir(disk);
+  // memcached runs as another user, and locks its file.
+  await chmod(disk, 0o777);
+  let files = 0;
+  const written = (option: string) => option.replaceAll('DATA', () => join(disk, `data-${(files += 1)}`));
+  const file = 'ext_path=DATA:256M';
+  const options = [
+    ...STORAGE,
+    'ext_page_size=128,ext_path=DATA:6T',
+    ...SIZES.flatMap((size) => [size, `${size},${file}`]),
+    `${file},ext_wbuf_size=8`,
+    `${file},ext_page_size=128`,
+  ].map((option) => ({ extraArgs: ['-o', written(option)] }));
+  const items = ['1m', '4m', '4608k', '5m', '8m'].flatMap((maxItemSize) =>
+    ['', ',ext_wbuf_size=2', ',ext_wbuf_size=8'].map((size) => ({
+      maxItemSize,
+      extraArgs: ['-o', written(`${file}${size}`)],
+    })),
+  );
+  const others = [
+    { extraArgs: ['-I', '5m', '-o', written(file)] },
+    { extraArgs: ['-U', '11211', '-o', written(file)] },
+    { extraArgs: ['-U', '0', '-o', written(file)] },
+    { maxMemoryMB: 1024, maxItemSize: '5m', extraArgs: ['-o', written('ext_path=DATA:4G')] },
+  ];
+  expect(await disagreements([...options, ...items, ...others])).toEqual([]);
 });
 
 it('any of them together', async () => {

@@ -151,16 +151,18 @@ function extendedProblem(text: string, context: OptionContext, isKnown: boolean)
 const SHARES = { hot_lru_pct: 20, warm_lru_pct: 40 } as const;
 
 function sharesOfMemory(extended: readonly string[]): readonly (readonly [string, string])[] {
-  const given = (name: keyof typeof SHARES): number | undefined => {
-    const text = extended.findLast((each) => each.startsWith(`${name}=`));
-    return text === undefined ? undefined : leadingNumber(text.slice(name.length + 1));
-  };
-  const [hot, warm] = [given('hot_lru_pct'), given('warm_lru_pct')];
+  const written = (name: keyof typeof SHARES) => extended.findLast((each) => each.startsWith(`${name}=`));
+  const share = (text: string | undefined) =>
+    text === undefined ? undefined : leadingNumber(text.slice(text.indexOf('=') + 1));
+  const texts = [written('hot_lru_pct'), written('warm_lru_pct')];
+  const [hot, warm] = texts.map(share);
   const sum = (hot ?? SHARES.hot_lru_pct) + (warm ?? SHARES.warm_lru_pct);
-  const isWrongAlone = [hot, warm].some((share) => share !== undefined && (share < 1 || share > 79));
+  const isWrongAlone = [hot, warm].some((each) => each !== undefined && (each < 1 || each > 79));
   if (sum <= 80 || isWrongAlone) return [];
-  const what = [hot === undefined ? [] : [`hot_lru_pct=${hot}`], warm === undefined ? [] : [`warm_lru_pct=${warm}`]];
   return [
-    [`-o ${what.flat().join()}`, 'at most 80 for hot_lru_pct (20 if absent) and warm_lru_pct (40 if absent) together'],
+    [
+      `-o ${texts.filter((text) => text !== undefined).join()}`,
+      'at most 80 for hot_lru_pct (20 if absent) and warm_lru_pct (40 if absent) together',
+    ],
   ];
 }

@@ -5,7 +5,7 @@
 import { structuralSchemas, type Schema } from '../../kernel/structural-schema.ts';
 import { LONGEST_SECRET_NAME, SECRET_NAME_OR_NOTHING } from '../children/secrets.ts';
 import { memcachedSpec, memcachedStatus } from './memcached.ts';
-import { LONGEST_NAME, NAME_MESSAGE } from './name-problems.ts';
+import { FIRST_LETTER_MESSAGE, LONGEST_NAME, NAME_MESSAGE } from './name-problems.ts';
 import { GROUP, KIND, OLDER_VERSION, PLURAL, VERSION } from './names.ts';
 
 const NAME_RULES = [
@@ -14,6 +14,11 @@ const NAME_RULES = [
     rule: `oldSelf.hasValue() || size(self.metadata.name) <= ${LONGEST_NAME} && !self.metadata.name.contains('.')`,
     optionalOldSelf: true,
     message: `metadata.name: ${NAME_MESSAGE}`,
+  },
+  {
+    rule: "oldSelf.hasValue() || !self.metadata.name.matches('^[0-9]')",
+    optionalOldSelf: true,
+    message: `metadata.name: ${FIRST_LETTER_MESSAGE}`,
   },
 ];
 

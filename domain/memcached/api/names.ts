@@ -26,6 +26,13 @@ export const TAKEN_OVER = `${GROUP}/taken-over`;
  */
 export const NEXT_POD_GOES = `${GROUP}/next-pod-goes`;
 
+/**
+ * The annotations of an owned object, and of a Deployment for its count of pods: how often something set it back in a row, and when it was
+ * written last because of that, as `4 2026-11-27T10:00:00Z`.
+ */
+export const SET_BACK = `${GROUP}/set-back`;
+export const COUNT_SET_BACK = `${GROUP}/count-set-back`;
+
 /** The Lease by which the first implementation elects its leader, in its own namespace. */
 export const FORMER_LEASE = 'd4f3c8a2.c5c3.io';
 

@@ -1,7 +1,9 @@
 /** What of a Memcached cannot work, besides what its first implementation refuses. */
 import { parseDuration } from '../../kernel/duration.ts';
 import { argumentProblems, extendedOptions, lastValue, readArguments } from './argument-problems.ts';
-import { leadingInteger } from './server-options.ts';
+import { storageProblems } from './external-storage.ts';
+import { KUBERNETES_RULES } from './kubernetes-rules.ts';
+import { leadingInteger, sizeInBytes, textOfSize } from './server-options.ts';
 import { isAutoscaled, SERVER_DEFAULTS, type WrittenSpec } from './memcached.ts';
 
 interface OwnRule {
@@ -36,6 +38,7 @@ const RULES: readonly OwnRule[] = [
     ],
     problems: argumentProblems,
   },
+  { about: ({ memcached }) => [memcached?.extraArgs, memcached?.maxItemSize], problems: storageProblems },
   {
     about: ({ memcached }) => [memcached?.maxConnections, memcached?.threads, added(memcached, 'c', 't')],
     problems: connectionProblems,
@@ -53,6 +56,7 @@ const RULES: readonly OwnRule[] = [
     about: ({ autoscaling }) => [autoscaling?.scaleDownOnePodEvery, autoscaling?.behavior?.scaleDown?.policies],
     problems: scaleDownProblems,
   },
+  ...KUBERNETES_RULES,
 ];
 
 /**
@@ -95,24 +99,13 @@ function itemSizeProblems({ memcached }: WrittenSpec): readonly string[] {
   const memoryField = addedMemory === undefined ? 'maxMemoryMB' : '-m';
   const message =
     largest === 0
-      ? `memcached keeps items of ${textOf(chunk)} in at least twice as much: ${memoryField} of ${Math.ceil((2 * chunk) / MEBIBYTE)} or more`
-      : `memcached takes a multiple of ${textOf(chunk)}, and at most half of ${memoryField} (${memory}): ${textOf(largest)}`;
+      ? `memcached keeps items of ${textOfSize(chunk)} in at least twice as much: ${memoryField} of ${Math.ceil((2 * chunk) / MEBIBYTE)} or more`
+      : `memcached takes a multiple of ${textOfSize(chunk)}, and at most half of ${memoryField} (${memory}): ${textOfSize(largest)}`;
   const written =
     addedSize === undefined ? (addedMemory === undefined ? undefined : `-m ${addedMemory}`) : `-I ${addedSize}`;
   return written === undefined
     ? [`spec.memcached.maxItemSize: Invalid value: ${JSON.stringify(maxItemSize)}: ${message}`]
     : [`spec.memcached.extraArgs: Invalid value: ${JSON.stringify(written)}: ${message}`];
-}
-
-/** As memcached reads `-I`: with a unit, or bytes. */
-function sizeInBytes(text: string): number {
-  const unit = text.at(-1)?.toLowerCase();
-  return leadingInteger(text) * (unit === 'm' ? MEBIBYTE : unit === 'k' ? 1024 : 1);
-}
-
-function textOf(bytes: number): string {
-  if (bytes % 1024 !== 0) return String(bytes);
-  return bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE}m` : `${bytes / 1024}k`;
 }
 
 /**

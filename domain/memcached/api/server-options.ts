@@ -27,6 +27,20 @@ export function leadingInteger(text: string): number {
   return Math.trunc(leadingNumber(text));
 }
 
+const MEBIBYTE = 1024 * 1024;
+
+/** As memcached reads `-I`: with a unit, or bytes. */
+export function sizeInBytes(text: string): number {
+  const unit = text.at(-1)?.toLowerCase();
+  return leadingInteger(text) * (unit === 'm' ? MEBIBYTE : unit === 'k' ? 1024 : 1);
+}
+
+/** As `-I` is written. */
+export function textOfSize(bytes: number): string {
+  if (bytes % 1024 !== 0) return String(bytes);
+  return bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE}m` : `${bytes / 1024}k`;
+}
+
 const within =
   (least: number, most: number): Check =>
   (value) => {

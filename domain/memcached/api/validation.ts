@@ -49,7 +49,7 @@ function memoryProblems({ resources, memcached }: WrittenSpec): readonly string[
   const least = quantityOf((BigInt(maxMemoryMB) + OVERHEAD_MEBIBYTES) * BYTES_PER_MEBIBYTE, 'BinarySI');
   if (compareQuantities(limit, least) >= 0) return [];
   const message = `memory limit must be at least ${formatQuantity(least)} (maxMemoryMB=${maxMemoryMB}Mi + ${OVERHEAD_MEBIBYTES}Mi overhead)`;
-  return [invalid(path, limit.spelling ?? formatQuantity(limit), message)];
+  return [invalid(path, String(written), message)];
 }
 
 function budgetProblems({ highAvailability, replicas }: WrittenSpec): readonly string[] {

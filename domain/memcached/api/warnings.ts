@@ -2,13 +2,20 @@
  * What of a Memcached cannot work although nothing refuses it: the first implementation takes it, and so does the API server. The
  * validating webhook warns of it, and the status goes on saying it.
  */
+import { EXPORTER_PORT } from '../children/ports.ts';
 import { isAutoscaled, type WrittenSpec } from './memcached.ts';
 
 type Metric = NonNullable<NonNullable<WrittenSpec['autoscaling']>['metrics']>[number];
 
 /** Sentences, each with what would be right; of a spec with its defaults. */
 export function specWarnings(spec: WrittenSpec): readonly string[] {
-  return [...unscrapedMetrics(spec), ...metricWarnings(spec), ...budgetWarnings(spec)];
+  return [
+    ...unscrapedMetrics(spec),
+    ...closedExporter(spec),
+    ...metricWarnings(spec),
+    ...budgetWarnings(spec),
+    ...onlyPodWarnings(spec),
+  ];
 }
 
 /** The exporter of memcached speaks the text protocol, and has no way to log in. */
@@ -16,6 +23,15 @@ function unscrapedMetrics({ monitoring, security }: WrittenSpec): readonly strin
   if (monitoring?.enabled !== true || security?.sasl?.enabled !== true) return [];
   return [
     'metrics cannot be scraped, because memcached asks for a password (spec.security.sasl) and the exporter has none: memcached_up stays 0',
+  ];
+}
+
+/** Kubernetes lets in only whom a policy names, at each of its ports. */
+function closedExporter({ monitoring, security }: WrittenSpec): readonly string[] {
+  const { enabled, allowedSources = [] } = security?.networkPolicy ?? {};
+  if (monitoring?.enabled !== true || enabled !== true || allowedSources.length === 0) return [];
+  return [
+    `spec.security.networkPolicy.allowedSources: they are all who may connect to the exporter as well (port ${EXPORTER_PORT.port}): name where Prometheus runs, or it cannot scrape`,
   ];
 }
 
@@ -57,7 +73,7 @@ function budgetWarnings(spec: WrittenSpec): readonly string[] {
   if (budget?.enabled !== true) return [];
   const { minAvailable, maxUnavailable } = budget;
   const isScaled = isAutoscaled(spec);
-  const pods = isScaled ? (spec.autoscaling?.minReplicas ?? 1) : (spec.replicas ?? 1);
+  const pods = fewestPods(spec);
   // As Kubernetes counts: percentages of either are rounded up.
   const [field, limit, spare] =
     minAvailable === undefined
@@ -68,6 +84,19 @@ function budgetWarnings(spec: WrittenSpec): readonly string[] {
   const when = isScaled && minAvailable !== undefined ? `while the autoscaler is at ${count}` : `with ${count}`;
   return [
     `spec.highAvailability.podDisruptionBudget.${field}: ${JSON.stringify(limit)} never lets a pod go ${when}, so that no node with one can be drained: set maxUnavailable to 1 instead`,
+  ];
+}
+
+function fewestPods(spec: WrittenSpec): number {
+  return isAutoscaled(spec) ? (spec.autoscaling?.minReplicas ?? 1) : (spec.replicas ?? 1);
+}
+
+/** Two pods never share a node, so a rollout waits for the place of the old one (`rolloutStrategy`). */
+function onlyPodWarnings(spec: WrittenSpec): readonly string[] {
+  if (spec.highAvailability?.antiAffinityPreset !== 'hard' || fewestPods(spec) !== 1) return [];
+  const when = isAutoscaled(spec) ? 'while the autoscaler is at 1 pod' : 'with 1 pod';
+  return [
+    `spec.highAvailability.antiAffinityPreset: with "hard" a pod goes before the next one is there, so that nobody serves meanwhile ${when}: set "soft", or more replicas`,
   ];
 }
 

@@ -5,6 +5,7 @@ import { TAKEN_OVER } from '../api/names.ts';
 import { type Body, bodyOf, present, standardLabels } from './body.ts';
 import { podTemplate, type PodContext, versionedLabels } from './pod-template.ts';
 import { EXPORTER_PORT, podPorts } from './ports.ts';
+import { rolloutStrategy } from './rollout.ts';
 import { SERVERS_SUFFIX, serverListBody } from '../servers/server-list.ts';
 import type { Slot } from '../servers/slots.ts';
 
@@ -70,19 +71,25 @@ function kindOf(kind: ChildKind): { readonly apiVersion: string; readonly kind: 
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }
 
+/** Kubernetes' own: seconds in which a rollout has to make progress, unless something else is said. */
+const PROGRESS_DEADLINE = 600;
+
 /** Without `spec.replicas`, which has a field manager of its own. */
 function deployment(memcached: Memcached, context: ChildContext): Body {
   const { name, spec, generation } = memcached;
+  // 0 is the API server's own default, which it leaves out.
+  const minReadySeconds = spec.highAvailability?.warmUpSeconds || undefined;
+  const labels = versionedLabels(name, spec);
   return bodyOf(memcached, {
     ...kindOf('Deployment'),
-    labels: versionedLabels(name, spec),
+    labels,
     annotations: { ...(context.isTakenOver ? { [TAKEN_OVER]: String(generation) } : {}), ...context.stepDown },
     spec: present({
-      // 0 is the API server's own default, which it leaves out.
-      minReadySeconds: spec.highAvailability?.warmUpSeconds || undefined,
+      minReadySeconds,
+      // A new pod makes progress when it has warmed up; the API server takes no shorter deadline.
+      progressDeadlineSeconds: minReadySeconds === undefined ? undefined : minReadySeconds + PROGRESS_DEADLINE,
       selector: { matchLabels: standardLabels(name) },
-      // A pod that goes takes its items with it: one after the other, and never fewer than there are to be.
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      strategy: rolloutStrategy(spec, labels),
       template: podTemplate(memcached, context),
     }),
   });

@@ -18,10 +18,7 @@ export function passedOn(managedFields: unknown, ownerUid: string): readonly Ent
   const isFormer = (entry: unknown): entry is Entry =>
     isRecord(entry) && entry['operation'] === 'Update' && !entry['subresource'] && ownsOwner(entry, ownerUid);
   const former = entries.find(isFormer);
-  const isApplied = entries.some(
-    (entry) => isRecord(entry) && entry['manager'] === FIELD_MANAGER && entry['operation'] === 'Apply',
-  );
-  if (former === undefined || isApplied) return null;
+  if (former === undefined || entries.some(isOurs)) return null;
   const fields = isRecord(former['fieldsV1']) ? former['fieldsV1'] : {};
   const spec = isRecord(fields['f:spec']) ? fields['f:spec'] : {};
   const { 'f:replicas': replicas, ...rest } = spec;
@@ -36,6 +33,39 @@ export function passedOn(managedFields: unknown, ownerUid: string): readonly Ent
           ]
         : [entry],
     );
+}
+
+function isOurs(entry: unknown): entry is Entry {
+  return isRecord(entry) && entry['manager'] === FIELD_MANAGER && entry['operation'] === 'Apply';
+}
+
+/** Whether Headroom has applied an object: nobody takes that off by an edit. Null where it says nothing of its managers. */
+export function isApplied(managedFields: unknown): boolean | null {
+  return Array.isArray(managedFields) && managedFields.length > 0 ? managedFields.some(isOurs) : null;
+}
+
+/** Whether an annotation has the value that Headroom applied: who changes it owns it from then on. */
+export function isOurAnnotation(managedFields: unknown, name: string): boolean {
+  return ownEntries(managedFields).some((entry) => `f:${name}` in annotationsOf(entry));
+}
+
+/** Of the managers of an object, what `isApplied` and `isOurAnnotation` go by. */
+export function ownManagers(managedFields: unknown): readonly Entry[] {
+  return ownEntries(managedFields).map((entry) => ({
+    manager: entry['manager'],
+    operation: entry['operation'],
+    fieldsV1: { 'f:metadata': { 'f:annotations': annotationsOf(entry) } },
+  }));
+}
+
+function ownEntries(managedFields: unknown): readonly Entry[] {
+  return Array.isArray(managedFields) ? managedFields.filter(isOurs) : [];
+}
+
+function annotationsOf({ fieldsV1 }: Entry): Entry {
+  const metadata = isRecord(fieldsV1) ? fieldsV1['f:metadata'] : undefined;
+  const annotations = isRecord(metadata) ? metadata['f:annotations'] : undefined;
+  return isRecord(annotations) ? annotations : {};
 }
 
 function ownsOwner({ fieldsV1 }: Entry, ownerUid: string): boolean {

@@ -4,6 +4,7 @@ import { RESTART_TRIGGER, SECRET_HASH } from '../api/names.ts';
 import { exporterArguments, SASL_PATH, serverArguments, TLS_PATH } from './arguments.ts';
 import { present, standardLabels } from './body.ts';
 import { EXPORTER_PORT, serverPorts } from './ports.ts';
+import { certificateKeys, PASSWORD_KEYS } from './secrets.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,10 +14,21 @@ export interface RestartCauses {
   readonly restartTrigger: string;
 }
 
-/** The version in the image's tag; none where the image is named by its digest. */
+/** Kubernetes takes no longer value of a label; a tag may have 128 characters. */
+const LONGEST_LABEL_VALUE = 63;
+
+/**
+ * The version in the image's tag, as far as it can be the value of a label, which begins and ends with a letter or a digit. None where the
+ * image is named by its digest, or has no tag.
+ */
 function imageVersion(image: string): string | undefined {
   if (image.includes('@')) return undefined;
-  return /:([^/:]+)$/.exec(image)?.[1];
+  const [, tag = ''] = /:([\w.-]+)$/.exec(image) ?? [];
+  const version = tag
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, LONGEST_LABEL_VALUE)
+    .replace(/[^A-Za-z0-9]+$/, '');
+  return version === '' ? undefined : version;
 }
 
 /** The labels of the Deployment and its pods. They do not select: an image may change. */
@@ -151,14 +163,16 @@ const SASL_MOUNT = { name: 'sasl-credentials', mountPath: SASL_PATH, readOnly: t
 const TLS_MOUNT = { name: 'tls-certificates', mountPath: TLS_PATH, readOnly: true } as const;
 
 /** Each Secret as a volume, with its place in the container. */
-function volumesOf({ security: { sasl, tls } = {} }: MemcachedSpec): readonly { volume: object; mount: object }[] {
+function volumesOf({ security }: MemcachedSpec): readonly { volume: object; mount: object }[] {
+  const { sasl, tls } = security ?? {};
   const volume = (mount: typeof SASL_MOUNT | typeof TLS_MOUNT, secretName: string, keys: readonly string[]) => ({
     volume: { name: mount.name, secret: { secretName, items: keys.map((key) => ({ key, path: key })) } },
     mount,
   });
-  const tlsKeys = ['tls.crt', 'tls.key', ...(tls?.enableClientCert === true ? ['ca.crt'] : [])];
   return [
-    ...(sasl?.enabled === true ? [volume(SASL_MOUNT, sasl.credentialsSecretRef?.name ?? '', ['password-file'])] : []),
-    ...(tls?.enabled === true ? [volume(TLS_MOUNT, tls.certificateSecretRef?.name ?? '', tlsKeys)] : []),
+    ...(sasl?.enabled === true ? [volume(SASL_MOUNT, sasl.credentialsSecretRef?.name ?? '', PASSWORD_KEYS)] : []),
+    ...(tls?.enabled === true
+      ? [volume(TLS_MOUNT, tls.certificateSecretRef?.name ?? '', certificateKeys({ security }))]
+      : []),
   ];
 }

@@ -1,6 +1,8 @@
 import { listText } from '../../kernel/sentence.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { MemcachedObservation, Pending } from './observation.ts';
+import { setBackWait } from '../plan/set-back.ts';
+import { lackingSentence } from '../status/conditions.ts';
 import type { MemcachedVerdict } from './verdict.ts';
 
 /** What is remembered from pass to pass. */
@@ -10,10 +12,6 @@ export interface MemcachedMemory {
 }
 
 export const freshMemory: MemcachedMemory = { setBacks: 0 };
-
-/** Backoff in milliseconds when something sets back what is written; it doubles each time. */
-const SET_BACK_MS = 30_000;
-const LONGEST_SET_BACK_MS = 1_800_000;
 
 /** How often it is checked whether another operator is still alive, in milliseconds. */
 const OTHER_OPERATOR_MS = 30_000;
@@ -47,7 +45,7 @@ function pendingVerdict(
     const detail = `not as specified: ${what}`;
     return [{ setBacks }, { kind: 'ensure', phase: 'Reconciling', reason: 'NotAsSpecified', detail, facts }];
   }
-  const until = at + Math.min(SET_BACK_MS * 2 ** setBacks, LONGEST_SET_BACK_MS);
+  const until = at + setBackWait(setBacks);
   const detail = `it was written, but something set it back, such as an admission webhook or another controller: ${what}`;
   return [{ setBacks: setBacks + 1 }, { kind: 'wait', until, phase: 'Blocked', reason: 'SetBack', detail, facts }];
 }
@@ -55,19 +53,28 @@ function pendingVerdict(
 /** When nothing is left to write. */
 function settledVerdict(seen: MemcachedObservation): MemcachedVerdict {
   const { problems, conflicts, missingSecrets, awaited, notes: facts, isSettled, progress } = seen;
-  const { nextStep = null } = seen;
-  const wait = { kind: 'wait', until: nextStep, facts } as const;
+  const { nextStep = null, lackingKeys = [], setBack = null } = seen;
+  const moments = [nextStep, setBack?.until ?? null].filter((moment) => moment !== null);
+  const next = moments.length === 0 ? null : Math.min(...moments);
+  const wait = { kind: 'wait', until: next, facts } as const;
   if (problems.length > 0) return { ...wait, phase: 'Blocked', reason: 'Invalid', detail: problems.join('; ') };
   if (conflicts.length > 0) {
-    const until = seen.isOtherOperatorAlive === true ? seen.at + OTHER_OPERATOR_MS : nextStep;
+    const until = seen.isOtherOperatorAlive === true ? seen.at + OTHER_OPERATOR_MS : next;
     return { ...wait, until, phase: 'Blocked', reason: 'Conflict', detail: conflicts.join('; ') };
   }
   if (missingSecrets.length > 0) {
     const detail = `Referenced Secrets not found: ${missingSecrets.join(', ')}`;
     return { ...wait, phase: 'Blocked', reason: 'SecretNotFound', detail };
   }
+  if (lackingKeys.length > 0) {
+    return { ...wait, phase: 'Blocked', reason: 'SecretIncomplete', detail: lackingSentence(lackingKeys) };
+  }
   if (awaited.length > 0) {
     return { ...wait, phase: 'Reconciling', reason: 'AwaitingDeletion', detail: awaited.join('; ') };
+  }
+  if (setBack !== null) {
+    const detail = `something sets the ${setBack.child} back again and again, ${setBack.count} times in a row: it is written again at ${formatInstant(setBack.until)}`;
+    return { ...wait, phase: 'Blocked', reason: 'SetBack', detail };
   }
   if (!isSettled) return { ...wait, phase: 'RollingOut', reason: 'RolloutInProgress', detail: progress };
   if (nextStep !== null) {

@@ -16,6 +16,8 @@ export interface MemcachedObservation {
   readonly problems: readonly string[];
   readonly conflicts: readonly string[];
   readonly missingSecrets: readonly string[];
+  /** What is not in Secrets that exist, each as `KEY of SECRET`. Absent in earlier observations. */
+  readonly lackingKeys?: readonly string[];
   readonly awaited: readonly string[];
   readonly notes: readonly string[];
   /** Whether it is another operator that stands in the way, whose end nobody reports. Absent in earlier observations. */
@@ -25,5 +27,7 @@ export interface MemcachedObservation {
   readonly progress: string;
   /** When the next pod goes, of those that go one by one after an autoscaler was switched off. Absent in earlier observations. */
   readonly nextStep?: EpochMs | null;
+  /** What is set back again and again, and is written next; null without. Absent in earlier observations. */
+  readonly setBack?: { readonly child: ChildKind; readonly count: number; readonly until: EpochMs } | null;
   readonly at: EpochMs;
 }

@@ -12,6 +12,7 @@ export type MemcachedReason =
   | 'Invalid'
   | 'Conflict'
   | 'SecretNotFound'
+  | 'SecretIncomplete'
   | 'SetBack'
   | 'ReadFailed'
   | 'WriteFailed'

@@ -1,6 +1,7 @@
 /** What is read of an object that a Memcached may own. */
 import { isRecord } from '../../kernel/record.ts';
 import { APPLIED, SECRET_HASH, TAKEN_OVER } from '../api/names.ts';
+import { isApplied, isOurAnnotation } from '../children/managed-fields.ts';
 import type { DeploymentCounts } from '../status/conditions.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -56,11 +57,15 @@ export function secretHashOf(deployment: LiveObject | null): string {
 
 /**
  * Whether the pods of a Deployment are still to be as another operator made them: it has not been applied by Headroom, or not since
- * this generation of its Memcached.
+ * this generation of its Memcached. What people write into its annotations, or take off, changes nothing of that.
  */
 export function isTakenOver({ metadata }: LiveObject, generation: number): boolean {
   const annotations = isRecord(metadata?.['annotations']) ? metadata['annotations'] : {};
-  return annotations[APPLIED] === undefined || annotations[TAKEN_OVER] === String(generation);
+  const managedFields = metadata?.['managedFields'];
+  const isOurs = isApplied(managedFields);
+  if (!(isOurs ?? annotations[APPLIED] !== undefined)) return true;
+  if (annotations[TAKEN_OVER] !== String(generation)) return false;
+  return isOurs === null || isOurAnnotation(managedFields, TAKEN_OVER);
 }
 
 export function replicasOf({ spec }: LiveObject): number {

@@ -11,6 +11,7 @@ import type { Seen } from './seen.ts';
 
 const UNREADABLE = ' restart no pod, because the worker may not read these Secrets';
 const CHANGES_OF = 'changes of ';
+const HELD_FOR = 'no pod is made or replaced until these Secrets have what pods mount: ';
 
 /** Sentences, in an order that stays. */
 export function notesOf(memcached: Memcached, seen: Seen): readonly string[] {
@@ -19,6 +20,7 @@ export function notesOf(memcached: Memcached, seen: Seen): readonly string[] {
     ...ignoredReplicas(memcached),
     ...unservedMonitor(memcached, seen),
     ...unreadableNotes(seen.secrets.unreadable),
+    ...lackingNotes(seen.secrets.lacking),
     ...slotNotes(seen.children.Deployment),
     ...specWarnings(memcached.spec),
     ...(['Deployment', 'HorizontalPodAutoscaler'] as const).flatMap((kind) => asleepNotes(kind, seen.children[kind])),
@@ -58,13 +60,27 @@ function unreadableNotes(names: readonly string[]): readonly string[] {
   return names.length === 0 ? [] : [`${CHANGES_OF}${names.join(', ')}${UNREADABLE}`];
 }
 
+function lackingNotes(keys: readonly string[]): readonly string[] {
+  return keys.length === 0 ? [] : [`${HELD_FOR}${keys.join(', ')}`];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The Secrets that a status says cannot be read: who reads none knows it from there. */
-export function unreadableSecretsIn({ notes }: Readonly<Record<string, unknown>>): readonly string[] {
+export function unreadableSecretsIn(status: Fields): readonly string[] {
+  return listedIn(status, CHANGES_OF, UNREADABLE);
+}
+
+/** What a status says is not in Secrets, each as `KEY of SECRET`: who reads none knows it from there. */
+export function lackingKeysIn(status: Fields): readonly string[] {
+  return listedIn(status, HELD_FOR, '');
+}
+
+/** What stands between two parts of a note, with commas between. */
+function listedIn({ notes }: Fields, before: string, after: string): readonly string[] {
   const list: readonly unknown[] = Array.isArray(notes) ? notes : [];
-  const note = list.find(
-    (text) => typeof text === 'string' && text.startsWith(CHANGES_OF) && text.endsWith(UNREADABLE),
-  );
-  return typeof note === 'string' ? note.slice(CHANGES_OF.length, -UNREADABLE.length).split(', ') : [];
+  const note = list.find((text) => typeof text === 'string' && text.startsWith(before) && text.endsWith(after));
+  return typeof note === 'string' ? note.slice(before.length, note.length - after.length).split(', ') : [];
 }
 
 function slotNotes(deployment: LiveObject | null): readonly string[] {
@@ -72,6 +88,12 @@ function slotNotes(deployment: LiveObject | null): readonly string[] {
   return count > MOST_SLOTS
     ? [`of ${count} pods, ${MOST_SLOTS} have slots: who hashes on slots never asks the others`]
     : [];
+}
+
+/** Of what is not written for now. */
+export function setBackNotes(deferred: readonly { readonly child: ChildKind }[]): readonly string[] {
+  const kinds = [...new Set(deferred.map(({ child }) => child))];
+  return kinds.map((kind) => `something sets the ${kind} back again and again, so it is written ever more rarely`);
 }
 
 function asleepNotes(kind: ChildKind, live: LiveObject | null): readonly string[] {

@@ -1,7 +1,8 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { MemcachedObservation, Pending } from '../decide/observation.ts';
-import { planOf, type Plan, type Step } from './plan.ts';
+import { planOf, type Plan } from './plan.ts';
 import type { Seen } from './seen.ts';
+import type { Step } from './steps.ts';
 
 /** What the decision is made by; null for a Memcached that does not exist. */
 export function observationOf(seen: Seen | null, at: EpochMs): MemcachedObservation {
@@ -14,12 +15,14 @@ export function observationOf(seen: Seen | null, at: EpochMs): MemcachedObservat
     problems: memcached.problems,
     conflicts: plan.conflicts,
     missingSecrets: secrets.missing,
+    lackingKeys: secrets.lacking,
     awaited: plan.awaited,
     notes: plan.notes,
     isOtherOperatorAlive: seen.otherOperator !== null,
     isSettled: plan.isSettled,
     progress: progressOf(plan),
     nextStep: plan.nextStep,
+    setBack: plan.deferred.toSorted((a, b) => a.until - b.until).at(0) ?? null,
     at,
   };
 }

@@ -1,9 +1,8 @@
 /** What of a Memcached is not as specified, and what is to be written. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { isAutoscaled, type Memcached } from '../api/memcached.ts';
-import type { Body } from '../children/body.ts';
-import { CHILD_BODIES, type ChildKind, childKinds, childName, deploymentReplicas } from '../children/children.ts';
-import { hasAll } from '../children/difference.ts';
+import { CHILD_BODIES, type ChildKind, childKinds, deploymentReplicas } from '../children/children.ts';
+import { COUNT_SET_BACK } from '../api/names.ts';
 import { serverListBody } from '../servers/server-list.ts';
 import type { Slot } from '../servers/slots.ts';
 import { autoscalingCondition } from '../status/autoscaling.ts';
@@ -16,21 +15,16 @@ import {
   isBeingDeleted,
   isOwnedBy,
   isTakenOver,
-  ownerVersion,
   type LiveObject,
   replicasOf,
   uidOf,
 } from './live.ts';
-import { notesOf } from './notes.ts';
+import { notesOf, setBackNotes } from './notes.ts';
 import type { Seen } from './seen.ts';
+import { setBackOf } from './set-back.ts';
 import { slotsOf } from './slots-of.ts';
 import { type StepDown, stepDownAnnotations, stepDownOf } from './step-down.ts';
-
-/** One write. `scale` writes the replicas of the Deployment alone. */
-export type Step =
-  | { readonly kind: 'apply'; readonly child: ChildKind; readonly body: Body; readonly uid: string | null }
-  | { readonly kind: 'delete'; readonly child: ChildKind; readonly uid: string }
-  | { readonly kind: 'scale'; readonly uid: string | null; readonly replicas: number };
+import { type Deferred, nothing, objectSteps, type Step, type Steps, together } from './steps.ts';
 
 export interface Plan {
   /** In the order in which they are to be made. */
@@ -44,6 +38,8 @@ export interface Plan {
   readonly status: WantedStatus;
   /** Whether the status in the cluster says this already. */
   readonly isStatusTrue: boolean;
+  /** What is not written yet, because something sets it back again and again. */
+  readonly deferred: readonly Deferred[];
   /** Whether every pod is there, as it should be, and ready. */
   readonly isSettled: boolean;
   /** When the next pod goes, of those that go one by one; null without. */
@@ -77,20 +73,23 @@ export function planOf(seen: Seen): Plan {
     deployment: ours === null ? null : countsOf(ours),
     passing: ours === null ? null : passingCount(ours, written),
     missingSecrets: seen.secrets.missing,
+    lackingKeys: seen.secrets.lacking,
     isAutoscaled: spec !== null && isAutoscaled(spec),
     obstacle,
   };
   const scaler = children.HorizontalPodAutoscaler;
   const isScalerOurs = facts.isAutoscaled && scaler !== null && isOwnedBy(scaler, memcached.uid);
+  const notes = [...written.notes, ...setBackNotes(written.deferred)];
   const status = wantedStatus(memcached, facts, {
     autoscaling: isScalerOurs ? autoscalingCondition(scaler) : null,
-    notes: written.notes,
+    notes,
     slots,
   });
   const sleeper = deployment === null ? null : asleepBy(deployment);
   const wanted = facts.isAutoscaled ? null : deploymentReplicas(spec ?? {});
   return {
     ...written,
+    notes,
     status,
     isStatusTrue: saysAll(memcached.status, status),
     isSettled: sleeper !== null || (!isProgressing(facts) && (isReady(facts) || wanted === 0)),
@@ -111,20 +110,6 @@ function passingCount(
   return stepDown === null && !isScaled ? null : { replicas: countsOf(deployment).replicas, schedule: null };
 }
 
-interface Steps extends Pick<Plan, 'steps' | 'conflicts' | 'awaited' | 'notes'> {
-  readonly stepDown: StepDown | null;
-  readonly isScaledByOther: boolean;
-}
-
-const nothing: Steps = {
-  steps: [],
-  conflicts: [],
-  awaited: [],
-  notes: [],
-  stepDown: null,
-  isScaledByOther: false,
-};
-
 /** Each would put right what the other writes. */
 function inUse(lease: string): Steps {
   const conflict = `the memcached operator still runs, as its Lease ${lease} is renewed: stop it, and Headroom takes over within a minute`;
@@ -132,21 +117,11 @@ function inUse(lease: string): Steps {
 }
 
 /** Of an invalid Memcached, where there is a list already. */
-function serverListSteps(slots: readonly Slot[], { memcached, children, otherOperator }: Seen): Steps {
+function serverListSteps(slots: readonly Slot[], seen: Seen): Steps {
+  const { memcached, children, otherOperator } = seen;
   const live = children.ConfigMap;
   if (otherOperator !== null || live === null || !isOwnedBy(live, memcached.uid)) return nothing;
-  return objectSteps('ConfigMap', memcached, serverListBody(memcached, slots), live);
-}
-
-function together(parts: readonly Steps[]): Steps {
-  return {
-    steps: parts.flatMap(({ steps }) => steps),
-    conflicts: parts.flatMap(({ conflicts }) => conflicts),
-    awaited: parts.flatMap(({ awaited }) => awaited),
-    notes: parts.flatMap(({ notes }) => notes),
-    stepDown: parts.find(({ stepDown }) => stepDown !== null)?.stepDown ?? null,
-    isScaledByOther: parts.some((part) => part.isScaledByOther),
-  };
+  return objectSteps('ConfigMap', seen, serverListBody(memcached, slots));
 }
 
 function stepsOf(memcached: Memcached, slots: readonly Slot[], seen: Seen): Steps {
@@ -155,7 +130,10 @@ function stepsOf(memcached: Memcached, slots: readonly Slot[], seen: Seen): Step
   const deployment = childSteps('Deployment', memcached, seen, derived);
   // What else there is would scale, select or protect the pods of somebody else.
   if (deployment.conflicts.length > 0) return deployment;
-  const parts = childKinds.slice(1).map((kind) => [kind, childSteps(kind, memcached, seen, derived)] as const);
+  // How many pods there are is remembered by the Deployment, where they go one by one.
+  const isCountHeld = deployment.isHeld && (seen.children.Deployment === null || stepDown !== null);
+  const others = childKinds.slice(1).filter((kind) => !isCountHeld || kind !== 'HorizontalPodAutoscaler');
+  const parts = others.map((kind) => [kind, childSteps(kind, memcached, seen, derived)] as const);
   return together([
     deployment,
     ...parts.flatMap(([kind, steps]) =>
@@ -166,24 +144,13 @@ function stepsOf(memcached: Memcached, slots: readonly Slot[], seen: Seen): Step
   ]);
 }
 
-/** Which kind it is, is known; objects in a list do not say it. */
-function isAsWanted(live: LiveObject, { metadata, spec, data }: Body): boolean {
-  return hasAll(live, { metadata, spec, data });
-}
-
-/** An owner reference stays as it is, whichever version of the API its writer knew. */
-function ownedAs(body: Body, apiVersion: string | undefined): Body {
-  if (apiVersion === undefined) return body;
-  const ownerReferences = body.metadata.ownerReferences.map((owner) => ({ ...owner, apiVersion }));
-  return { ...body, metadata: { ...body.metadata, ownerReferences } };
-}
-
 function childSteps(
   kind: ChildKind,
   memcached: Memcached,
-  { children, unserved, secrets }: Seen,
+  seen: Seen,
   { slots, stepDown }: { readonly slots: readonly Slot[]; readonly stepDown: StepDown | null },
 ): Steps {
+  const { children, unserved, secrets } = seen;
   const live = children[kind];
   const isOurs = live !== null && isOwnedBy(live, memcached.uid);
   const wanted = CHILD_BODIES[kind](memcached, {
@@ -197,37 +164,38 @@ function childSteps(
     return { ...nothing, steps: [{ kind: 'delete', child: kind, uid: uidOf(live) }] };
   }
   if (unserved.includes(kind)) return nothing;
-  return objectSteps(kind, memcached, wanted, live);
+  const made = objectSteps(kind, seen, wanted);
+  return kind === 'Deployment' && made.steps.length > 0 && wouldWait(live, secrets)
+    ? { ...nothing, isHeld: true }
+    : made;
 }
 
-/** What makes an object as it is wanted, where it may be written. */
-function objectSteps(
-  kind: ChildKind,
-  memcached: Omit<Memcached, 'spec'>,
-  wanted: Body,
-  live: LiveObject | null,
-): Steps {
-  if (live === null) return { ...nothing, steps: [{ kind: 'apply', child: kind, body: wanted, uid: null }] };
-  const body = ownedAs(wanted, ownerVersion(live, memcached.uid));
-  const name = `${kind} ${memcached.namespace}/${childName(kind, memcached.name)}`;
-  if (!isOwnedBy(live, memcached.uid)) {
-    return {
-      ...nothing,
-      conflicts: [`${name} exists and does not belong to this Memcached: delete or rename one of them`],
-    };
-  }
-  if (isBeingDeleted(live)) return { ...nothing, awaited: [`${name} is being deleted, and is made again after that`] };
-  const isAsleep = kind === 'HorizontalPodAutoscaler' && asleepBy(live) !== null;
-  if (isAsleep || isAsWanted(live, body)) return nothing;
-  return { ...nothing, steps: [{ kind: 'apply', child: kind, body, uid: uidOf(live) }] };
+/**
+ * Whether new pods could not start, because what they mount is not all there: then old ones stay, whatever changes. Where there are none,
+ * pods wait for a Secret that is about to come, as they do for cert-manager; one that is there and lacks a key is no such thing.
+ */
+function wouldWait(deployment: LiveObject | null, { missing, lacking }: Seen['secrets']): boolean {
+  return lacking.length > 0 || (deployment !== null && missing.length > 0);
 }
 
 /** The count of pods, where it is not that of an autoscaler, whoever has put it there, or of a schedule that put the Deployment to sleep. */
-function replicaSteps(memcached: Memcached, { children }: Seen, autoscaler: Steps, stepDown: StepDown | null): Steps {
+function replicaSteps(
+  memcached: Memcached,
+  { memcached: { status }, children, at }: Seen,
+  autoscaler: Steps,
+  stepDown: StepDown | null,
+): Steps {
   const deployment = children.Deployment;
-  const scale = (replicas: number): Steps => ({
+  const scale = (replicas: number, setBack?: string): Steps => ({
     ...nothing,
-    steps: [{ kind: 'scale', uid: deployment === null ? null : uidOf(deployment), replicas }],
+    steps: [
+      {
+        kind: 'scale',
+        uid: deployment === null ? null : uidOf(deployment),
+        replicas,
+        ...(setBack === undefined ? {} : { setBack }),
+      },
+    ],
   });
   if (deployment !== null && asleepBy(deployment) !== null) return nothing;
   if (isScaledByOther(memcached, children)) {
@@ -241,5 +209,10 @@ function replicaSteps(memcached: Memcached, { children }: Seen, autoscaler: Step
     return scale(memcached.spec.autoscaling?.minReplicas ?? 1);
   }
   // The API server's own default is 1.
-  return (deployment === null ? 1 : replicasOf(deployment)) === wanted ? nothing : scale(wanted);
+  if ((deployment === null ? 1 : replicasOf(deployment)) === wanted) return nothing;
+  // What the spec says now was written before; a change of the spec is none that somebody set back.
+  const isSetBack = stepDown === null && status['observedGeneration'] === memcached.generation;
+  if (deployment === null || !isSetBack) return scale(wanted);
+  const { count, from, mark } = setBackOf(deployment, COUNT_SET_BACK, at);
+  return at < from ? { ...nothing, deferred: [{ child: 'Deployment', count, until: from }] } : scale(wanted, mark);
 }

@@ -23,6 +23,8 @@ export interface Seen {
     /** Of what the pods are to mount; empty without Secrets. */
     readonly hash: string;
     readonly missing: readonly string[];
+    /** What there is none of in those that are there, each as `KEY of SECRET`. */
+    readonly lacking: readonly string[];
     /** Those that the worker may not read. */
     readonly unreadable: readonly string[];
   };

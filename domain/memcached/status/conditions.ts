@@ -16,6 +16,8 @@ export interface ConditionFacts {
   readonly deployment: DeploymentCounts | null;
   /** The names of Secrets that are referenced and do not exist. */
   readonly missingSecrets: readonly string[];
+  /** What is not in those that exist, each as `KEY of SECRET`. */
+  readonly lackingKeys?: readonly string[];
   /** Whether an autoscaler has the count. */
   readonly isAutoscaled: boolean;
   /**
@@ -30,6 +32,10 @@ export interface ConditionFacts {
 export type ConditionState = Pick<Condition, 'type' | 'reason' | 'message'> & { readonly status: 'True' | 'False' };
 
 const MISSING = 'Referenced Secrets not found: ';
+/** @param keys each as `KEY of SECRET`. */
+export function lackingSentence(keys: readonly string[]): string {
+  return `Referenced Secrets lack keys: ${keys.join(', ')}`;
+}
 const NO_DEPLOYMENT = 'Waiting for deployment to be created';
 
 /** How many pods there should be: with an autoscaler, as many as it has set. */
@@ -92,7 +98,10 @@ function progressing(facts: ConditionFacts, desired: number): ConditionState {
   return { type: 'Progressing', status: 'True', reason: 'Progressing', message };
 }
 
-function degraded({ deployment, missingSecrets, obstacle }: ConditionFacts, desired: number): ConditionState {
+function degraded(
+  { deployment, missingSecrets, lackingKeys = [], obstacle }: ConditionFacts,
+  desired: number,
+): ConditionState {
   const because = (reason: string, message: string): ConditionState => ({
     type: 'Degraded',
     status: 'True',
@@ -103,6 +112,7 @@ function degraded({ deployment, missingSecrets, obstacle }: ConditionFacts, desi
   if (missingSecrets.length > 0) {
     return because('SecretNotFound', `${MISSING}${missingSecrets.join(', ')}`);
   }
+  if (lackingKeys.length > 0) return because('SecretIncomplete', lackingSentence(lackingKeys));
   const count = deployment?.readyReplicas ?? 0;
   if (desired > 0 && count < desired) {
     return because('Degraded', deployment === null ? NO_DEPLOYMENT : `Only ${count}/${desired} replicas are ready`);

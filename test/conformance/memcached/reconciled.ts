@@ -4,7 +4,8 @@ import type { WrittenSpec } from '../../../domain/memcached/api/memcached.ts';
 import { type ChildKind, childKinds, childName } from '../../../domain/memcached/children/children.ts';
 import { writeEvent, writeResult, type WriteResult } from '../../../domain/memcached/plan/events.ts';
 import { type LiveObject, uidOf } from '../../../domain/memcached/plan/live.ts';
-import { type Plan, planOf, type Step } from '../../../domain/memcached/plan/plan.ts';
+import { type Plan, planOf } from '../../../domain/memcached/plan/plan.ts';
+import type { Step } from '../../../domain/memcached/plan/steps.ts';
 
 /** What the API server fills in where nothing is said. */
 const STORED_DEFAULTS: Partial<Record<ChildKind, LiveObject['spec']>> = {
@@ -53,7 +54,7 @@ export class Reconciled {
       otherOperator: null,
       endpointSlices: [],
       unserved: [],
-      secrets: { hash: '', missing: [], unreadable: [] },
+      secrets: { hash: '', missing: [], lacking: [], unreadable: [] },
     });
     for (const step of plan.steps) this.#write(step);
     return plan;

@@ -42,6 +42,11 @@ describe('the decision about a Memcached', () => {
       { kind: 'wait', reason: 'Conflict', until: settled.at + 30_000 },
     ],
     ['waits for Secrets', { ...settled, missingSecrets: ['s'] }, { kind: 'wait', reason: 'SecretNotFound' }],
+    [
+      'waits for what Secrets lack',
+      { ...settled, lackingKeys: ['ca.crt of tls'] },
+      { kind: 'wait', reason: 'SecretIncomplete', detail: 'Referenced Secrets lack keys: ca.crt of tls' },
+    ],
     ['waits for a deletion', { ...settled, awaited: ['d'] }, { kind: 'wait', reason: 'AwaitingDeletion' }],
   ])('%s', (_, seen, expected) => {
     expect(verdictOf(seen)).toMatchObject(expected);

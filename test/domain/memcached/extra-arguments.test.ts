@@ -22,6 +22,11 @@ describe('arguments with which memcached does not serve', () => {
       '-o hot_lru_pct=50',
       'at most 80 for hot_lru_pct (20 if absent) and warm_lru_pct (40 if absent) together',
     ],
+    [
+      ['-o', 'hot_lru_pct=050,warm_lru_pct=040'],
+      '-o hot_lru_pct=050,warm_lru_pct=040',
+      'at most 80 for hot_lru_pct (20 if absent) and warm_lru_pct (40 if absent) together',
+    ],
     [['-Z'], '-Z', 'security.tls, which mounts the certificate that it needs'],
   ])('%j is refused with what would be right', (extraArgs, what, right) => {
     expect(problemsOf(extraArgs)).toEqual([

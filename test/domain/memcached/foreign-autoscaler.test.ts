@@ -49,7 +49,7 @@ function plan(written: object, { replicas, scaler = theirs, annotations = {} }: 
     otherOperator: null,
     unserved: [],
     endpointSlices: [],
-    secrets: { hash: '', missing: [], unreadable: [] },
+    secrets: { hash: '', missing: [], lacking: [], unreadable: [] },
   });
 }
 

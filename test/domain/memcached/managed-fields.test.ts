@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { passedOn } from '../../../domain/memcached/children/managed-fields.ts';
+import {
+  isApplied,
+  isOurAnnotation,
+  ownManagers,
+  passedOn,
+} from '../../../domain/memcached/children/managed-fields.ts';
 
 const owned = { 'f:ownerReferences': { '.': {}, 'k:{"uid":"owner"}': {} } };
 const former = {
@@ -38,5 +43,33 @@ describe('the fields of another operator', () => {
     expect(passedOn([people, counts], 'owner')).toBeNull();
     expect(passedOn([{ ...former, manager: 'headroom-memcached', operation: 'Apply' }, former], 'owner')).toBeNull();
     expect(passedOn(undefined, 'owner')).toBeNull();
+  });
+});
+
+describe('the fields that Headroom applied', () => {
+  const name = 'memcached.c5c3.io/taken-over';
+  const annotations = { [`f:${name}`]: {}, 'f:memcached.c5c3.io/applied': {} };
+  const fieldsV1 = { 'f:metadata': { 'f:annotations': annotations, ...owned }, 'f:spec': { 'f:template': {} } };
+  const ours = { manager: 'headroom-memcached', operation: 'Apply', fieldsV1 };
+
+  it('are told from what others wrote, also by the part of them that the starter keeps', () => {
+    for (const managed of [[people, ours], ownManagers([people, ours])]) {
+      expect([isApplied(managed), isOurAnnotation(managed, name)]).toEqual([true, true]);
+      expect(isOurAnnotation(managed, 'memcached.c5c3.io/next-pod-goes')).toBe(false);
+    }
+    expect(ownManagers([people, ours])).toEqual([
+      {
+        manager: 'headroom-memcached',
+        operation: 'Apply',
+        fieldsV1: { 'f:metadata': { 'f:annotations': annotations } },
+      },
+    ]);
+    expect([isApplied([people, former]), isOurAnnotation([people, former], name)]).toEqual([false, false]);
+  });
+
+  it('are not known of an object without managers', () => {
+    for (const none of [undefined, [], ownManagers([people])]) {
+      expect([isApplied(none), isOurAnnotation(none, name)]).toEqual([null, false]);
+    }
   });
 });

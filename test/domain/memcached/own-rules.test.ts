@@ -70,3 +70,46 @@ describe('a gentle scale-down', () => {
     expect(ownProblems({ autoscaling: both })).toEqual([expect.stringContaining('leave one of them out')]);
   });
 });
+
+describe('a storage on disk', () => {
+  const stored = (memcached: object, ...options: readonly string[]) =>
+    ownProblems({ memcached: { maxMemoryMB: 1024, ...memcached, extraArgs: ['-o', options.join()] } });
+  const FILE = 'ext_path=/data/file:4G';
+
+  // As memcached 1.6 itself answers (real-arguments.integration.test.ts).
+  it('takes items of its buffer at most, and the message has a buffer that takes them', () => {
+    const through = 'memcached writes items to ext_path through a buffer of ext_wbuf_size';
+    expect(stored({ maxItemSize: '5m' }, FILE)).toEqual([
+      `spec.memcached.maxItemSize: Invalid value: "5m": ${through} (4 MB): at most 4m, or with -o ext_wbuf_size=8`,
+    ]);
+    expect(stored({ maxItemSize: '5m' }, FILE, 'ext_wbuf_size=8')).toEqual([]);
+    expect(stored({ maxItemSize: '5m' }, 'ext_wbuf_size=2')).toEqual([]);
+    expect(stored({ maxItemSize: '128m' }, FILE)).toEqual([
+      `spec.memcached.maxItemSize: Invalid value: "128m": ${through} (4 MB): at most 4m`,
+    ]);
+    const extraArgs = ['-I', '8m', '-o', FILE];
+    expect(ownProblems({ memcached: { maxMemoryMB: 1024, extraArgs } })).toEqual([
+      `spec.memcached.extraArgs: Invalid value: "-I 8m": ${through} (4 MB): at most 4m, or with -o ext_wbuf_size=8`,
+    ]);
+  });
+
+  it.each<[string, string, string]>([
+    ['ext_wbuf_size=1', 'ext_wbuf_size=1', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 2'],
+    ['ext_wbuf_size=6', 'ext_wbuf_size=6', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 8'],
+    ['ext_wbuf_size=128', 'ext_wbuf_size=128', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 64'],
+    ['ext_wbuf_size=06', 'ext_wbuf_size=06', 'a multiple of 2 (MB) of which ext_page_size (64) is one: 8'],
+    ['ext_page_size=3', 'ext_page_size=3', 'a multiple of 2 (MB)'],
+    ['ext_page_size=6', 'ext_page_size=6', 'a multiple of ext_wbuf_size (4)'],
+  ])('has buffers and pages that fit together: not %s', (option, shown, right) => {
+    expect(stored({}, option, FILE)).toEqual([
+      `spec.memcached.extraArgs: Invalid value: "-o ${shown}": memcached does not serve clients with it; it takes ${right}`,
+    ]);
+  });
+
+  it('is judged again when the size of items changes', () => {
+    const extraArgs = ['-o', FILE];
+    const old = { memcached: { maxMemoryMB: 1024, maxItemSize: '5m', extraArgs } };
+    expect(ownProblems({ ...old, replicas: 2 }, old)).toEqual([]);
+    expect(ownProblems({ memcached: { ...old.memcached, maxItemSize: '6m' } }, old)).toHaveLength(1);
+  });
+});

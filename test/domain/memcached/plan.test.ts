@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readMemcached } from '../../../domain/memcached/api/read-memcached.ts';
 import { CHILD_BODIES, childKinds } from '../../../domain/memcached/children/children.ts';
-import { unreadableSecretsIn } from '../../../domain/memcached/plan/notes.ts';
+import { lackingKeysIn, unreadableSecretsIn } from '../../../domain/memcached/plan/notes.ts';
 import { observationOf } from '../../../domain/memcached/plan/observe.ts';
 import { planOf } from '../../../domain/memcached/plan/plan.ts';
 import type { LiveChildren, Seen } from '../../../domain/memcached/plan/seen.ts';
@@ -33,7 +33,7 @@ function applied(spec: object, replicas: number): LiveChildren {
 }
 
 function seenWith(spec: object, children: LiveChildren, more: Partial<Seen> = {}): Seen {
-  const secrets = { hash: '', missing: [], unreadable: [] };
+  const secrets = { hash: '', missing: [], lacking: [], unreadable: [] };
   const memcached = readMemcached(objectOf(spec));
   const nobody = { otherOperator: null, unserved: [], endpointSlices: [] };
   return { memcached, children, at: NOW, ...nobody, secrets, ...more };
@@ -163,6 +163,19 @@ describe('the plan of a Memcached', () => {
     });
   });
 
+  it.each([1, 600, 3600])('gives a rollout longer than a new pod of it warms up: %i s', (warmUpSeconds) => {
+    const { spec } = applied({ highAvailability: { warmUpSeconds } }, 1).Deployment ?? {};
+    // The API server takes no Deployment with another order of the two.
+    expect(spec).toMatchObject({ minReadySeconds: warmUpSeconds, progressDeadlineSeconds: warmUpSeconds + 600 });
+  });
+
+  it.each([{}, { highAvailability: {} }, { highAvailability: { warmUpSeconds: 0 } }])(
+    'leaves the deadline of a rollout without warm-up to Kubernetes: %j',
+    (spec) => {
+      expect(applied(spec, 1).Deployment?.spec).not.toHaveProperty('progressDeadlineSeconds');
+    },
+  );
+
   it('starts pods for a new autoscaler, which would do nothing at 0, and leaves them off where somebody stopped them', () => {
     const stopped = applied(autoscaled, 0);
     expect(steps(seenWith(autoscaled, { ...stopped, HorizontalPodAutoscaler: null }))).toEqual([
@@ -241,6 +254,26 @@ describe('the plan of a Memcached', () => {
     const next = planOf({ ...seenWith(spec, taken), memcached: readMemcached(later) });
     expect(JSON.stringify(next.steps)).toContain('ssl_verify_mode=2');
     expect(next.notes).toEqual([]);
+  });
+
+  it('stays Headroom’s own, whoever takes its annotations off or writes some', () => {
+    const spec = {
+      security: { tls: { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true } },
+    };
+    const ours = applied(spec, 1);
+    const managed = (annotations: object, fieldsV1: object) => {
+      const entry = { manager: 'headroom-memcached', operation: 'Apply', fieldsV1 };
+      const metadata = { ...ours.Deployment?.metadata, annotations, managedFields: [entry] };
+      return seenWith(spec, { ...ours, Deployment: { ...ours.Deployment, metadata } });
+    };
+    const written = { 'memcached.c5c3.io/taken-over': '3' };
+    const owned = { 'f:metadata': { 'f:annotations': { 'f:memcached.c5c3.io/taken-over': {} } } };
+    for (const seen of [managed({}, {}), managed(written, {}), managed(written, { 'f:metadata': {} })]) {
+      const [step] = planOf(seen).steps;
+      expect(JSON.stringify(step)).toContain('ssl_verify_mode=2');
+      expect(JSON.stringify(step)).not.toContain('taken-over');
+    }
+    expect(JSON.stringify(planOf(managed(written, owned)).steps)).not.toContain('ssl_verify_mode=2');
   });
 
   it('writes nothing but its status while another operator is alive', () => {
@@ -368,13 +401,58 @@ describe('the notes of a Memcached', () => {
         tls: { enabled: true, certificateSecretRef: { name: 'tls' } },
       },
     };
-    const secrets = { hash: '', missing: [], unreadable: ['tls', 'users'] };
+    const secrets = { hash: '', missing: [], lacking: [], unreadable: ['tls', 'users'] };
     const { status } = planOf(seenWith(spec, applied(spec, 1), { secrets }));
     const written = appliedStatus({}, status, NOW);
     expect(unreadableSecretsIn(written)).toEqual(['tls', 'users']);
     expect(unreadableSecretsIn({})).toEqual([]);
-    const fromStatus = { hash: '', missing: [], unreadable: unreadableSecretsIn(written) };
+    const fromStatus = { hash: '', missing: [], lacking: [], unreadable: unreadableSecretsIn(written) };
     const compared = seenWith(spec, applied(spec, 1), { secrets: fromStatus });
     expect(planOf(withStatus(compared, spec, written)).isStatusTrue).toBe(true);
+  });
+});
+
+describe('a Memcached whose Secret lacks what its pods mount', () => {
+  const security = { tls: { enabled: true, certificateSecretRef: { name: 'tls' }, enableClientCert: true } };
+  const spec = { replicas: 3, security };
+  const secrets = { hash: '', missing: [], lacking: ['ca.crt of tls'], unreadable: [] };
+  const edited = { ...spec, image: 'memcached:1.6.39' };
+
+  it('keeps its pods, whatever changes, and says which key of which Secret', () => {
+    const plan = planOf(seenWith(edited, applied(spec, 3), { secrets }));
+    expect(plan.steps).toEqual([]);
+    expect(plan.status.conditions[2]).toEqual({
+      type: 'Degraded',
+      status: 'True',
+      reason: 'SecretIncomplete',
+      message: 'Referenced Secrets lack keys: ca.crt of tls',
+    });
+    expect(plan.notes).toEqual(['no pod is made or replaced until these Secrets have what pods mount: ca.crt of tls']);
+    const written = appliedStatus({}, plan.status, NOW);
+    expect(lackingKeysIn(written)).toEqual(['ca.crt of tls']);
+    expect(lackingKeysIn({})).toEqual([]);
+    expect(steps(seenWith(edited, applied(spec, 3)))).toEqual(['apply Deployment']);
+  });
+
+  it('gets no pods in the first place, and all else', () => {
+    expect(steps(seenWith(spec, none, { secrets }))).toEqual(['apply Service', 'apply ConfigMap']);
+    const scaled = { ...autoscaled, security };
+    expect(steps(seenWith(scaled, none, { secrets }))).toEqual(['apply Service', 'apply ConfigMap']);
+  });
+
+  it('gets its pods, which wait, where the Secret is still to come, and keeps those that it has', () => {
+    const missing = { secrets: { ...secrets, lacking: [], missing: ['tls'] } };
+    expect(steps(seenWith(spec, none, missing))).toContain('apply Deployment');
+    expect(steps(seenWith(edited, applied(spec, 3), missing))).toEqual([]);
+    // What is no change of pods is none of this.
+    expect(steps(seenWith({ ...spec, replicas: 5 }, applied(spec, 3), missing))).toEqual(['scale 5']);
+  });
+
+  it('keeps an autoscaler that is switched off until the Deployment can remember how its pods go', () => {
+    const before = { ...autoscaled, security };
+    const after = { resources: autoscaled.resources, security, replicas: 2, image: 'memcached:1.6.39' };
+    const live = { ...applied(after, 5), HorizontalPodAutoscaler: applied(before, 5).HorizontalPodAutoscaler };
+    expect(steps(seenWith(after, live, { secrets }))).toEqual([]);
+    expect(steps(seenWith(after, live))).toEqual(['apply Deployment', 'delete HorizontalPodAutoscaler', 'scale 4']);
   });
 });

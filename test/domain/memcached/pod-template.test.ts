@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Memcached, memcachedSpec, type WrittenSpec } from '../../../domain/memcached/api/memcached.ts';
-import { podTemplate } from '../../../domain/memcached/children/pod-template.ts';
+import { podTemplate, versionedLabels } from '../../../domain/memcached/children/pod-template.ts';
 
 interface Container {
   readonly name: string;
@@ -73,4 +73,27 @@ it('both containers have the security context as it is given', () => {
     containerSecurityContext,
     containerSecurityContext,
   ]);
+});
+
+describe('the version in the labels', () => {
+  const long = 'x'.repeat(70);
+  it.each<[string, string | undefined]>([
+    ['memcached:1.6', '1.6'],
+    ['registry.example/memcached:1.6.39-alpine3.22', '1.6.39-alpine3.22'],
+    ['registry.example:5000/memcached:1.6', '1.6'],
+    ['registry.example:5000/memcached', undefined],
+    ['memcached', undefined],
+    [`memcached:1.6.39@sha256:${'a'.repeat(64)}`, undefined],
+    [`memcached:1.6.39-${long}`, `1.6.39-${'x'.repeat(56)}`],
+    // What the 63rd character would be is no end of a label's value.
+    [`memcached:${'x'.repeat(60)}...${long}`, 'x'.repeat(60)],
+    ['memcached:1.6.39_', '1.6.39'],
+    ['memcached:1.6.39-', '1.6.39'],
+    ['memcached:1.6.39.', '1.6.39'],
+    ['memcached:_1.6', '1.6'],
+    ['memcached:___', undefined],
+    ['memcached:1.6 ', undefined],
+  ])('of %s is %s', (image, version) => {
+    expect(versionedLabels('cache', { image })['app.kubernetes.io/version']).toBe(version);
+  });
 });

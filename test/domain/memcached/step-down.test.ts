@@ -42,7 +42,7 @@ class Cluster {
       otherOperator: null,
       unserved: [],
       endpointSlices: [],
-      secrets: { hash: '', missing: [], unreadable: [] },
+      secrets: { hash: '', missing: [], lacking: [], unreadable: [] },
     };
   }
 

@@ -81,3 +81,18 @@ it('an exporter that has no password to show is warned of', () => {
   ]);
   expect(specWarnings({ security: { sasl } })).toEqual([]);
 });
+
+it('an exporter that a policy closes to all but who is named is warned of', () => {
+  const monitoring = { enabled: true };
+  const allowedSources = [{ podSelector: { matchLabels: { app: 'web' } } }];
+  const networkPolicy = { enabled: true, allowedSources };
+  expect(specWarnings({ monitoring, security: { networkPolicy } })).toEqual([
+    'spec.security.networkPolicy.allowedSources: they are all who may connect to the exporter as well (port 9150): name where Prometheus runs, or it cannot scrape',
+  ]);
+  expect(specWarnings({ security: { networkPolicy } })).toEqual([]);
+  expect(specWarnings({ monitoring, security: { networkPolicy: { enabled: true } } })).toEqual([]);
+  expect(specWarnings({ monitoring, security: { networkPolicy: { ...networkPolicy, allowedSources: [] } } })).toEqual(
+    [],
+  );
+  expect(specWarnings({ monitoring, security: { networkPolicy: { ...networkPolicy, enabled: false } } })).toEqual([]);
+});
