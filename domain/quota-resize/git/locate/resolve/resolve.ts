@@ -7,7 +7,7 @@ import { chartQuotas } from '../helm/chart-quotas.ts';
 import { isKustomizationFile } from '../kustomize/kustomization.ts';
 import { folderOf, isWithin } from '../tree/paths.ts';
 import { Renderer } from '../kustomize/render.ts';
-import { type AppliedPatch, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
+import { type AppliedPatch, type ObjectName, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
 import {
   documentKey,
@@ -34,17 +34,18 @@ export interface Region {
   /** A folder whose kustomization counts as applied, even if another one includes it. */
   readonly root?: string;
   /**
-   * Set when there are kustomizations that were not read. `root`: they may use files outside of the root. `overlay`:
-   * they may be below the root too, so they may use files outside of each quota's own overlay.
+   * Where kustomizations that are not among those that were followed may use files; absent: all are known. `root`: outside
+   * of the root. `overlay`: they may be below the root too, so outside of each quota's own overlay.
    */
-  readonly sharedOutside?: 'root' | 'overlay';
+  readonly sharedOutside?: (isFollowed: (kustomization: string) => boolean) => 'root' | 'overlay' | undefined;
 }
 
 export function resolve(reader: TreeReader, region: Region): Resolution {
   const renderer = new Renderer(reader);
   const { rendered, notes } = renderRegion(reader, renderer, region);
   const uses = usesOf(rendered);
-  const { root, sharedOutside } = region;
+  const { root } = region;
+  const sharedOutside = region.sharedOutside?.((path) => renderer.hasRead(path));
   const outside =
     (quota: RenderedQuota): Outside =>
     (path) => {
@@ -160,14 +161,15 @@ function usesOf(rendered: readonly RenderedQuota[]): Uses {
       note(made, quota);
     }
     for (const { path } of quota.chain) {
-      note(passKey(path, quota), quota);
+      for (const name of quota.names) note(passKey(path, quota, name), quota);
     }
   }
   return uses;
 }
 
-function passKey(kustomization: string, quota: RenderedQuota): string {
-  return JSON.stringify(['pass', kustomization, objectKey(quota)]);
+/** A patch of a kustomization changes whatever had its name and namespace before, so one that only one has is its own. */
+function passKey(kustomization: string, quota: RenderedQuota, { name, namespace }: ObjectName): string {
+  return JSON.stringify(['pass', kustomization, objectKey(quota), name, namespace ?? null]);
 }
 
 /** Whether kustomizations that were not read may use a file. */
@@ -225,9 +227,9 @@ function editOf(
     return { kind: 'replace', at: documentLocation(valueLocation), pointer: valueLocation.pointer };
   }
   const overlay = quota.chain.find(
-    ({ path }, level) =>
+    ({ path, as }, level) =>
       level >= valueLocation.level &&
-      uses.get(passKey(path, quota))?.size === 1 &&
+      uses.get(passKey(path, quota, as))?.size === 1 &&
       !outside(path) &&
       // A new patch would be applied before this JSON patch of patchesJson6902 and so be overridden by it.
       !(valueLocation.owner === path && valueLocation.order >= LAST_FIELD),

@@ -10,7 +10,7 @@ import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate 
 import { isKustomizationFile } from '../kustomize/kustomization.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import type { TreeSnapshot, MissingFiles } from '../location/location.ts';
-import { isManifestFile } from '../tree/paths.ts';
+import { isManifestFile, wordsOf } from '../tree/paths.ts';
 import type { PathTemplate } from '../candidate/path-template.ts';
 import { resolve } from '../resolve/resolve.ts';
 import type { ResolvedQuota } from '../resolve/resolved.ts';
@@ -63,7 +63,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
     clusterFit(reader, cluster, [path], { templates, below: '', asNamespace: new Set(), namespace: undefined }) ===
     'other';
   const { quotas, notes } = resolve(reader, {
-    kustomizations: tree.paths.filter(isKustomizationFile),
+    kustomizations: reader.index.kustomizations,
     manifests: [
       ...[...tree.texts].flatMap(([path, text]) =>
         text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
@@ -101,7 +101,8 @@ function identify(
   quotas: readonly ResolvedQuota[],
   { cluster, templates, namespaces }: InventoryOptions,
 ): readonly IdentifiedQuota[] {
-  let declared: ReadonlySet<string> | undefined;
+  // By their order, which is that of the result.
+  let declared: ReadonlyMap<string, number> | undefined;
   return quotas.flatMap((quota): readonly IdentifiedQuota[] => {
     if (quota.namespace !== undefined) {
       return [{ quota, identity: { namespace: quota.namespace, by: '' } }];
@@ -110,13 +111,19 @@ function identify(
     if (byTemplate !== undefined) {
       return [{ quota, identity: byTemplate }];
     }
-    declared ??= new Set([...namespaces, ...declaredNamespaces(reader)]);
+    declared ??= new Map([...new Set([...namespaces, ...declaredNamespaces(reader)])].map((one, at) => [one, at]));
     // Each namespace is tried alone, because a search for one namespace does not know the others either.
-    const byFolder = [...declared].flatMap(
+    const byFolder = namesIn(quota.paths, declared).flatMap(
       (namespace) => namespaceByFolder(new Set([namespace]), quota.paths, { cluster, quota: quota.name }) ?? [],
     );
     return byFolder.length === 0 ? [{ quota, identity: undefined }] : byFolder.map((identity) => ({ quota, identity }));
   });
+}
+
+/** The namespaces that a folder or a file of the paths is called like; no other one can be that of the paths. */
+function namesIn(paths: readonly string[], declared: ReadonlyMap<string, number>): readonly string[] {
+  const named = new Set(paths.flatMap(wordsOf).filter((word) => declared.has(word)));
+  return [...named].toSorted((a, b) => (declared.get(a) ?? 0) - (declared.get(b) ?? 0));
 }
 
 function declaredNamespaces(reader: TreeReader): readonly string[] {

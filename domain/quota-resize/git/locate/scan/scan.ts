@@ -15,6 +15,7 @@ import {
   type SourceTree,
 } from '../search/resolve-quota.ts';
 import type { WantedQuota } from '../search/search.ts';
+import { SharedWork } from '../search/shared-work.ts';
 import { candidatesInTree } from './tree-candidates.ts';
 
 export interface ScanOptions {
@@ -62,11 +63,12 @@ export function scanQuotas(
     return inventory;
   }
   const missing = new Set<string>();
+  const shared = new SharedWork(tree);
   const sources: Sources = { locations: [], unlocated: inventory.notes.map((note) => fromNote(note)) };
   for (const group of groupsOf(inventory)) {
     const needs = addGroup(sources, group, (wanted) => {
       const key = JSON.stringify(wanted);
-      const answer = answers.get(key) ?? located(tree, inventory, wanted, options);
+      const answer = answers.get(key) ?? located(tree, inventory, wanted, options, shared);
       if (answer.kind !== 'missingFiles') {
         answers.set(key, answer);
       }
@@ -110,6 +112,7 @@ function located(
   inventory: Inventory,
   quota: Omit<WantedQuota, 'cluster'>,
   { cluster, template = defaultPathTemplate }: ScanOptions,
+  shared?: SharedWork,
 ): MissingFiles | LocatedQuota<SourceTree> | NotLocated {
   const wanted: WantedQuota = { ...quota, cluster };
   const candidates = candidatesInTree(tree, inventory, wanted, template);
@@ -119,7 +122,7 @@ function located(
     if (step.kind !== 'ask') {
       return step;
     }
-    const answer = locateQuota(tree, wanted, step.candidate);
+    const answer = locateQuota(tree, wanted, step.candidate, shared);
     if (answer.kind === 'missingFiles') {
       return answer;
     }

@@ -22,8 +22,8 @@ export function candidatesInTree(
   template: string,
 ): readonly SourceCandidate[] {
   const deliveries = new Map<ManifestDocument, Delivery>();
-  for (const { quota, identity } of quotas) {
-    if (quota.name === name && identity?.namespace === namespace && quota.delivery?.document !== undefined) {
+  for (const { quota } of identified(quotas).get(keyOf(namespace, name)) ?? []) {
+    if (quota.delivery?.document !== undefined) {
       deliveries.set(quota.delivery.document, quota.delivery);
     }
   }
@@ -33,6 +33,20 @@ export function candidatesInTree(
   const reader = new TreeReader(tree);
   const applied = sources.filter((source) => isInTree(reader, source)).map(candidateOfSource);
   return [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })];
+}
+
+type QuotasByKey = ReadonlyMap<string, Inventory['quotas']>;
+
+const byKey = new WeakMap<Inventory['quotas'], QuotasByKey>();
+
+function identified(quotas: Inventory['quotas']): QuotasByKey {
+  const groups = byKey.get(quotas) ?? Map.groupBy(quotas, (one) => keyOf(one.identity?.namespace, one.quota.name));
+  byKey.set(quotas, groups);
+  return groups;
+}
+
+function keyOf(namespace: string | undefined, name: string): string {
+  return JSON.stringify([namespace ?? null, name]);
 }
 
 function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery): readonly AppliedSource[] {
