@@ -9,6 +9,7 @@ import type { ChangedPlace } from '../../../domain/quota-resize/policy/allowed-p
 import type { Placement } from '../../../domain/quota-resize/model/placement.ts';
 import type { SourceProblem } from '../../../domain/quota-resize/model/observation.ts';
 import { limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { AppliedFolder } from '../../../domain/quota-resize/git/locate/delivery/applied-folders.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
 import {
@@ -157,7 +158,8 @@ async function verify(
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
   const wanted = wantedOf({ target, limits, current: options.current, recorded: textsOf(placement) });
-  const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate });
+  const applied = await appliedIn(repositories, tree, placement.candidate);
+  const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate, applied });
   if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
   const { candidate, tried } = placement;
   return await edited(limits, tree, located.location, {
@@ -252,7 +254,28 @@ async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge
   if (base.kind === 'missing') return missing(candidate, base);
   const tree = await search.trees.at(forge, base);
   const wanted = wantedOf(search);
-  return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate }));
+  const applied = await appliedIn(search.repositories, tree, candidate);
+  return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate, applied }));
+}
+
+/** What the cluster applies from the tree: a file that feeds the quotas of others too is not changed for one. */
+async function appliedIn(
+  { deliveriesOf }: Repositories,
+  { forge, base }: GitTree,
+  { ref }: SourceCandidate,
+): Promise<readonly AppliedFolder[]> {
+  const all = (await deliveriesOf?.(forge.repository)) ?? [];
+  if (all.length === 0) return [];
+  const ofDefault = ref === undefined || (await nameOfDefault(forge)) === base.name;
+  return all.flatMap(({ branch, ...applied }) =>
+    branch === base.name || (branch === undefined && ofDefault) ? [applied] : [],
+  );
+}
+
+/** However old it is: names of branches hardly change. */
+async function nameOfDefault(forge: Forge): Promise<string | null> {
+  const base = await forge.files.base(Number.POSITIVE_INFINITY);
+  return base.kind === 'branch' ? base.name : null;
 }
 
 function readWith(beginning: string | undefined, { path }: SourceCandidate): Alongside | undefined {

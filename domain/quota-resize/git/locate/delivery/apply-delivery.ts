@@ -4,23 +4,17 @@ import type { SourceNote } from '../location/limit-location.ts';
 import { folderOf } from '../tree/paths.ts';
 import type { RenderedQuota } from '../resolve/rendered-quota.ts';
 
-/** The quotas as they are delivered: one copy for every namespace that a quota is delivered into. */
-export function delivered(
-  rendered: readonly RenderedQuota[],
-  deliveries: readonly Delivery[],
-): readonly RenderedQuota[] {
-  if (deliveries.length === 0) {
-    return rendered;
-  }
-  const byFolder = new Map<string, Delivery[]>();
-  for (const delivery of deliveries) {
-    const there = byFolder.get(delivery.folder) ?? [];
-    there.push(delivery);
-    byFolder.set(delivery.folder, there);
-  }
+type DeliveriesAt = (folder: string) => readonly Delivery[];
+
+/**
+ * The quotas as they are delivered: one copy for every namespace that a quota is delivered into.
+ *
+ * @param deliveriesAt the deliveries of exactly a folder.
+ */
+export function delivered(rendered: readonly RenderedQuota[], deliveriesAt: DeliveriesAt): readonly RenderedQuota[] {
   return rendered.flatMap((quota) => {
     const root = quota.chain.at(-1)?.path ?? quota.object.document.path;
-    const here = deliveriesOfRoot(byFolder, root, quota.chain.length > 0);
+    const here = deliveriesOfRoot(deliveriesAt, root, quota.chain.length > 0);
     const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
     return results.size === 0
       ? [quota]
@@ -29,21 +23,19 @@ export function delivered(
 }
 
 /**
- * A kustomization is delivered by the object that names exactly its folder; a plain file by the object that names the
- * nearest folder above it.
+ * A kustomization is delivered by the objects that name exactly its folder; a plain file by the objects that name the
+ * nearest folder above it, and by those above that apply into a namespace what is below their folder.
  */
-function deliveriesOfRoot(
-  byFolder: ReadonlyMap<string, readonly Delivery[]>,
-  root: string,
-  exact: boolean,
-): readonly Delivery[] {
-  let folder = folderOf(root);
-  for (;;) {
-    const there = byFolder.get(folder);
-    if (there !== undefined || exact || folder === '') {
-      return there ?? [];
+function deliveriesOfRoot(deliveriesAt: DeliveriesAt, root: string, exact: boolean): readonly Delivery[] {
+  const found: Delivery[] = [];
+  for (let folder = folderOf(root); ; folder = folderOf(folder)) {
+    const there = deliveriesAt(folder);
+    found.push(
+      ...(found.length === 0 ? there : there.filter(({ recurses, namespace }) => recurses && namespace !== undefined)),
+    );
+    if (exact || folder === '') {
+      return found;
     }
-    folder = folderOf(folder);
   }
 }
 

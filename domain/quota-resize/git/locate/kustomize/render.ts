@@ -43,6 +43,11 @@ export class Renderer {
     return this.#kustomizations.has(path) && this.#reader.whyUnread(path) === undefined;
   }
 
+  /** The kustomizations that were evaluated so far. */
+  followed(): readonly string[] {
+    return [...this.#kustomizations.keys()];
+  }
+
   /** The kustomization files that a kustomization includes as resources, bases or components. */
   references(path: string): readonly string[] {
     const kustomization = this.kustomization(path);

@@ -3,7 +3,7 @@
  */
 import { textAt } from '../../yaml/documents.ts';
 import { isChartFile, looksLikeValues } from '../helm/chart.ts';
-import { deliveriesIn, mentionsDelivery } from '../delivery/delivery.ts';
+import { type Delivery, deliveriesIn, mentionsDelivery } from '../delivery/delivery.ts';
 import type { IdentifiedQuota } from '../location/describe-location.ts';
 import { valuesFilesIn } from '../helm/chart-quotas.ts';
 import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate } from '../search/identify.ts';
@@ -29,6 +29,8 @@ export interface InventoryOptions {
 export interface Inventory {
   readonly kind: 'inventory';
   readonly quotas: readonly IdentifiedQuota[];
+  /** All that the tree says to be applied. */
+  readonly deliveries: readonly Delivery[];
   /** Problems in files that may contain quotas. */
   readonly notes: readonly SourceNote[];
 }
@@ -62,6 +64,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
   const isOther = (path: string): boolean =>
     clusterFit(reader, cluster, [path], { templates, below: '', asNamespace: new Set(), namespace: undefined }) ===
     'other';
+  const deliveries = deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path));
   const { quotas, notes } = resolve(reader, {
     kustomizations: reader.index.kustomizations,
     manifests: [
@@ -71,7 +74,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
       ...unreadManifests(tree),
     ],
     values: valuesFilesIn(reader, [...tree.texts.keys()]),
-    deliveries: deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path)),
+    deliveries,
   });
   const identified = identify(reader, quotas, options);
   if (reader.missing.size > 0) {
@@ -80,6 +83,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
   const asNamespace = foldersOfNamespace(quotas, cluster);
   return {
     kind: 'inventory',
+    deliveries,
     quotas: identified.filter(({ quota, identity }) => {
       const fitOptions = { templates, below: '', asNamespace, namespace: identity?.namespace };
       return clusterFit(reader, cluster, quota.paths, fitOptions) !== 'other';

@@ -115,14 +115,14 @@ function located(
   shared?: SharedWork,
 ): MissingFiles | LocatedQuota<SourceTree> | NotLocated {
   const wanted: WantedQuota = { ...quota, cluster };
-  const candidates = candidatesInTree(tree, inventory, wanted, template);
+  const { candidates, applied } = candidatesInTree(tree, inventory, wanted, template);
   const answers: (readonly RepositoryAnswer<SourceTree>[])[] = [];
   for (;;) {
     const step = resolveQuota(wanted, candidates, answers);
     if (step.kind !== 'ask') {
       return step;
     }
-    const answer = locateQuota(tree, wanted, step.candidate, shared);
+    const answer = locateQuota(tree, wanted, step.candidate, { applied, ...(shared === undefined ? {} : { shared }) });
     if (answer.kind === 'missingFiles') {
       return answer;
     }
@@ -217,6 +217,9 @@ function isLocated(answer: { readonly kind: string }): answer is LocatedQuota<So
 
 /** Why the quota cannot be searched for: its namespace or its name is unknown. */
 function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
+  if (identity !== undefined && isVariable(identity.namespace)) {
+    return `${labelOf(quota)} is of the namespace ${identity.namespace}, which something fills in that is not here: write the namespace, or name the place with the annotation resizer.io/git-path on the namespace itself`;
+  }
   if (identity !== undefined && quota.name !== '') {
     return undefined;
   }
@@ -225,6 +228,11 @@ function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
       ? `${labelOf(quota)} gets its namespace from its release, which nothing here says: install the chart with an Application or a HelmRelease, or give a path template such as namespaces/{{ .Namespace }}`
       : `${labelOf(quota)} names no namespace, and neither a kustomization nor its path does: write metadata.namespace, or give a path template such as namespaces/{{ .Namespace }}`;
   return quota.name === '' ? (obstacleOf(quota) ?? unnamed) : unnamed;
+}
+
+/** Flux fills `${TENANT}` in; until then it is nobody's namespace. */
+function isVariable(namespace: string): boolean {
+  return namespace.includes('${');
 }
 
 function unplacedBecause(identified: IdentifiedQuota, message: string): UnplacedSource {

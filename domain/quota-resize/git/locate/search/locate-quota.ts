@@ -7,6 +7,7 @@ import { searchIn, type Outcome } from './read-region.ts';
 import { releaseProblem } from './release-object.ts';
 import type { Resolution } from '../resolve/resolved.ts';
 import { MAX_FILES, needs, type LocateAnswer, remedy, type Search, unlocated, type WantedQuota } from './search.ts';
+import { AppliedFolders } from '../delivery/applied-folders.ts';
 import { SharedWork } from './shared-work.ts';
 import { stagesOf } from './stages.ts';
 import { withUnread } from './unread-answer.ts';
@@ -18,19 +19,23 @@ import { TreeReader } from '../tree/tree-reader.ts';
  * The location of a quota in a tree, by one source candidate. When files are missing, the result names them; the caller
  * reads them and calls again. The result depends only on the texts.
  *
- * @param shared that of other lookups with the same texts.
+ * @param options.shared that of other lookups with the same texts.
+ * @param options.applied what is known to be applied from the tree.
  */
 export function locateQuota(
   tree: TreeSnapshot,
   wanted: WantedQuota,
   candidate: SourceCandidate,
-  shared: SharedWork = new SharedWork(tree),
+  {
+    shared = new SharedWork(tree),
+    applied = new AppliedFolders(),
+  }: { readonly shared?: SharedWork; readonly applied?: AppliedFolders } = {},
 ): LocateAnswer {
   if (candidate.problem !== undefined) {
     return unlocated('Unplaceable', candidate.problem);
   }
   const reader = new TreeReader(tree);
-  const search: Search = { reader, wanted, candidate, shared, path: candidate.path ?? '' };
+  const search: Search = { reader, wanted, candidate, shared, applied, path: candidate.path ?? '' };
   const ownership = candidate.from === 'annotation' ? clusterOwnership(search, search.path) : undefined;
   if (ownership?.kind === 'other') {
     return unlocated('Unplaceable', `${ownership.why}; ${remedy(search)}`);

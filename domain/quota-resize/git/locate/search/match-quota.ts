@@ -175,7 +175,9 @@ function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedName
   // Quotas outside of the candidate's path were read only to find out who shares a base.
   const applied = isWithin(rootOfQuota(search, quota), search.path) ? candidate.namespace : undefined;
   if (candidate.from === 'flux' && applied !== undefined) {
-    return { namespace: applied, by };
+    // What several deliveries apply is there once for each of them.
+    const isDelivered = quota.delivery !== undefined && quota.namespaceBy === quota.delivery.learntFrom;
+    return { namespace: isDelivered ? (quota.namespace ?? applied) : applied, by };
   }
   if (quota.namespace !== undefined) {
     return { namespace: quota.namespace, by: '' };

@@ -28,18 +28,19 @@ export type Outcome =
 
 /** The quotas that the files define, and which of them match the wanted one. */
 export function searchIn(search: Search, files: readonly string[]): Outcome {
-  const { reader, shared, path } = search;
+  const { reader, shared, applied, path } = search;
   const { all, kustomizations } = shared.once(reader, files, `read ${path}`, (own) => readRegion(own, path, files));
   if (reader.missing.size > 0) {
     return needs(reader);
   }
   const deliveries = deliveriesOf(search, all);
-  const resolution = shared.once(reader, all, `resolve ${path} ${deliveriesKey(deliveries)}`, (own) =>
+  const resolution = shared.once(reader, all, `resolve ${path} ${applied.key} ${deliveriesKey(deliveries)}`, (own) =>
     resolve(own, {
       kustomizations,
       manifests: all.filter(isManifestFile),
       values: valuesFilesIn(own, all),
       deliveries,
+      applied,
       ...(path === '' || kustomizations.length === 0 ? {} : { root: rootOf(own, path) }),
       sharedOutside: (isFollowed) => sharedOutside(own, path, isFollowed),
     }),
@@ -95,6 +96,7 @@ function deliveriesOf(search: Search, files: readonly string[]): readonly Delive
           folder: path,
           ...(namespace === undefined ? {} : { namespace }),
           overrides: from === 'flux' && namespace !== undefined,
+          recurses: false,
           valueFiles,
           isOneOfMany: true,
         },

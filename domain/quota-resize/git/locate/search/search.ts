@@ -4,6 +4,7 @@ import type { ResourceList } from '../../../../kernel/resource-list.ts';
 import type { SourceProblem } from '../../../model/observation.ts';
 import type { SourceCandidate } from '../candidate/source-candidate.ts';
 import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from '../location/location.ts';
+import type { AppliedFolders } from '../delivery/applied-folders.ts';
 import type { SharedWork } from './shared-work.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
 
@@ -39,6 +40,8 @@ export interface Search {
   /** Where to look; "" is the root. */
   readonly path: string;
   readonly shared: SharedWork;
+  /** What is known to be applied besides what the files that are read say. */
+  readonly applied: AppliedFolders;
 }
 
 export function unlocated(reason: SourceProblem, message: string, candidates: readonly Candidate[] = []): Unlocated {
