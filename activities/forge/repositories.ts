@@ -2,7 +2,6 @@
  * The GitOps repositories that Headroom may change. All use one credential on one host, so they share its rate limits,
  * its pace and the cached git objects.
  */
-import type { AppliedFolder } from '../../domain/quota-resize/git/locate/delivery/applied-folders.ts';
 import { failure } from '../kernel/failure.ts';
 import type { Forge } from './forge.ts';
 
@@ -11,11 +10,6 @@ export interface RepositoryAddress {
   readonly host: string;
   /** `owner/name`, without `.git`. */
   readonly repository: string;
-}
-
-/** What is applied from a branch into a namespace; without a branch from the default one. */
-export interface DeliveryOfBranch extends AppliedFolder {
-  readonly branch?: string;
 }
 
 export interface Repositories {
@@ -35,8 +29,6 @@ export interface Repositories {
   default(): Forge | null;
   /** The configured name of a repository; null for one that is not on the list. */
   nameOf(repository: string): string | null;
-  /** Everything that the cluster shows to be applied from a repository. Absent: nothing is known of it. */
-  readonly deliveriesOf?: (repository: string) => Promise<readonly DeliveryOfBranch[]>;
 }
 
 /** Without configuration, which is sufficient for observing. */

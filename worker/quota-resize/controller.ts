@@ -3,10 +3,10 @@ import type { Forge } from '../../activities/forge/forge.ts';
 import type { GitHubCredentials } from '../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../activities/forge/github/repositories.ts';
-import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
+import { noRepositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
-import { createDeliveryReader } from '../../activities/quota-resize/source/deliveries.ts';
+import { createDeliveryReader, type DeliveredRepositories } from '../../activities/quota-resize/source/deliveries.ts';
 import { candidateOptions } from '../../activities/quota-resize/source/source-candidates.ts';
 import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
@@ -83,7 +83,7 @@ function connectGitHub(
   { config, temporal, log }: ControllerContext,
   kubernetes: Kubernetes,
 ): {
-  readonly repositories: Repositories;
+  readonly repositories: DeliveredRepositories;
   readonly permits: WritePermits | null;
 } {
   const { github, timings, githubBudget: limits } = config;

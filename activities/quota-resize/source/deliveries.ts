@@ -1,16 +1,28 @@
 /** What all Applications of Argo CD and Kustomizations of Flux apply, as the cluster shows them: also those that others generate. */
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
+import type { AppliedFolder } from '../../../domain/quota-resize/git/locate/delivery/applied-folders.ts';
 import { readApplication } from '../../../domain/quota-resize/git/locate/delivery/argo-application.ts';
 import { readKustomization } from '../../../domain/quota-resize/git/locate/delivery/flux-kustomization.ts';
 import { pathFrom } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
-import type { DeliveryOfBranch, Repositories } from '../../forge/repositories.ts';
+import type { Repositories } from '../../forge/repositories.ts';
 import { customPage } from '../../kubernetes/custom-page.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { branchOf } from './branch-of.ts';
 import { readGitReference } from './git-reference.ts';
+
+/** What is applied from a branch into a namespace; without a branch from the default one. */
+export interface DeliveryOfBranch extends AppliedFolder {
+  readonly branch?: string;
+}
+
+/** The repositories that may be changed, and who uses them. */
+export interface DeliveredRepositories extends Repositories {
+  /** Everything that the cluster shows to be applied from a repository. Absent: nothing is known of it. */
+  readonly deliveriesOf?: (repository: string) => Promise<readonly DeliveryOfBranch[]>;
+}
 
 /** A delivery, and the address of what it applies. */
 interface Listed extends Omit<DeliveryOfBranch, 'branch'> {

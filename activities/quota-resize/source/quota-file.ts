@@ -26,7 +26,7 @@ import {
 } from '../../../domain/quota-resize/git/locate/search/resolve-quota.ts';
 import type { WantedQuota } from '../../../domain/quota-resize/git/locate/search/search.ts';
 import type { Alongside, BaseBranch, Forge, MissingBase } from '../../forge/forge.ts';
-import type { Repositories } from '../../forge/repositories.ts';
+import type { DeliveredRepositories } from './deliveries.ts';
 import { unlessTooCostly } from './content/lookup.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
@@ -58,7 +58,7 @@ export interface QuotaFileProblem {
 }
 
 interface Search {
-  readonly repositories: Repositories;
+  readonly repositories: DeliveredRepositories;
   readonly target: QuotaTarget;
   readonly limits: ResourceList;
   readonly current: ResourceList | undefined;
@@ -109,7 +109,7 @@ export interface RecordedOptions extends Omit<SearchOptions, 'recorded'> {
  * or when a new candidate comes before the one that led to it.
  */
 export async function recordedQuotaFile(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: RecordedOptions,
@@ -123,7 +123,7 @@ function tooCostly({ message }: Error): QuotaFileProblem {
 }
 
 async function verifiedOrFound(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   { recorded, ...options }: RecordedOptions,
@@ -138,13 +138,13 @@ async function verifiedOrFound(
 }
 
 /** Whether only this repository was searched for the placement, and only this one would be searched again. */
-function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlacement): boolean {
+function isOfOneRepository({ names }: DeliveredRepositories, { placement }: RecordedPlacement): boolean {
   return placement.candidate.repository !== undefined || names.length === 1;
 }
 
 /** The quota at a placement, by the candidate that it was found by; null when that gives another result now. */
 async function verify(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   { recorded, ...options }: Omit<SearchOptions, 'recorded'> & { readonly recorded: RecordedPlacement },
@@ -171,7 +171,7 @@ async function verify(
 
 /** Locates the quota and edits it in memory. */
 export async function findQuotaFile(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: SearchOptions,
@@ -180,7 +180,7 @@ export async function findQuotaFile(
 }
 
 async function searched(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: SearchOptions,
@@ -260,7 +260,7 @@ async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge
 
 /** What the cluster applies from the tree: a file that feeds the quotas of others too is not changed for one. */
 async function appliedIn(
-  { deliveriesOf }: Repositories,
+  { deliveriesOf }: DeliveredRepositories,
   { forge, base }: GitTree,
   { ref }: SourceCandidate,
 ): Promise<readonly AppliedFolder[]> {

@@ -9,7 +9,8 @@ import type { GitHubOptions } from '../../../activities/forge/github/connection.
 import { tokenCredentials } from '../../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
-import type { DeliveryOfBranch, Repositories } from '../../../activities/forge/repositories.ts';
+import type { Repositories } from '../../../activities/forge/repositories.ts';
+import type { DeliveryOfBranch } from '../../../activities/quota-resize/source/deliveries.ts';
 import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,

@@ -1,6 +1,6 @@
 /** A file that the cluster applies more than once: the worker changes it for nobody alone. */
 import { describe, expect, it } from 'vitest';
-import type { DeliveryOfBranch } from '../../../../activities/forge/repositories.ts';
+import type { DeliveryOfBranch } from '../../../../activities/quota-resize/source/deliveries.ts';
 import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { startGitOps, target } from '../gitops-fixture.ts';
 
