@@ -4,17 +4,18 @@ import type { SourceNote } from '../location/limit-location.ts';
 import { folderOf } from '../tree/paths.ts';
 import type { RenderedQuota } from '../resolve/rendered-quota.ts';
 
-type DeliveriesAt = (folder: string) => readonly Delivery[];
+interface AppliedTree {
+  /** The deliveries of exactly a folder. */
+  readonly deliveriesAt: (folder: string) => readonly Delivery[];
+  /** Whether a kustomization says what is applied of a folder. */
+  readonly isBuilt: (folder: string) => boolean;
+}
 
-/**
- * The quotas as they are delivered: one copy for every namespace that a quota is delivered into.
- *
- * @param deliveriesAt the deliveries of exactly a folder.
- */
-export function delivered(rendered: readonly RenderedQuota[], deliveriesAt: DeliveriesAt): readonly RenderedQuota[] {
+/** The quotas as they are delivered: one copy for every namespace that a quota is delivered into. */
+export function delivered(rendered: readonly RenderedQuota[], tree: AppliedTree): readonly RenderedQuota[] {
   return rendered.flatMap((quota) => {
     const root = quota.chain.at(-1)?.path ?? quota.object.document.path;
-    const here = deliveriesOfRoot(deliveriesAt, root, quota.chain.length > 0);
+    const here = deliveriesOfRoot(tree, root, quota.chain.length > 0);
     const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
     return results.size === 0
       ? [quota]
@@ -24,18 +25,24 @@ export function delivered(rendered: readonly RenderedQuota[], deliveriesAt: Deli
 
 /**
  * A kustomization is delivered by the objects that name exactly its folder; a plain file by the objects that name the
- * nearest folder above it, and by those above that apply into a namespace what is below their folder.
+ * nearest folder above it. Either is also delivered by those above that apply into a namespace what is below their folder:
+ * without a kustomization there, Argo CD takes all plain files, and Flux goes on until it meets a kustomization, which it
+ * builds.
  */
-function deliveriesOfRoot(deliveriesAt: DeliveriesAt, root: string, exact: boolean): readonly Delivery[] {
+function deliveriesOfRoot({ deliveriesAt, isBuilt }: AppliedTree, root: string, exact: boolean): readonly Delivery[] {
   const found: Delivery[] = [];
-  for (let folder = folderOf(root); ; folder = folderOf(folder)) {
+  const own = folderOf(root);
+  let isCut = false;
+  for (let folder = own; ; folder = folderOf(folder)) {
     const there = deliveriesAt(folder);
-    found.push(
-      ...(found.length === 0 ? there : there.filter(({ recurses, namespace }) => recurses && namespace !== undefined)),
-    );
-    if (exact || folder === '') {
+    const built = folder !== own && isBuilt(folder);
+    const isAbove = ({ recurses, overrides, namespace }: Delivery): boolean =>
+      recurses && namespace !== undefined && !built && (overrides ? !isCut : !exact);
+    found.push(...(found.length === 0 ? there : there.filter(isAbove)));
+    if (folder === '' || (exact && found.length === 0)) {
       return found;
     }
+    isCut ||= built;
   }
 }
 

@@ -5,7 +5,7 @@ import { AppliedFolders } from '../delivery/applied-folders.ts';
 import { delivered } from '../delivery/apply-delivery.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { chartQuotas } from '../helm/chart-quotas.ts';
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
+import { isKustomizationFile, kustomizationFileIn } from '../kustomize/kustomization.ts';
 import { folderOf, isWithin } from '../tree/paths.ts';
 import { Renderer } from '../kustomize/render.ts';
 import { type AppliedPatch, type ObjectName, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
@@ -74,6 +74,7 @@ function renderRegion(
     ...(region.applied?.at(folder) ?? []),
     ...inFiles.at(folder),
   ];
+  const isBuilt = (folder: string): boolean => kustomizationFileIn(reader, folder) !== undefined;
   const isApplied = (folder: string): boolean => folder === region.root || deliveriesAt(folder).length > 0;
   const isRoot = (path: string): boolean => !referenced.has(path) || isApplied(folderOf(path));
   const roots = region.kustomizations.filter((path) => isRoot(path) && !renderer.isComponent(path));
@@ -105,7 +106,7 @@ function renderRegion(
       notes.push(...file.quotas.map((quota) => notApplied(quota, whyNotApplied(renderer, kustomization))));
     }
   }
-  return { rendered: withoutRepeats(delivered(rendered, deliveriesAt)), notes: withoutSameNotes(notes) };
+  return { rendered: withoutRepeats(delivered(rendered, { deliveriesAt, isBuilt })), notes: withoutSameNotes(notes) };
 }
 
 /** Why a file beside a kustomization is not applied: no known kustomization includes it. */

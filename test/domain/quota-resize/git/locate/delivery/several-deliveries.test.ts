@@ -76,6 +76,15 @@ describe('a file that several deliveries apply', () => {
         'apps/b.yaml': application('team-b', 'tenants', { directory: ', directory: {recurse: true}' }),
       },
     ],
+    [
+      'a Kustomization of a folder and one of a kustomization in it',
+      {
+        'tenants/sub/kustomization.yaml': 'resources:\n- quota.yaml\n',
+        'tenants/sub/quota.yaml': quota(),
+        'apps/a.yaml': kustomization('team-a', 'tenants/sub'),
+        'apps/b.yaml': kustomization('team-b', 'tenants'),
+      },
+    ],
   ])('%s is not changed for one of them, and both are named', (name, files) => {
     const refused = planned(files);
     if (name.startsWith('a base')) {
@@ -93,6 +102,17 @@ describe('a file that several deliveries apply', () => {
     const a = application('team-a', 'tenants');
     const elsewhere = application('team-b', 'tenants', { url: 'https://git.example/other' });
     expect(planned({ ...built, 'apps/a.yaml': a, 'apps/b.yaml': elsewhere })).toEqual(['tenants/quota.yaml']);
+  });
+
+  it('is changed where the one above applies only what its kustomization names', () => {
+    const files = {
+      'tenants/kustomization.yaml': 'resources:\n- other.yaml\n',
+      'tenants/other.yaml': quota('other'),
+      'tenants/sub/quota.yaml': quota(),
+      'apps/a.yaml': kustomization('team-a', 'tenants/sub'),
+      'apps/b.yaml': kustomization('team-b', 'tenants'),
+    };
+    expect(planned(files)).toEqual(['tenants/sub/quota.yaml']);
   });
 });
 
