@@ -7,10 +7,9 @@ import { type Delivery, deliveriesIn, mentionsDelivery } from '../delivery/deliv
 import type { IdentifiedQuota } from '../location/describe-location.ts';
 import { valuesFilesIn } from '../helm/chart-quotas.ts';
 import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate } from '../search/identify.ts';
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import type { TreeSnapshot, MissingFiles } from '../location/location.ts';
-import { isManifestFile, wordsOf } from '../tree/paths.ts';
+import { isKustomizationFile, isManifestFile, wordsOf } from '../tree/paths.ts';
 import type { PathTemplate } from '../candidate/path-template.ts';
 import { resolve } from '../resolve/resolve.ts';
 import type { ResolvedQuota } from '../resolve/resolved.ts';

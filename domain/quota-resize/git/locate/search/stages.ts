@@ -1,6 +1,6 @@
 /** Which files are searched for a quota, one group after the other until it is found. */
-import { isKustomizationFile, kustomizationFileIn } from '../kustomize/kustomization.ts';
-import { isManifestFile, isWithin, mentions, wordsOf } from '../tree/paths.ts';
+import { kustomizationFileIn } from '../kustomize/kustomization.ts';
+import { isKustomizationFile, isManifestFile, isWithin, mentions, wordsOf } from '../tree/paths.ts';
 import type { TreeIndex } from '../tree/tree-index.ts';
 import type { ReleaseObject } from '../candidate/source-candidate.ts';
 import { MAX_FILES, type Search } from './search.ts';

@@ -1,6 +1,5 @@
 /** What the paths of a tree say, worked out once for all lookups: which files are in a folder, and which are called how. */
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
-import { fileNameOf, folderOf, isManifestFile, mentions } from './paths.ts';
+import { fileNameOf, folderOf, isKustomizationFile, isManifestFile, mentions } from './paths.ts';
 
 const indexes = new WeakMap<readonly string[], TreeIndex>();
 

@@ -83,3 +83,32 @@ describe('an overlay of a hundred namespaces in another folder', () => {
     expect(answer).toMatchObject({ kind: 'located', location: { namespace: 'project-97', name: 'large' } });
   });
 });
+
+describe('kustomizations that include each other, one in the other', () => {
+  const chain = (length: number): Files => ({
+    ...Object.fromEntries(
+      Array.from({ length }, (_value, index) => [`k${index}/kustomization.yaml`, `resources:\n- ../k${index + 1}\n`]),
+    ),
+    [`k${length}/kustomization.yaml`]: 'namespace: team-a\nresources:\n- quota.yaml\n',
+    [`k${length}/quota.yaml`]:
+      'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: compute}\nspec: {hard: {pods: 2}}\n',
+  });
+  const wanted = { namespace: 'team-a', name: 'compute', cluster: 'live', resources: ['pods'] };
+  const located = (length: number) =>
+    ask(chain(length), (tree) =>
+      locateQuota(tree, wanted, { from: 'argocd', learntFrom: 'an Application', path: 'k0', valueFiles: [] }),
+    );
+
+  it('are followed to the quota', () => {
+    expect(located(31).answer).toMatchObject({ kind: 'located', location: { path: 'k31/quota.yaml' } });
+  });
+
+  it('are not followed without end, each at the price of a request', () => {
+    const { answer, read } = located(400);
+    expect(answer).toMatchObject({
+      kind: 'unlocated',
+      message: expect.stringContaining('more than 32 kustomizations') as string,
+    });
+    expect(read.length).toBeLessThan(40);
+  });
+});
