@@ -1,17 +1,10 @@
 /** `headroom sources` and `headroom plan --all` as whole processes, on large checkouts that are generated in a temporary folder. */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { startOf } from '../test/kernel/stack/programs.ts';
 import { generateCheckout } from '../test/layouts/generate.ts';
 import type { Files } from '../test/layouts/tree.ts';
+import { inCheckout } from './checkout-command.ts';
 
 const QUOTAS = 1_500;
 const FILES = 22_000;
-/** A process writes its greatest resident memory, in KiB, to its fourth file descriptor when it ends. */
-const TELLS_MEMORY =
-  'data:text/javascript,import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,String(process.resourceUsage().maxRSS)))';
 
 const teams = Array.from({ length: QUOTAS }, (_, index) => `team-${index}`);
 
@@ -62,39 +55,19 @@ function othersBeside(files: Files): Files {
   return Object.fromEntries(Object.entries(others).filter(([path]) => path.startsWith('apps/')));
 }
 
-function write(root: string, files: Files): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
-
 /** Prints a line for each shape of a checkout and each of the two commands. */
 export async function benchCheckouts(): Promise<void> {
-  const start = await startOf('headroom');
   for (const [name, files] of Object.entries(shapes)) {
-    const root = mkdtempSync(join(tmpdir(), 'headroom-bench-'));
-    try {
-      write(root, { ...othersBeside(files), ...files });
-      spawnSync('git', ['init', '--quiet'], { cwd: root });
+    await inCheckout({ ...othersBeside(files), ...files }, (run) => {
       for (const args of [['sources'], ['plan', '--all', '--increment', '20%']]) {
-        const before = performance.now();
-        const run = spawnSync(start.command, ['--import', TELLS_MEMORY, ...start.args, ...args, '--repo', root], {
-          env: { ...process.env, ...start.env },
-          maxBuffer: 1 << 28,
-          stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-        });
-        const seconds = ((performance.now() - before) / 1_000).toFixed(1);
-        const megabytes = Math.round(Number(run.output[3]?.toString() ?? '0') / 1024);
+        const { seconds, megabytes, status, stdout, stderr } = run(...args);
         const command = `headroom ${args[0]}${args.length > 1 ? ' --all' : ''}`;
-        const problem = run.status === 0 ? '' : `, ends with ${run.status}: ${run.stderr.toString().slice(0, 200)}`;
-        const result = `${run.stdout.toString().split('\n').length} lines`;
+        const problem = status === 0 ? '' : `, ends with ${status}: ${stderr.slice(0, 200)}`;
+        const result = `${stdout.split('\n').length} lines`;
         process.stdout.write(
-          `${name.padEnd(38)} ${command.padEnd(20)} ${seconds.padStart(6)} s ${String(megabytes).padStart(5)} MB, ${result}${problem}\n`,
+          `${name.padEnd(38)} ${command.padEnd(20)} ${seconds.toFixed(1).padStart(6)} s ${String(megabytes).padStart(5)} MB, ${result}${problem}\n`,
         );
       }
-    } finally {
-      rmSync(root, { recursive: true, force: true });
-    }
+    });
   }
 }

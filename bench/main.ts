@@ -51,6 +51,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   resize: { script: 'resize-load/main.ts', args: [], rows: asRows },
   rest: { script: 'rest/main.ts', args: [], rows: asRows },
   'rest-2': { script: 'rest/main.ts', args: ['--quotas', '1500', '--starters', '2'], rows: asRows },
+  sources: { script: 'large-checkouts.ts', args: [], rows: asRows },
   pure: { script: 'pure.ts', args: [], rows: null },
 };
 

@@ -6,7 +6,7 @@ import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
-import { customPage } from './custom-page.ts';
+import { customPage } from '../kubernetes/custom-page.ts';
 import {
   horizontalScalerOf,
   kedaScalerOf,

@@ -4,7 +4,7 @@ import type { WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { listAll } from '../kubernetes/list.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
-import { customPage } from './custom-page.ts';
+import { customPage } from '../kubernetes/custom-page.ts';
 import {
   cronJobOf,
   deploymentOf,

@@ -65,8 +65,8 @@ export type MergeOutcome =
       readonly isOwn: boolean;
       readonly limits: ResourceList;
     }
-  /** The head or the mergeability changed since the observation: observe again. */
-  | { readonly kind: 'moved' }
+  /** The head or the mergeability changed since the observation: observe again. `why`: what is not as recorded, a clause. */
+  | { readonly kind: 'moved'; readonly why?: string }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
 
 /** An open pull request of Headroom's for a quota of this cluster, which no Lease records. */

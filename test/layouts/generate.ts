@@ -24,7 +24,7 @@ interface Made {
 
 type Shape = (folder: string, namespace: string, name: string, limits: readonly (readonly [string, string])[]) => Made;
 
-const manifest = (
+export const manifest = (
   namespace: string | undefined,
   name: string,
   limits: readonly (readonly [string, string])[],

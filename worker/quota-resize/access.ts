@@ -87,16 +87,16 @@ export const quotaResizeAccess: readonly Access[] = [
         verbs: ['list'],
       },
       {
-        why: 'Where Argo CD applies a quota from, read only for quotas that have its labels or annotations.',
+        why: 'Where Argo CD applies a quota from, and what else it applies from there.',
         apiGroups: ['argoproj.io'],
         resources: ['applications'],
-        verbs: ['get'],
+        verbs: ['get', 'list'],
       },
       {
         why: 'Where Flux applies a quota from, likewise.',
         apiGroups: ['kustomize.toolkit.fluxcd.io'],
         resources: ['kustomizations'],
-        verbs: ['get'],
+        verbs: ['get', 'list'],
       },
       {
         why: 'What Flux installs a chart by that has a quota, likewise.',
@@ -108,7 +108,7 @@ export const quotaResizeAccess: readonly Access[] = [
         why: 'The repository that Flux reads.',
         apiGroups: ['source.toolkit.fluxcd.io'],
         resources: ['gitrepositories'],
-        verbs: ['get'],
+        verbs: ['get', 'list'],
       },
     ],
     inSystemNamespace: [

@@ -1,11 +1,12 @@
-import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { Forge } from '../../activities/forge/forge.ts';
 import type { GitHubCredentials } from '../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../activities/forge/github/repositories.ts';
-import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
+import { noRepositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
+import { createDeliveryReader, type DeliveredRepositories } from '../../activities/quota-resize/source/deliveries.ts';
 import { candidateOptions } from '../../activities/quota-resize/source/source-candidates.ts';
 import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
@@ -34,7 +35,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
   const { config, kubeConfig, temporal, pauses, log } = context;
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
-  const { repositories, permits } = connectGitHub(context);
+  const { repositories, permits } = connectGitHub(context, kubernetes);
   const leases = new LeaseStore({ kubernetes, systemNamespace, abandonedHolder: null, log });
   const inCluster = createQuotaResizeKubernetesActivities({
     kubernetes,
@@ -78,8 +79,11 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
 }
 
 /** The repositories, and the budget of writes to them; neither where none is configured. */
-function connectGitHub({ config, temporal, log }: ControllerContext): {
-  readonly repositories: Repositories;
+function connectGitHub(
+  { config, temporal, log }: ControllerContext,
+  kubernetes: Kubernetes,
+): {
+  readonly repositories: DeliveredRepositories;
   readonly permits: WritePermits | null;
 } {
   const { github, timings, githubBudget: limits } = config;
@@ -100,7 +104,7 @@ function connectGitHub({ config, temporal, log }: ControllerContext): {
     onLimited: (waitMs, words) => void permits.limited(waitMs, words),
     log,
   });
-  return { repositories, permits };
+  return { repositories: { ...repositories, deliveriesOf: createDeliveryReader(kubernetes, repositories) }, permits };
 }
 
 /** A token that is replaced while the process runs is another credential, with a budget of its own. */

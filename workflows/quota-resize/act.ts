@@ -218,7 +218,7 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, done);
     }
     case 'moved':
-      return (memory) => memory;
+      return (memory) => applyOutcome.withoutEffect(memory, outcome.why);
     case 'blocked':
       return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
   }

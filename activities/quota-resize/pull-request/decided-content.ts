@@ -3,7 +3,7 @@ import { targetName } from '../../../domain/kernel/target.ts';
 import { isHeldIn, type JoinedDecision } from '../../../domain/quota-resize/model/decision.ts';
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import type { Commit, PullRequest } from '../../forge/forge.ts';
-import type { Repositories } from '../../forge/repositories.ts';
+import type { DeliveredRepositories } from '../source/deliveries.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import { GitTrees } from '../source/git-tree.ts';
 import { holdsJust, type PullRequestTask } from './decision-branch.ts';
@@ -12,7 +12,7 @@ import { isCommitOf } from './own-work.ts';
 import type { JoinedCommit } from './shared-edit.ts';
 
 type Task = Pick<PullRequestTask, 'forge' | 'target' | 'decision' | 'decisions'> & {
-  readonly repositories: Repositories;
+  readonly repositories: DeliveredRepositories;
 };
 
 const NOT_DECIDED = 'it changes something else than was decided';

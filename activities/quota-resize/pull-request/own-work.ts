@@ -22,6 +22,7 @@ import type { MergeGate } from './merge-gate.ts';
 import type { PullRequestPollTimings } from '../../../domain/quota-resize/pull-request/poll.ts';
 import type { WritePermits } from '../../forge/write-permits.ts';
 import type { Repositories } from '../../forge/repositories.ts';
+import type { DeliveredRepositories } from '../source/deliveries.ts';
 
 /** Throws the failure `GloballyPaused` or `Paused` while nothing may be written for a quota. */
 type Guard = (target: QuotaTarget) => Promise<void>;
@@ -31,7 +32,7 @@ type PolicyGuard = (target: QuotaTarget) => Promise<void>;
 
 /** Dependencies of the activities on pull requests. */
 export interface PullRequestDependencies {
-  readonly repositories: Repositories;
+  readonly repositories: DeliveredRepositories;
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
   readonly mergeGate: MergeGate;

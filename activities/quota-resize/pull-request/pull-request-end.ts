@@ -129,11 +129,12 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     mergeGate.merging(
       target,
       { ...decision, pullRequest: recorded, merge: null },
-      async (): Promise<MergeAnswer | { readonly kind: 'otherCommit'; readonly why: string }> => {
+      async (): Promise<MergeAnswer | NotAttempted> => {
         // The write may have waited for its permit.
         const isFresh = Date.now() - readAt < FRESH_MS;
         const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
-        if (!isAsRecorded(found, recorded, joined.length)) return { kind: 'moved' };
+        const difference = differenceFrom(found, recorded, joined.length);
+        if (difference !== null) return { kind: 'otherThanRecorded', why: difference };
         const why = await otherThanDecided(task, found);
         if (why !== null) return { kind: 'otherCommit', why };
         return await forge.pullRequests.merge({ number, headSha, title, message });
@@ -149,16 +150,35 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   }
   const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
   const merged = await mergedOutcome(task, after);
-  return merged ?? unmergedOutcome(task, after.pull, headSha, answer);
+  if (merged !== null) return merged;
+  return answer.kind === 'otherThanRecorded'
+    ? { kind: 'moved', why: answer.why }
+    : unmergedOutcome(task, after.pull, headSha, answer);
 }
 
-/** Whether the pull request is open with one commit a decision, on the recorded branch and at the recorded head. */
-function isAsRecorded(
-  { state, headSha, headRef, commits }: PullRequest,
+/** Why the forge was not asked to merge, a clause. */
+type NotAttempted =
+  | { readonly kind: 'otherCommit'; readonly why: string }
+  | { readonly kind: 'otherThanRecorded'; readonly why: string };
+
+/**
+ * What keeps a pull request from a merge that is open with one commit a decision, on the recorded branch and at the recorded
+ * head; null where it is just so.
+ */
+function differenceFrom(
+  { number, state, headSha, headRef, commits }: PullRequest,
   recorded: PullRequestRef,
   joined: number,
-): boolean {
-  return state === 'open' && headSha === recorded.headSha && headRef === recorded.branch && commits === 1 + joined;
+): string | null {
+  const short = (sha: string): string => sha.slice(0, 7);
+  const own = 1 + joined;
+  const differences = [
+    ...(state === 'open' ? [] : [`its state is ${state}, and not open`]),
+    ...(headRef === recorded.branch ? [] : [`its branch is ${headRef}, and not ${recorded.branch}`]),
+    ...(headSha === recorded.headSha ? [] : [`its head is ${short(headSha)}, and not ${short(recorded.headSha)}`]),
+    ...(commits === own ? [] : [`its number of commits is ${commits}, and not ${own}`]),
+  ];
+  return differences.length === 0 ? null : `pull request #${number} was not merged, as ${differences.join(', and ')}`;
 }
 
 /** The merge of a pull request by anybody; null while it is not merged. */

@@ -3,7 +3,6 @@
  * folder and branch.
  */
 import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
-import { z } from 'zod';
 import {
   type AppliedSource,
   argoSources,
@@ -15,6 +14,7 @@ import { readKustomization } from '../../../domain/quota-resize/git/locate/deliv
 import { readHelmRelease } from '../../../domain/quota-resize/git/locate/delivery/helm-release.ts';
 import { helmReleaseSource } from '../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { readGitReference } from './git-reference.ts';
 
 /** The sources that an object's labels and annotations lead to. */
 export interface Deliveries {
@@ -98,21 +98,6 @@ function applicationNamed(instance: string, argocdNamespace: string): { namespac
   return second === undefined ? { namespace: argocdNamespace, name: first } : { namespace: first, name: second };
 }
 
-const gitRepository = z.object({
-  spec: z.object({
-    url: z.string(),
-    ref: z
-      .object({
-        branch: z.string().optional(),
-        tag: z.string().optional(),
-        semver: z.string().optional(),
-        name: z.string().optional(),
-        commit: z.string().optional(),
-      })
-      .optional(),
-  }),
-});
-
 /** Reads the Kustomization of an object and its GitRepository; no request for an object without the labels. */
 export async function readFlux(
   { kubernetes }: Pick<DeliveryOptions, 'kubernetes'>,
@@ -158,8 +143,7 @@ async function readGitRepository(
   const kind = { group: 'source.toolkit.fluxcd.io', version: 'v1', plural: 'gitrepositories' };
   const repository = await readCustom(kubernetes, { ...kind, namespace, name });
   if (repository === null || repository === 'unknownKind') return 'gone';
-  const git = gitRepository.safeParse(repository);
-  return git.success ? { url: git.data.spec.url, ...fluxRevision(git.data.spec.ref ?? {}) } : 'unreadable';
+  return readGitReference(repository) ?? 'unreadable';
 }
 
 /**
@@ -214,17 +198,6 @@ function unreadable(from: AppliedSource['from'], object: string): Deliveries {
     sources: [{ from, learntFrom: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
     notes: [],
   };
-}
-
-type FluxReference = NonNullable<z.infer<typeof gitRepository>['spec']['ref']>;
-
-/** In Flux's order of precedence; the default is the branch `master`. */
-function fluxRevision({ commit, name, semver, tag, branch }: FluxReference): { revision: string } {
-  if (commit !== undefined) return { revision: commit };
-  if (name !== undefined) return { revision: name };
-  if (semver !== undefined) return { revision: `refs/tags/${semver}` };
-  if (tag !== undefined) return { revision: `refs/tags/${tag}` };
-  return { revision: branch ?? 'master' };
 }
 
 /** The object; null when it is gone, 'unknownKind' when the cluster does not have the kind. */

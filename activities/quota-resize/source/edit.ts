@@ -12,7 +12,7 @@ import type { RaisedQuota } from '../../../domain/quota-resize/pull-request/body
 import { forbiddenPlace } from '../../../domain/quota-resize/policy/allowed-place.ts';
 import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import type { FileChange } from '../../forge/forge.ts';
-import type { Repositories } from '../../forge/repositories.ts';
+import type { DeliveredRepositories } from './deliveries.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 import type { QuotaCandidates } from '../interface.ts';
 import {
@@ -54,7 +54,7 @@ interface Raised {
  * the same pull request is left out; its own episode handles it.
  */
 export async function editDecision(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   {
     target,
     decision,

@@ -5,7 +5,7 @@ import type {
   TreeAnswer,
   TreeQuestion,
 } from '../../../domain/quota-resize/git/locate/question/question.ts';
-import { chooseFiles, type UnreadFile } from '../../../domain/quota-resize/git/locate/tree/unread.ts';
+import { chooseFiles, LEAST_FILE_BYTES, type UnreadFile } from '../../../domain/quota-resize/git/locate/tree/unread.ts';
 import { type BaseBranch, type FileChange, type Forge, PLAIN_FILE } from '../../forge/forge.ts';
 import { type ContentReader, contentReader, isMissingFiles } from './content/content-reader.ts';
 import type { TookTooMuch } from './content/content-thread.ts';
@@ -113,6 +113,7 @@ export class GitTree {
       affordable.map((path) => ({ path, size: this.#entries.get(path)?.size })),
       this.#lookup.bytes,
       limits,
+      LEAST_FILE_BYTES,
     );
     this.#lookup.bytes = bytes;
     for (const [path, why] of unread) this.#unread.set(path, why);

@@ -9,6 +9,7 @@ import type { ChangedPlace } from '../../../domain/quota-resize/policy/allowed-p
 import type { Placement } from '../../../domain/quota-resize/model/placement.ts';
 import type { SourceProblem } from '../../../domain/quota-resize/model/observation.ts';
 import { limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { AppliedFolder } from '../../../domain/quota-resize/git/locate/delivery/applied-folders.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
 import {
@@ -25,7 +26,7 @@ import {
 } from '../../../domain/quota-resize/git/locate/search/resolve-quota.ts';
 import type { WantedQuota } from '../../../domain/quota-resize/git/locate/search/search.ts';
 import type { Alongside, BaseBranch, Forge, MissingBase } from '../../forge/forge.ts';
-import type { Repositories } from '../../forge/repositories.ts';
+import type { DeliveredRepositories } from './deliveries.ts';
 import { unlessTooCostly } from './content/lookup.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
@@ -57,7 +58,7 @@ export interface QuotaFileProblem {
 }
 
 interface Search {
-  readonly repositories: Repositories;
+  readonly repositories: DeliveredRepositories;
   readonly target: QuotaTarget;
   readonly limits: ResourceList;
   readonly current: ResourceList | undefined;
@@ -108,7 +109,7 @@ export interface RecordedOptions extends Omit<SearchOptions, 'recorded'> {
  * or when a new candidate comes before the one that led to it.
  */
 export async function recordedQuotaFile(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: RecordedOptions,
@@ -122,7 +123,7 @@ function tooCostly({ message }: Error): QuotaFileProblem {
 }
 
 async function verifiedOrFound(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   { recorded, ...options }: RecordedOptions,
@@ -137,13 +138,13 @@ async function verifiedOrFound(
 }
 
 /** Whether only this repository was searched for the placement, and only this one would be searched again. */
-function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlacement): boolean {
+function isOfOneRepository({ names }: DeliveredRepositories, { placement }: RecordedPlacement): boolean {
   return placement.candidate.repository !== undefined || names.length === 1;
 }
 
 /** The quota at a placement, by the candidate that it was found by; null when that gives another result now. */
 async function verify(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   { recorded, ...options }: Omit<SearchOptions, 'recorded'> & { readonly recorded: RecordedPlacement },
@@ -157,7 +158,8 @@ async function verify(
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
   const wanted = wantedOf({ target, limits, current: options.current, recorded: textsOf(placement) });
-  const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate });
+  const applied = await appliedIn(repositories, tree, placement.candidate);
+  const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate, applied });
   if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
   const { candidate, tried } = placement;
   return await edited(limits, tree, located.location, {
@@ -169,7 +171,7 @@ async function verify(
 
 /** Locates the quota and edits it in memory. */
 export async function findQuotaFile(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: SearchOptions,
@@ -178,7 +180,7 @@ export async function findQuotaFile(
 }
 
 async function searched(
-  repositories: Repositories,
+  repositories: DeliveredRepositories,
   target: QuotaTarget,
   limits: ResourceList,
   options: SearchOptions,
@@ -252,7 +254,28 @@ async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge
   if (base.kind === 'missing') return missing(candidate, base);
   const tree = await search.trees.at(forge, base);
   const wanted = wantedOf(search);
-  return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate }));
+  const applied = await appliedIn(search.repositories, tree, candidate);
+  return answerOfTree(tree, candidate, await tree.ask({ kind: 'locate', wanted, candidate, applied }));
+}
+
+/** What the cluster applies from the tree: a file that feeds the quotas of others too is not changed for one. */
+async function appliedIn(
+  { deliveriesOf }: DeliveredRepositories,
+  { forge, base }: GitTree,
+  { ref }: SourceCandidate,
+): Promise<readonly AppliedFolder[]> {
+  const all = (await deliveriesOf?.(forge.repository)) ?? [];
+  if (all.length === 0) return [];
+  const ofDefault = ref === undefined || (await nameOfDefault(forge)) === base.name;
+  return all.flatMap(({ branch, ...applied }) =>
+    branch === base.name || (branch === undefined && ofDefault) ? [applied] : [],
+  );
+}
+
+/** However old it is: names of branches hardly change. */
+async function nameOfDefault(forge: Forge): Promise<string | null> {
+  const base = await forge.files.base(Number.POSITIVE_INFINITY);
+  return base.kind === 'branch' ? base.name : null;
 }
 
 function readWith(beginning: string | undefined, { path }: SourceCandidate): Alongside | undefined {

@@ -2,8 +2,7 @@
  * Guesses the files that will be needed after others, so that one request reads them together. A wrong guess only costs
  * some bytes; it does not affect any result.
  */
-import { isKustomizationFile } from '../../../domain/quota-resize/git/locate/kustomize/kustomization.ts';
-import { isManifestFile } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
+import { isKustomizationFile, isManifestFile } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
 
 /** Up to this number of kustomizations all are read, to find out who shares a base. */
 const FEW_KUSTOMIZATIONS = 30;

@@ -98,6 +98,15 @@ export function relocated(memory: ResizeMemory<Unmerged>, relocation: Relocation
   return inState(memory, withDecision(state, { ...inNewPlaces(state.decision, relocation), ...approvedAs(null) }));
 }
 
+/** After an act that was not done because what it is about is not as it was decided: it is tried again after a backoff. */
+export function withoutEffect<State extends ResizeState>(
+  memory: ResizeMemory<State>,
+  why: string | undefined,
+): ResizeMemory<State> {
+  const { attempt } = memory;
+  return why === undefined || attempt.kind !== 'tried' ? memory : { ...memory, attempt: { ...attempt, why } };
+}
+
 /** After the pull request was opened or rebuilt: an approval of another head commit or of other limits is void. */
 export function opened(
   memory: ResizeMemory<Unmerged>,

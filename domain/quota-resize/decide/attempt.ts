@@ -50,7 +50,8 @@ export function attempt(
     const repeatAt = before.at + spacing(before.count, observation);
     if (now < repeatAt) {
       const { phase, reason } = intent;
-      const detail = `${intent.detail}. The last attempt had no effect. Headroom tries again at ${formatInstant(repeatAt)}`;
+      const why = before.why === undefined ? '' : `: ${before.why}`;
+      const detail = `${intent.detail}. The last attempt had no effect${why}. Headroom tries again at ${formatInstant(repeatAt)}`;
       return [memory, { kind: 'hold', phase, reason, detail, wait: resting(repeatAt) }];
     }
   }

@@ -79,7 +79,14 @@ export type ResizeState = Idle | Unmerged | Merged;
 export type Attempt =
   | { readonly kind: 'none' }
   /** The act was interrupted, or the forge had changed: it is repeated with backoff. */
-  | { readonly kind: 'tried'; readonly key: string; readonly count: number; readonly at: EpochMs }
+  | {
+      readonly kind: 'tried';
+      readonly key: string;
+      readonly count: number;
+      readonly at: EpochMs;
+      /** Why it had no effect, a clause, where that is known. */
+      readonly why?: string;
+    }
   /** The act is blocked until its retry is due; an act with another key (other path or values) is not. */
   | {
       readonly kind: 'blocked';

@@ -7,8 +7,7 @@ import {
   contentReader,
   isMissingFiles,
 } from '../../../activities/quota-resize/source/content/content-reader.ts';
-import { isManifestFile } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
-import { isKustomizationFile } from '../../../domain/quota-resize/git/locate/kustomize/kustomization.ts';
+import { isKustomizationFile, isManifestFile } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
 import type {
   QuestionKind,
   TreeAnswer,

@@ -113,7 +113,7 @@ function sourcesJson({ quotas, unlocated }: Scan): object {
       how,
       ...(notProved === undefined ? {} : { notProved }),
     })),
-    unlocated: unlocated.map(({ namespace, name, path, line, reason, message, candidates }) => ({
+    unplaced: unlocated.map(({ namespace, name, path, line, reason, message, candidates }) => ({
       namespace,
       name,
       file: path,

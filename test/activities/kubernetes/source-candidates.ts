@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { hostOfRepositories, parseRepositoryUrl } from '../../../activities/forge/github/repository-url.ts';
 import { noRepositories } from '../../../activities/forge/repositories.ts';
+import { createDeliveryReader } from '../../../activities/quota-resize/source/deliveries.ts';
 import { type CandidateOptions, readCandidates } from '../../../activities/quota-resize/source/source-candidates.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
@@ -319,6 +320,52 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
       expect((await candidatesOf(secret))[0]?.problem).toMatch(/^(?!.*SECRET).*https:\/\/…@gitlab\.example\.com/);
       const enterprise = await candidatesOf(fluxLabels, { apiUrl: 'https://github.example.com/api/v3' });
       expect(enterprise[0]?.problem).toContain('which is not on github.example.com');
+    });
+
+    it('is in use by every Application and Kustomization of the repository, whoever made it', async () => {
+      const { create, worker } = cluster();
+      const repositories = {
+        addressOf: parseRepositoryUrl,
+        nameOf: (name: string) => (name.toLowerCase() === 'acme/shared' ? 'acme/shared' : null),
+      };
+      const repoURL = 'https://github.com/acme/shared.git';
+      const source = { repoURL, path: './tenants/' };
+      const directory = { recurse: true };
+      const forced = { repoURL, path: 'tenants', kustomize: { namespace: 'team-c' }, targetRevision: 'live' };
+      const flux = (kind: string, group: string, name: string, spec: object) => ({
+        apiVersion: `${group}.toolkit.fluxcd.io/v1`,
+        kind,
+        metadata: { name, namespace: 'flux' },
+        spec,
+      });
+      const sourceRef = { kind: 'GitRepository', name: 'shared' };
+      await create(
+        applicationOf('shared-a', { source, destination: { namespace: 'team-a' } }),
+        applicationOf('shared-b', { source: { ...source, directory }, destination: { namespace: 'team-b' } }, 'apps'),
+        applicationOf('shared-c', { sources: [forced], destination: { namespace: 'other' } }),
+        applicationOf('shared-tag', {
+          source: { ...source, targetRevision: 'refs/tags/v1' },
+          destination: { namespace: 'x' },
+        }),
+        flux('GitRepository', 'source', 'shared', { url: repoURL, ref: { branch: 'live' } }),
+        flux('Kustomization', 'kustomize', 'shared-d', { path: './tenants', sourceRef, targetNamespace: 'team-d' }),
+        flux('Kustomization', 'kustomize', 'shared-own', { path: './tenants', sourceRef }),
+      );
+      const deliveries = await createDeliveryReader(worker, repositories)('acme/shared');
+      const into = (learntFrom: string, namespace: string, more: object = {}) => ({
+        learntFrom,
+        path: 'tenants',
+        namespace,
+        overrides: false,
+        recurses: false,
+        ...more,
+      });
+      expect(deliveries.toSorted((one, other) => (one.namespace < other.namespace ? -1 : 1))).toEqual([
+        into('the Argo CD Application argocd/shared-a', 'team-a'),
+        into('the Argo CD Application apps/shared-b', 'team-b', { recurses: true }),
+        into('the Argo CD Application argocd/shared-c', 'team-c', { overrides: true, branch: 'live' }),
+        into('the Flux Kustomization flux/shared-d', 'team-d', { overrides: true, recurses: true, branch: 'live' }),
+      ]);
     });
 
     it('is the chart of the Flux HelmRelease, with the object where its own labels lead', async () => {

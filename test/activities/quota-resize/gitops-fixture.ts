@@ -10,6 +10,7 @@ import { tokenCredentials } from '../../../activities/forge/github/credentials.t
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
 import type { Repositories } from '../../../activities/forge/repositories.ts';
+import type { DeliveryOfBranch } from '../../../activities/quota-resize/source/deliveries.ts';
 import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,
@@ -135,6 +136,8 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   readonly repositories?: readonly RepositoryName[];
   /** The most bytes that are read. */
   readonly limits?: ReadLimits;
+  /** What the cluster shows to be applied from the repository. */
+  readonly deliveries?: readonly DeliveryOfBranch[];
 }
 
 export interface GitOps extends AsyncDisposable {
@@ -185,6 +188,7 @@ export async function startGitOps(
       owner = 'acme',
       repo = 'gitops',
       baseBranch,
+      deliveries,
       ...overrides
     } = {}) {
       const lines: Record<string, unknown>[] = [];
@@ -193,7 +197,7 @@ export async function startGitOps(
         { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
       );
       const apiUrl = overrides.apiUrl ?? forge.apiUrl;
-      const repositories = connectRepositories({
+      const connected = connectRepositories({
         apiUrl,
         credentials: tokenCredentials({ apiUrl, token }),
         repositories: [{ owner, repo, baseBranch: baseBranch ?? undefined }, ...others],
@@ -204,6 +208,8 @@ export async function startGitOps(
         requestTimeoutMs: 90_000,
         ...overrides,
       });
+      const repositories =
+        deliveries === undefined ? connected : { ...connected, deliveriesOf: () => Promise.resolve(deliveries) };
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
       let recorded: Decision | null = null;
       const activities = createQuotaResizeForgeActivities({

@@ -331,7 +331,10 @@ describe('a merge of what several decisions share', () => {
       message: expect.stringContaining(`for ${third}/compute, it changes something else than was decided`) as string,
     });
     await shared.store(other);
-    expect(await merge({ ...owner, joined: owner.joined?.slice(0, 1) })).toEqual({ kind: 'moved' });
+    expect(await merge({ ...owner, joined: owner.joined?.slice(0, 1) })).toEqual({
+      kind: 'moved',
+      why: `pull request #${number} was not merged, as its number of commits is 3, and not 2`,
+    });
 
     // Whoever may write to the repository writes the last commit in Headroom's name.
     const forged = await gitops.forge.pushCommit({
@@ -341,7 +344,10 @@ describe('a merge of what several decisions share', () => {
       author: 'headroom-bot',
     });
     const recorded = { ...owner, pullRequest: { ...owner.pullRequest, headSha: forged } };
-    expect(await merge(recorded)).toEqual({ kind: 'moved' });
+    expect(await merge(recorded)).toEqual({
+      kind: 'moved',
+      why: `pull request #${number} was not merged, as its number of commits is 4, and not 3`,
+    });
     const another = { ...other.target, namespace: second };
     const twice = joinedBy(recorded, ...others, { target: another, decision: other.decision });
     expect(await merge(twice)).toMatchObject({ kind: 'blocked', reason: 'NotMergeable' });

@@ -703,6 +703,21 @@ describe('a decision from the Lease after Terminate or Reset', () => {
     expect(verdict).toMatchObject({ kind: 'merge', decision: { pullRequest: { headSha: HEAD } } });
   });
 
+  it('says what keeps a merge from being attempted, until it is', () => {
+    const why = 'pull request #7 was not merged, as its number of commits is 2, and not 1';
+    const seen = seenWith(openDecision(), pullRequest());
+    const [before] = decide(seen, memory(), NOW);
+    const [after, held] = decide(seen, applyOutcome.withoutEffect(before, why), NOW);
+    expect(held).toMatchObject({
+      kind: 'hold',
+      phase: 'Merging',
+      detail: expect.stringContaining(`The last attempt had no effect: ${why}. Headroom tries again at`) as string,
+    });
+    const [again, merging] = decide(seen, after, NOW + MINUTE);
+    expect(merging.kind).toBe('merge');
+    expect(again.attempt).not.toHaveProperty('why');
+  });
+
   it('that was merged awaits its sync, although the Lease is unlocked', () => {
     const unlocked = { lease: lease({ decision: mergedDecision(), lastModified: NOW - MINUTE }) };
     expect(idle(unlocked)[1].reason).toBe('SyncPending');

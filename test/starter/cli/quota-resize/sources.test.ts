@@ -139,7 +139,7 @@ describe.concurrent('headroom sources', () => {
     const root = folderWith(layoutFiles('helm'));
     const { code, stdout, stderr } = await headroom(['sources', '--repo', root, '--output', 'json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { quotas, unlocated } = JSON.parse(stdout) as { quotas: object[]; unlocated: object[] };
+    const { quotas, unplaced } = JSON.parse(stdout) as { quotas: object[]; unplaced: object[] };
     expect(quotas).toContainEqual({
       namespace: 'helm-one',
       name: 'compute',
@@ -152,7 +152,7 @@ describe.concurrent('headroom sources', () => {
       },
       how: 'found in `charts/one/templates/quota.yaml:4` with the values of `charts/one/values.yaml` by a search of the whole repository',
     });
-    expect(unlocated).toMatchObject([
+    expect(unplaced).toMatchObject([
       {
         namespace: 'helm-computed',
         name: 'compute',
@@ -190,7 +190,7 @@ describe.concurrent('headroom sources', () => {
     symlinkSync(join(root, 'a.yaml'), join(root, 'linked.yaml'));
     git(root, ['init', '--quiet']);
     const { stdout } = await headroom(['sources', '--repo', root, '--output', 'json']);
-    expect(JSON.parse(stdout)).toMatchObject({ quotas: [{ file: 'a.yaml' }], unlocated: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ quotas: [{ file: 'a.yaml' }], unplaced: [] });
   });
 
   it.each<[string[], string]>([

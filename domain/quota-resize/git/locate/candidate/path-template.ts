@@ -103,6 +103,33 @@ export function namesNamespace(template: PathTemplate): boolean {
  * template. Where a field could end in several places, it ends at the next slash.
  */
 export function readPath(template: PathTemplate, path: string): Partial<PathFields> | undefined {
+  const { expression, names } = readerOf(template);
+  const match = expression.exec(path);
+  if (match === null) {
+    return undefined;
+  }
+  const fields: Partial<Record<keyof PathFields, string>> = {};
+  for (const [index, name] of names.entries()) {
+    const value = match[index + 1] ?? '';
+    if (fields[name] !== undefined && fields[name] !== value) {
+      return undefined;
+    }
+    fields[name] = value;
+  }
+  return fields;
+}
+
+interface PathReader {
+  readonly expression: RegExp;
+  /** The fields of the groups. */
+  readonly names: readonly (keyof PathFields)[];
+}
+
+const readers = new WeakMap<PathTemplate, PathReader>();
+
+function readerOf(template: PathTemplate): PathReader {
+  const cached = readers.get(template);
+  if (cached !== undefined) return cached;
   const names: (keyof PathFields)[] = [];
   const pattern = template.parts
     .map((part, index) => {
@@ -117,17 +144,7 @@ export function readPath(template: PathTemplate, path: string): Partial<PathFiel
       );
     })
     .join('');
-  const match = new RegExp(`^${pattern}(?:/|$)`).exec(path);
-  if (match === null) {
-    return undefined;
-  }
-  const fields: Partial<Record<keyof PathFields, string>> = {};
-  for (const [index, name] of names.entries()) {
-    const value = match[index + 1] ?? '';
-    if (fields[name] !== undefined && fields[name] !== value) {
-      return undefined;
-    }
-    fields[name] = value;
-  }
-  return fields;
+  const reader = { expression: new RegExp(`^${pattern}(?:/|$)`), names };
+  readers.set(template, reader);
+  return reader;
 }

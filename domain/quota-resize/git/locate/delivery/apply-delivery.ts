@@ -4,23 +4,18 @@ import type { SourceNote } from '../location/limit-location.ts';
 import { folderOf } from '../tree/paths.ts';
 import type { RenderedQuota } from '../resolve/rendered-quota.ts';
 
+interface AppliedTree {
+  /** The deliveries of exactly a folder. */
+  readonly deliveriesAt: (folder: string) => readonly Delivery[];
+  /** Whether a kustomization says what is applied of a folder. */
+  readonly isBuilt: (folder: string) => boolean;
+}
+
 /** The quotas as they are delivered: one copy for every namespace that a quota is delivered into. */
-export function delivered(
-  rendered: readonly RenderedQuota[],
-  deliveries: readonly Delivery[],
-): readonly RenderedQuota[] {
-  if (deliveries.length === 0) {
-    return rendered;
-  }
-  const byFolder = new Map<string, Delivery[]>();
-  for (const delivery of deliveries) {
-    const there = byFolder.get(delivery.folder) ?? [];
-    there.push(delivery);
-    byFolder.set(delivery.folder, there);
-  }
+export function delivered(rendered: readonly RenderedQuota[], tree: AppliedTree): readonly RenderedQuota[] {
   return rendered.flatMap((quota) => {
     const root = quota.chain.at(-1)?.path ?? quota.object.document.path;
-    const here = deliveriesOfRoot(byFolder, root, quota.chain.length > 0);
+    const here = deliveriesOfRoot(tree, root, quota.chain.length > 0);
     const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
     return results.size === 0
       ? [quota]
@@ -29,21 +24,25 @@ export function delivered(
 }
 
 /**
- * A kustomization is delivered by the object that names exactly its folder; a plain file by the object that names the
- * nearest folder above it.
+ * A kustomization is delivered by the objects that name exactly its folder; a plain file by the objects that name the
+ * nearest folder above it. Either is also delivered by those above that apply into a namespace what is below their folder:
+ * without a kustomization there, Argo CD takes all plain files, and Flux goes on until it meets a kustomization, which it
+ * builds.
  */
-function deliveriesOfRoot(
-  byFolder: ReadonlyMap<string, readonly Delivery[]>,
-  root: string,
-  exact: boolean,
-): readonly Delivery[] {
-  let folder = folderOf(root);
-  for (;;) {
-    const there = byFolder.get(folder);
-    if (there !== undefined || exact || folder === '') {
-      return there ?? [];
+function deliveriesOfRoot({ deliveriesAt, isBuilt }: AppliedTree, root: string, exact: boolean): readonly Delivery[] {
+  const found: Delivery[] = [];
+  const own = folderOf(root);
+  let isCut = false;
+  for (let folder = own; ; folder = folderOf(folder)) {
+    const there = deliveriesAt(folder);
+    const built = folder !== own && isBuilt(folder);
+    const isAbove = ({ recurses, overrides, namespace }: Delivery): boolean =>
+      recurses && namespace !== undefined && !built && (overrides ? !isCut : !exact);
+    found.push(...(found.length === 0 ? there : there.filter(isAbove)));
+    if (folder === '' || (exact && found.length === 0)) {
+      return found;
     }
-    folder = folderOf(folder);
+    isCut ||= built;
   }
 }
 

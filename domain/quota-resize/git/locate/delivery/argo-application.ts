@@ -12,6 +12,7 @@ const source = z.object({
   ref: text,
   helm: optionalField(z.looseObject({ valueFiles: optionalField(z.array(z.string())), releaseName: text })),
   kustomize: optionalField(z.looseObject({ namespace: text })),
+  directory: optionalField(z.object({ recurse: optionalField(z.boolean()) })),
 });
 const application = z.object({
   spec: z.object({

@@ -20,6 +20,10 @@ export interface Delivery {
   readonly namespace?: string;
   /** Whether the namespace also replaces the namespace that an object names itself. */
   readonly overrides: boolean;
+  /** Whether it applies the files of the folders in the folder, too, if no kustomization says what is applied. */
+  readonly recurses: boolean;
+  /** What tells the repository and the branch that it applies; absent where nothing is known of them. */
+  readonly from?: string;
   /** Why the applied objects may differ from the files; a phrase that follows `learntFrom`. */
   readonly opaque?: string;
   /** For a chart: values files besides its own values.yaml; a later file overrides an earlier one. */
@@ -125,12 +129,33 @@ function argoDelivery(
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: forced !== undefined,
+      recurses: source.directory?.recurse === true,
+      from: JSON.stringify([repositoryKey(source.repoURL), source.targetRevision || 'HEAD']),
       ...(unread === undefined ? {} : { opaque: `sets ${unread}` }),
       valueFiles: (source.helm?.valueFiles ?? []).flatMap((file) => valuesFileOf(source, file, () => true) ?? []),
       ...valuesIn(document, [...pointer, 'helm', 'valuesObject']),
       release: source.helm?.releaseName ?? base.release,
     },
   ];
+}
+
+/** The same text for the spellings of one address. */
+function repositoryKey(url = ''): string {
+  return url
+    .toLowerCase()
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '');
+}
+
+/** What tells deliveries of one source from those of another one. */
+export function sourceKey({ document, from = '' }: Delivery): string {
+  return `${document === undefined ? '' : (textAt(document, ['kind']) ?? '')} ${from}`;
+}
+
+/** Whether two deliveries of a tree may apply the same files: those of one tool say where their files are from. */
+export function mayBeOfOneTree(one: Delivery, other: Delivery): boolean {
+  const kindOf = ({ document }: Delivery) => (document === undefined ? undefined : textAt(document, ['kind']));
+  return one.from === undefined || other.from === undefined || one.from === other.from || kindOf(one) !== kindOf(other);
 }
 
 function valuesIn(document: ManifestDocument, pointer: Pointer): Pick<Delivery, 'values'> {
@@ -150,6 +175,8 @@ function fluxKustomization(reader: TreeReader, document: ManifestDocument): read
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: namespace !== undefined,
+      recurses: true,
+      ...(kustomization.sourceRef === undefined ? {} : { from: JSON.stringify(kustomization.sourceRef) }),
       ...(patchesKind(kustomization, 'ResourceQuota') ? { opaque: 'patches ResourceQuotas' } : {}),
       valueFiles: [],
     },
@@ -170,6 +197,7 @@ function fluxRelease(reader: TreeReader, document: ManifestDocument): readonly D
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: false,
+      recurses: false,
       ...(hasValuesFrom ? { opaque: 'takes valuesFrom' } : {}),
       valueFiles: (chart?.valueFiles ?? []).flatMap((file) => pathFrom('', file) ?? []),
       ...valuesIn(document, ['spec', 'values']),

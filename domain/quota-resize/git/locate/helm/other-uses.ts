@@ -3,7 +3,7 @@
  * more than a limit.
  */
 import type { Pointer } from '../../yaml/field-path.ts';
-import { isManifestFile, isWithin } from '../tree/paths.ts';
+import { isManifestFile } from '../tree/paths.ts';
 import { templateOf } from './chart.ts';
 import { type Reference, referenceOf, splitPipeline, type TemplateScope, topScope, wordsIn } from './expression.ts';
 import { quotasOfTemplate } from './template.ts';
@@ -60,11 +60,12 @@ function usesIn(reader: TreeReader, chart: string): readonly Use[] {
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
   const folder = chart === '' ? 'templates/' : `${chart}/templates/`;
-  const uses = reader.tree.paths
+  const uses = reader.index
+    .below(chart)
     .filter((path) => {
       if (path.startsWith(folder)) return templateOf(reader, path) === chart && !path.endsWith('/NOTES.txt');
       // The function `tpl` makes a template of a text in the values.
-      return isWithin(path, chart) && isManifestFile(path) && (texts.get(path)?.includes('{{') ?? false);
+      return isManifestFile(path) && (texts.get(path)?.includes('{{') ?? false);
     })
     .flatMap((path) => usesOf(path, texts.get(path) ?? ''));
   cache.set(key, uses);

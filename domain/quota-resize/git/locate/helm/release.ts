@@ -111,9 +111,9 @@ export function releasesOf(
 
 /** The top-level values that a chart knows: those that its values.yaml sets and those that its templates use. */
 function keysOf(reader: TreeReader, chart: string): ReadonlySet<string> {
-  const folder = chart === '' ? 'templates/' : `${chart}/templates/`;
-  const inTemplates = reader.tree.paths
-    .filter((path) => path.startsWith(folder))
+  const folder = chart === '' ? 'templates' : `${chart}/templates`;
+  const inTemplates = reader.index
+    .below(folder)
     .flatMap((path) => [...(reader.tree.texts.get(path) ?? '').matchAll(/\.Values\.([\w-]+)/g)])
     .map(([, key = '']) => key);
   return new Set(['global', ...inTemplates, ...layersOf(reader, valuesFile(chart)).flatMap(topKeys)]);

@@ -2,12 +2,9 @@
 import { isMap, isScalar, isSeq, Scalar } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../../yaml/documents.ts';
 import type { SourceProblem } from '../../../model/observation.ts';
-import { fileNameOf, folderOf, pathFrom } from '../tree/paths.ts';
+import { folderOf, kustomizationNames, pathFrom } from '../tree/paths.ts';
 import { problemOf } from '../tree/unread.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
-
-/** The file names that `kustomize build` tries in a folder, in this order. */
-const FILE_NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
 
 /** The three fields for patches, in the order in which kustomize applies them. */
 export const patchFields = ['patchesStrategicMerge', 'patches', 'patchesJson6902'] as const;
@@ -69,14 +66,10 @@ export interface BrokenKustomization {
   readonly reason: SourceProblem;
 }
 
-export function isKustomizationFile(path: string): boolean {
-  return (FILE_NAMES as readonly string[]).includes(fileNameOf(path));
-}
-
 /** The kustomization file of a folder, if there is one. */
 export function kustomizationFileIn(reader: TreeReader, folder: string): string | undefined {
   const prefix = folder === '' ? '' : `${folder}/`;
-  return FILE_NAMES.map((name) => `${prefix}${name}`).find((path) => reader.isFile(path));
+  return kustomizationNames.map((name) => `${prefix}${name}`).find((path) => reader.isFile(path));
 }
 
 /** Whether a resource is remote: `https://…`, `git@…`, `github.com/acme/base?ref=v1`. */

@@ -19,6 +19,9 @@ import { pathFrom } from '../tree/paths.ts';
 import { type ObjectName, quotasOfFile, type RenderedQuota, type Rendering } from '../resolve/rendered-quota.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
 
+/** Kustomizations that include each other more deeply are not followed: each level is another request. */
+const MAX_DEPTH = 32;
+
 export class Renderer {
   readonly #reader: TreeReader;
   readonly #renderings = new Map<string, Rendering>();
@@ -33,6 +36,16 @@ export class Renderer {
       this.#kustomizations.set(path, readKustomization(this.#reader, path));
     }
     return this.#kustomizations.get(path);
+  }
+
+  /** Whether a kustomization was evaluated, and not just named by another one. */
+  hasRead(path: string): boolean {
+    return this.#kustomizations.has(path) && this.#reader.whyUnread(path) === undefined;
+  }
+
+  /** The kustomizations that were evaluated so far. */
+  followed(): readonly string[] {
+    return [...this.#kustomizations.keys()];
   }
 
   /** The kustomization files that a kustomization includes as resources, bases or components. */
@@ -75,6 +88,10 @@ export class Renderer {
     const cached = this.#renderings.get(path);
     if (cached !== undefined) {
       return cached;
+    }
+    if (trail.length >= MAX_DEPTH) {
+      const message = `is included by more than ${MAX_DEPTH} kustomizations, one in the other, and not followed`;
+      return { quotas: [], notes: [{ path, line: 1, reason: 'Unplaceable', message }] };
     }
     const kustomization = this.kustomization(path);
     if (kustomization === undefined) {

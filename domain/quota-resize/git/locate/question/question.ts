@@ -5,6 +5,7 @@
 import type { ResourceList } from '../../../../kernel/resource-list.ts';
 import { valuesInGit } from '../../yaml/limits.ts';
 import type { SourceCandidate } from '../candidate/source-candidate.ts';
+import { type AppliedFolder, AppliedFolders } from '../delivery/applied-folders.ts';
 import { editLocation, type LocationEdited } from '../location/edit-location.ts';
 import type { FileEdit, MissingFiles, QuotaLocation, TreeSnapshot } from '../location/location.ts';
 import { type Raise, type RaisedTogether, raiseTogether } from '../location/raise-together.ts';
@@ -16,7 +17,12 @@ import type { LocateAnswer, WantedQuota } from '../search/search.ts';
 /** What each kind of question is about. */
 interface Asked {
   /** Where the quota is, by one candidate. */
-  readonly locate: { readonly wanted: WantedQuota; readonly candidate: SourceCandidate };
+  readonly locate: {
+    readonly wanted: WantedQuota;
+    readonly candidate: SourceCandidate;
+    /** What is known to be applied from the tree. */
+    readonly applied?: readonly AppliedFolder[];
+  };
   /** Where the quota is, by everything that the tree says. */
   readonly locateInTree: { readonly wanted: Omit<WantedQuota, 'cluster'>; readonly options: ScanOptions };
   /** Where all quotas are. */
@@ -58,7 +64,9 @@ export type TreeAnswer<Kind extends QuestionKind = QuestionKind> = Answers[Kind]
 export function answerTo(tree: TreeSnapshot, question: TreeQuestion): TreeAnswer | MissingFiles {
   switch (question.kind) {
     case 'locate':
-      return locateQuota(tree, question.wanted, question.candidate);
+      return locateQuota(tree, question.wanted, question.candidate, {
+        applied: AppliedFolders.of(question.applied ?? []),
+      });
     case 'locateInTree':
       return locateInTree(tree, question.wanted, question.options);
     case 'scan':

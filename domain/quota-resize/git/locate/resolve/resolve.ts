@@ -1,13 +1,14 @@
 /** The quotas of a set of files as they reach a cluster, with the place of each value and how it can be raised. */
 import { isQuantity } from '../../../../kernel/quantity.ts';
 import { isTemplate } from '../helm/chart.ts';
+import { AppliedFolders } from '../delivery/applied-folders.ts';
 import { delivered } from '../delivery/apply-delivery.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { chartQuotas } from '../helm/chart-quotas.ts';
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
-import { folderOf, isWithin } from '../tree/paths.ts';
+import { kustomizationFileIn } from '../kustomize/kustomization.ts';
+import { folderOf, isKustomizationFile, isWithin } from '../tree/paths.ts';
 import { Renderer } from '../kustomize/render.ts';
-import { type AppliedPatch, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
+import { type AppliedPatch, type ObjectName, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
 import {
   documentKey,
@@ -31,20 +32,23 @@ export interface Region {
    * another one includes it.
    */
   readonly deliveries: readonly Delivery[];
+  /** What else is known to be applied. */
+  readonly applied?: AppliedFolders;
   /** A folder whose kustomization counts as applied, even if another one includes it. */
   readonly root?: string;
   /**
-   * Set when there are kustomizations that were not read. `root`: they may use files outside of the root. `overlay`:
-   * they may be below the root too, so they may use files outside of each quota's own overlay.
+   * Where kustomizations that are not among those that were followed may use files; absent: all are known. `root`: outside
+   * of the root. `overlay`: they may be below the root too, so outside of each quota's own overlay.
    */
-  readonly sharedOutside?: 'root' | 'overlay';
+  readonly sharedOutside?: (isFollowed: (kustomization: string) => boolean) => 'root' | 'overlay' | undefined;
 }
 
 export function resolve(reader: TreeReader, region: Region): Resolution {
   const renderer = new Renderer(reader);
   const { rendered, notes } = renderRegion(reader, renderer, region);
   const uses = usesOf(rendered);
-  const { root, sharedOutside } = region;
+  const { root } = region;
+  const sharedOutside = region.sharedOutside?.((path) => renderer.hasRead(path));
   const outside =
     (quota: RenderedQuota): Outside =>
     (path) => {
@@ -65,13 +69,23 @@ function renderRegion(
 ): { readonly rendered: readonly RenderedQuota[]; readonly notes: readonly SourceNote[] } {
   const referenced = new Set(region.kustomizations.flatMap((path) => renderer.references(path)));
   const listed = new Set(region.kustomizations.flatMap((path) => renderer.listedFiles(path)));
-  const applied = new Set([
-    ...region.deliveries.map(({ folder }) => folder),
-    ...(region.root === undefined ? [] : [region.root]),
-  ]);
-  const isRoot = (path: string): boolean => !referenced.has(path) || applied.has(folderOf(path));
+  const inFiles = new AppliedFolders(region.deliveries);
+  const deliveriesAt = (folder: string): readonly Delivery[] => [
+    ...(region.applied?.at(folder) ?? []),
+    ...inFiles.at(folder),
+  ];
+  const isBuilt = (folder: string): boolean => kustomizationFileIn(reader, folder) !== undefined;
+  const isApplied = (folder: string): boolean => folder === region.root || deliveriesAt(folder).length > 0;
+  const isRoot = (path: string): boolean => !referenced.has(path) || isApplied(folderOf(path));
   const roots = region.kustomizations.filter((path) => isRoot(path) && !renderer.isComponent(path));
   const renderings = roots.map((path) => renderer.render(path));
+  // A base that was followed may be applied by itself as well.
+  const known = new Set(region.kustomizations);
+  for (const path of renderer.followed()) {
+    if (!known.has(path) && deliveriesAt(folderOf(path)).length > 0 && !renderer.isComponent(path)) {
+      renderings.push(renderer.render(path));
+    }
+  }
   const beside = new Map(
     region.kustomizations
       .filter((path) => renderer.kustomization(path) !== undefined)
@@ -92,7 +106,7 @@ function renderRegion(
       notes.push(...file.quotas.map((quota) => notApplied(quota, whyNotApplied(renderer, kustomization))));
     }
   }
-  return { rendered: withoutRepeats(delivered(rendered, region.deliveries)), notes: withoutSameNotes(notes) };
+  return { rendered: withoutRepeats(delivered(rendered, { deliveriesAt, isBuilt })), notes: withoutSameNotes(notes) };
 }
 
 /** Why a file beside a kustomization is not applied: no known kustomization includes it. */
@@ -160,14 +174,15 @@ function usesOf(rendered: readonly RenderedQuota[]): Uses {
       note(made, quota);
     }
     for (const { path } of quota.chain) {
-      note(passKey(path, quota), quota);
+      for (const name of quota.names) note(passKey(path, quota, name), quota);
     }
   }
   return uses;
 }
 
-function passKey(kustomization: string, quota: RenderedQuota): string {
-  return JSON.stringify(['pass', kustomization, objectKey(quota)]);
+/** A patch of a kustomization changes whatever had its name and namespace before, so one that only one has is its own. */
+function passKey(kustomization: string, quota: RenderedQuota, { name, namespace }: ObjectName): string {
+  return JSON.stringify(['pass', kustomization, objectKey(quota), name, namespace ?? null]);
 }
 
 /** Whether kustomizations that were not read may use a file. */
@@ -215,9 +230,9 @@ function editOf(
   renderer: Renderer,
   outside: Outside,
 ): ValueEdit {
-  const users = uses.get(ownerKey(valueLocation))?.size ?? 0;
+  const usersOf = uses.get(ownerKey(valueLocation));
   const own =
-    users === 1 &&
+    usersOf?.size === 1 &&
     !outside(valueLocation.path) &&
     valueLocation.shared === undefined &&
     valueLocation.inline?.literal !== false;
@@ -225,16 +240,19 @@ function editOf(
     return { kind: 'replace', at: documentLocation(valueLocation), pointer: valueLocation.pointer };
   }
   const overlay = quota.chain.find(
-    ({ path }, level) =>
+    ({ path, as }, level) =>
       level >= valueLocation.level &&
-      uses.get(passKey(path, quota))?.size === 1 &&
+      uses.get(passKey(path, quota, as))?.size === 1 &&
       !outside(path) &&
       // A new patch would be applied before this JSON patch of patchesJson6902 and so be overridden by it.
       !(valueLocation.owner === path && valueLocation.order >= LAST_FIELD),
   );
   const kustomization = overlay === undefined ? undefined : renderer.kustomization(overlay.path);
   if (overlay === undefined || kustomization === undefined || !('document' in kustomization)) {
-    return { kind: 'none', message: whyNot(valueLocation, outside(valueLocation.path) ? 'other' : users) };
+    return {
+      kind: 'none',
+      message: whyNot(valueLocation, outside(valueLocation.path) ? 'other' : [...(usersOf ?? [])]),
+    };
   }
   const extended = quota.patches.findLast(
     (patch) =>
@@ -260,17 +278,26 @@ function editOf(
 /** Orders from here on belong to patchesJson6902, see `applyEntry`. */
 const LAST_FIELD = 2_000_000;
 
-function whyNot({ key, path, line, shared, inline }: ValueLocation, users: number | 'other'): string {
+function whyNot({ key, path, line, shared, inline }: ValueLocation, users: readonly RenderedQuota[] | 'other'): string {
   if (users === 'other') {
     return `the value of ${key} at ${path}:${line} may be used by other kustomizations, and there is no overlay of its own that could patch it`;
   }
-  if (users > 1) {
-    return `the value of ${key} at ${path}:${line} is used by ${users} quotas, and there is no overlay of its own that could patch it`;
+  if (users.length > 1) {
+    const deliveries = [...new Set(users.flatMap(({ delivery }) => delivery?.learntFrom ?? []))];
+    const by = deliveries.length === 0 ? '' : ` (of ${listed(deliveries)})`;
+    return `the value of ${key} at ${path}:${line} is used by ${users.length} quotas${by}, and there is no overlay of its own that could patch it`;
   }
   if (inline?.literal === false) {
     return `the patch with the value of ${key} at ${path}:${line} is no literal block: write it with |- over several lines`;
   }
   return `the value of ${key} at ${path}:${line} belongs to the YAML anchor &${shared ?? ''}, which other places use; write the value out`;
+}
+
+const DELIVERIES_SHOWN = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - DELIVERIES_SHOWN;
+  return `${names.slice(0, DELIVERIES_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function documentLocation({ path, part, index, inline }: ValueLocation | AppliedPatch): DocumentLocation {

@@ -3,14 +3,13 @@
  */
 import { textAt } from '../../yaml/documents.ts';
 import { isChartFile, looksLikeValues } from '../helm/chart.ts';
-import { deliveriesIn, mentionsDelivery } from '../delivery/delivery.ts';
+import { type Delivery, deliveriesIn, mentionsDelivery } from '../delivery/delivery.ts';
 import type { IdentifiedQuota } from '../location/describe-location.ts';
 import { valuesFilesIn } from '../helm/chart-quotas.ts';
 import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate } from '../search/identify.ts';
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
 import type { SourceNote } from '../location/limit-location.ts';
 import type { TreeSnapshot, MissingFiles } from '../location/location.ts';
-import { isManifestFile } from '../tree/paths.ts';
+import { isKustomizationFile, isManifestFile, wordsOf } from '../tree/paths.ts';
 import type { PathTemplate } from '../candidate/path-template.ts';
 import { resolve } from '../resolve/resolve.ts';
 import type { ResolvedQuota } from '../resolve/resolved.ts';
@@ -29,6 +28,8 @@ export interface InventoryOptions {
 export interface Inventory {
   readonly kind: 'inventory';
   readonly quotas: readonly IdentifiedQuota[];
+  /** All that the tree says to be applied. */
+  readonly deliveries: readonly Delivery[];
   /** Problems in files that may contain quotas. */
   readonly notes: readonly SourceNote[];
 }
@@ -62,8 +63,9 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
   const isOther = (path: string): boolean =>
     clusterFit(reader, cluster, [path], { templates, below: '', asNamespace: new Set(), namespace: undefined }) ===
     'other';
+  const deliveries = deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path));
   const { quotas, notes } = resolve(reader, {
-    kustomizations: tree.paths.filter(isKustomizationFile),
+    kustomizations: reader.index.kustomizations,
     manifests: [
       ...[...tree.texts].flatMap(([path, text]) =>
         text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
@@ -71,7 +73,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
       ...unreadManifests(tree),
     ],
     values: valuesFilesIn(reader, [...tree.texts.keys()]),
-    deliveries: deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path)),
+    deliveries,
   });
   const identified = identify(reader, quotas, options);
   if (reader.missing.size > 0) {
@@ -80,6 +82,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
   const asNamespace = foldersOfNamespace(quotas, cluster);
   return {
     kind: 'inventory',
+    deliveries,
     quotas: identified.filter(({ quota, identity }) => {
       const fitOptions = { templates, below: '', asNamespace, namespace: identity?.namespace };
       return clusterFit(reader, cluster, quota.paths, fitOptions) !== 'other';
@@ -101,7 +104,8 @@ function identify(
   quotas: readonly ResolvedQuota[],
   { cluster, templates, namespaces }: InventoryOptions,
 ): readonly IdentifiedQuota[] {
-  let declared: ReadonlySet<string> | undefined;
+  // By their order, which is that of the result.
+  let declared: ReadonlyMap<string, number> | undefined;
   return quotas.flatMap((quota): readonly IdentifiedQuota[] => {
     if (quota.namespace !== undefined) {
       return [{ quota, identity: { namespace: quota.namespace, by: '' } }];
@@ -110,13 +114,19 @@ function identify(
     if (byTemplate !== undefined) {
       return [{ quota, identity: byTemplate }];
     }
-    declared ??= new Set([...namespaces, ...declaredNamespaces(reader)]);
+    declared ??= new Map([...new Set([...namespaces, ...declaredNamespaces(reader)])].map((one, at) => [one, at]));
     // Each namespace is tried alone, because a search for one namespace does not know the others either.
-    const byFolder = [...declared].flatMap(
+    const byFolder = namesIn(quota.paths, declared).flatMap(
       (namespace) => namespaceByFolder(new Set([namespace]), quota.paths, { cluster, quota: quota.name }) ?? [],
     );
     return byFolder.length === 0 ? [{ quota, identity: undefined }] : byFolder.map((identity) => ({ quota, identity }));
   });
+}
+
+/** The namespaces that a folder or a file of the paths is called like; no other one can be that of the paths. */
+function namesIn(paths: readonly string[], declared: ReadonlyMap<string, number>): readonly string[] {
+  const named = new Set(paths.flatMap(wordsOf).filter((word) => declared.has(word)));
+  return [...named].toSorted((a, b) => (declared.get(a) ?? 0) - (declared.get(b) ?? 0));
 }
 
 function declaredNamespaces(reader: TreeReader): readonly string[] {

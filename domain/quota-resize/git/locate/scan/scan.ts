@@ -15,6 +15,7 @@ import {
   type SourceTree,
 } from '../search/resolve-quota.ts';
 import type { WantedQuota } from '../search/search.ts';
+import { SharedWork } from '../search/shared-work.ts';
 import { candidatesInTree } from './tree-candidates.ts';
 
 export interface ScanOptions {
@@ -62,11 +63,12 @@ export function scanQuotas(
     return inventory;
   }
   const missing = new Set<string>();
+  const shared = new SharedWork(tree);
   const sources: Sources = { locations: [], unlocated: inventory.notes.map((note) => fromNote(note)) };
   for (const group of groupsOf(inventory)) {
     const needs = addGroup(sources, group, (wanted) => {
       const key = JSON.stringify(wanted);
-      const answer = answers.get(key) ?? located(tree, inventory, wanted, options);
+      const answer = answers.get(key) ?? located(tree, inventory, wanted, options, shared);
       if (answer.kind !== 'missingFiles') {
         answers.set(key, answer);
       }
@@ -110,16 +112,17 @@ function located(
   inventory: Inventory,
   quota: Omit<WantedQuota, 'cluster'>,
   { cluster, template = defaultPathTemplate }: ScanOptions,
+  shared?: SharedWork,
 ): MissingFiles | LocatedQuota<SourceTree> | NotLocated {
   const wanted: WantedQuota = { ...quota, cluster };
-  const candidates = candidatesInTree(tree, inventory, wanted, template);
+  const { candidates, applied } = candidatesInTree(tree, inventory, wanted, template);
   const answers: (readonly RepositoryAnswer<SourceTree>[])[] = [];
   for (;;) {
     const step = resolveQuota(wanted, candidates, answers);
     if (step.kind !== 'ask') {
       return step;
     }
-    const answer = locateQuota(tree, wanted, step.candidate);
+    const answer = locateQuota(tree, wanted, step.candidate, { applied, ...(shared === undefined ? {} : { shared }) });
     if (answer.kind === 'missingFiles') {
       return answer;
     }
@@ -214,6 +217,9 @@ function isLocated(answer: { readonly kind: string }): answer is LocatedQuota<So
 
 /** Why the quota cannot be searched for: its namespace or its name is unknown. */
 function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
+  if (identity !== undefined && isVariable(identity.namespace)) {
+    return `${labelOf(quota)} is of the namespace ${identity.namespace}, which something fills in that is not here: write the namespace, or name the place with the annotation resizer.io/git-path on the namespace itself`;
+  }
   if (identity !== undefined && quota.name !== '') {
     return undefined;
   }
@@ -222,6 +228,11 @@ function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
       ? `${labelOf(quota)} gets its namespace from its release, which nothing here says: install the chart with an Application or a HelmRelease, or give a path template such as namespaces/{{ .Namespace }}`
       : `${labelOf(quota)} names no namespace, and neither a kustomization nor its path does: write metadata.namespace, or give a path template such as namespaces/{{ .Namespace }}`;
   return quota.name === '' ? (obstacleOf(quota) ?? unnamed) : unnamed;
+}
+
+/** Flux fills `${TENANT}` in; until then it is nobody's namespace. */
+function isVariable(namespace: string): boolean {
+  return namespace.includes('${');
 }
 
 function unplacedBecause(identified: IdentifiedQuota, message: string): UnplacedSource {

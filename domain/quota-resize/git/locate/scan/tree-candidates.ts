@@ -6,7 +6,8 @@ import { type AppliedSource, argoSources, candidateOfSource, fluxSource } from '
 import { readApplication } from '../delivery/argo-application.ts';
 import { readKustomization } from '../delivery/flux-kustomization.ts';
 import { configuredCandidates } from '../candidate/configured-candidates.ts';
-import type { Delivery } from '../delivery/delivery.ts';
+import { AppliedFolders } from '../delivery/applied-folders.ts';
+import { type Delivery, mayBeOfOneTree, sourceKey } from '../delivery/delivery.ts';
 import type { Inventory } from './inventory.ts';
 import type { TreeSnapshot } from '../location/location.ts';
 import { pathFrom } from '../tree/paths.ts';
@@ -14,16 +15,19 @@ import type { WantedQuota } from '../search/search.ts';
 import type { SourceCandidate } from '../candidate/source-candidate.ts';
 import { TreeReader } from '../tree/tree-reader.ts';
 
-/** First the object that applies the quota, then the path template, then the whole tree. */
+/**
+ * First the object that applies the quota, then the path template, then the whole tree; and everything that may apply the
+ * same files.
+ */
 export function candidatesInTree(
   tree: TreeSnapshot,
-  { quotas }: Inventory,
+  { quotas, deliveries: all }: Inventory,
   { namespace, name, cluster }: WantedQuota,
   template: string,
-): readonly SourceCandidate[] {
+): { readonly candidates: readonly SourceCandidate[]; readonly applied: AppliedFolders } {
   const deliveries = new Map<ManifestDocument, Delivery>();
-  for (const { quota, identity } of quotas) {
-    if (quota.name === name && identity?.namespace === namespace && quota.delivery?.document !== undefined) {
+  for (const { quota } of identified(quotas).get(keyOf(namespace, name)) ?? []) {
+    if (quota.delivery?.document !== undefined) {
       deliveries.set(quota.delivery.document, quota.delivery);
     }
   }
@@ -32,7 +36,42 @@ export function candidatesInTree(
   const sources = delivery === undefined || second !== undefined ? [] : sourcesOf(delivery);
   const reader = new TreeReader(tree);
   const applied = sources.filter((source) => isInTree(reader, source)).map(candidateOfSource);
-  return [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })];
+  return {
+    candidates: [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })],
+    applied: appliedBeside(all, delivery),
+  };
+}
+
+const appliedFolders = new WeakMap<readonly Delivery[], Map<string, AppliedFolders>>();
+
+/** What applies files of the tree that a delivery, where one is known, applies too. Made once for all quotas of a repository. */
+function appliedBeside(all: readonly Delivery[], delivery: Delivery | undefined): AppliedFolders {
+  const cache = appliedFolders.get(all) ?? new Map<string, AppliedFolders>();
+  appliedFolders.set(all, cache);
+  const key = delivery === undefined ? '' : sourceKey(delivery);
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const ofTree = delivery === undefined ? all : all.filter((other) => mayBeOfOneTree(delivery, other));
+  const folders = new AppliedFolders(
+    ofTree.filter(({ namespace }) => namespace !== undefined),
+    key,
+  );
+  cache.set(key, folders);
+  return folders;
+}
+
+type QuotasByKey = ReadonlyMap<string, Inventory['quotas']>;
+
+const byKey = new WeakMap<Inventory['quotas'], QuotasByKey>();
+
+function identified(quotas: Inventory['quotas']): QuotasByKey {
+  const groups = byKey.get(quotas) ?? Map.groupBy(quotas, (one) => keyOf(one.identity?.namespace, one.quota.name));
+  byKey.set(quotas, groups);
+  return groups;
+}
+
+function keyOf(namespace: string | undefined, name: string): string {
+  return JSON.stringify([namespace ?? null, name]);
 }
 
 function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery): readonly AppliedSource[] {

@@ -2,7 +2,7 @@
 import { isMap } from 'yaml';
 import { nodeAt, type Leaf, type ManifestDocument, type Pointer, textAt } from '../../yaml/documents.ts';
 import { chartFile } from '../helm/chart.ts';
-import { folderOf, isManifestFile, isWithin, mentions } from '../tree/paths.ts';
+import { folderOf, isManifestFile, mentions } from '../tree/paths.ts';
 import { writtenKey } from '../../yaml/other-name.ts';
 import { isOfQuota } from './loose-values.ts';
 import { isKeyedFor, otherMapping } from './values-keys.ts';
@@ -162,7 +162,7 @@ export function ownershipInValues(search: Search, holder: DocumentValues, field:
     const why = `nothing but ${search.candidate.learntFrom} says that \`${document.path}\` has values of namespace ${wanted.namespace}`;
     return isPlaced ? ownershipByKeys(search, holder, field) : { kind: 'doubtful', why };
   }
-  const files = reader.tree.paths.filter((path) => isWithin(path, chart) && isManifestFile(path));
+  const files = reader.index.below(chart).filter(isManifestFile);
   const { field: _field, ...candidate } = search.candidate;
   const outcome = searchIn({ ...search, candidate, path: chart }, [...new Set([document.path, ...files])]);
   if (outcome.kind === 'missingFiles') return 'missing';
@@ -247,7 +247,7 @@ function ownershipByUsers(
 /** No limit of a quota is written there: the chart may compute it, or have no quota at all. */
 function withoutUser({ reader, wanted }: Search, chart: string, { document, leaves }: DocumentValues): Ownership {
   const place = `${document.path}:${leaves[0]?.line ?? 1}`;
-  const texts = reader.tree.paths.flatMap((path) => (isWithin(path, chart) ? [reader.tree.texts.get(path) ?? ''] : []));
+  const texts = reader.index.below(chart).map((path) => reader.tree.texts.get(path) ?? '');
   const definition = reader.text(chartFile(chart)) ?? '';
   const hasOthers =
     /^dependencies:/m.test(definition) ||

@@ -153,9 +153,16 @@ export function clusterFit(
 }
 
 /** The path templates that tell the cluster of a file in a whole repository: the configured and the built-in one. */
-export function templatesOf({ template }: Pick<SourceCandidate, 'template'>): readonly PathTemplate[] {
-  return template === undefined ? [] : [parsePathTemplate(template), parsePathTemplate(defaultPathTemplate)];
+export function templatesOf(candidate: Pick<SourceCandidate, 'template'>): readonly PathTemplate[] {
+  const { template } = candidate;
+  if (template === undefined) return [];
+  const templates = templatesByCandidate.get(candidate) ?? [parsePathTemplate(template), DEFAULT_TEMPLATE];
+  templatesByCandidate.set(candidate, templates);
+  return templates;
 }
+
+const DEFAULT_TEMPLATE = parsePathTemplate(defaultPathTemplate);
+const templatesByCandidate = new WeakMap<object, readonly PathTemplate[]>();
 
 /** Whether a file certainly belongs to another cluster; a file that the candidate names never does. */
 export function isOfOtherCluster(

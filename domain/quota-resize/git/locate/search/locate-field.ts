@@ -7,7 +7,7 @@ import { isOfOtherCluster } from './identify.ts';
 import { enclosingObject, isQuotaObject, ownershipInObject, ownershipInValues } from './feeds.ts';
 import { doubtOf, notInForce, withDoubts } from './proof.ts';
 import { type Ownership, valueOwnership } from './ownership.ts';
-import { isManifestFile, isWithin } from '../tree/paths.ts';
+import { isManifestFile } from '../tree/paths.ts';
 import type { Candidate } from '../location/location.ts';
 import { MAX_FILES, needs, type LocateAnswer, remedy, type Search, unlocated, where } from './search.ts';
 import { isQuotaKey } from '../../../model/quota-key.ts';
@@ -35,9 +35,7 @@ export function locateByField(
     }
     return unlocated('Unplaceable', `${error.message} (annotation resizer.io/git-field)`);
   }
-  const files = reader.isFile(path)
-    ? [path]
-    : reader.tree.paths.filter((file) => isWithin(file, path) && isManifestFile(file));
+  const files = reader.isFile(path) ? [path] : reader.index.below(path).filter(isManifestFile);
   if (files.length > MAX_FILES) {
     return unlocated(
       'Unplaceable',

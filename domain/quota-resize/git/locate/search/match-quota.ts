@@ -23,10 +23,10 @@ export interface Match {
 
 export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): readonly Match[] {
   const { reader, wanted, candidate, path } = search;
-  const asNamespace = foldersOfNamespace(quotas, wanted.cluster);
-  const named = quotas.filter(({ name }) => name === wanted.name);
+  const { named, asNamespace } = namedIn(quotas, wanted.cluster);
+  const ofName = named.get(wanted.name);
   // A quota with a computed name is considered only when none has the exact name.
-  const likely = named.length > 0 ? named : quotas.filter((quota) => mayBeNamed(search, quota));
+  const likely = ofName === undefined ? quotas.filter((quota) => mayBeNamed(search, quota)) : likelyIn(search, ofName);
   // What a person named is judged by `ownershipOf`, which is stricter about the cluster and laxer about templates.
   const templates = candidate.from === 'annotation' ? [] : templatesOf(candidate);
   const matches = likely.flatMap((quota): readonly Match[] => {
@@ -51,6 +51,49 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
   const own = preferred(matches);
   const allowed = own.filter(({ ownership }) => ownership.kind !== 'other');
   return allowed.length > 0 ? allowed : own.slice(0, 1);
+}
+
+interface Named {
+  /** The quotas by name, and those of a name by namespace. */
+  readonly named: ReadonlyMap<string, ReadonlyMap<string | undefined, readonly Placed[]>>;
+  readonly asNamespace: ReadonlySet<string>;
+}
+
+/** A quota, and its position among all. */
+interface Placed {
+  readonly quota: ResolvedQuota;
+  readonly at: number;
+}
+
+const namedLists = new WeakMap<readonly ResolvedQuota[], Map<string | undefined, Named>>();
+
+/** What all searches in the same quotas have in common. */
+function namedIn(quotas: readonly ResolvedQuota[], cluster: string | undefined): Named {
+  const byCluster = namedLists.get(quotas) ?? new Map<string | undefined, Named>();
+  namedLists.set(quotas, byCluster);
+  const cached = byCluster.get(cluster);
+  if (cached !== undefined) return cached;
+  const placed = quotas.map((quota, at) => ({ quota, at }));
+  const byName = [...Map.groupBy(placed, ({ quota }) => quota.name)];
+  const named = {
+    named: new Map(byName.map(([name, all]) => [name, Map.groupBy(all, ({ quota }) => quota.namespace)])),
+    asNamespace: foldersOfNamespace(quotas, cluster),
+  };
+  byCluster.set(cluster, named);
+  return named;
+}
+
+/** The quotas that may be of the namespace, in their order: those that name no other one, or all where that is replaced. */
+function likelyIn(
+  { wanted, candidate }: Search,
+  ofName: ReadonlyMap<string | undefined, readonly Placed[]>,
+): readonly ResolvedQuota[] {
+  const replaces = candidate.from === 'flux' && candidate.namespace !== undefined;
+  const groups = replaces ? [...ofName.values()] : [ofName.get(wanted.namespace) ?? [], ofName.get(undefined) ?? []];
+  return groups
+    .flat()
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ quota }) => quota);
 }
 
 /** Only annotations are the tenants' to write: what else leads to a path is the platform's. */
@@ -132,7 +175,9 @@ function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedName
   // Quotas outside of the candidate's path were read only to find out who shares a base.
   const applied = isWithin(rootOfQuota(search, quota), search.path) ? candidate.namespace : undefined;
   if (candidate.from === 'flux' && applied !== undefined) {
-    return { namespace: applied, by };
+    // What several deliveries apply is there once for each of them.
+    const isDelivered = quota.delivery !== undefined && quota.namespaceBy === quota.delivery.learntFrom;
+    return { namespace: isDelivered ? (quota.namespace ?? applied) : applied, by };
   }
   if (quota.namespace !== undefined) {
     return { namespace: quota.namespace, by: '' };

@@ -65,8 +65,7 @@ export function clusterOwnership(
   if (doubt !== undefined) return { kind: 'doubtful', why: `\`${path}\` ${doubt}` };
   if (!nameSomething(words, wanted)) return OWN;
   // A tenant may name any path. A search goes by the object itself, so only what stands beside its file counts.
-  const { paths } = reader.tree;
-  const compared = candidate.from === 'scan' ? paths.filter((other) => folderOf(other) === folderOf(path)) : paths;
+  const compared = candidate.from === 'scan' ? reader.index.filesIn(folderOf(path)) : reader.tree.paths;
   const elsewhere = pathOfCluster(compared, wanted);
   if (elsewhere === undefined || isWithin(elsewhere, path)) return OWN;
   const why = `\`${elsewhere}\` has the name of cluster ${cluster}, and \`${path}\` has not`;

@@ -3,13 +3,13 @@ import { isChartFile, templateOf } from '../helm/chart.ts';
 import { type Delivery, deliveriesIn } from '../delivery/delivery.ts';
 import { valuesFilesIn } from '../helm/chart-quotas.ts';
 import { isOfOtherCluster } from './identify.ts';
-import { isKustomizationFile, kustomizationFileIn } from '../kustomize/kustomization.ts';
+import { kustomizationFileIn } from '../kustomize/kustomization.ts';
 import type { MissingFiles } from '../location/location.ts';
 import { type Match, matchesOf } from './match-quota.ts';
-import { fileNameOf, folderOf, isManifestFile, isWithin } from '../tree/paths.ts';
+import { fileNameOf, folderOf, isKustomizationFile, isManifestFile } from '../tree/paths.ts';
 import { deliveriesOfRelease } from './release-object.ts';
 import { Renderer } from '../kustomize/render.ts';
-import { type Region, resolve } from '../resolve/resolve.ts';
+import { resolve } from '../resolve/resolve.ts';
 import type { Resolution } from '../resolve/resolved.ts';
 import { needs, type Search } from './search.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
@@ -28,33 +28,49 @@ export type Outcome =
 
 /** The quotas that the files define, and which of them match the wanted one. */
 export function searchIn(search: Search, files: readonly string[]): Outcome {
-  const { reader } = search;
-  const charts = new Set(files.flatMap((path) => chartsAround(reader, path)));
-  const chartFiles = reader.tree.paths.filter((path) =>
-    [...charts].some(
-      (chart) => isWithin(path, chart) && (templateOf(reader, path) === chart || /values[^/]*\.ya?ml$/i.test(path)),
-    ),
-  );
-  const all = [...new Set([...files, ...chartFiles])];
-  for (const path of all) {
-    reader.text(path);
-  }
-  const kustomizations = kustomizationsFor(search, all);
+  const { reader, shared, applied, path } = search;
+  const { all, kustomizations } = shared.once(reader, files, `read ${path}`, (own) => readRegion(own, path, files));
   if (reader.missing.size > 0) {
     return needs(reader);
   }
-  const resolution = resolve(reader, {
-    kustomizations,
-    manifests: all.filter(isManifestFile),
-    values: valuesFilesIn(reader, all),
-    deliveries: deliveriesOf(search, all),
-    ...(search.path === '' || kustomizations.length === 0 ? {} : { root: rootOf(search) }),
-    ...sharedOutside(search, kustomizations),
-  });
+  const deliveries = deliveriesOf(search, all);
+  const resolution = shared.once(reader, all, `resolve ${path} ${applied.key} ${deliveriesKey(deliveries)}`, (own) =>
+    resolve(own, {
+      kustomizations,
+      manifests: all.filter(isManifestFile),
+      values: valuesFilesIn(own, all),
+      deliveries,
+      applied,
+      ...(path === '' || kustomizations.length === 0 ? {} : { root: rootOf(own, path) }),
+      sharedOutside: (isFollowed) => sharedOutside(own, path, isFollowed),
+    }),
+  );
   if (reader.missing.size > 0) {
     return needs(reader);
   }
   return { kind: 'searched', files: all, resolution, matches: matchesOf(search, resolution.quotas) };
+}
+
+/** The files of a search with those of their charts, and the kustomizations that can affect them. */
+function readRegion(
+  reader: TreeReader,
+  path: string,
+  files: readonly string[],
+): { readonly all: readonly string[]; readonly kustomizations: readonly string[] } {
+  const charts = new Set(files.flatMap((file) => chartsAround(reader, file)));
+  const chartFiles = [...charts].flatMap((chart) =>
+    reader.index.below(chart).filter((file) => templateOf(reader, file) === chart || /values[^/]*\.ya?ml$/i.test(file)),
+  );
+  const all = [...new Set([...files, ...(charts.size > 1 ? chartFiles.toSorted() : chartFiles)])];
+  for (const file of all) {
+    reader.text(file);
+  }
+  return { all, kustomizations: kustomizationsFor(reader, path, all) };
+}
+
+/** All that distinguishes deliveries, but for the texts that they are written in. */
+function deliveriesKey(deliveries: readonly Delivery[]): string {
+  return JSON.stringify(deliveries.map(({ document: _document, values: _values, ...delivery }) => delivery));
 }
 
 /**
@@ -62,11 +78,13 @@ export function searchIn(search: Search, files: readonly string[]): Outcome {
  * otherwise the chart at the candidate's path, as far as its installation is known.
  */
 function deliveriesOf(search: Search, files: readonly string[]): readonly Delivery[] {
-  const { candidate, path, reader } = search;
+  const { candidate, path, reader, shared } = search;
   const { learntFrom, valueFiles, namespace, from, release } = candidate;
   if (release !== undefined) return deliveriesOfRelease(search, files, release);
   if (from === 'template' || from === 'scan') {
-    return deliveriesIn(reader, files).filter((delivery) => !isOfOtherCluster(search, delivery.path));
+    return shared
+      .once(reader, files, 'deliveries', (own) => deliveriesIn(own, files))
+      .filter((delivery) => !isOfOtherCluster(search, delivery.path));
   }
   return valueFiles === undefined
     ? []
@@ -78,24 +96,26 @@ function deliveriesOf(search: Search, files: readonly string[]): readonly Delive
           folder: path,
           ...(namespace === undefined ? {} : { namespace }),
           overrides: from === 'flux' && namespace !== undefined,
+          recurses: false,
           valueFiles,
           isOneOfMany: true,
         },
       ];
 }
 
-function sharedOutside(search: Search, kustomizations: readonly string[]): Pick<Region, 'sharedOutside'> {
-  const { reader, path } = search;
-  const read = new Set(kustomizations);
-  const unread = kustomizationsOfTree(reader).filter((file) => !read.has(file) || reader.whyUnread(file) !== undefined);
-  if (unread.length === 0) {
-    return {};
+function sharedOutside(
+  reader: TreeReader,
+  path: string,
+  isFollowed: (kustomization: string) => boolean,
+): 'root' | 'overlay' | undefined {
+  const isUnknown = (file: string): boolean => isKustomizationFile(file) && !isFollowed(file);
+  if (!reader.index.kustomizations.some(isUnknown)) {
+    return undefined;
   }
-  const root = rootOf(search);
-  return { sharedOutside: path === '' || unread.some((file) => isWithin(file, root)) ? 'overlay' : 'root' };
+  return path === '' || reader.index.manifestsBelow(rootOf(reader, path)).some(isUnknown) ? 'overlay' : 'root';
 }
 
-function rootOf({ reader, path }: Search): string {
+function rootOf(reader: TreeReader, path: string): string {
   return reader.isFile(path) ? folderOf(path) : path;
 }
 
@@ -104,20 +124,12 @@ function chartsAround(reader: TreeReader, path: string): readonly string[] {
   return chart === undefined ? [] : [chart];
 }
 
-const kustomizationsByPaths = new WeakMap<readonly string[], readonly string[]>();
-
-function kustomizationsOfTree({ tree }: TreeReader): readonly string[] {
-  const cached = kustomizationsByPaths.get(tree.paths) ?? tree.paths.filter(isKustomizationFile);
-  kustomizationsByPaths.set(tree.paths, cached);
-  return cached;
-}
-
 /**
  * The kustomizations that can affect the files: those among them, those in their folders, those above that change
  * objects below them, and, if the tree has few, all others, to find out who shares a base.
  */
-function kustomizationsFor({ reader, path }: Search, files: readonly string[]): readonly string[] {
-  const inTree = kustomizationsOfTree(reader);
+function kustomizationsFor(reader: TreeReader, path: string, files: readonly string[]): readonly string[] {
+  const inTree = reader.index.kustomizations;
   if (inTree.length === 0) {
     return [];
   }

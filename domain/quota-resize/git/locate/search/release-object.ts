@@ -1,9 +1,8 @@
 /** The HelmRelease that a candidate names, in the files of the tree. */
 import { type ManifestDocument, textAt } from '../../yaml/documents.ts';
 import { type Delivery, deliveriesIn } from '../delivery/delivery.ts';
-import { isKustomizationFile } from '../kustomize/kustomization.ts';
 import type { Unlocated } from '../location/location.ts';
-import { isManifestFile, isWithin } from '../tree/paths.ts';
+import { isKustomizationFile, isManifestFile, isWithin } from '../tree/paths.ts';
 import { remedy, type Search, unlocated } from './search.ts';
 import type { ReleaseObject } from '../candidate/source-candidate.ts';
 

@@ -4,6 +4,8 @@ import type { ResourceList } from '../../../../kernel/resource-list.ts';
 import type { SourceProblem } from '../../../model/observation.ts';
 import type { SourceCandidate } from '../candidate/source-candidate.ts';
 import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from '../location/location.ts';
+import type { AppliedFolders } from '../delivery/applied-folders.ts';
+import type { SharedWork } from './shared-work.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
 
 /** Files to read first, the location, or why there is none. */
@@ -28,7 +30,7 @@ export function identifyingLimits({ current, recorded }: WantedQuota): ResourceL
   return current === undefined && recorded === undefined ? undefined : { ...current, ...recorded };
 }
 
-/** The most files that one search reads: each may cost a request. */
+/** The most files that a search reads only because of their names: each may cost a request. */
 export const MAX_FILES = 300;
 /** The state of one search, shared by its parts. */
 export interface Search {
@@ -37,6 +39,9 @@ export interface Search {
   readonly candidate: SourceCandidate;
   /** Where to look; "" is the root. */
   readonly path: string;
+  readonly shared: SharedWork;
+  /** What is known to be applied besides what the files that are read say. */
+  readonly applied: AppliedFolders;
 }
 
 export function unlocated(reason: SourceProblem, message: string, candidates: readonly Candidate[] = []): Unlocated {

@@ -29,6 +29,13 @@ export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
+/** The file names that `kustomize build` tries in a folder, in this order. */
+export const kustomizationNames: readonly string[] = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
+
+export function isKustomizationFile(path: string): boolean {
+  return kustomizationNames.includes(fileNameOf(path));
+}
+
 export function isManifestFile(path: string): boolean {
   return /\.(?:ya?ml|json)$/i.test(path);
 }

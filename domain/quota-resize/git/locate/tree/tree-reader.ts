@@ -4,31 +4,25 @@
  */
 import { type FilePart, type ManifestDocument, partsOf } from '../../yaml/documents.ts';
 import type { TreeSnapshot } from '../location/location.ts';
+import { TreeIndex } from './tree-index.ts';
 import type { UnreadFile } from './unread.ts';
-
-interface TreeIndex {
-  readonly files: ReadonlySet<string>;
-  readonly folders: ReadonlySet<string>;
-}
 
 interface ReadFile {
   readonly text: string;
   readonly parts: readonly FilePart[];
 }
 
-// Cached because a tree is searched many times and its paths never change.
-const indexes = new WeakMap<readonly string[], TreeIndex>();
+// Cached because a tree is searched many times.
 const parsed = new WeakMap<TreeSnapshot['texts'], Map<string, ReadFile>>();
 
 export class TreeReader {
   readonly tree: TreeSnapshot;
+  readonly index: TreeIndex;
   /** Files that have to be read before the result is valid. */
   readonly missing = new Set<string>();
   /** Files that the search asked for and that are not read, with the reasons. */
   readonly unread = new Map<string, UnreadFile>();
-  readonly #asked = new Set<string>();
   readonly #complete: boolean;
-  readonly #index: TreeIndex;
   readonly #read: Map<string, ReadFile>;
 
   /**
@@ -38,23 +32,18 @@ export class TreeReader {
   constructor(tree: TreeSnapshot, options: { readonly complete?: boolean } = {}) {
     this.tree = tree;
     this.#complete = options.complete ?? false;
-    this.#index = indexOf(tree.paths);
+    this.index = TreeIndex.of(tree.paths);
     const read = parsed.get(tree.texts) ?? new Map<string, ReadFile>();
     parsed.set(tree.texts, read);
     this.#read = read;
   }
 
-  /** How many files the search has read or asked for. */
-  get asked(): number {
-    return this.#asked.size;
-  }
-
   isFile(path: string): boolean {
-    return this.#index.files.has(path);
+    return this.index.isFile(path);
   }
 
   isFolder(path: string): boolean {
-    return this.#index.folders.has(path);
+    return this.index.isFolder(path);
   }
 
   /** Why the file is not read; undefined for one that is, or will be. */
@@ -73,9 +62,6 @@ export class TreeReader {
       return null;
     }
     const text = this.tree.texts.get(path);
-    if (this.isFile(path)) {
-      this.#asked.add(path);
-    }
     if (text === undefined && this.isFile(path)) {
       this.missing.add(path);
     }
@@ -106,24 +92,4 @@ export class TreeReader {
   documents(path: string, word = ''): readonly ManifestDocument[] {
     return this.parts(path).flatMap((part) => (part.text.includes(word) ? part.documents : []));
   }
-}
-
-function indexOf(paths: readonly string[]): TreeIndex {
-  const cached = indexes.get(paths);
-  if (cached !== undefined) {
-    return cached;
-  }
-  const folders = new Set<string>(['']);
-  for (const path of paths) {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const folder = path.slice(0, slash);
-      if (folders.has(folder)) {
-        break;
-      }
-      folders.add(folder);
-    }
-  }
-  const index = { files: new Set(paths), folders };
-  indexes.set(paths, index);
-  return index;
 }

@@ -33,6 +33,12 @@ export function problemOf({ why }: UnreadFile): SourceProblem {
   return why === 'NoFile' ? 'Unplaceable' : 'ContentTooCostly';
 }
 
+/**
+ * What a file counts for at least where it comes over the network, as its part of a request: what names thousands of small
+ * files must not cost thousands of times as much as it has bytes.
+ */
+export const LEAST_FILE_BYTES = 4_000;
+
 /** A file that a lookup asks for, and its size where that is known. */
 export interface AskedFile {
   readonly path: string;
@@ -44,23 +50,26 @@ export interface AskedFile {
  * are small, and large files of one tenant then take nothing from another one's.
  *
  * @param bytesBefore the bytes that the lookup has read already.
+ * @param leastBytes what a file counts for at least.
  */
 export function chooseFiles(
   asked: readonly AskedFile[],
   bytesBefore: number,
   limits: ReadLimits,
+  leastBytes = 0,
 ): { readonly read: readonly string[]; readonly unread: ReadonlyMap<string, UnreadFile>; readonly bytes: number } {
   const read: string[] = [];
   const unread = new Map<string, UnreadFile>();
   let bytes = bytesBefore;
   for (const { path, size = 0 } of asked.toSorted((a, b) => (a.size ?? 0) - (b.size ?? 0))) {
+    const counted = Math.max(size, leastBytes);
     if (size > limits.fileBytes) {
       unread.set(path, tooLarge(size, limits));
-    } else if (bytes + size > limits.lookupBytes) {
+    } else if (bytes + counted > limits.lookupBytes) {
       const most = shownSize(limits.lookupBytes);
       unread.set(path, { why: 'TooLarge', message: `is left out of the ${most} that one lookup reads` });
     } else {
-      bytes += size;
+      bytes += counted;
       read.push(path);
     }
   }

@@ -11,6 +11,7 @@ import { editLocation } from '../../../../../../domain/quota-resize/git/locate/l
 import type { QuotaLocation } from '../../../../../../domain/quota-resize/git/locate/location/location.ts';
 import { scanQuotas, type ScanOptions } from '../../../../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { generateCheckout, shapeNames } from '../../../../../layouts/generate.ts';
+import { overlayRepository } from '../../../../../layouts/large-repositories.ts';
 import { differences, RealBuilds } from '../../../../../layouts/real-builds.ts';
 import { type Files, layoutFiles, wholeTree } from '../../../../../layouts/tree.ts';
 import { longOnly } from '../../../../../kernel/long.ts';
@@ -150,6 +151,34 @@ describe('the builds before and after an edit differ in that limit alone', () =>
     expect(await raised(layoutFiles('flux'), { installations, namespaces: { 'tenants/a': 'flux-a' } })).toEqual([
       'flux-a/compute: pods',
       'flux-b/compute: requests.cpu',
+    ]);
+  });
+
+  it('where an overlay has the namespaces of another folder, and an object for many of them', async () => {
+    // More than the 30 kustomizations of which all are read, so that only the overlay is its own.
+    const files = overlayRepository(30);
+    await using real = await RealBuilds.start();
+    const before = await real.of(files);
+    const changed: string[] = [];
+    for (const [index, location] of quotasOf(files, {}).entries()) {
+      if (!['project-0', 'project-1', 'project-4'].includes(location.namespace)) continue;
+      const limits = raisesOf(files, location, index).at(-1) ?? {};
+      const edited = editLocation(wholeTree(files), location, limits);
+      if (edited.kind !== 'edited') throw new Error(edited.message);
+      const edits = Object.fromEntries(edited.edits.map(({ path, after }) => [path, after]));
+      changed.push(
+        ...differences(before, await real.of({ ...files, ...edits })).map(({ object, field, before: was, after: is }) =>
+          [object, ...field, String(was), String(is)].join(' '),
+        ),
+      );
+    }
+    // project-0 is in another overlay as well, where it stays as it is.
+    expect(changed.toSorted()).toEqual([
+      'ResourceQuota project-0/small spec hard limits.cpu 1 2',
+      'ResourceQuota project-0/small spec hard limits.memory 2Gi 4Gi',
+      'ResourceQuota project-1/large spec hard limits.cpu 4 8',
+      'ResourceQuota project-1/large spec hard limits.memory 16Gi 32Gi',
+      'ResourceQuota project-4/custom spec hard limits.cpu 4 8',
     ]);
   });
 

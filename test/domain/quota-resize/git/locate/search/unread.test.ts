@@ -149,6 +149,14 @@ describe('what a lookup reads', () => {
     expect(bytes).toBe(2098);
   });
 
+  it('is bounded for small files too, where each counts for a part of a request', () => {
+    const asked = Array.from({ length: 5 }, (_, index) => file(`${index}`, 1));
+    const { read, unread, bytes } = chooseFiles(asked, 0, limits, 1000);
+    expect(read).toEqual(['0', '1']);
+    expect([...unread.keys()]).toEqual(['2', '3', '4']);
+    expect(bytes).toBe(2000);
+  });
+
   it('counts what the lookup read before', () => {
     expect(chooseFiles([file('a', 600)], 2000, limits)).toMatchObject({ read: [], bytes: 2000 });
   });

@@ -1,7 +1,7 @@
 /** Lists of custom resources, for which the client has no types. */
 import type { V1ListMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { statusCode } from '../kubernetes/failure.ts';
+import { statusCode } from './failure.ts';
 
 /** As in the API server's JSON. */
 const rawList = z.object({
