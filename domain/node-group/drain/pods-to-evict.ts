@@ -23,7 +23,8 @@ export type DrainedPod = Pick<
  * The kubelet has made it by itself from a file, and the API server cannot end it. Who writes this on another pod has it deleted by the kubelet,
  * while `kubernetes.io/config.source` of a pod in the API server means nothing.
  */
-const MIRROR = 'kubernetes.io/config.mirror';
+/** The annotation of pods that the kubelet makes by itself. */
+export const MIRROR = 'kubernetes.io/config.mirror';
 /** cluster-autoscaler's: a pod of a DaemonSet that is to be evicted too, so that it can end in good order. */
 const EVICT_DAEMON = 'cluster-autoscaler.kubernetes.io/enable-ds-eviction';
 /** The lowest priority of Kubernetes' own classes, `system-cluster-critical`. */

@@ -40,7 +40,7 @@ export function daemonsOf(state: State): readonly Daemon[] {
     .map((set) => {
       const stored = daemonConstraints(set, state);
       const isRefused = set.hasNoPods && state.at - set.createdAt >= COMES_WITHIN_MS;
-      const own = pods.get(set.uid);
+      const own = pods.get(ownerKey(set.namespace, set.uid));
       const byType = new Map<string, PodConstraints | null>();
       for (const [key, of] of examples) {
         const shown = shownBy(of, set, stored, own?.get(key) ?? [], state.at);
@@ -60,8 +60,13 @@ export function daemonOn(
   return shown === undefined ? pod : shown;
 }
 
+/** An owner is of the namespace of its pods: the UID alone could be claimed by a pod of any other one. */
+function ownerKey(namespace: string, uid: string): string {
+  return `${namespace}/${uid}`;
+}
+
 /**
- * The pods of settled nodes, by the UID of their DaemonSet and the key of the type. One that waits for its node counts: it would be the
+ * The pods of settled nodes, by `ownerKey` of their DaemonSet and the key of the type. One that waits for its node counts: it would be the
  * first on the next one.
  */
 function podsByOwner(
@@ -70,9 +75,10 @@ function podsByOwner(
 ): ReadonlyMap<string, ReadonlyMap<string, readonly Pod[]>> {
   const keys = new Map([...examples].flatMap(([key, { settled }]) => settled.map(({ name }) => [name, key] as const)));
   const daemons = pods.filter(
-    ({ owner, phase }) => owner?.kind === 'DaemonSet' && phase !== 'Succeeded' && phase !== 'Failed',
+    ({ owner, phase, deletesAt }) =>
+      owner?.kind === 'DaemonSet' && deletesAt === null && phase !== 'Succeeded' && phase !== 'Failed',
   );
-  const byOwner = Map.groupBy(daemons, ({ owner }) => owner?.uid ?? '');
+  const byOwner = Map.groupBy(daemons, ({ namespace, owner }) => ownerKey(namespace, owner?.uid ?? ''));
   return new Map(
     [...byOwner].map(([uid, own]) => [uid, Map.groupBy(own, (pod) => keys.get(targetOf(pod)) ?? '')] as const),
   );
@@ -111,8 +117,12 @@ function selects(pod: PodConstraints, { name, labels, taints }: Node): boolean {
 /** Webhooks and autoscalers of pods change what was asked for: of each resource the most that one of the pods requests. */
 function asTheyAre(stored: PodConstraints, pods: readonly Pod[]): PodConstraints {
   const requests = new Map<string, number>();
-  for (const [resource, amount] of pods.flatMap((pod) => Object.entries(pod.requests))) {
-    requests.set(resource, Math.max(requests.get(resource) ?? amount, amount));
+  for (const { node, requests: asked } of pods) {
+    for (const [resource, amount] of Object.entries(asked)) {
+      // One that is on no node has taken nothing, whatever it asks for.
+      const taken = node === null ? Math.min(amount, ownValue(stored.requests, resource) ?? 0) : amount;
+      requests.set(resource, Math.max(requests.get(resource) ?? taken, taken));
+    }
   }
   return { ...stored, requests: Object.fromEntries(requests), hostPorts: portsOf(pods) };
 }

@@ -3,6 +3,7 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
+import { MIRROR } from '../drain/pods-to-evict.ts';
 import { byText } from './pending.ts';
 import { typeKey } from './type-key.ts';
 
@@ -42,14 +43,15 @@ export function examplesOf({
 }
 
 /**
- * Of the pods on the node, those that the kubelet makes by itself, and so on the next node as well. Only their owner tells them:
- * annotations are anybody's.
+ * Of the pods on the node, those that the kubelet makes by itself, and so on the next node as well. The Node owns them, by its UID, and
+ * they are marked as mirrors: the kubelet deletes whatever is marked so and is none of its own.
  */
-export function staticPodsOf({ name }: Node, pods: readonly Pod[]): readonly Pod[] {
+export function staticPodsOf({ uid }: Node, pods: readonly Pod[]): readonly Pod[] {
   return pods.filter(
-    ({ owner, phase, deletesAt }) =>
+    ({ owner, annotations, phase, deletesAt }) =>
       owner?.kind === 'Node' &&
-      owner.name === name &&
+      owner.uid === uid &&
+      Object.hasOwn(annotations, MIRROR) &&
       deletesAt === null &&
       phase !== 'Succeeded' &&
       phase !== 'Failed',

@@ -3,7 +3,7 @@
  * is counted from the pods alone: it depends on no clock, and on no order.
  */
 import type { LabelSelector } from '../../kernel/label-selector.ts';
-import type { Labels } from '../model/pod.ts';
+import type { Labels, PodAffinityTerm } from '../model/pod.ts';
 import type { CountedPod, LabelCensus } from './label-census.ts';
 import type { Scope } from './selector-index.ts';
 import { resolveTerm, spreadSelector } from './terms.ts';
@@ -12,8 +12,10 @@ import { resolveTerm, spreadSelector } from './terms.ts';
 export const MOST_TERMS = 50_000;
 /** Each different term with each pod that it could mean by its namespace and one label: 200 Deployments of which each means 2,000 pods. */
 export const MOST_MEETINGS = 400_000;
-/** Values and namespaces that a term may list until it counts twice. */
+/** Labels, expressions, values and namespaces that a term may name until it counts twice. */
 const LISTED = 16;
+/** What it costs to read a term that no pod before had, in meetings. */
+const READ = 10;
 
 /** Namespaces beyond their budget, by name: a sentence for people. */
 export type SetAside = ReadonlyMap<string, string>;
@@ -54,26 +56,39 @@ function countMeetings(
   census: LabelCensus,
   namespaces: Readonly<Record<string, Labels>>,
 ): void {
-  const note = (key: string, selector: LabelSelector | null, of: Scope['namespaces']): void => {
+  const note = (key: string, selector: LabelSelector | null, of: Scope['namespaces'], reading: number): void => {
     if (cost.known.has(key)) return;
     cost.known.add(key);
+    cost.meetings += reading;
     const scope = census.scopeOf(selector, of);
     if (scope !== null) cost.meetings += census.count(scope) * sizeOf(selector, of);
   };
   for (const term of [...podAffinity, ...podAntiAffinity]) {
     const { key, selector, namespaces: of } = resolveTerm(term, namespace, labels, namespaces);
-    note(key, selector, of);
+    note(key, selector, of, READ * sizeOf(selector, of) * sizeOfSearch(term, namespaces));
   }
   for (const constraint of spread) {
     const selector = spreadSelector(constraint, labels);
-    note(`spread ${JSON.stringify([constraint.topologyKey, selector])}`, selector, [namespace]);
+    const key = `spread ${JSON.stringify([constraint.topologyKey, selector])}`;
+    note(key, selector, [namespace], READ * sizeOf(selector, null));
   }
 }
 
-/** What it costs to ask whether one pod is meant: a term may list thousands of values and namespaces. */
+/** What it costs to ask whether one pod is meant: a term may name thousands of labels, values and namespaces. */
 function sizeOf(selector: LabelSelector | null, namespaces: Scope['namespaces']): number {
-  const listed = (selector?.matchExpressions ?? []).reduce((sum, { values = [] }) => sum + values.length, 0);
-  return Math.max(1, Math.ceil((listed + (namespaces?.length ?? 0)) / LISTED));
+  return Math.max(1, Math.ceil((namedIn(selector) + (namespaces?.length ?? 0)) / LISTED));
+}
+
+/** What it costs to find the namespaces of a term, each of which is asked about. */
+function sizeOfSearch({ namespaceSelector }: PodAffinityTerm, namespaces: Readonly<Record<string, Labels>>): number {
+  const named = namedIn(namespaceSelector ?? null);
+  return named === 0 ? 1 : Math.ceil(named / LISTED) * Math.ceil(Object.keys(namespaces).length / LISTED);
+}
+
+function namedIn(selector: LabelSelector | null): number {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const expressions = matchExpressions.reduce((sum, { values = [] }) => sum + 1 + values.length, 0);
+  return Object.keys(matchLabels).length + expressions;
 }
 
 /** The same whatever the order of the pods: meetings are not counted to their end. */

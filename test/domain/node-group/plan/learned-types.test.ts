@@ -103,15 +103,18 @@ describe('of a node that is ready', () => {
 
   it('pods that the kubelet makes by itself are on the next one too, and not what only says to be one', () => {
     const own = { requests: { cpu: '3' }, apiVersion: 'v1' };
-    const onNode = (owner: string | null): Pod => {
-      const ownerReferences = [{ ...own, kind: owner, name: owner === 'Node' ? 'n' : 'x', uid: 'u', controller: true }];
-      const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.mirror': 'x' };
+    const onNode = (owner: string | null, uid = 'uid-n', mark = 'kubernetes.io/config.mirror'): Pod => {
+      const ownerReferences = [{ ...own, kind: owner, name: owner === 'Node' ? 'n' : 'x', uid, controller: true }];
+      const annotations = { 'kubernetes.io/config.source': 'file', [mark]: 'x' };
       const metadata = owner === null ? { annotations } : { annotations, ownerReferences };
       return boundTo('n', podOf('static', own.requests, {}, metadata));
     };
     const pods = Array.from({ length: 20 }, (_, index) => podOf(`p${index}`, { cpu: '2' }));
     const state = (owner: string | null) => withNode({}, {}, { pods: [onNode(owner), ...pods] });
     expect([null, 'ReplicaSet', 'Node'].map((owner) => asked(state(owner)).count)).toEqual([10, 10, 0]);
+    for (const forged of [onNode('Node', 'u'), onNode('Node', 'uid-n', 'other')]) {
+      expect(asked(withNode({}, {}, { pods: [forged, ...pods] })).count).toBe(10);
+    }
   });
 
   it('what it was is forgotten with the last one', () => {

@@ -161,7 +161,8 @@ describe('a node that its pod cannot use never causes a second one', () => {
     const asItComes = (node: Node): Node => {
       const { name } = node;
       const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.uid };
-      cluster.pods.push({ ...boundTo(name, appPod(`proxy-${name}`, 100, 1)), owner });
+      const annotations = { 'kubernetes.io/config.mirror': 'x' };
+      cluster.pods.push({ ...boundTo(name, appPod(`proxy-${name}`, 100, 1)), owner, annotations });
       return node;
     };
     const cluster = new SimulatedCluster({

@@ -47,6 +47,11 @@ function daemonPod(node: string, spec: object, labels: Readonly<Record<string, s
   return boundTo(node, podOf(`agent-${node}`, {}, { ...spec }, metadata));
 }
 
+/** As the controller of DaemonSets has a pod wait for its node. */
+function namedNode(name: string): NonNullable<Pod['nodeAffinity']> {
+  return [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }];
+}
+
 /** A node of the type that is ready for a long time and has no room for anything more. */
 function settled(name: string, over: Partial<Node> = {}): Pick<ClusterState, 'nodes' | 'machines' | 'pods'> {
   return {
@@ -123,6 +128,15 @@ describe('what live nodes of the type show is what a new one has', () => {
     expect(withNode(settled('n'), { pods: modest, daemonSets: [stating] }).count).toBe(1);
   });
 
+  it('and not what a tenant says to be one of them: in another namespace, kept by a finalizer, or waiting with more than the template', () => {
+    const forged = daemonPod('n', requesting({ cpu: '3900m' }));
+    const waiting = { ...forged, node: null, phase: 'Pending' as const, nodeAffinity: namedNode('n') };
+    for (const pod of [{ ...forged, namespace: 'tenant' }, { ...forged, deletesAt: NOW - MINUTE }, waiting]) {
+      const own = daemonPod('n', requesting({ cpu: '100m' }));
+      expect(withNode(settled('n'), { pods: [large, own, { ...pod, name: 'x' }], daemonSets: [agent] }).count).toBe(1);
+    }
+  });
+
   it('those of an earlier template say nothing', () => {
     const pods = [large, daemonPod('n', requesting({ cpu: '10m' }), { 'pod-template-generation': '1' })];
     const annotations = { 'deprecated.daemonset.template.generation': '2' };
@@ -144,7 +158,8 @@ describe('what live nodes of the type show is what a new one has', () => {
   it('the host ports of the pods of its kubelet', () => {
     const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'uid-n', controller: true };
     const spec = { containers: [{ ports: [{ containerPort: 9100, hostPort: 9100 }] }] };
-    const mirror = boundTo('n', podOf('proxy-n', {}, spec, { ownerReferences: [owner] }));
+    const annotations = { 'kubernetes.io/config.mirror': 'x' };
+    const mirror = boundTo('n', podOf('proxy-n', {}, spec, { annotations, ownerReferences: [owner] }));
     expect(withNode(settled('n'), { pods: [listening, mirror] }).count).toBe(0);
     expect(withNode(settled('n'), { pods: [listening] }).count).toBe(1);
   });

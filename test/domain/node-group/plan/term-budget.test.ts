@@ -29,6 +29,11 @@ function many(count: number, over: Partial<PodAffinityTerm> = {}): readonly Pod[
   }));
 }
 
+/** A thousand expressions about labels. */
+function keys(operator: 'Exists' | 'DoesNotExist') {
+  return Array.from({ length: 1_000 }, (_, n) => ({ key: `key-${n}`, operator }));
+}
+
 const BEYOND = MOST_TERMS / TERMS + 1;
 const web = (name: string, cpu = '3'): Pod => ({ ...podOf(name, { cpu }), owner: OWNER });
 
@@ -62,6 +67,29 @@ describe('a namespace with very many terms', () => {
   it('is planned for up to its budget', () => {
     expect(ofNamespace(withoutNodes(many(40)), 'many')).toEqual([]);
     expect(ofNamespace(withoutNodes(many(BEYOND - 1)), 'many')).toEqual([]);
+  });
+
+  it.each<[string, Partial<PodAffinityTerm>]>([
+    ['labels that must be there', { labelSelector: { matchExpressions: keys('Exists') } }],
+    ['labels that must not be there', { labelSelector: { matchExpressions: keys('DoesNotExist') } }],
+    [
+      'values',
+      {
+        labelSelector: {
+          matchExpressions: [{ key: 'a', operator: 'NotIn', values: keys('Exists').map(({ key }) => key) }],
+        },
+      },
+    ],
+  ])('counts what its terms name: %s', (_, term) => {
+    const all = { namespaceSelector: {}, ...term };
+    const few = Array.from({ length: 40 }, (_2, n) => ({
+      ...podOf(`p${n}`, { cpu: '10m' }, {}, { namespace: 'many', labels: { app: `app-${n}` } }),
+      podAntiAffinity: [{ topologyKey: `t-${n}`, ...all }],
+    }));
+    const others = Array.from({ length: 5_000 }, (_2, n) => web(`other-${n}`, '1m'));
+    expect(ofNamespace(withoutNodes([...few, ...others]), 'many')).toMatchObject(
+      few.map(() => ({ reason: 'TooManyTerms' })),
+    );
   });
 
   it('is set aside and named beyond it, while everybody else is planned for', () => {
