@@ -15,7 +15,7 @@ export const MOST_MEETINGS = 400_000;
 /** Labels, expressions, values and namespaces that a term may name until it counts twice. */
 const LISTED = 16;
 /** What it costs to read a term that no pod before had, in meetings. */
-const READ = 10;
+const READ = 5;
 
 /** Namespaces beyond their budget, by name: a sentence for people. */
 export type SetAside = ReadonlyMap<string, string>;
