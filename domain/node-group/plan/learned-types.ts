@@ -13,7 +13,6 @@ import { attachedTo } from './attached.ts';
 import { FRESH_TAINT, isBasic, promisedLabels, withoutStartup } from './cluster-packing.ts';
 import { type Examples, examplesOf, staticPodsOf } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
-import { byText } from './pending.ts';
 import { podsByNode } from './pods-by-node.ts';
 
 /** Taints that say how a node is at the moment, or that it is to go, and nothing about the next one. */
