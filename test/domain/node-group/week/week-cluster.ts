@@ -9,14 +9,14 @@ import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts'
 import { loweredDesired, raisedDesired } from '../../../../domain/node-group/rules/desired.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import type { RestingNode } from '../../../../domain/node-group/scale-down/plan-removals.ts';
-import { explainFit } from '../../../../domain/node-group/scheduling/explain.ts';
-import { snapshotOf } from '../../../../domain/node-group/scheduling/fits.ts';
 import { inVainChange, withChange } from '../../../../domain/node-group/status/in-vain-change.ts';
 import { boundTo, machineOf, NOW, stateOf } from '../builders.ts';
 import { type BudgetSpec, budgetOf } from './api-server.ts';
 import { type Drain, type DrainedCluster, drainOn, marked, unmarked } from './drains.ts';
+import { askedOf, scheduled } from './kube-scheduler.ts';
+import { PodLife } from './pod-life.ts';
 import { attachLimitsOf, storage } from './tenants.ts';
-import { podFor, resized, type Workload } from './workloads.ts';
+import type { Workload } from './workloads.ts';
 
 export const MINUTE = 60_000;
 /** Between two plans: starters make one each minute at least, which finds no more. */
@@ -53,7 +53,6 @@ export class WeekCluster implements DrainedCluster {
   nodes: Node[] = [];
   machines: Machine[] = [];
   groups: NodeGroup[];
-  readonly workloads = new Map<string, Workload>();
   /** Groups that are paused, by name. */
   readonly blocked = new Map<string, Blocked>();
   readonly drains = new Map<string, Drain>();
@@ -62,7 +61,7 @@ export class WeekCluster implements DrainedCluster {
   readonly #options: WeekOptions;
   readonly #watcher: Watcher;
   readonly #readyAt = new Map<string, number>();
-  readonly #workloadOf = new Map<string, Workload>();
+  readonly #life = new PodLife();
   readonly #evicted = new Set<string>();
   readonly #utilization = new Map<string, { at: number; cpu: number; memory: number }[]>();
   #resting: RestingNode[] = [];
@@ -79,8 +78,12 @@ export class WeekCluster implements DrainedCluster {
     return this.pods.filter(({ node }) => node === null);
   }
 
-  workloadOf({ uid }: Pod): Workload | undefined {
-    return this.#workloadOf.get(uid);
+  get workloads(): Map<string, Workload> {
+    return this.#life.workloads;
+  }
+
+  workloadOf(pod: Pod): Workload | undefined {
+    return this.#life.workloadOf(pod);
   }
 
   /** Another starter plans from now on. */
@@ -90,12 +93,12 @@ export class WeekCluster implements DrainedCluster {
 
   step(): void {
     this.at += STEP_MS;
-    this.#kubelets();
+    this.pods = this.#life.run(this.pods, this.nodes, this.at);
     this.#machinesCome();
-    this.#controllers();
+    this.pods = this.#life.control(this.pods, this.at);
     this.#daemonsCome();
     this.#drainsGoOn();
-    this.#controllers();
+    this.pods = this.#life.control(this.pods, this.at);
     this.#schedule();
     this.#sample();
     this.#carryOut();
@@ -111,7 +114,8 @@ export class WeekCluster implements DrainedCluster {
 
   evicted(pod: Pod, grace: number): void {
     this.#evicted.add(pod.uid);
-    this.#replace({ ...pod, deletesAt: this.at + grace * 1_000 });
+    const deletesAt = this.at + grace * 1_000;
+    this.pods = this.pods.map((other) => (other.uid === pod.uid ? { ...pod, deletesAt } : other));
   }
 
   state(): ClusterState {
@@ -132,19 +136,6 @@ export class WeekCluster implements DrainedCluster {
       leaving: [...this.drains.keys()],
       instanceTypes: this.#options.instanceTypes,
       utilization: Object.fromEntries(this.#utilization),
-    });
-  }
-
-  /** Pods become ready and end, but on nodes of which the kubelet is silent. */
-  #kubelets(): void {
-    const isReady = new Map(this.nodes.map(({ name, ready }) => [name, ready.status === 'True']));
-    this.pods = this.pods.flatMap((pod) => {
-      if (pod.node === null) return pod.deletesAt === null ? [pod] : [];
-      if (isReady.get(pod.node) !== true) return [{ ...pod, isReady: false }];
-      if (pod.deletesAt !== null) return [];
-      const workload = this.#workloadOf.get(pod.uid);
-      const isOver = workload?.endsAfterMs !== undefined && this.at - pod.createdAt > workload.endsAfterMs;
-      return isOver ? [] : [{ ...(workload?.resizes === true ? resized(pod) : pod), isReady: true }];
     });
   }
 
@@ -179,35 +170,6 @@ export class WeekCluster implements DrainedCluster {
       });
       this.changeMachine(name, { phase: 'Ready', node: name, phaseSince: this.at });
     }
-  }
-
-  /** Each workload has as many pods as it should. */
-  #controllers(): void {
-    const gone = new Set<string>();
-    const own = Map.groupBy(this.pods, ({ uid }) => this.#workloadOf.get(uid));
-    for (const workload of this.workloads.values()) {
-      const { remakesAfterMs } = workload;
-      const there = (own.get(workload) ?? []).filter(({ deletesAt }) => deletesAt === null);
-      const stays = there.filter(
-        ({ node, createdAt }) => node !== null || remakesAfterMs === undefined || this.at - createdAt < remakesAfterMs,
-      );
-      for (const pod of [...there.filter((each) => !stays.includes(each)), ...stays.slice(workload.replicas)]) {
-        gone.add(pod.uid);
-      }
-      for (let count = stays.length; count < workload.replicas; count += 1) this.#make(workload);
-    }
-    for (const pod of this.pods) {
-      const workload = this.#workloadOf.get(pod.uid);
-      if (workload !== undefined && this.workloads.get(workload.name) !== workload) gone.add(pod.uid);
-    }
-    this.pods = this.pods.filter(({ uid }) => !gone.has(uid));
-  }
-
-  #make(workload: Workload): void {
-    this.#count += 1;
-    const pod = podFor(workload, this.#count, this.at);
-    this.#workloadOf.set(pod.uid, workload);
-    this.pods.push(pod);
   }
 
   #daemonsCome(): void {
@@ -251,49 +213,16 @@ export class WeekCluster implements DrainedCluster {
     }));
   }
 
-  /** kube-scheduler, one pod after the other: of the nodes that fit, the one with most left of its CPU. */
   #schedule(): void {
-    const waiting = this.pending;
-    if (waiting.length === 0) return;
-    const open = this.nodes.filter(({ ready }) => ready.status === 'True');
-    const packing = snapshotOf({ ...this.state(), nodes: open });
-    const free = new Map(
-      open.map((node) => [node.name, (node.allocatable['cpu'] ?? 0) - this.#asked(node.name, 'cpu')]),
-    );
-    for (const pod of waiting) {
-      const of = packing.classOf(pod);
-      const order = open.toSorted((a, b) => (free.get(b.name) ?? 0) - (free.get(a.name) ?? 0));
-      const best = this.#options.refuses(pod)
-        ? undefined
-        : order.find(({ name }) => {
-            const slot = packing.slotOf(name);
-            return slot !== undefined && explainFit(packing, of, slot).kind === 'fits';
-          });
-      const slot = best === undefined ? undefined : packing.slotOf(best.name);
-      if (best === undefined || slot === undefined) {
-        const message = `0/${this.nodes.length} nodes are available: none fits.`;
-        this.#replace({ ...pod, unscheduled: { reason: 'Unschedulable', since: pod.createdAt, message } });
-        continue;
-      }
-      packing.place(of, slot);
-      free.set(best.name, (free.get(best.name) ?? 0) - (pod.requests['cpu'] ?? 0));
-      this.#replace(boundTo(best.name, pod));
-      this.#watcher.bound(pod);
-    }
-  }
-
-  #replace(pod: Pod): void {
-    this.pods = this.pods.map((other) => (other.uid === pod.uid ? pod : other));
-  }
-
-  #asked(node: string, resource: string): number {
-    return this.pods.reduce((sum, pod) => sum + (pod.node === node ? (pod.requests[resource] ?? 0) : 0), 0);
+    const waited = new Set(this.pending.map(({ uid }) => uid));
+    this.pods = scheduled(this.state(), this.#options.refuses);
+    for (const pod of this.pods) if (pod.node !== null && waited.has(pod.uid)) this.#watcher.bound(pod);
   }
 
   #sample(): void {
     const share = ({ name, allocatable }: Node, resource: string): number => {
       const all = allocatable[resource] ?? 1;
-      return Math.min(100, Math.max(0, (100 * this.#options.use * this.#asked(name, resource)) / all));
+      return Math.min(100, Math.max(0, (100 * this.#options.use * askedOf(this.pods, name, resource)) / all));
     };
     for (const node of this.nodes) {
       const samples = this.#utilization.get(node.name) ?? [];
