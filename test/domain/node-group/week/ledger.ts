@@ -9,7 +9,7 @@ import { MINUTE, STEP_MS, type WeekCluster, type Watcher } from './week-cluster.
 const SERVED_WITHIN_MS = 24 * MINUTE;
 /** A node that is itself no good says nothing of its type, so a second one may come. */
 const MOST_IN_VAIN = 2;
-/** In place of one node: the drain after the first one may have failed. */
+/** In place of one node, each time that it is not ready: the drain after the first one may have failed. */
 const MOST_REPLACEMENTS = 2;
 
 /** Nodes that were made, and pods that got a place. */
@@ -40,7 +40,7 @@ export class Ledger implements Watcher {
   readonly #served = new Set<string>();
   /** By kind and type. */
   readonly #asked = new Map<string, Asked>();
-  /** By the UID of the Node. */
+  /** By the UID of the Node, and since when it has been as it is. */
   readonly #replacements = new Map<string, number>();
   readonly #waits = new Map<string, number>();
 
@@ -49,9 +49,11 @@ export class Ledger implements Watcher {
     this.#waiting = new Map(cluster.pending.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
     for (const { uid, node, replacement, group } of plan.removals) {
       if (replacement === null || cluster.blocked.has(group)) continue;
-      const count = (this.#replacements.get(uid) ?? 0) + 1;
-      this.#replacements.set(uid, count);
-      if (count === MOST_REPLACEMENTS + 1) this.#violated(`${node} is to be replaced for the ${count}th time`);
+      const since = cluster.nodes.find(({ name }) => name === node)?.ready.since ?? 0;
+      const key = `${uid} ${since}`;
+      const count = (this.#replacements.get(key) ?? 0) + 1;
+      this.#replacements.set(key, count);
+      if (count === MOST_REPLACEMENTS + 1) this.#violated(`${node} is to be replaced ${count} times`);
     }
   }
 
