@@ -298,6 +298,7 @@ function hasMoreToShow({ claimed, going, group, unhelped }: NodeGroupObservation
 }
 
 function replacementOf({ name: group }: SeenGroup, { replacement }: Removal): NewNodes {
-  const instanceType = replacement?.instanceType ?? '';
-  return { group, instanceType, count: 1, reason: 'Replacement', pods: [], podCount: 0 };
+  const { instanceType = '', kinds } = replacement ?? {};
+  const machine = { group, instanceType, count: 1, reason: 'Replacement', pods: [], podCount: 0 } as const;
+  return kinds === undefined ? machine : { ...machine, kinds };
 }

@@ -89,7 +89,11 @@ export interface Removal {
   /** Pods that have to be evicted. */
   readonly podCount: number;
   /** A machine that must be ready before the first eviction; null where the pods fit elsewhere already. */
-  readonly replacement: { readonly instanceType: string } | null;
+  readonly replacement: {
+    readonly instanceType: string;
+    /** The kinds of the pods that it comes for (`podKind`), the first few; absent for none. */
+    readonly kinds?: readonly string[];
+  } | null;
   /** One sentence for people: why this node. */
   readonly detail: string;
 }

@@ -18,3 +18,8 @@ export function openTo(slots: readonly Slot[], against: Against | null): readonl
       group === null || instanceType === null || !against.types.has(typeKey(group, instanceType)),
   );
 }
+
+/** Whether nothing stands against another node of the type for the pods. */
+export function isAskedFor(against: Against | null, group: string, instanceType: string): boolean {
+  return against === null || (against.trial === null && !against.types.has(typeKey(group, instanceType)));
+}

@@ -4,10 +4,10 @@ import { isBound } from '../scheduling/hardest-first.ts';
 import type { PodClass, Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { pour } from '../scheduling/pour.ts';
-import { typeKey } from './type-key.ts';
+import { isAskedFor } from './against.ts';
 import type { Offer } from './offers.ts';
 import { type Opening, openNew } from './opening.ts';
-import { byText, type Work } from './pending.ts';
+import { byText } from './pending.ts';
 import { isTooFull, type Open, type Waiting } from './waiting.ts';
 
 export interface Trial {
@@ -83,7 +83,11 @@ function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
   for (let index = waiting.first; index < waiting.open.length; index += 1) {
     const each = waiting.open[index];
     if (each === undefined || isTooFull(slot, waiting.least[index] ?? [])) break;
-    if (each.left === 0 || !isAskedFor(each.work, offer) || !opensFor(offer.group, each.work.pods.constraints))
+    if (
+      each.left === 0 ||
+      !isAskedFor(each.work.against, offer.group.name, offer.type.id) ||
+      !opensFor(offer.group, each.work.pods.constraints)
+    )
       continue;
     const count = pour(packing, each.work.pods, each.left, [slot]);
     if (count > 0) taken.push([each, count]);
@@ -101,11 +105,6 @@ function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
     together: sum(({ affinity }) => affinity?.tallies.some(({ topologyKey }) => topologyKey === HOSTNAME) === true),
     waste,
   };
-}
-
-/** Whether nothing stands against more nodes of the offer's type for the pods. */
-function isAskedFor({ against }: Work, { group, type }: Offer): boolean {
-  return against === null || (against.trial === null && !against.types.has(typeKey(group.name, type.id)));
 }
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -16,7 +16,8 @@ import { type Against, openTo } from './against.ts';
 import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
 import { isComing } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
-import { byText, inOrder, pendingWork, type Work } from './pending.ts';
+import { byText, inOrder, pendingWork } from './pending.ts';
+import type { Asking } from './pod-kind.ts';
 
 /** Taints of a node that has only just come; they go by themselves. */
 export const FRESH_TAINT =
@@ -125,11 +126,11 @@ function podsOf({ namespace, labels, pod, byType }: Daemon): readonly CountedPod
 export function clusterPacking(
   state: ClusterState,
   daemons: readonly Daemon[] = daemonsOf(state),
-  against: (work: Work) => Against | null = () => null,
+  against: (pod: Asking) => Against | null = () => null,
 ): Packing {
   const packing = openCluster(state, daemons);
   for (const work of inOrder(pendingWork(packing, state.pods).work)) {
-    pour(packing, work.pods, work.names.length, openTo(packing.slots, against(work)));
+    pour(packing, work.pods, work.names.length, openTo(packing.slots, against(work.first)));
   }
   return packing;
 }

@@ -15,7 +15,7 @@ import type { Daemon } from './daemons.ts';
 import { KindsOnNodes } from './kinds-on-nodes.ts';
 import { typeKey } from './type-key.ts';
 import { byText, type Work } from './pending.ts';
-import { podKind, promiseOf } from './pod-kind.ts';
+import { type Asking, podKind, promiseOf } from './pod-kind.ts';
 import { type Failed, judge, type Trials } from './trials.ts';
 
 const HOUR_MS = 3_600_000;
@@ -32,8 +32,8 @@ export interface Proof {
   readonly trials: Trials;
   /** Why a machine is not given back yet, by its name: what came of it would be forgotten. */
   readonly kept: ReadonlyMap<string, Keep>;
-  /** Against nodes for the pods; null for nothing. */
-  readonly against: (work: Work) => Against | null;
+  /** Against nodes for pods like this one; null for nothing. */
+  readonly against: (pod: Asking) => Against | null;
 }
 
 const NOTHING: Proof = { records: {}, trials: {}, kept: new Map(), against: () => null };
@@ -64,10 +64,10 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   const isKnown = groups.some(({ inVain }) => inVain.length > 0) || machines.some(({ cameFor }) => cameFor.length > 0);
   if (!isKnown) return NOTHING;
   const waiting = new Map<string, Work[]>();
-  const kindOf = new Map<Work, string>();
+  const kindOf = new Map<Asking, string>();
   for (const each of work) {
     const kind = podKind(each.first);
-    kindOf.set(each, kind);
+    kindOf.set(each.first, kind);
     waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
   }
   const kinds = new KindsOnNodes(state.pods);
@@ -87,9 +87,9 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     records,
     trials,
     kept: keptMachines(groups, records, { onTrial, failed }),
-    against: (of) => {
+    against: (pod) => {
       if (isNothing) return null;
-      const kind = kindOf.get(of) ?? podKind(of.first);
+      const kind = kindOf.get(pod) ?? podKind(pod);
       const machine = onTrial.find((each) => each.kind === kind)?.machine;
       const own = types.get(kind);
       if (machine === undefined && own === undefined) return null;

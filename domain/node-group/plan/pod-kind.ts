@@ -6,11 +6,14 @@ import type { Pod, PodConstraints } from '../model/pod.ts';
 /** 64 bits: nobody finds a pod that counts as another tenant's, of which the namespace is a part. */
 const LENGTH = 16;
 
+/** What a kind is told by. */
+export type Asking = PodConstraints & Pick<Pod, 'namespace' | 'name'>;
+
 /**
  * Equal for pods of a namespace that ask for the same. Their names, labels and owners do not count: a Job that is made again has others.
  * Claims do, but for those that are called after the pod.
  */
-export function podKind(pod: PodConstraints & Pick<Pod, 'namespace' | 'name'>): string {
+export function podKind(pod: Asking): string {
   const own = `${pod.name}-`;
   return hashOf([
     pod.namespace,

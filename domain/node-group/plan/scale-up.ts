@@ -13,7 +13,7 @@ import { openNodes, retry } from './open-nodes.ts';
 import { type Opening, openNew } from './opening.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
-import { AND_OTHERS, type Trials } from './trials.ts';
+import { AND_OTHERS, MOST_KINDS, type Trials } from './trials.ts';
 import { whyUnhelped } from './unhelped.ts';
 import type { Open } from './waiting.ts';
 
@@ -32,8 +32,6 @@ export interface ScaleUpOptions {
 const ROUNDS = 8;
 /** How many pods are named beside new nodes. */
 const NAMED = 5;
-/** So many kinds of pods are written on the VPSieNode that comes for them. */
-const MOST_KINDS = 8;
 
 interface Planned {
   readonly offer: Offer;
@@ -65,7 +63,7 @@ export function planScaleUp(
   const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
   const proof = prove(state, { packing, work: pending.work, promised, daemons, before: trials });
-  const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each) })));
+  const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each.first) })));
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
   const opening: Opening = { packing, rosters: all, daemons, opened: new Map() };

@@ -23,6 +23,8 @@ import { podKind } from './pod-kind.ts';
 /** By `<UID of the VPSieNode> <kind of pods>`: since when the node is on trial; null where one of the pods was on it. */
 export type Trials = Readonly<Record<string, EpochMs | null>>;
 
+/** So many kinds of pods are written on the VPSieNode that comes for them. */
+export const MOST_KINDS = 8;
 /** In what a machine came for: pods of more kinds than are named, all that waited when it was created. */
 export const AND_OTHERS = '*';
 

@@ -2,8 +2,9 @@
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { Keep, Removal } from '../model/plan.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
-import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
+import type { FitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
+import { fitElsewhere } from './evidence.ts';
 import type { GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 import { UNREADY_MS } from './memory.ts';
@@ -60,7 +61,7 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
   if (unsafe !== null) return kept(busy ?? unsafe);
   if (busy !== null) return consolidated(pass, member, counts, busy);
   const mark = pass.packing.mark();
-  const fit = podsFitElsewhere(pass.packing, node.name, member.pods);
+  const fit = fitElsewhere(pass, member);
   if (fit.kind === 'unfit') return consolidated(pass, member, counts, misfitting(fit));
   const since = pass.unneeded.note(node.uid);
   const left = counts.left - Number(member.isReady);

@@ -7,7 +7,7 @@ import { countRemoval, type GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 import type { SinceBook } from './memory.ts';
 import type { PodSafety } from './pod-safety.ts';
-import type { Surroundings } from './replacement.ts';
+import { kindsToCome, type Surroundings } from './replacement.ts';
 import { groupHalt } from './sight.ts';
 
 export interface Pass extends Surroundings {
@@ -99,9 +99,14 @@ export function remove(pass: Pass, member: Member, going: Going & Pick<Removal, 
     machine: machine.name,
     reason,
     podCount,
-    replacement: replacement === null ? null : { instanceType: replacement },
+    replacement: replacement === null ? null : replacementFor(pass, member, replacement),
     detail: `${detail}${pass.safety.inStages(pods.evicted)}${inPause}`,
   });
+}
+
+function replacementFor(pass: Pass, member: Member, instanceType: string): Removal['replacement'] {
+  const kinds = kindsToCome(pass, member, instanceType);
+  return kinds.length === 0 ? { instanceType } : { instanceType, kinds };
 }
 
 export function keepNode({ kept }: Pass, { group, node }: Member, keep: Keep): void {

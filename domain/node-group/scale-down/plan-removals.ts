@@ -13,13 +13,12 @@ import type { Blocked } from '../plan/offers.ts';
 import { isOrphaning } from '../machine/hold.ts';
 import { byText } from '../plan/pending.ts';
 import { podsByNode } from '../plan/pods-by-node.ts';
-import { podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import { hardestFirst } from '../scheduling/hardest-first.ts';
-import type { Packing } from '../scheduling/packing.ts';
 import { pour } from '../scheduling/pour.ts';
 import { ArrivalBook } from './arrivals.ts';
 import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
 import { evaluate } from './evaluate.ts';
+import { Evidence, fitElsewhere } from './evidence.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
 import { type Member, membersOf } from './members.ts';
 import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
@@ -86,6 +85,7 @@ export function planRemovals(
   const pass: Pass = {
     at,
     packing,
+    evidence: new Evidence(proof.against),
     daemons,
     instanceTypes: state.instanceTypes,
     safety: new PodSafety(state),
@@ -193,7 +193,7 @@ function goWithGroup(pass: Pass, member: Member, rests: Rests): void {
     keepNode(pass, member, keep);
     return;
   }
-  vacate(pass.packing, member);
+  vacate(pass, member);
   remove(pass, member, { reason: 'Requested', detail, replacement: null });
 }
 
@@ -230,7 +230,7 @@ function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'det
   const isRepair = why.reason === 'NotReady';
   if (isRepair || group.replaceBeforeDrain) {
     const mark = pass.packing.mark();
-    const fits = podsFitElsewhere(pass.packing, member.node.name, member.pods).kind === 'fits';
+    const fits = fitElsewhere(pass, member).kind === 'fits';
     pass.packing.rollback(mark);
     const isNeeded = !fits || counts.left - Number(member.isReady && member.isSettled) < group.minNodes;
     type = isNeeded ? standIn(pass, member, counts, isRepair) : null;
@@ -245,15 +245,17 @@ function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'det
       return;
     }
   }
-  vacate(pass.packing, member);
+  vacate(pass, member);
   counts.left -= Number(member.isReady && member.isSettled);
   remove(pass, member, { ...why, replacement: type });
 }
 
 /** The node is gone for everything that is asked from now on, and its pods are elsewhere as far as they find a place. */
-function vacate(packing: Packing, { node, pods }: Member): void {
+function vacate(pass: Pass, member: Member): void {
+  const { packing, evidence } = pass;
+  const { node, pods } = member;
   const slot = packing.slotOf(node.name);
-  if (slot === undefined || slot.isClosed || podsFitElsewhere(packing, node.name, pods).kind === 'fits') return;
+  if (slot === undefined || slot.isClosed || fitElsewhere(pass, member).kind === 'fits') return;
   const counts = new Map(slot.pods);
   for (const pod of pods.goWithNode) {
     const of = packing.classOf(pod);
@@ -261,7 +263,7 @@ function vacate(packing: Packing, { node, pods }: Member): void {
   }
   packing.close(slot);
   for (const [of, count] of [...counts].toSorted(([a], [b]) => hardestFirst(a, b))) {
-    if (count > 0) pour(packing, of, count, packing.slots);
+    if (count > 0) pour(packing, of, count, evidence.openTo(of, packing.slots));
   }
 }
 

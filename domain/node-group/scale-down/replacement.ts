@@ -5,14 +5,18 @@ import { openComing, templateSlot } from '../plan/cluster-packing.ts';
 import type { Daemon } from '../plan/daemons.ts';
 import type { Offer } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
+import { podKind } from '../plan/pod-kind.ts';
+import { MOST_KINDS } from '../plan/trials.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 import { pour } from '../scheduling/pour.ts';
+import type { Evidence } from './evidence.ts';
 import type { GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 
 export interface Surroundings {
   readonly packing: Packing;
+  readonly evidence: Evidence;
   readonly daemons: readonly Daemon[];
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
 }
@@ -26,6 +30,7 @@ export function cheaperType(
   const before = typeOfNode(surroundings, member)?.pricePerHour ?? null;
   if (before === null) return null;
   const cheaper = openOffers(counts)
+    .filter((offer) => isOpenTo(surroundings, member, offer))
     .flatMap((offer) => (offer.type.pricePerHour === null ? [] : [{ offer, price: offer.type.pricePerHour }]))
     .filter(({ price }) => price < before)
     .toSorted((a, b) => a.price - b.price || byText(a.offer.type.id, b.offer.type.id));
@@ -36,7 +41,8 @@ export function cheaperType(
 /**
  * A type of the group that takes the node's pods, its own before others; null where there is none or no room for one.
  *
- * @param isRepair where no type takes all of the pods, since some are bound to the node, any other node is as good.
+ * @param isRepair where no type takes all of the pods, since some are bound to the node or nodes came for them in vain, any other node is
+ * as good that one of them may be given.
  */
 export function standIn(
   surroundings: Surroundings,
@@ -46,8 +52,26 @@ export function standIn(
 ): string | null {
   const own = (offer: Offer): number => Number(offer.type.id !== member.machine.instanceType);
   const ordered = openOffers(counts).toSorted((a, b) => own(a) - own(b) || a.tier - b.tier);
-  const found = ordered.find((offer) => takesAll(surroundings, member, offer)) ?? (isRepair ? ordered[0] : undefined);
+  const found =
+    ordered.find((offer) => isOpenTo(surroundings, member, offer) && takesAll(surroundings, member, offer)) ??
+    (isRepair ? ordered.find((offer) => isOpenToSome(surroundings, member, offer)) : undefined);
   return found?.type.id ?? null;
+}
+
+/** The kinds of pods that a node of the type comes for in place of theirs, as they are written on its VPSieNode. */
+export function kindsToCome({ evidence }: Surroundings, { group, pods }: Member, type: string): readonly string[] {
+  const own = pods.evicted.filter((pod) => evidence.isAskedFor(pod, group.name, type));
+  return [...new Set(own.map(podKind))].toSorted(byText).slice(0, MOST_KINDS);
+}
+
+/** Whether nothing stands against a node of the offer for the pods, all of which are to move to it. */
+function isOpenTo({ evidence }: Surroundings, { pods }: Member, { group, type }: Offer): boolean {
+  return pods.evicted.every((pod) => evidence.isAskedFor(pod, group.name, type.id));
+}
+
+/** Another node for pods that do not get it would be no help. */
+function isOpenToSome({ evidence }: Surroundings, { pods }: Member, { group, type }: Offer): boolean {
+  return pods.evicted.length === 0 || pods.evicted.some((pod) => evidence.isAskedFor(pod, group.name, type.id));
 }
 
 function openOffers({ room, roster }: GroupCounts): readonly Offer[] {

@@ -34,9 +34,15 @@ export interface PodsOfNode {
  * Place pending pods in the packing first (`clusterPacking`), then what fits stays fitting together with them. It costs one look
  * at each node for each class of pods: thousands of nodes can be asked about in one pass.
  *
+ * @param openTo of these nodes, those that the pods may be counted on; absent: all.
  * @throws Error for a node that the packing does not have.
  */
-export function podsFitElsewhere(packing: Packing, node: string, { evicted, goWithNode }: PodsOfNode): FitElsewhere {
+export function podsFitElsewhere(
+  packing: Packing,
+  node: string,
+  { evicted, goWithNode }: PodsOfNode,
+  openTo: (pods: PodClass, slots: readonly Slot[]) => readonly Slot[] = (_, slots) => slots,
+): FitElsewhere {
   const slot = packing.slotOf(node);
   if (slot === undefined) throw new Error(`the packing has no node ${node}`);
   const toMove = new Map(slot.pods);
@@ -48,8 +54,8 @@ export function podsFitElsewhere(packing: Packing, node: string, { evicted, goWi
   packing.close(slot);
   const open = packing.slots.filter(({ origin, isClosed }) => origin === 'existing' && !isClosed);
   for (const [pods, count] of [...toMove].toSorted(([a], [b]) => hardestFirst(a, b))) {
-    if (count <= 0 || pour(packing, pods, count, open) === count) continue;
-    const why = nearest(packing, pods, open);
+    if (count <= 0 || pour(packing, pods, count, openTo(pods, open)) === count) continue;
+    const why = nearest(packing, pods, openTo(pods, open));
     packing.rollback(mark);
     return { kind: 'unfit', pod: evicted.find((pod) => packing.classOf(pod) === pods) ?? null, why };
   }

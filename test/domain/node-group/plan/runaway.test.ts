@@ -305,3 +305,39 @@ describe('a pod that does not fit what its node turns out to be', () => {
     expect(cameSince(cluster, from)).toHaveLength(2);
   });
 });
+
+describe('a node in place of another one that does not get the pods of that one', () => {
+  const sizes = {
+    web: [typeOf('large', 16, 64, { pricePerHour: 0.4 }), typeOf('small', 4, 16, { pricePerHour: 0.1 })],
+  };
+  const scaleDown = { ...groupOf('web').scaleDown, consolidation: true };
+  const over = { offeringIds: ['large', 'small'], preferredInstanceType: 'large', scaleDown };
+  const isSmall = ({ labels }: Node): boolean => labels['node.kubernetes.io/instance-type'] === 'small';
+
+  it('is the only one of its type, for hours', () => {
+    const cluster = new SimulatedCluster({
+      groups: [groupOf('web', over)],
+      instanceTypes: sizes,
+      random: randomOf(7),
+      use: 0.8,
+      refuses: (pod, node) => (isVictim(pod) && isSmall(node) ? 'no' : null),
+    });
+    cluster.pods.push({ ...victim(), isReady: true });
+    hours(cluster, 12);
+    // A large one, a small one that is cheaper, and a large one again.
+    expect(cluster.lives).toHaveLength(3);
+    expect([cluster.pending, cluster.nodes.map(isSmall)]).toEqual([[], [false]]);
+  });
+
+  it('is given pods that it can have', () => {
+    const cluster = new SimulatedCluster({
+      groups: [groupOf('web', over)],
+      instanceTypes: sizes,
+      random: randomOf(7),
+      use: 0.8,
+    });
+    cluster.pods.push({ ...victim(), isReady: true });
+    hours(cluster, 3);
+    expect([cluster.lives.length, cluster.nodes.map(isSmall)]).toEqual([2, [true]]);
+  });
+});

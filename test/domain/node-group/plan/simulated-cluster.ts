@@ -48,6 +48,8 @@ export interface SimulationOptions {
 
 interface Drain {
   readonly removal: Removal;
+  /** The machine that must be ready first; null for none. */
+  readonly replacement: string | null;
   emptyAt: number | null;
 }
 
@@ -164,7 +166,9 @@ export class SimulatedCluster {
   /** Pods of a node that leaves are evicted at once, and made again elsewhere; half a minute later its machine is gone. */
   #drainsGoOn(): void {
     for (const [node, drain] of this.#drains) {
-      const { removal } = drain;
+      const { removal, replacement } = drain;
+      const isAwaited = this.#machines.some(({ name, phase }) => name === replacement && phase !== 'Ready');
+      if (isAwaited) continue;
       this.pods = this.pods.map((pod) => (pod.node === node && pod.owner?.kind !== 'Node' ? this.#again(pod) : pod));
       drain.emptyAt ??= this.at;
       if (this.at - drain.emptyAt < 30 * SECOND) continue;
@@ -261,17 +265,19 @@ export class SimulatedCluster {
       });
     }
     for (const removal of plan.removals) {
-      if (removal.replacement !== null) throw new Error('this simulation has no replacements');
-      this.#drains.set(removal.node, { removal, emptyAt: null });
+      const { instanceType, kinds = [] } = removal.replacement ?? {};
+      const replacement = instanceType === undefined ? null : this.#create(removal.group, instanceType, kinds);
+      this.#drains.set(removal.node, { removal, replacement, emptyAt: null });
     }
   }
 
-  #create(group: string, instanceType: string, cameFor: readonly string[]): void {
+  #create(group: string, instanceType: string, cameFor: readonly string[]): string {
     this.#count += 1;
     const name = `${group}-${String(this.#count).padStart(5, '0')}`;
     this.#machines.push(machineOf(name, group, { instanceType, cameFor, createdAt: this.at, phaseSince: this.at }));
     this.#readyAt.set(name, this.at + (40 + 140 * this.#options.random()) * SECOND);
     this.lives.push({ name, group, cameAt: this.at, wentAt: null });
+    return name;
   }
 
   #typeOf({ group, instanceType }: Machine): InstanceType | undefined {
