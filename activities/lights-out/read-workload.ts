@@ -5,6 +5,7 @@ import type {
   V1Namespace,
   V1ObjectMeta,
   V1StatefulSet,
+  V1StatefulSetSpec,
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { z } from 'zod';
@@ -111,7 +112,16 @@ export function statefulSetOf({ metadata, spec, status }: V1StatefulSet): LoneWo
     ...base('StatefulSet', metadata, status?.observedGeneration),
     ...replicasOf(spec, status),
     ...requestsOf(spec),
+    ...(deletesVolumes(spec) ? { deletesVolumes: true } : {}),
   };
+}
+
+/** Claims are made by its templates alone, and the policy is about no others. */
+function deletesVolumes({
+  volumeClaimTemplates = [],
+  persistentVolumeClaimRetentionPolicy,
+}: Partial<V1StatefulSetSpec> = {}): boolean {
+  return volumeClaimTemplates.length > 0 && persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete';
 }
 
 export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {

@@ -13,6 +13,7 @@ import {
   type V1Deployment,
   type V1OwnerReference,
   type V1StatefulSet,
+  type V1StatefulSetSpec,
   type V2HorizontalPodAutoscaler,
   type V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
@@ -201,13 +202,14 @@ export class LightsOutCluster {
     name: string,
     replicas: number,
     labels: Record<string, string> = {},
+    spec: Partial<V1StatefulSetSpec> = {},
   ): Promise<void> {
     await this.apps.createNamespacedStatefulSet({
       namespace,
       fieldManager: 'kubectl-create',
       body: {
         metadata: { name, labels },
-        spec: { replicas, serviceName: name, selector: { matchLabels: { app: 'x' } }, template },
+        spec: { replicas, serviceName: name, selector: { matchLabels: { app: 'x' } }, template, ...spec },
       },
     });
   }

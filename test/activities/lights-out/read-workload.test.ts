@@ -9,6 +9,7 @@ import {
   replicatedOf,
   rolloutOf,
   scaledJobOf,
+  statefulSetOf,
   withAutoscalers,
 } from '../../../activities/lights-out/read-workload.ts';
 
@@ -36,6 +37,19 @@ describe('a workload as it is read', () => {
       replicas: null,
       isSuspended: false,
     });
+  });
+
+  it('deletes its volumes only where it has claims of its own, and its policy is to delete them with what it is scaled down by', () => {
+    const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }];
+    const read = (spec: object) => statefulSetOf({ metadata, spec: { selector, template, ...spec } }).deletesVolumes;
+    const policyOf = (whenScaled?: string, whenDeleted?: string) => ({
+      persistentVolumeClaimRetentionPolicy: { whenScaled, whenDeleted },
+    });
+    expect(read({ volumeClaimTemplates, ...policyOf('Delete', 'Retain') })).toBe(true);
+    expect(read({ volumeClaimTemplates, ...policyOf('Retain', 'Delete') })).toBeUndefined();
+    expect(read({ volumeClaimTemplates })).toBeUndefined();
+    expect(read({ volumeClaimTemplates: [], ...policyOf('Delete') })).toBeUndefined();
+    expect(read(policyOf('Delete'))).toBeUndefined();
   });
 
   it('of Argo or KEDA is plain JSON, with its times as text', () => {
