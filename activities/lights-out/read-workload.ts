@@ -29,6 +29,7 @@ import {
   workloadTypes,
 } from '../../domain/lights-out/schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { minimumAppliedBy } from './last-applied.ts';
 import type {
   Autoscaler,
   FieldChange,
@@ -290,7 +291,8 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
       labels: metadata.labels ?? {},
       ...setBy({
-        minReplicas: lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
+        minReplicas:
+          minimumAppliedBy(metadata, spec.minReplicas) ?? lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
         maxReplicas: lastSetBy(metadata.managedFields, 'spec', 'maxReplicas'),
       }),
       minReplicas: spec.minReplicas ?? 1,

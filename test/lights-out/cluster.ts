@@ -44,7 +44,7 @@ export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
 export const DOWN = { upscale: '0 0 1 1 *', downscale: '1 0 1 1 *' } as const;
 
 export const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
-const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
+export const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
 
 export type Schedule = {
   readonly metadata: {

@@ -114,6 +114,31 @@ describe('a workload as it is read', () => {
     expect(read).not.toHaveProperty('managedFields');
   });
 
+  it('has an autoscaler whose minimum was applied since it is held, also where that changed no field', () => {
+    const since = '2026-11-20T18:00:00Z';
+    const setter = (text: string, { at = '2026-11-20T19:00:00Z', held = true } = {}) => {
+      const key = 'kubectl.kubernetes.io/last-applied-configuration';
+      const annotations = { [key]: text, ...(held ? { 'lightsout.techsupport.mk/down-since': since } : {}) };
+      const field = (manager: string, time: string, fieldsV1: object) => ({ manager, time: new Date(time), fieldsV1 });
+      const managedFields = [
+        field('headroom-lights-out', since, { 'f:spec': { 'f:minReplicas': {} } }),
+        field('argocd-controller', at, { 'f:metadata': { 'f:annotations': { [`f:${key}`]: {} } } }),
+      ];
+      const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+      const read = horizontalScalerOf({
+        metadata: { ...metadata, annotations, managedFields },
+        spec: { scaleTargetRef, minReplicas: 1, maxReplicas: 5 },
+      });
+      return read?.autoscaler.setBy?.minReplicas?.manager;
+    };
+    expect(setter('{"spec":{"minReplicas":1}}')).toBe('argocd-controller');
+    expect(setter('{"spec":{"minReplicas":0}}')).toBe('headroom-lights-out');
+    expect(setter('{"spec":{}}')).toBe('headroom-lights-out');
+    expect(setter('no JSON')).toBe('headroom-lights-out');
+    expect(setter('{"spec":{"minReplicas":1}}', { at: since })).toBe('headroom-lights-out');
+    expect(setter('{"spec":{"minReplicas":1}}', { held: false })).toBe('headroom-lights-out');
+  });
+
   it('comes with the autoscalers that name it, and no others', () => {
     const deployment = deploymentOf({ metadata, spec: { selector, template } });
     const scaled = (name: string, scaleTargetRef: object) =>
