@@ -5,6 +5,7 @@ import type {
   V1Namespace,
   V1ObjectMeta,
   V1StatefulSet,
+  V1StatefulSetSpec,
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { z } from 'zod';
@@ -28,6 +29,7 @@ import {
   workloadTypes,
 } from '../../domain/lights-out/schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { minimumAppliedBy } from './last-applied.ts';
 import type {
   Autoscaler,
   FieldChange,
@@ -111,7 +113,16 @@ export function statefulSetOf({ metadata, spec, status }: V1StatefulSet): LoneWo
     ...base('StatefulSet', metadata, status?.observedGeneration),
     ...replicasOf(spec, status),
     ...requestsOf(spec),
+    ...(deletesVolumes(spec) ? { deletesVolumes: true } : {}),
   };
+}
+
+/** Claims are made by its templates alone, and the policy is about no others. */
+function deletesVolumes({
+  volumeClaimTemplates = [],
+  persistentVolumeClaimRetentionPolicy,
+}: Partial<V1StatefulSetSpec> = {}): boolean {
+  return volumeClaimTemplates.length > 0 && persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete';
 }
 
 export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {
@@ -280,7 +291,8 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
       labels: metadata.labels ?? {},
       ...setBy({
-        minReplicas: lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
+        minReplicas:
+          minimumAppliedBy(metadata, spec.minReplicas) ?? lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
         maxReplicas: lastSetBy(metadata.managedFields, 'spec', 'maxReplicas'),
       }),
       minReplicas: spec.minReplicas ?? 1,

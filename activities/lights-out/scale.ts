@@ -155,7 +155,9 @@ async function ensureItem(
     if (entry !== null) await memory.remember([entry]);
     if (await write(options, evaluation, versions)) {
       if (item.direction === 'Up') awake.push(workload.uid);
-      idle.add(workload, (evaluation.item.from ?? 0) - (evaluation.item.to ?? 0));
+      // What had no marks was not counted as idle.
+      if (item.direction === 'Down' || isScaledDown(savedStateOf(workload), workload.kind))
+        idle.add(workload, (evaluation.item.from ?? 0) - (evaluation.item.to ?? 0));
       metrics.operation(item.workload, item.direction);
       return PLANNED;
     }

@@ -81,7 +81,7 @@ export function isOtherWorkload(before: Workload, after: Workload): boolean {
 }
 
 function wishesOf(workload: Workload): string {
-  const { uid, isDeleting, labels, annotations, replicas, isSuspended, changed, controller } = workload;
+  const { uid, isDeleting, labels, annotations, replicas, isSuspended, changed, controller, deletesVolumes } = workload;
   // For a change without a time, the latest possible time moves with every status update.
   const { manager, at, isOnlyIt } = changed ?? {};
   return JSON.stringify([
@@ -95,6 +95,7 @@ function wishesOf(workload: Workload): string {
     at,
     isOnlyIt,
     controller,
+    deletesVolumes,
   ]);
 }
 

@@ -13,6 +13,7 @@ import {
   type V1Deployment,
   type V1OwnerReference,
   type V1StatefulSet,
+  type V1StatefulSetSpec,
   type V2HorizontalPodAutoscaler,
   type V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
@@ -43,7 +44,7 @@ export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
 export const DOWN = { upscale: '0 0 1 1 *', downscale: '1 0 1 1 *' } as const;
 
 export const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
-const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
+export const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
 
 export type Schedule = {
   readonly metadata: {
@@ -201,13 +202,14 @@ export class LightsOutCluster {
     name: string,
     replicas: number,
     labels: Record<string, string> = {},
+    spec: Partial<V1StatefulSetSpec> = {},
   ): Promise<void> {
     await this.apps.createNamespacedStatefulSet({
       namespace,
       fieldManager: 'kubectl-create',
       body: {
         metadata: { name, labels },
-        spec: { replicas, serviceName: name, selector: { matchLabels: { app: 'x' } }, template },
+        spec: { replicas, serviceName: name, selector: { matchLabels: { app: 'x' } }, template, ...spec },
       },
     });
   }

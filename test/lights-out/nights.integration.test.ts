@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROUP } from '../../domain/lights-out/schedule/names.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+import { DOWN, LightsOutCluster, merge, startLightsOutPlane, UP } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -101,6 +101,53 @@ describe.concurrent('a night', () => {
         'ScaledUp: Headroom woke 3 workloads in 1 namespace.',
       ]),
     );
+  });
+
+  it('leaves a StatefulSet up whose volumes would go with its pods, until its annotation lets them', async () => {
+    await cluster.namespace('volumes');
+    await cluster.statefulSet(
+      'volumes',
+      'db',
+      3,
+      {},
+      {
+        podManagementPolicy: 'Parallel',
+        persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete', whenDeleted: 'Retain' },
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'data' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        ],
+      },
+    );
+    await cluster.deployment('volumes', 'web', 2);
+    const claims = async (): Promise<readonly string[]> => {
+      const { items } = await cluster.core.listNamespacedPersistentVolumeClaim({ namespace: 'volumes' });
+      return items.map(({ metadata }) => metadata?.name ?? '').toSorted();
+    };
+    const all = ['data-db-0', 'data-db-1', 'data-db-2'];
+    await eventually('its claims are there', async () => (await claims()).length === all.length);
+
+    await cluster.asleep('volumes', { namespaces: ['volumes'], downscaleReplicas: 1 });
+    await cluster.eventMatching('volumes', /^DeletesVolumes: StatefulSet volumes\/db: it stays up: /);
+    expect((await cluster.status('volumes')).facts.join('\n')).toContain('StatefulSet volumes/db: it stays up: ');
+    const counted = await eventually(
+      'the status has it',
+      async () => (await cluster.readSchedule('volumes')).status?.scope?.leftAlone,
+    );
+    expect(counted).toContainEqual({ reason: 'DeletesVolumes', workloads: 1 });
+    expect(await cluster.replicas('volumes', 'web')).toBe(1);
+    expect((await cluster.readStatefulSet('volumes', 'db')).spec?.replicas).toBe(3);
+    expect(await writesTo('volumes', 'db')).toEqual([]);
+    expect(await claims()).toEqual(all);
+
+    // The danger is a real one: Kubernetes deletes them once it may sleep.
+    const annotations = { [`${GROUP}/deletes-volumes`]: 'true' };
+    const body = { metadata: { annotations } };
+    await cluster.apps.patchNamespacedStatefulSet({ namespace: 'volumes', name: 'db', body }, merge);
+    await eventually('two claims are gone', async () => (await claims()).length === 1);
+    expect((await cluster.readStatefulSet('volumes', 'db')).spec?.replicas).toBe(1);
   });
 
   it('is left when the schedule is deleted: everything is awake before it goes', async () => {

@@ -11,7 +11,7 @@ import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts'
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { CustomWorkloads } from './custom-workloads.ts';
-import { DOWN, LightsOutCluster, savedStateOf, merge, startLightsOutPlane, UP } from './cluster.ts';
+import { apply, DOWN, LightsOutCluster, savedStateOf, merge, startLightsOutPlane, UP } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -149,6 +149,50 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     const after = await cluster.readHorizontalScaler(name, 'queue');
     expect([after.spec?.minReplicas, savedStateOf(after.metadata?.annotations)]).toEqual([0, {}]);
     expect((await written(name)).filter((target) => target === 'horizontalpodautoscalers web')).toEqual([]);
+  });
+
+  it('keeps a minimum that GitOps gave it in the night, however it applies, and its workload does not stay at 0', async () => {
+    const namespace = 'minimum';
+    await cluster.namespace(namespace);
+    // At rest when the night begins: a metric is to wake them.
+    const names = ['untouched', 'on-the-server', 'on-the-client', 'raised'] as const;
+    for (const name of names) {
+      await cluster.deployment(namespace, name, 0);
+      await cluster.horizontalScaler(namespace, name, 0, 10);
+    }
+    const minimums = async () =>
+      await Promise.all(
+        names.map(async (name) => (await cluster.readHorizontalScaler(namespace, name)).spec?.minReplicas),
+      );
+    await cluster.asleep(namespace, { namespaces: [namespace] });
+    expect(await minimums()).toEqual([1, 1, 1, 1]);
+
+    const heldAt = Date.now();
+    await eventually('the next second', () => Math.floor(Date.now() / 1000) * 1000 > heldAt);
+    const fieldManager = 'argocd-controller';
+    const give = async (name: (typeof names)[number], body: object, options: typeof merge): Promise<void> => {
+      const request = { namespace, name, body, fieldManager, ...(options === apply ? { force: true } : {}) };
+      await cluster.autoscaling.patchNamespacedHorizontalPodAutoscaler(request, options);
+    };
+    const given = (name: string) => {
+      const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
+      const spec = { scaleTargetRef, minReplicas: 1, maxReplicas: 10 };
+      return { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name, namespace }, spec };
+    };
+    await give('on-the-server', given('on-the-server'), apply);
+    // It has 1 already, so that a comparison on the client writes nothing but what was applied.
+    const last = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(given('on-the-client')) };
+    await give('on-the-client', { metadata: { annotations: last } }, merge);
+    await give('raised', { spec: { minReplicas: 3 } }, merge);
+    await cluster.command(namespace, 'reconcileNow');
+    await cluster.reaches(namespace, 'Down', 'AsScheduled');
+    expect(await minimums()).toEqual([1, 1, 1, 3]);
+
+    await cluster.patchSchedule(namespace, { spec: UP });
+    await cluster.reaches(namespace, 'Up', 'AsScheduled');
+    expect(await minimums()).toEqual([0, 1, 1, 3]);
+    const replicas = await Promise.all(names.map(async (name) => await cluster.replicas(namespace, name)));
+    expect(replicas).toEqual([0, 1, 1, 3]);
   });
 
   it('is held at what the schedule keeps, and gets its bounds back exactly', async () => {

@@ -18,6 +18,7 @@ const EVENT_OF: Readonly<
   ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
   OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
   BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
+  DeletesVolumes: { type: 'Warning', reason: 'DeletesVolumes' },
   MarkLost: { type: 'Warning', reason: 'MarkLost' },
   MarkDiffers: { type: 'Warning', reason: 'MarkDiffers' },
 };

@@ -36,6 +36,8 @@ export const EXCLUDE_UNTIL = `${GROUP}/exclude-until`;
 export const OWN_TIMES = `${GROUP}/schedule`;
 /** On a Namespace or a workload, set by people: what it keeps at night, `2` or `50%`. */
 export const OWN_REPLICAS = `${GROUP}/downscale-replicas`;
+/** On a StatefulSet, set by people: `true` lets it sleep although that deletes its volumes. */
+export const DELETES_VOLUMES = `${GROUP}/deletes-volumes`;
 /** On a schedule, set by people: the schedule whose workloads it takes over, without waking them, when that is deleted. */
 export const TAKES_OVER = `${GROUP}/takes-over`;
 /** On a workload, set by people: an integer, default 0. Greater numbers wake earlier and go to sleep later. */

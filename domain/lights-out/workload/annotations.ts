@@ -1,7 +1,7 @@
 /** Annotations of people on a schedule, a Namespace or a workload: overrides and priority. */
 import { truncate } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../schedule/names.ts';
+import { DELETES_VOLUMES, PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../schedule/names.ts';
 
 /** RFC 3339 with a zone. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})$/;
@@ -64,5 +64,12 @@ export function annotationProblems(annotations: Annotations, now: EpochMs): read
   const text = annotations[PRIORITY];
   const isBad = text !== undefined && readPriority(text) === null;
   const expected = `an integer between -${PRIORITY_LIMIT} and ${PRIORITY_LIMIT}`;
-  return [...overridesOf(annotations, now).problems, ...(isBad ? [problem(PRIORITY, text, expected)] : [])];
+  const volumes = annotations[DELETES_VOLUMES];
+  return [
+    ...overridesOf(annotations, now).problems,
+    ...(isBad ? [problem(PRIORITY, text, expected)] : []),
+    ...(volumes === undefined || /^(?:true|false)$/.test(volumes.trim())
+      ? []
+      : [problem(DELETES_VOLUMES, volumes, 'true or false')]),
+  ];
 }

@@ -44,6 +44,8 @@ function boundsOf(text: string | undefined): Bounds | null {
   return min === undefined || max === undefined ? null : { minReplicas: Number(min), maxReplicas: Number(max) };
 }
 
+type Scaling = Extract<Autoscaler, { readonly kind: 'HorizontalPodAutoscaler' }>;
+
 /** The bounds that keep a workload at the given number of replicas. */
 function boundsAt({ minReplicas, maxReplicas }: Bounds, level: number): Bounds {
   return level === 0
@@ -144,10 +146,12 @@ export function holdAutoscalers(
       if (isOurs && autoscaler.annotations[KEDA_PAUSED_REPLICAS] === paused) return [];
       return change(autoscaler, withAnnotation(savedState, KEDA_PAUSED_REPLICAS, paused));
     }
-    const original = (isHeld(autoscaler) ? boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]) : null) ?? autoscaler;
+    const original = ownBounds(autoscaler) ?? autoscaler;
     const wanted = boundsAt(original, level);
     if (isSame(wanted, autoscaler)) return isOurs || !isHeld(autoscaler) ? [] : change(autoscaler, savedState);
-    const bounds = `${original.minReplicas}-${original.maxReplicas}`;
+    // The mark takes over a minimum that is overwritten; of any other it says what it was before the night.
+    const minimum = wanted.minReplicas === autoscaler.minReplicas ? markedMinimum(autoscaler) : original.minReplicas;
+    const bounds = `${minimum}-${original.maxReplicas}`;
     return change(autoscaler, withAnnotation(savedState, ORIGINAL_BOUNDS, bounds), wanted);
   });
 }
@@ -186,14 +190,48 @@ function withAnnotation(savedState: MetadataPatch, key: string, value: string): 
 }
 
 /**
- * The bounds of an autoscaler before it was held, if its present ones differ. A greater maximum set by a person stays.
+ * The bounds that a held autoscaler has without the schedule: those of its mark, but for a minimum that somebody else set
+ * since, and a greater maximum. Null where it is not held.
  */
+function ownBounds(autoscaler: Scaling): Bounds | null {
+  const original = boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]);
+  if (original === null) return null;
+  // What Headroom wrote is Headroom's alone until somebody else writes it.
+  const setter = autoscaler.setBy?.minReplicas?.manager;
+  const isOthers = setter !== undefined && managerClass(setter, []) !== 'ours';
+  return {
+    minReplicas: isOthers ? autoscaler.minReplicas : original.minReplicas,
+    maxReplicas: Math.max(original.maxReplicas, autoscaler.maxReplicas),
+  };
+}
+
+function markedMinimum({ annotations, minReplicas }: Scaling): number {
+  return boundsOf(annotations[ORIGINAL_BOUNDS])?.minReplicas ?? minReplicas;
+}
+
+/** The bounds of an autoscaler without the schedule, if its present ones differ. */
 function boundsBefore(autoscaler: Autoscaler): Bounds | undefined {
   if (autoscaler.kind === 'ScaledObject') return undefined;
-  const original = boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]);
-  if (original === null) return undefined;
-  const bounds = { ...original, maxReplicas: Math.max(original.maxReplicas, autoscaler.maxReplicas) };
-  return isSame(bounds, autoscaler) ? undefined : bounds;
+  const bounds = ownBounds(autoscaler);
+  return bounds === null || isSame(bounds, autoscaler) ? undefined : bounds;
+}
+
+/**
+ * How many replicas a workload at 0 needs for its released autoscalers to work; null where they do. One that could scale
+ * from zero leaves it to metrics to wake it; where somebody has given it a minimum since, Kubernetes takes 0 replicas for
+ * autoscaling that is turned off.
+ */
+export function replicasToScaleFrom(
+  workload: Pick<Workload, 'autoscalers'>,
+  context: AutoscalerContext,
+  isOwner: boolean,
+): number | null {
+  const minimums = releasable(workload, context, isOwner).flatMap((autoscaler) => {
+    if (autoscaler.kind === 'ScaledObject') return [];
+    const minimum = ownBounds(autoscaler)?.minReplicas ?? 0;
+    return markedMinimum(autoscaler) === 0 && minimum > 0 ? [minimum] : [];
+  });
+  return minimums.length === 0 ? null : Math.max(...minimums);
 }
 
 /** The writes that let autoscalers work again after a person scaled up a workload that the schedule still owns. */
@@ -221,14 +259,20 @@ export function releaseAutoscalers(
   context: AutoscalerContext,
   isOwner: boolean,
 ): readonly ObjectChange[] {
-  return workload.autoscalers
-    .filter((autoscaler) =>
-      isOwner ? isAnnotated(autoscaler, context) : autoscaler.annotations[MANAGED_BY] === context.schedule,
-    )
-    .flatMap((autoscaler) => {
-      const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
-      const hasLabel = autoscaler.labels[MANAGED_BY] === labelValue(autoscaler.annotations[MANAGED_BY] ?? '');
-      const labelled = hasLabel ? autoscaler : { ...autoscaler, labels: {} };
-      return change(autoscaler, without(labelled, [key, MANAGED_BY, DOWN_SINCE]), boundsBefore(autoscaler));
-    });
+  return releasable(workload, context, isOwner).flatMap((autoscaler) => {
+    const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+    const hasLabel = autoscaler.labels[MANAGED_BY] === labelValue(autoscaler.annotations[MANAGED_BY] ?? '');
+    const labelled = hasLabel ? autoscaler : { ...autoscaler, labels: {} };
+    return change(autoscaler, without(labelled, [key, MANAGED_BY, DOWN_SINCE]), boundsBefore(autoscaler));
+  });
+}
+
+function releasable(
+  { autoscalers }: Pick<Workload, 'autoscalers'>,
+  context: AutoscalerContext,
+  isOwner: boolean,
+): readonly Autoscaler[] {
+  return autoscalers.filter((autoscaler) =>
+    isOwner ? isAnnotated(autoscaler, context) : autoscaler.annotations[MANAGED_BY] === context.schedule,
+  );
 }

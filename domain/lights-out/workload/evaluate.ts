@@ -12,6 +12,7 @@ import {
   isHeldAt,
   isResumed,
   releaseAutoscalers,
+  replicasToScaleFrom,
   resumeAutoscalers,
 } from './autoscalers.ts';
 import { change, keep } from './step.ts';
@@ -143,11 +144,11 @@ function restored({ workload, context, wanted }: Situation): Evaluation {
   const { reason, isOurs, isOwner, otherwise } = wanted;
   const savedState = isOurs ? withoutSavedState(workload) : {};
   const autoscalers = releaseAutoscalers(workload, context, isOwner);
-  if (isEmptyPatch(savedState)) {
+  const woken = (isOurs ? wakes(workload) : null) ?? raised(workload, context, isOwner);
+  const isUp = woken === null;
+  if (isEmptyPatch(savedState) && isUp) {
     return autoscalers.length === 0 ? otherwise : change(workload, context, { direction: 'Up', reason, autoscalers });
   }
-  const woken = wakes(workload);
-  const isUp = woken === null;
   return change(workload, context, {
     direction: 'Up',
     reason: isUp && reason === 'Up' ? 'Released' : reason,
@@ -166,6 +167,18 @@ function wakes(workload: Workload): { readonly replicas?: number; readonly suspe
   }
   const replicas = Math.max(originalReplicas(savedState), workload.replicas);
   return replicas === workload.replicas ? null : { replicas };
+}
+
+/** The spec that lets the autoscalers of a workload without replicas work; null where nothing keeps them from it. */
+function raised(
+  workload: Workload,
+  context: EvaluationContext,
+  isOwner: boolean,
+): { readonly replicas: number } | null {
+  // The target of an autoscaler that does not exist has no UID.
+  if (workload.replicas !== 0 || workload.uid === '') return null;
+  const replicas = replicasToScaleFrom(workload, context, isOwner);
+  return replicas === null ? null : { replicas };
 }
 
 /** Whether somebody suspended a CronJob after the schedule had done so: it then stays suspended. */

@@ -97,6 +97,8 @@ export type KeepReason =
   | 'Protected'
   /** Another controller sets its replicas. */
   | 'ControllerOwned'
+  /** Scaling it down would delete its volumes: see volumes.ts. */
+  | 'DeletesVolumes'
   /** It joined after the approval, and nobody has approved it. */
   | 'NotApproved';
 

@@ -67,18 +67,21 @@ export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'
 
 /**
  * Who last set a field of the spec (`minReplicas`), or an annotation; null when the managed fields do not say who or
- * when.
+ * when. Headroom takes a field from all others by changing it, so whoever owns it beside Headroom applied the same value
+ * later; the API server writes no time of what changes no value.
  */
 export function lastSetBy(managedFields: unknown, of: 'spec' | 'annotations', name: string): SetBy | null {
+  const owners = entriesOf(managedFields).filter(({ owned, annotations }) =>
+    (of === 'spec' ? owned : annotations).includes(`f:${name}`),
+  );
+  const ours = owners.find(({ manager }) => manager === FIELD_MANAGER);
   let newest: SetBy | null = null;
-  for (const { manager, at, owned, annotations } of entriesOf(managedFields)) {
-    const isIts = (of === 'spec' ? owned : annotations).includes(`f:${name}`);
-    if (!isIts || manager === null || at === null) continue;
-    if (newest === null || at > newest.at || (at === newest.at && newest.manager === FIELD_MANAGER)) {
-      newest = { manager, at };
-    }
+  for (const { manager, at: written } of owners) {
+    const at = written ?? ours?.at ?? null;
+    if (manager === null || manager === FIELD_MANAGER || at === null) continue;
+    if (newest === null || at > newest.at) newest = { manager, at };
   }
-  return newest;
+  return newest ?? (ours === undefined || ours.at === null ? null : { manager: FIELD_MANAGER, at: ours.at });
 }
 
 /** The latest time at which an annotation can have been written; null when unknown. */

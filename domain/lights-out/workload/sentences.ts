@@ -1,7 +1,7 @@
 /** What people read of a workload: why it is left alone, or is not as it was. One sentence or two, without the last full stop. */
 import { truncate } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { EXCLUDE_UNTIL } from '../schedule/names.ts';
+import { DELETES_VOLUMES, EXCLUDE_UNTIL } from '../schedule/names.ts';
 import { MOMENT_FORM } from './annotations.ts';
 
 const NAME_LENGTH = 60;
@@ -58,6 +58,10 @@ export function protectedSentence(component: string): string {
 
 export function controllerSentence({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return `it belongs to the ${kind} ${name}, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same`;
+}
+
+export function volumesSentence(): string {
+  return `it stays up: scaled down, Kubernetes would delete its volumes (persistentVolumeClaimRetentionPolicy.whenScaled is Delete). The annotation ${DELETES_VOLUMES}: "true" lets it sleep all the same`;
 }
 
 export function exclusionSentence(until: EpochMs, isOfNamespace: boolean): string {

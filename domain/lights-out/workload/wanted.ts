@@ -5,8 +5,9 @@ import type { ChangeReason, Evaluation, EvaluationContext } from './evaluation.t
 import { isUnapproved, type Night, sinceJoined } from './joined.ts';
 import { wrongWishes } from './own-wishes.ts';
 import { annotatedOwner, ownerOf, takerOf } from './ownership.ts';
-import { handedOverSentence, ownerSentence } from './sentences.ts';
+import { handedOverSentence, ownerSentence, volumesSentence } from './sentences.ts';
 import { keep } from './step.ts';
+import { wouldDeleteVolumes } from './volumes.ts';
 import { exemption } from '../schedule/exempt.ts';
 import { isInScope, selects } from '../schedule/scope.ts';
 import type { ScopedNamespace, Workload } from './workload.ts';
@@ -53,6 +54,9 @@ export function wantedOf(workload: Workload, namespace: ScopedNamespace | null, 
   }
   const night = sinceJoined(desiredOf(workload, namespace, context), workload, context);
   if (night.state === 'Up' || isRunning(workload, night)) return up('Up', { isOurs: true, isOwner: true });
+  if (wouldDeleteVolumes(workload, night)) {
+    return up('Up', { isOurs: true, isOwner: true }, keep('DeletesVolumes', volumesSentence()));
+  }
   if (!isOurs && isUnapproved(workload, context)) {
     return up('Released', { isOurs: false, isOwner: true }, keep('NotApproved'));
   }

@@ -61,6 +61,8 @@ export interface Workload {
   /** Who created the object, by its oldest entry in the managed fields; null when unknown. */
   readonly createdBy: string | null;
   readonly autoscalers: readonly Autoscaler[];
+  /** A StatefulSet whose controller deletes the claims of the pods that it is scaled down by. */
+  readonly deletesVolumes?: true;
   /**
    * The latest time at which its annotation sleep-until can have been written; absent when there is none or the time is
    * unknown. Whole seconds.

@@ -9,6 +9,7 @@ import {
   replicatedOf,
   rolloutOf,
   scaledJobOf,
+  statefulSetOf,
   withAutoscalers,
 } from '../../../activities/lights-out/read-workload.ts';
 
@@ -36,6 +37,19 @@ describe('a workload as it is read', () => {
       replicas: null,
       isSuspended: false,
     });
+  });
+
+  it('deletes its volumes only where it has claims of its own, and its policy is to delete them with what it is scaled down by', () => {
+    const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }];
+    const read = (spec: object) => statefulSetOf({ metadata, spec: { selector, template, ...spec } }).deletesVolumes;
+    const policyOf = (whenScaled?: string, whenDeleted?: string) => ({
+      persistentVolumeClaimRetentionPolicy: { whenScaled, whenDeleted },
+    });
+    expect(read({ volumeClaimTemplates, ...policyOf('Delete', 'Retain') })).toBe(true);
+    expect(read({ volumeClaimTemplates, ...policyOf('Retain', 'Delete') })).toBeUndefined();
+    expect(read({ volumeClaimTemplates })).toBeUndefined();
+    expect(read({ volumeClaimTemplates: [], ...policyOf('Delete') })).toBeUndefined();
+    expect(read(policyOf('Delete'))).toBeUndefined();
   });
 
   it('of Argo or KEDA is plain JSON, with its times as text', () => {
@@ -98,6 +112,31 @@ describe('a workload as it is read', () => {
     });
     expect(Object.keys(read.annotations)).toHaveLength(1);
     expect(read).not.toHaveProperty('managedFields');
+  });
+
+  it('has an autoscaler whose minimum was applied since it is held, also where that changed no field', () => {
+    const since = '2026-11-20T18:00:00Z';
+    const setter = (text: string, { at = '2026-11-20T19:00:00Z', held = true } = {}) => {
+      const key = 'kubectl.kubernetes.io/last-applied-configuration';
+      const annotations = { [key]: text, ...(held ? { 'lightsout.techsupport.mk/down-since': since } : {}) };
+      const field = (manager: string, time: string, fieldsV1: object) => ({ manager, time: new Date(time), fieldsV1 });
+      const managedFields = [
+        field('headroom-lights-out', since, { 'f:spec': { 'f:minReplicas': {} } }),
+        field('argocd-controller', at, { 'f:metadata': { 'f:annotations': { [`f:${key}`]: {} } } }),
+      ];
+      const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+      const read = horizontalScalerOf({
+        metadata: { ...metadata, annotations, managedFields },
+        spec: { scaleTargetRef, minReplicas: 1, maxReplicas: 5 },
+      });
+      return read?.autoscaler.setBy?.minReplicas?.manager;
+    };
+    expect(setter('{"spec":{"minReplicas":1}}')).toBe('argocd-controller');
+    expect(setter('{"spec":{"minReplicas":0}}')).toBe('headroom-lights-out');
+    expect(setter('{"spec":{}}')).toBe('headroom-lights-out');
+    expect(setter('no JSON')).toBe('headroom-lights-out');
+    expect(setter('{"spec":{"minReplicas":1}}', { at: since })).toBe('headroom-lights-out');
+    expect(setter('{"spec":{"minReplicas":1}}', { held: false })).toBe('headroom-lights-out');
   });
 
   it('comes with the autoscalers that name it, and no others', () => {

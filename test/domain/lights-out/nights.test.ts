@@ -1,6 +1,7 @@
 import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
+  DELETES_VOLUMES,
   DOWN_SINCE,
   EXCLUDE_UNTIL,
   KEDA_PAUSED_REPLICAS,
@@ -69,6 +70,8 @@ const event = fc.oneof(
   fc.record({ what: fc.constant('keep' as const), schedule, replicas: fc.constantFrom(0, 2) }),
   fc.record({ what: fc.constant('delete' as const), schedule }),
   fc.record({ what: fc.constant('vanish' as const) }),
+  fc.record({ what: fc.constant('policy' as const) }),
+  fc.record({ what: fc.constant('allow' as const) }),
 );
 type NightEvent = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
@@ -156,6 +159,8 @@ class Nights {
       isExcluded: false,
       leftUntil: null,
       voices: [],
+      losesVolumes: false,
+      mayLoseVolumes: false,
     });
     this.zeroed.delete(workload);
     if (first === 0) this.zeroed.add(workload);
@@ -318,6 +323,21 @@ class Nights {
     return { object: { ...object, annotations: { ...annotations, [EXCLUDE_UNTIL]: formatInstant(until) } }, until };
   }
 
+  /** Somebody changes whether a StatefulSet loses its volumes when it is scaled down, or whether it may. */
+  #volumes(workload: string, what: 'policy' | 'allow'): void {
+    const row = this.model.rows.get(workload);
+    if (row === undefined) return;
+    if (what === 'policy') row.losesVolumes = !row.losesVolumes;
+    else row.mayLoseVolumes = !row.mayLoseVolumes;
+    const { deletesVolumes: _before, ...object } = this.cluster.get(workload);
+    const { [DELETES_VOLUMES]: _allowed, ...annotations } = object.annotations;
+    this.cluster.put(workload, {
+      ...object,
+      ...(row.losesVolumes ? { deletesVolumes: true } : {}),
+      annotations: row.mayLoseVolumes ? { ...annotations, [DELETES_VOLUMES]: 'true' } : annotations,
+    });
+  }
+
   happen(event: NightEvent): void {
     const keeper = 'schedule' in event ? this.model.keepers.find(({ name }) => name === event.schedule) : undefined;
     const row = 'key' in event ? this.model.rows.get(event.key) : undefined;
@@ -451,6 +471,10 @@ class Nights {
         return;
       case 'delete':
         if (keeper !== undefined) keeper.isLeaving = true;
+        return;
+      case 'policy':
+      case 'allow':
+        this.#volumes('a/db', event.what);
         return;
       case 'vanish':
         // By force, without what its finalizer would have done.

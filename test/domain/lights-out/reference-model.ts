@@ -36,6 +36,9 @@ export interface Row {
   /** Left alone by everybody until this moment, by its annotation; null without one. */
   leftUntil: number | null;
   voices: readonly Voice[];
+  /** Scaled down, it loses its volumes; and whether it may all the same. */
+  losesVolumes: boolean;
+  mayLoseVolumes: boolean;
 }
 
 /** What a schedule knows of the nights of single workloads. */
@@ -82,6 +85,8 @@ export class ReferenceModel {
   /** Whether it is to be awake; if not, since when, and whether all was asleep once since then. */
   #wanted(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isCompleted: boolean } {
     const wanted = this.#wantedByTime(keeper, row, now);
+    const kept = Math.min(row.sleeper === null ? row.value : row.full, keeper.keeps);
+    if (row.losesVolumes && !row.mayLoseVolumes && row.value > kept) return 'wake';
     const joined = keeper.lastLook?.joined.get(row);
     if (wanted === 'wake' || wanted.since === null || joined === undefined || joined <= wanted.since) return wanted;
     return { since: joined, isCompleted: (keeper.completedAt ?? -1) >= joined };

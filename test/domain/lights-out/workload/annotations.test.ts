@@ -5,7 +5,7 @@ import {
   readMoment,
   readPriority,
 } from '../../../../domain/lights-out/workload/annotations.ts';
-import { PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../../../../domain/lights-out/schedule/names.ts';
+import { DELETES_VOLUMES, PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../../../../domain/lights-out/schedule/names.ts';
 
 const NOW = Date.parse('2026-11-20T20:00:00Z');
 
@@ -61,6 +61,14 @@ describe('the annotations of an object', () => {
     ]);
     expect(annotationProblems({ [SLEEP_UNTIL]: 'x'.repeat(500) }, NOW)[0]?.length).toBeLessThan(250);
     expect(annotationProblems({ [PRIORITY]: '-10' }, NOW)).toEqual([]);
+  });
+
+  it('let volumes go only with the very word', () => {
+    const problemsOf = (text: string) => annotationProblems({ [DELETES_VOLUMES]: text }, NOW);
+    expect([problemsOf('true'), problemsOf('false')]).toEqual([[], []]);
+    expect(problemsOf('yes')).toEqual([
+      `the annotation ${DELETES_VOLUMES} is "yes", and is ignored: expected true or false`,
+    ]);
   });
 
   it('give a priority as an integer within a million', () => {

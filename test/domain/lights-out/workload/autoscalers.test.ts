@@ -240,6 +240,73 @@ describe('a HorizontalPodAutoscaler', () => {
     expect(writes(scaled, dawn)).toEqual([workload]);
   });
 
+  it('keeps a minimum that somebody else gave it in the night', () => {
+    const by = (manager: string, bounds: Autoscaler) => ({
+      ...bounds,
+      setBy: { minReplicas: { manager, at: NIGHT - HOUR } },
+    });
+    const free = { annotations: { [ORIGINAL_BOUNDS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null } };
+    const zero = (min: number, manager: string, max = 10) =>
+      asleep({ autoscalers: [by(manager, autoscaler(min, max, { ...held, [ORIGINAL_BOUNDS]: '0-10' }))] });
+    expect(writes(zero(1, 'headroom-lights-out'), up)).toEqual([
+      workload,
+      ['HorizontalPodAutoscaler', free, { minReplicas: 0, maxReplicas: 10 }],
+    ]);
+    for (const manager of ['argocd-controller', 'kubectl-edit']) {
+      expect(writes(zero(1, manager), up)).toEqual([workload, ['HorizontalPodAutoscaler', free, undefined]]);
+      expect(writes(zero(4, manager), up)).toEqual([workload, ['HorizontalPodAutoscaler', free, undefined]]);
+    }
+    // At 0 no autoscaler does anything, whatever its minimum is above 0: that is not written, and who set it stays known.
+    expect(writes(zero(4, 'argocd-controller', 20))).toBe('AsDesired');
+    expect(writes(zero(0, 'argocd-controller'))).toMatchObject([
+      ['HorizontalPodAutoscaler', { annotations: { [ORIGINAL_BOUNDS]: '0-10' } }, { minReplicas: 1, maxReplicas: 10 }],
+    ]);
+    // Where it has to be lowered again, its mark has the new one.
+    const bound = by('argocd-controller', autoscaler(5, 12, { ...held, [ORIGINAL_BOUNDS]: '3-10' }));
+    expect(writes(asleep({ replicas: 2, autoscalers: [bound] }), keeping(2))).toMatchObject([
+      ['HorizontalPodAutoscaler', { annotations: { [ORIGINAL_BOUNDS]: '5-12' } }, { minReplicas: 2, maxReplicas: 2 }],
+    ]);
+  });
+
+  it('that may no longer scale from none leaves no workload at none: that would turn it off', () => {
+    const atRest = (min: number, manager: string): Workload => {
+      const bounds = autoscaler(min, 10, { ...held, [ORIGINAL_BOUNDS]: '0-10' });
+      const setBy = { minReplicas: { manager, at: NIGHT - HOUR } };
+      return workloadOf({ replicas: 0, autoscalers: [{ ...bounds, setBy }] });
+    };
+    const raisedTo = (found: Workload, over: Partial<EvaluationContext> = up) => {
+      const evaluation = evaluate(found, namespaceOf(), contextOf(over));
+      return evaluation.kind === 'keep'
+        ? evaluation.reason
+        : evaluation.writes.map(({ kind, patch }) => [kind, patch['spec']]);
+    };
+    const freed = ['HorizontalPodAutoscaler', undefined];
+    // (a) Nobody touched it: an external metric wakes it.
+    expect(raisedTo(atRest(1, 'headroom-lights-out'))).toEqual([
+      ['HorizontalPodAutoscaler', { minReplicas: 0, maxReplicas: 10 }],
+    ]);
+    // (b) Somebody did.
+    expect(raisedTo(atRest(1, 'argocd-controller'))).toEqual([['Deployment', { replicas: 1 }], freed]);
+    expect(raisedTo(atRest(2, 'kubectl-edit'))).toEqual([['Deployment', { replicas: 2 }], freed]);
+    expect(raisedTo(atRest(1, 'argocd-controller'), { isRestoringAll: true })).toHaveLength(2);
+    expect(raisedTo(atRest(1, 'argocd-controller'), { spec: specOf({ namespaces: [] }) })).toHaveLength(2);
+    // Cut off between the two.
+    expect(raisedTo({ ...atRest(1, 'argocd-controller'), replicas: 1 })).toEqual([freed]);
+    // Held once more in the night, for another reason than its minimum: its mark knows that it could scale from none.
+    const lessened = atRest(1, 'argocd-controller');
+    const less = { ...lessened, autoscalers: lessened.autoscalers.map((each) => ({ ...each, maxReplicas: 5 })) };
+    expect(writes(less)).toMatchObject([
+      ['HorizontalPodAutoscaler', { annotations: { [ORIGINAL_BOUNDS]: '0-10' } }, { minReplicas: 1, maxReplicas: 10 }],
+    ]);
+    // Its target is gone: there is nothing to raise.
+    expect(raisedTo({ ...atRest(1, 'argocd-controller'), uid: '' })).toEqual([freed]);
+    // All night it is at rest.
+    expect(raisedTo(atRest(1, 'argocd-controller'), {})).toBe('AtRest');
+    // One that was off before the night stays so.
+    const off = autoscaler(2, 10, { ...held, [ORIGINAL_BOUNDS]: '3-10' });
+    expect(raisedTo(workloadOf({ replicas: 0, autoscalers: [off] }))).toHaveLength(1);
+  });
+
   it('may do its work again where a person put the workload up', () => {
     const put = asleep({ replicas: 2, changed: changeBy('kubectl'), autoscalers: [autoscaler(2, 10)] });
     expect(writes(put)).toEqual([['HorizontalPodAutoscaler', { annotations: savedState, ...label }, undefined]]);

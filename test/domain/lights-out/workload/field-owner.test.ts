@@ -3,6 +3,7 @@ import {
   annotationWrittenAt,
   createdBy,
   fieldChange,
+  lastSetBy,
   statusWrittenAt,
 } from '../../../../domain/lights-out/workload/field-owner.ts';
 import { managerClass } from '../../../../domain/lights-out/workload/manager.ts';
@@ -148,4 +149,18 @@ it('an annotation was written when the last of those that own it wrote anything'
   expect(annotationWrittenAt(fields, 'example.com/c')).toBeNull();
   expect(annotationWrittenAt([owner('somebody', undefined, 'example.com/a')], 'example.com/a')).toBeNull();
   expect(annotationWrittenAt(undefined, 'example.com/a')).toBeNull();
+});
+
+it('a field of Headroom that somebody owns as well was applied later by them, though the API server writes no time of that', () => {
+  const minimum = { 'f:minReplicas': {} };
+  const setter = (...fields: readonly object[]) => lastSetBy(fields, 'spec', 'minReplicas');
+  const ours = entry(FIELD_MANAGER, LATER, minimum);
+  expect(setter(ours, entry('argocd-controller', AT, { 'f:maxReplicas': {} }))).toEqual({
+    manager: FIELD_MANAGER,
+    at: Date.parse(LATER),
+  });
+  const unknown = entry('argocd-controller', undefined, minimum);
+  expect(setter(unknown, ours)).toEqual({ manager: 'argocd-controller', at: Date.parse(LATER) });
+  expect(setter(ours, entry('kubectl', AT, minimum))).toEqual({ manager: 'kubectl', at: Date.parse(AT) });
+  expect(setter(unknown)).toBeNull();
 });
