@@ -37,7 +37,7 @@ function locationOf(files: Files, resource: string, hard: Readonly<Record<string
 it('a limit is what was decided, or the next whole number where only those are rendered, or it is not edited', async () => {
   await using real = await RealBuilds.start();
   let raised = 0;
-  for (let index = 0; index < amount({ short: 12, long: 300 }); index += 1) {
+  for (let index = 0; index < amount({ short: 12, long: 100 }); index += 1) {
     const files = chartWithPipes(seed + index);
     const before = await rendered(real, files);
     for (const [resource, current] of Object.entries(before)) {
