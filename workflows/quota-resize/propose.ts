@@ -69,6 +69,9 @@ async function decideAndLock(
   }
   const decided = { id: uuid4().slice(0, 8), at: Date.now() };
   const proposal = placeProposal(seen.observation, verdict.proposal, source, decided);
+  if (proposal.kind === 'unplaceable') {
+    return await block(target, seen, { reason: 'Unplaceable', message: proposal.message, key: verdict.blockedKey });
+  }
   if (proposal.kind === 'alreadyInGit') {
     const { decision } = proposal;
     if (recommendation !== null) await announce(target, verdict.proposal, seen, recommendation.at);

@@ -25,6 +25,7 @@ import {
   deploymentUidOf,
   isControlledBy,
   isDeleting,
+  leavingPods,
   type TemplateAge,
   templateAge,
 } from '../../../domain/quota-resize/demand/owner.ts';
@@ -97,7 +98,7 @@ const readers: Readonly<Record<string, OwnerReader>> = {
     const claims = (owner.spec?.volumeClaimTemplates ?? []).length > 0 ? await view.claims() : [];
     const names = claims.map((claim) => claim.metadata?.name ?? '');
     return {
-      missing: missingOfStatefulSet(owner, pods, names),
+      missing: missingOfStatefulSet(owner, pods, names, Date.now()),
       template: templateAge(owner, await revisionOf(view, owner)),
       isAtRest: hasSeenItsSpec(owner),
     };
@@ -164,8 +165,12 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
   const surge = rollingSurge(deployment, ofDeployment);
   const rollout = rolloutOf(deployment, owner, ofAll);
   const own = podsOf(pods, uid);
+  const leaving = leavingPods(
+    ofAll.filter((pod) => !isControlledBy(pod, uid)),
+    Date.now(),
+  );
   return {
-    missing: missingOfReplicated(owner, own, { surge, rollout }),
+    missing: missingOfReplicated(owner, own, { surge, rollout, leaving }),
     template,
     isAtRest: isReplicatedAtRest(owner, own, deployment),
   };

@@ -47,7 +47,9 @@ export interface QuotaFile {
   readonly limits: ResourceList;
   /** The requested limits that are above Git's values. */
   readonly raised: ResourceList;
-  /** The files with `raised` applied; none when there is nothing to raise. */
+  /** Limits that have to be greater than requested, because only whole numbers can be written there. */
+  readonly rounded: ResourceList;
+  /** The files with `raised` and `rounded` applied; none when there is nothing to raise. */
   readonly edits: readonly FileEdit[];
 }
 
@@ -88,6 +90,8 @@ export interface SearchOptions {
    * one.
    */
   readonly isFirstUse?: boolean;
+  /** Whether limits may become greater where only whole numbers can be written: before they are decided. Default false. */
+  readonly roundsUp?: boolean;
   /** The commit to look at; nothing is searched for then, and everything is as it was decided. Absent: the base branch as it is now. */
   readonly at?: BaseBranch | undefined;
 }
@@ -162,7 +166,7 @@ async function verify(
   const located = await tree.ask({ kind: 'locate', wanted, candidate: placement.candidate, applied });
   if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
   const { candidate, tried } = placement;
-  return await edited(limits, tree, located.location, {
+  return await edited({ limits, roundsUp: false }, tree, located.location, {
     candidate,
     tried,
     ...(await branchBy(candidate, tree, maxBaseAgeMs)),
@@ -198,7 +202,7 @@ async function searched(
       case 'blocked':
         return blocked(step.reason, step.message);
       case 'located':
-        return await edited(limits, step.tree, step.location, {
+        return await edited({ limits, roundsUp: options.roundsUp ?? false }, step.tree, step.location, {
           candidate: step.candidate,
           tried: answers.length - 1,
           ...(await branchBy(step.candidate, step.tree, maxBaseAgeMs)),
@@ -290,7 +294,7 @@ function missing({ ref, learntFrom }: SourceCandidate, { what, message }: Missin
 
 /** The location with its edits, if the quota can be raised there. */
 async function edited(
-  limits: ResourceList,
+  { limits, roundsUp }: { readonly limits: ResourceList; readonly roundsUp: boolean },
   tree: GitTree,
   location: QuotaLocation,
   lead: Pick<Placement, 'candidate' | 'tried' | 'branchBy'>,
@@ -306,11 +310,12 @@ async function edited(
     how: `in ${tree.name}, ${location.how}`,
     limits: inGit,
     raised,
+    rounded: {},
   } as const;
   if (Object.keys(raised).length === 0) return { ...found, changedPath: location.path, edits: [] };
-  const edit = await tree.ask({ kind: 'edit', location, limits: raised });
+  const edit = await tree.ask({ kind: 'edit', location, limits: raised, roundsUp });
   return edit.kind === 'edited'
-    ? { ...found, changedPath: edit.changedPath ?? location.path, edits: edit.edits }
+    ? { ...found, changedPath: edit.changedPath ?? location.path, edits: edit.edits, rounded: edit.rounded }
     : blocked('Unplaceable', `${tree.name}, ${location.path}: ${edit.message}`);
 }
 

@@ -24,9 +24,14 @@ export function createSourceActivities({
       }
       // Opening the pull request asks for open ones of the quota, which come with the base that is read here.
       const alongside = texts.branchBeginning(target);
-      const file = await findQuotaFile(repositories, target, limits, { candidates, current, alongside });
+      const file = await findQuotaFile(repositories, target, limits, {
+        candidates,
+        current,
+        alongside,
+        roundsUp: true,
+      });
       if (file.kind === 'blocked') return file;
-      const { tree, path, line, edits, limits: inGit, how, placement } = file;
+      const { tree, path, line, edits, limits: inGit, rounded, how, placement } = file;
       const forbidden = guardrail === undefined ? null : forbiddenPlace(guardrail, target, changedPlace(file));
       if (forbidden !== null) return { kind: 'blocked', reason: 'OutsideGuardrail', message: forbidden };
       return {
@@ -38,6 +43,7 @@ export function createSourceActivities({
         line,
         paths: edits.length === 0 ? [path] : edits.map((edit) => edit.path),
         limits: inGit,
+        ...(Object.keys(rounded).length === 0 ? {} : { rounded }),
         how,
         placement,
       };

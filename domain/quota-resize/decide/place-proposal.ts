@@ -4,7 +4,7 @@ import { type BatchedQuota, FOUND_IN_GIT, type LockedDecision, type MergedDecisi
 import type { QuotaObservation, SourceObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { asWritten, coveredBy } from '../sizing/requirement.ts';
+import { asWritten, beyondMaximum, coveredBy } from '../sizing/requirement.ts';
 import { approvalRequirementOfDecision } from './approval-requirement.ts';
 
 type FoundInGit = Extract<SourceObservation, { kind: 'found' }>;
@@ -12,7 +12,9 @@ type FoundInGit = Extract<SourceObservation, { kind: 'found' }>;
 /** A decision to raise the quota, or the finding that Git already holds all of the values. */
 export type PlacedProposal =
   | { readonly kind: 'raise'; readonly decision: LockedDecision }
-  | { readonly kind: 'alreadyInGit'; readonly decision: MergedDecision };
+  | { readonly kind: 'alreadyInGit'; readonly decision: MergedDecision }
+  /** The value can only be written as one that the policy forbids; a sentence. */
+  | { readonly kind: 'unplaceable'; readonly message: string };
 
 /**
  * Turns the proposal into a decision, with its values in the unit of the manifest.
@@ -25,9 +27,11 @@ export function placeProposal(
   source: FoundInGit,
   decided: { readonly id: string; readonly at: EpochMs },
 ): PlacedProposal {
+  const message = beyondMaximum(source, policy);
+  if (message !== null) return { kind: 'unplaceable', message };
   const { changes, evidence, demandByMessage, notes, usageNotes, approvalRequirement } = asWritten(
     proposal,
-    source.limits,
+    source,
     policy,
   );
   const decision: LockedDecision = {
@@ -66,9 +70,9 @@ export function placeBatchedQuota(
   own: FoundInGit,
 ): BatchedQuota | null {
   if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) return null;
-  if (coveredBy(batchedQuota.changes, source.limits)) return null;
+  if (coveredBy(batchedQuota.changes, source.limits) || beyondMaximum(source, policy) !== null) return null;
   const demandByMessage = proposal.demandByMessage || batchedQuota.approvalRequirement?.reason === 'DemandByMessage';
-  const written = asWritten({ ...proposal, changes: batchedQuota.changes, demandByMessage }, source.limits, policy);
+  const written = asWritten({ ...proposal, changes: batchedQuota.changes, demandByMessage }, source, policy);
   const { changes, approvalRequirement } = written;
   return { ...batchedQuota, changes, approvalRequirement, placement: source.placement };
 }

@@ -72,7 +72,10 @@ export function demandOfMissing(
     .flatMap(withDevices)
     .map((object) => ({ ...object, charge: withoutZeros(chargeOfOne(quota, denied, object, lastSeen)) }))
     .filter((object) => Object.keys(object.charge).length > 0);
-  if (charged.length === 0) return null;
+  const total = withoutZeros(
+    charged.reduce<ResourceList>((sum, object) => addLists(sum, chargeOfAll(quota, object, lastSeen)), {}),
+  );
+  if (Object.keys(total).length === 0) return null;
   const pods = charged.filter((object) => object.of === 'pod');
   const [first] = pods;
   return {
@@ -81,7 +84,7 @@ export function demandOfMissing(
     missing: (pods.length > 0 ? pods : charged).reduce((sum, object) => sum + object.count, 0),
     surge: Math.min(first?.surge ?? 0, first?.count ?? 0),
     ...laterOf(first),
-    total: charged.reduce<ResourceList>((sum, object) => addLists(sum, chargeOfAll(quota, object, lastSeen)), {}),
+    total,
     lastSeen,
   };
 }
@@ -142,7 +145,8 @@ function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'>
 
 /**
  * The charge of everything missing. For a rolling update to larger pods this is more than what is missing now: it is
- * the peak that old and new pods are charged together, minus their current charge.
+ * the peak that old and new pods are charged together, minus their current charge. What pods that leave will free is not
+ * needed anew.
  */
 function chargeOfAll(
   quota: ChargingQuota,
@@ -150,11 +154,14 @@ function chargeOfAll(
   now: EpochMs,
 ): ResourceList {
   const { charge, count } = missing;
-  const atOnce = multiplyList(charge, count);
-  if (missing.of !== 'pod' || missing.rollout === undefined) return atOnce;
-  const { replicas, maxSurge, updated, outdated } = missing.rollout;
+  const ofMissing = multiplyList(charge, count);
+  if (missing.of !== 'pod') return ofMissing;
   const chargesOf = (pods: readonly Pod[]): readonly ResourceList[] =>
     pods.filter((pod) => podInScopes(quota.scopes, pod)).map((pod) => podCharge(pod, now));
+  const freed = chargesOf(missing.leaving ?? []).reduce<ResourceList>((sum, list) => addLists(sum, list), {});
+  const atOnce = maskList(subtractListsToZero(ofMissing, freed), Object.keys(charge));
+  if (missing.rollout === undefined) return atOnce;
+  const { replicas, maxSurge, updated, outdated } = missing.rollout;
   const old = chargesOf(outdated);
   const largest = old.reduce<ResourceList>((max, charge) => maxLists(max, charge), {});
   const atItsPeak = addLists(multiplyList(charge, replicas), multiplyList(largest, Math.min(old.length, maxSurge)));

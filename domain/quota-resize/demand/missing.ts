@@ -2,6 +2,7 @@
  * What each kind of owner lacks: missing replicas, the claims that are created before them, Jobs that were not created.
  */
 import type { EpochMs } from '../../kernel/time.ts';
+import type { Pod } from '../../quota-usage/pod.ts';
 import {
   type Child,
   type ClaimTemplate,
@@ -12,6 +13,7 @@ import {
   isDeleting,
   type JobOwner,
   type JobSpec,
+  leavingPods,
   type Metadata,
   type PodTemplate,
   type ReplicatedOwner,
@@ -28,6 +30,8 @@ export type Missing =
       readonly surge: number;
       readonly spec: TemplateSpec;
       readonly rollout?: Rollout;
+      /** Pods of the same workload that leave, and whose charge these get; see `leavingPods`. */
+      readonly leaving?: readonly Pod[];
       /** The pods get an earlier template than this one, which only their denials describe. */
       readonly isOfEarlierTemplate?: true;
     }
@@ -36,25 +40,35 @@ export type Missing =
 
 /**
  * What a ReplicaSet or ReplicationController lacks. `update`: the rolling update of its Deployment, while one is
- * running.
+ * running, and the pods that leave the Deployment's other ReplicaSets.
  */
 export function missingOfReplicated(
   owner: ReplicatedOwner,
   pods: readonly Child[],
-  update: { readonly surge: number; readonly rollout?: Rollout | undefined } = { surge: 0 },
+  update: {
+    readonly surge: number;
+    readonly rollout?: Rollout | undefined;
+    readonly leaving?: readonly Pod[];
+  } = { surge: 0 },
 ): readonly Missing[] {
   const missing = podsMissing(owner, owner.spec?.template, (owner.spec?.replicas ?? 1) - pods.length, update.surge);
-  const { rollout } = update;
-  return rollout === undefined
-    ? missing
-    : missing.map((object) => (object.of === 'pod' ? { ...object, rollout } : object));
+  const { rollout, leaving = [] } = update;
+  const more = rollout === undefined ? {} : { rollout };
+  return missing.map((object) => (object.of === 'pod' ? withLeaving({ ...object, ...more }, leaving) : object));
 }
+
+function withLeaving(missing: MissingPods, leaving: readonly Pod[]): MissingPods {
+  return leaving.length === 0 ? missing : { ...missing, leaving };
+}
+
+type MissingPods = Extract<Missing, { of: 'pod' }>;
 
 /** What a StatefulSet lacks: pods, and the claims that are created before each pod. */
 export function missingOfStatefulSet(
   owner: StatefulSetOwner,
-  pods: readonly Child[],
+  pods: readonly (Pod & Child)[],
   claimNames: Iterable<string>,
+  now: EpochMs,
 ): readonly Missing[] {
   if (isDeleting(owner)) return [];
   const { spec } = owner;
@@ -68,17 +82,26 @@ export function missingOfStatefulSet(
       return ordinal !== null && ordinal >= from && ordinal < to;
     }).length;
 
+  const isInRange = ({ metadata }: Child) => inRange(`${name}-`, [metadata?.name ?? '']) > 0;
+  const leaving = leavingPods(
+    pods.filter((pod) => !isInRange(pod)),
+    now,
+  );
   const podNames = pods.map((pod) => pod.metadata?.name ?? '');
   const claims = [...claimNames];
   // Below the partition of a rolling update, pods are created from the template before it.
   const earlier = Math.min(replicas, updatesFrom(owner) - start);
   const split = start + Math.max(0, earlier);
   const missingIn = (from: number, to: number) => to - from - inRange(`${name}-`, podNames, from, to);
-  return [
+  const lacking = [
     ...podsMissing(owner, spec?.template, missingIn(split, start + replicas)),
     ...podsMissing(owner, spec?.template, missingIn(start, split)).map((object) =>
       object.of === 'pod' ? ({ ...object, isOfEarlierTemplate: true } as const) : object,
     ),
+  ];
+  return [
+    // What leaves frees its charge once.
+    ...lacking.map((object, index) => (object.of === 'pod' && index === 0 ? withLeaving(object, leaving) : object)),
     ...(spec?.volumeClaimTemplates ?? []).flatMap((claim): Missing[] => {
       const count = replicas - inRange(`${claim.metadata?.name ?? ''}-${name}-`, claims);
       return count > 0 ? [{ of: 'claim', count, claim }] : [];

@@ -174,6 +174,14 @@ export function chargedPods<P extends Pod & Child>(pods: readonly P[], ownerUid:
   return pods.filter((pod) => isControlledBy(pod, ownerUid) && 'pods' in podCharge(pod, now));
 }
 
+/**
+ * The pods that are being deleted and whose grace is not over. A successor that is refused until they are gone is let in
+ * then, by what they free; whatever outlives its grace may never free it.
+ */
+export function leavingPods<P extends Child>(pods: readonly P[], now: EpochMs): readonly P[] {
+  return pods.filter(({ metadata }) => timesOf(metadata?.deletionTimestamp).some((end) => end > now));
+}
+
 /** The UID of the Deployment that controls a ReplicaSet; null for a ReplicaSet without one. */
 export function deploymentUidOf(replicaSet: Child): string | null {
   const owner = (replicaSet.metadata?.ownerReferences ?? []).find((reference) => reference.controller === true);

@@ -218,6 +218,8 @@ export type SourceObservation =
       readonly paths: readonly string[];
       /** The present limits of the requested resources in Git. */
       readonly limits: ResourceList;
+      /** Limits that have to be greater than requested, because only whole numbers can be written there; absent: none. */
+      readonly rounded?: ResourceList;
       /** How the quota was found; one sentence for the evidence. */
       readonly how: string;
       /** Stored with the decision, so that the quota need not be searched for again. */

@@ -2,7 +2,7 @@ import { atMost } from '../../kernel/sentence.ts';
 import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import { percentOf, percentRatio } from '../../kernel/percent.ts';
 import { amountsText, quantityText, shareText } from '../../kernel/quantity-text.ts';
-import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import { quantityIn, resourceEntries, type ResourceList } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
 import type { LimitChange } from '../model/decision.ts';
@@ -88,9 +88,23 @@ export function cappedRequirement(observation: QuotaObservation, since: EpochMs 
   });
 }
 
-/** Converts the proposed values to the unit of the manifest (`written`: the text of each resource in Git). */
-export function asWritten(proposal: Proposal, written: ResourceList, policy: ResizePolicy): Proposal {
+/** The limits of a quota in Git. */
+interface WrittenLimits {
+  /** The text of each resource. */
+  readonly limits: ResourceList;
+  /** What has to be greater than proposed, because only whole numbers can be written there. */
+  readonly rounded?: ResourceList;
+}
+
+/** Converts the proposed values to the unit of the manifest, and to whole numbers where only those can be written. */
+export function asWritten(
+  proposal: Proposal,
+  { limits: written, rounded = {} }: WrittenLimits,
+  policy: ResizePolicy,
+): Proposal {
   const changes = proposal.changes.map((change) => {
+    const whole = rounded[change.resource];
+    if (whole !== undefined) return { ...change, to: whole };
     const text = written[change.resource];
     if (text === undefined) return change;
     const limit = parseQuantity(change.to);
@@ -101,6 +115,17 @@ export function asWritten(proposal: Proposal, written: ResourceList, policy: Res
   });
   const approvalRequirement = approvalRequirementOf(policy, changes, proposal.demandByMessage);
   return { ...proposal, changes, approvalRequirement };
+}
+
+/** A sentence about a limit that would have to be written as a greater whole number than its maximum; null: there is none. */
+export function beyondMaximum({ rounded = {} }: WrittenLimits, policy: ResizePolicy): string | null {
+  for (const [resource, whole] of resourceEntries(rounded)) {
+    const maximum = maximumFor(policy, resource);
+    if (maximum !== undefined && compareQuantities(whole, parseQuantity(maximum)) > 0) {
+      return `${resource} can only be written as a whole number there, because of the chart's template or schema, and ${rounded[resource] ?? ''} is above its maximum of ${quantityText(resource, maximum)} (${settingText(policy, 'max', resource)})`;
+    }
+  }
+  return null;
 }
 
 /** A limit in the unit of another text; what is a multiple of the policy's step stays one. */

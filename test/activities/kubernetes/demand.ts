@@ -52,6 +52,42 @@ export function demandTests(cluster: () => Cluster): void {
       await observed(cluster(), target, ({ demand }) => expect(demand).toEqual([]));
     });
 
+    it('of a successor that waits for a terminating pod of its Deployment is none', async () => {
+      const { create, admin } = cluster();
+      const namespace = 'demand-terminating';
+      await setUp(namespace, { 'requests.cpu': '1' });
+      const bound = (image: string) => {
+        const resources = { requests: { cpu: '500m' } };
+        // On a node, where a pod that is deleted has its grace.
+        const spec = {
+          nodeName: 'none',
+          terminationGracePeriodSeconds: 90,
+          containers: [{ name: 'app', image, resources }],
+        };
+        return { metadata: { labels: { app: 'web' } }, spec };
+      };
+      const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
+      await create(workloadOf('Deployment', namespace, 'web', { replicas: 2, strategy, template: bound('old') }));
+      await vi.waitFor(async () => {
+        expect((await admin.core.listNamespacedPod({ namespace })).items).toHaveLength(2);
+      }, patience);
+      const name = 'web';
+      await admin.apps.patchNamespacedDeployment(
+        { name, namespace, body: { spec: { template: bound('new') } } },
+        mergePatch,
+      );
+      await vi.waitFor(async () => {
+        const { items } = await admin.core.listNamespacedEvent({ namespace });
+        expect(items.filter(({ message = '' }) => message.includes('exceeded quota'))).not.toEqual([]);
+      }, patience);
+      const { items } = await admin.core.listNamespacedPod({ namespace });
+      expect(items.filter(({ metadata }) => metadata?.deletionTimestamp !== undefined)).toHaveLength(1);
+      await observed(cluster(), targetOf(namespace), ({ demand, quota }) => {
+        expect(demand).toEqual([]);
+        expect(quota).toMatchObject({ used: { 'requests.cpu': '1' } });
+      });
+    });
+
     it('is gone with its workload, and a namesake made anew has none of it', async () => {
       const { create, admin } = cluster();
       const namespace = 'demand-namesake';

@@ -76,7 +76,7 @@ const MISSING_OF: Readonly<Record<string, MissingOf>> = {
   ReplicationController: replicated,
   StatefulSet: (workload, pods) => {
     const spec = { replicas: workload.wanted, template: templateOf(workload) };
-    return missingOfStatefulSet({ metadata: { name: workload.name ?? 'web' }, spec }, pods, []);
+    return missingOfStatefulSet({ metadata: { name: workload.name ?? 'web' }, spec }, pods, [], 0);
   },
   DaemonSet: (workload, pods) => {
     const status = { desiredNumberScheduled: workload.wanted };

@@ -14,9 +14,24 @@ export interface DocumentLocation {
   readonly inline?: { readonly part: number; readonly index: number; readonly pointer: Pointer };
 }
 
+/** What reads a value of a chart before Kubernetes does. */
+export interface ValueConsumer {
+  /** The template makes an integer of it; of `1Gi` and of `500m` that is 0. */
+  readonly isInteger: boolean;
+  /** Whether the present value is a number to YAML, and no text. */
+  readonly isNumber: boolean;
+  /** The chart's schema of its values, and the value's pointer there. */
+  readonly schema?: { readonly path: string; readonly pointer: Pointer };
+}
+
 export type ValueEdit =
-  /** The value is written there, and no other quota uses the place. */
-  | { readonly kind: 'replace'; readonly at: DocumentLocation; readonly pointer: Pointer }
+  /** The value is written there, and no other quota uses the place. `consumer`: of a chart's value. */
+  | {
+      readonly kind: 'replace';
+      readonly at: DocumentLocation;
+      readonly pointer: Pointer;
+      readonly consumer?: ValueConsumer;
+    }
   /** A patch of the overlay can hold the key too; `pointer` is its spec.hard. */
   | { readonly kind: 'add'; readonly at: DocumentLocation; readonly pointer: Pointer; readonly key: string }
   /** The value is shared, so the overlay gets a new patch. */

@@ -37,7 +37,24 @@ const proposal: Proposal = {
   demandByMessage: false,
   approvalRequirement: null,
 };
+const objects = {
+  quota: 'objects',
+  quotaUid: 'u2',
+  changes: [change({ resource: 'pods', from: '10', to: '12' })],
+  approvalRequirement: null,
+  candidates: [],
+};
 const decided = { id: '0a1b2c3d', at: NOW };
+
+function decisionOf(
+  seen: Parameters<typeof placeProposal>[0],
+  asked: Proposal,
+  source: Found,
+): Exclude<ReturnType<typeof placeProposal>, { kind: 'unplaceable' }>['decision'] {
+  const placed = placeProposal(seen, asked, source, decided);
+  if (placed.kind === 'unplaceable') throw new Error(placed.message);
+  return placed.decision;
+}
 
 describe('a proposal whose location in Git is known', () => {
   it('becomes a decision with the location, for the quota that was observed', () => {
@@ -61,9 +78,9 @@ describe('a proposal whose location in Git is known', () => {
 
   it('has its values in the unit of the manifest, and the approval that those need', () => {
     const strict = observation({ policy: policy({ approval: 'before-merge' }) });
-    const inMillis = placeProposal(strict, proposal, found({ limits: { 'requests.cpu': '10000m' } }), decided);
-    expect(inMillis.decision.changes).toEqual([change({ to: '12000m' })]);
-    expect(inMillis.decision.approvalRequirement?.reason).toBe('ApprovalRequired');
+    const inMillis = decisionOf(strict, proposal, found({ limits: { 'requests.cpu': '10000m' } }));
+    expect(inMillis.changes).toEqual([change({ to: '12000m' })]);
+    expect(inMillis.approvalRequirement?.reason).toBe('ApprovalRequired');
   });
 
   it('keeps what people are to be told, where there is something', () => {
@@ -72,7 +89,7 @@ describe('a proposal whose location in Git is known', () => {
       notes: ['pods are raised only to 20.'],
       usageNotes: ['pods: 3 counted, status says 5.'],
     };
-    expect(placeProposal(observation(), batched, found(), decided).decision).toMatchObject({
+    expect(decisionOf(observation(), batched, found())).toMatchObject({
       notes: batched.notes,
       usageNotes: batched.usageNotes,
     });
@@ -82,17 +99,36 @@ describe('a proposal whose location in Git is known', () => {
     const limits = { 'requests.cpu': '12' };
     const placed = placeProposal(observation(), proposal, found({ limits }), decided);
     expect(placed.kind).toBe('alreadyInGit');
-    expect(placed.decision.merge).toEqual({ sha: 'b45e', at: NOW, by: FOUND_IN_GIT, limits });
+    expect(decisionOf(observation(), proposal, found({ limits })).merge).toEqual({
+      sha: 'b45e',
+      at: NOW,
+      by: FOUND_IN_GIT,
+      limits,
+    });
+  });
+
+  it('is of whole numbers where only those can be written, with the approval that those need', () => {
+    const asked = { ...proposal, changes: [change({ to: '11500m' })] };
+    const source = found({ rounded: { 'requests.cpu': '12' } });
+    expect(decisionOf(observation(), asked, source).changes).toEqual([change({ to: '12' })]);
+    const strict = observation({ policy: policy({ 'max-step': '1.15' }) });
+    expect(decisionOf(strict, asked, found({ limits: { 'requests.cpu': '10000m' } })).approvalRequirement).toBeNull();
+    expect(decisionOf(strict, asked, source).approvalRequirement?.reason).toBe('MaxStepExceeded');
+  });
+
+  it('is none where the whole number is above the maximum', () => {
+    const asked = { ...proposal, changes: [change({ to: '11500m' })] };
+    const bounded = observation({ policy: policy({ 'cpu-max': '11800m' }) });
+    const placed = placeProposal(bounded, asked, found({ rounded: { 'requests.cpu': '12' } }), decided);
+    expect(placed).toMatchObject({
+      kind: 'unplaceable',
+      message: expect.stringContaining('12 is above its maximum of 11.8 CPU'),
+    });
+    const batchedQuota = { ...objects, changes: asked.changes };
+    const other = { ...found({ rounded: { 'requests.cpu': '12' } }), paths: ['team-a/objects.yaml'] };
+    expect(placeBatchedQuota({ batchedQuota, proposal, policy: bounded.policy }, other, found())).toBeNull();
   });
 });
-
-const objects = {
-  quota: 'objects',
-  quotaUid: 'u2',
-  changes: [change({ resource: 'pods', from: '10', to: '12' })],
-  approvalRequirement: null,
-  candidates: [],
-};
 
 describe('another quota of the namespace', () => {
   const inGit = found({ limits: { pods: '10' }, paths: ['team-a/objects.yaml'] });

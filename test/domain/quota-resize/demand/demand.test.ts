@@ -14,7 +14,13 @@ import {
   missingOfReplicated,
   missingOfStatefulSet,
 } from '../../../../domain/quota-resize/demand/missing.ts';
-import { ALWAYS, chargedPods, type TemplateAge, templateAge } from '../../../../domain/quota-resize/demand/owner.ts';
+import {
+  ALWAYS,
+  chargedPods,
+  leavingPods,
+  type TemplateAge,
+  templateAge,
+} from '../../../../domain/quota-resize/demand/owner.ts';
 import { rollingSurge, rolloutOf } from '../../../../domain/quota-resize/demand/rolling-update.ts';
 import { parseAdmissionMessage } from '../../../../domain/quota-resize/demand/event-message.ts';
 
@@ -69,12 +75,12 @@ describe('what a workload misses', () => {
       metadata: { name: 'db' },
       spec: { replicas: 3, template, ordinals: { start: 5 }, volumeClaimTemplates: [claim] },
     };
-    const missing = missingOfStatefulSet(owner, pods(['db-5', 'db-2', 'db-07']), [
-      'data-db-5',
-      'data-db-6',
-      'data-db-8',
-      'data-other-7',
-    ]);
+    const missing = missingOfStatefulSet(
+      owner,
+      pods(['db-5', 'db-2', 'db-07']),
+      ['data-db-5', 'data-db-6', 'data-db-8', 'data-other-7'],
+      0,
+    );
     expect(missing).toEqual([
       { of: 'pod', count: 2, surge: 0, spec },
       { of: 'claim', count: 1, claim },
@@ -83,7 +89,7 @@ describe('what a workload misses', () => {
 
   it('is no work for a StatefulSet of a thousand million members', () => {
     const owner = { metadata: { name: 'db' }, spec: { replicas: 1_000_000_000, template } };
-    expect(missingOfStatefulSet(owner, pods(['db-0']), [])).toEqual([
+    expect(missingOfStatefulSet(owner, pods(['db-0']), [], 0)).toEqual([
       { of: 'pod', count: 999_999_999, surge: 0, spec },
     ]);
   });
@@ -410,7 +416,7 @@ describe('what admission said of one pod', () => {
       demandOfMissing(
         quota({ hard }),
         refusedWorkload([pod('requests.cpu=1', 9)], { since: 6, isExact: true }),
-        missingOfStatefulSet(owner, pods(names), []),
+        missingOfStatefulSet(owner, pods(names), [], 0),
       );
     expect(totalFor(['db-4'])).toMatchObject({ missing: 4, total: { 'requests.cpu': '4' } });
     expect(totalFor(['db-4'])?.total).not.toHaveProperty('requests.memory');
@@ -512,6 +518,87 @@ describe('the demand of a workload that cannot be read', () => {
     expect(demandOfMessages(charging, refusedWorkload([denied(cpu('500m'), 10), denied(claim, 11)]))?.total).toEqual({
       'requests.cpu': '500m',
       'requests.storage': '1Gi',
+    });
+  });
+});
+
+describe('the demand of a successor while an old pod of its Deployment is being deleted', () => {
+  const now = Date.UTC(2026, 10, 20);
+  const sized = (memory: string) => ({ containers: [{ name: 'app', resources: { requests: { memory } } }] });
+  const pod = (name: string, replicaSet: string, endsIn?: number, memory = '75Mi') => ({
+    metadata: {
+      name,
+      ownerReferences: [{ uid: replicaSet, kind: 'ReplicaSet', controller: true }],
+      ...(endsIn === undefined
+        ? {}
+        : { deletionTimestamp: new Date(now + endsIn * 1000), deletionGracePeriodSeconds: 90 }),
+    },
+    spec: sized(memory),
+  });
+  const revision = (number: number) => ({ 'deployment.kubernetes.io/revision': `${number}` });
+  const denial = denied(
+    'pods "web-new-1" is forbidden: exceeded quota: compute, requested: requests.memory=75Mi, used: requests.memory=150Mi, limited: requests.memory=150Mi',
+    now,
+  );
+
+  /** What the new ReplicaSet of a Deployment of two is short of; memory in Mi. */
+  function demandOf(
+    pods: readonly ReturnType<typeof pod>[],
+    { wants = 1, maxSurge = 0, memory = '75Mi' }: { wants?: number; maxSurge?: number; memory?: string } = {},
+  ) {
+    const deployment = {
+      metadata: { uid: 'd', annotations: revision(2) },
+      spec: { replicas: 2, strategy: { rollingUpdate: { maxSurge } } },
+    };
+    const owner = {
+      metadata: { uid: 'new', annotations: revision(2) },
+      spec: { replicas: wants, template: { spec: sized(memory) } },
+    };
+    const charged = ['old', 'older', 'new'].flatMap((uid) => chargedPods(pods, uid, now));
+    const ofOthers = charged.filter(({ metadata }) => metadata.ownerReferences[0]?.uid !== 'new');
+    const missing = missingOfReplicated(owner, chargedPods(pods, 'new', now), {
+      surge: 0,
+      rollout: rolloutOf(deployment, owner, charged),
+      leaving: leavingPods(ofOthers, now),
+    });
+    const charging = quota({ hard: { 'requests.memory': '150Mi' } });
+    const asked = memory === '75Mi' ? denial : other(now);
+    return demandOfMissing(charging, refusedWorkload([asked]), missing)?.total['requests.memory'] ?? null;
+  }
+
+  it('is none as long as its grace runs', () => {
+    expect(demandOf([pod('a', 'old', 80), pod('b', 'old')])).toBeNull();
+    expect(demandOf([pod('a', 'old', 1), pod('b', 'older', 80)], { wants: 2 })).toBeNull();
+  });
+
+  it('is all that is missing once the grace is over, or where nothing is deleted', () => {
+    expect(demandOf([pod('a', 'old', 0), pod('b', 'old')])).toBe('75Mi');
+    expect(demandOf([pod('a', 'old', -20), pod('b', 'old')])).toBe('75Mi');
+    expect(demandOf([pod('a', 'old'), pod('b', 'old')])).toBe('75Mi');
+  });
+
+  it('is not less for the pods of other workloads', () => {
+    expect(demandOf([pod('x', 'another', 80), pod('b', 'old')])).toBe('75Mi');
+  });
+
+  it('is what exceeds all that is freed', () => {
+    expect(demandOf([pod('a', 'old', 80)], { wants: 2 })).toBe('75Mi');
+    expect(demandOf([pod('a', 'old', 80), pod('b', 'old', 80)], { wants: 2, memory: '100Mi' })).toBe('50Mi');
+    expect(demandOf([pod('a', 'old', 80, '50Mi'), pod('b', 'old', undefined, '100Mi')])).toBe('25Mi');
+  });
+
+  it('is no less than the surge that the update is to have', () => {
+    expect(demandOf([pod('a', 'old', 80), pod('b', 'old')], { maxSurge: 1 })).toBe('75Mi');
+  });
+
+  it('is none for a member of a StatefulSet while members beyond its replicas leave', () => {
+    const owner = { metadata: { name: 'db' }, spec: { replicas: 2, template: { spec: sized('75Mi') } } };
+    const missing = (endsIn: number) =>
+      missingOfStatefulSet(owner, [pod('db-0', 'db'), pod('db-2', 'db', endsIn)], [], now);
+    const charging = quota({ hard: { 'requests.memory': '150Mi' } });
+    expect(demandOfMissing(charging, refusedWorkload([denial]), missing(80))).toBeNull();
+    expect(demandOfMissing(charging, refusedWorkload([denial]), missing(-1))?.total).toEqual({
+      'requests.memory': '75Mi',
     });
   });
 });

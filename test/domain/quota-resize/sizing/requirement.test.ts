@@ -154,7 +154,7 @@ describe('a requirement', () => {
     const memory = quota({ hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '1Gi' } });
     const rules = policy({ 'memory-max': '1100500Ki' });
     const found = requirement({ quota: memory, policy: rules });
-    expect(asWritten(found, { 'requests.memory': '1024Mi' }, rules).changes[0]?.to).toBe('1100500Ki');
+    expect(asWritten(found, { limits: { 'requests.memory': '1024Mi' } }, rules).changes[0]?.to).toBe('1100500Ki');
   });
 
   it('that fits, and a quota that is gone, are none', () => {
@@ -227,20 +227,31 @@ describe('a requirement against values that are decided', () => {
 
   it('is written in the unit of the manifest, and gated by what is written', () => {
     const proposal = { ...requirement({}), changes: [change({ from: '10', to: '12100m' })] };
-    expect(asWritten(proposal, { 'requests.cpu': '10' }, policy()).changes[0]?.to).toBe('12100m');
-    expect(asWritten({ ...proposal, changes: [change()] }, { 'requests.cpu': '10000m' }, policy()).changes[0]?.to).toBe(
-      '12000m',
-    );
+    expect(asWritten(proposal, { limits: { 'requests.cpu': '10' } }, policy()).changes[0]?.to).toBe('12100m');
+    expect(
+      asWritten({ ...proposal, changes: [change()] }, { limits: { 'requests.cpu': '10000m' } }, policy()).changes[0]
+        ?.to,
+    ).toBe('12000m');
     const memory = { resource: 'requests.memory', from: '8Gi', to: '12Gi', used: '8Gi' };
     const stepped = policy({ steps: 'memory=4Gi', 'max-step': '10' });
     // 12885M would be no multiple of 4Gi.
-    const inFile = asWritten({ ...proposal, changes: [change(memory)] }, { 'requests.memory': '8G' }, stepped);
+    const inFile = asWritten(
+      { ...proposal, changes: [change(memory)] },
+      { limits: { 'requests.memory': '8G' } },
+      stepped,
+    );
     expect(inFile.changes[0]?.to).toBe('12Gi');
-    const written = asWritten({ ...proposal, changes: [change(memory)] }, { 'requests.memory': '8192Mi' }, stepped);
+    const written = asWritten(
+      { ...proposal, changes: [change(memory)] },
+      { limits: { 'requests.memory': '8192Mi' } },
+      stepped,
+    );
     expect(written.changes[0]?.to).toBe('12288Mi');
     const grown = mergeChanges([change({ ...memory, to: '9G' })], [change(memory)], stepped);
     expect(grown[0]?.to).toBe('12Gi');
-    expect(asWritten(proposal, {}, policy({ 'max-step': '1.2' })).approvalRequirement?.reason).toBe('MaxStepExceeded');
+    expect(asWritten(proposal, { limits: {} }, policy({ 'max-step': '1.2' })).approvalRequirement?.reason).toBe(
+      'MaxStepExceeded',
+    );
   });
 });
 

@@ -3,8 +3,8 @@ import type { Pointer } from '../../yaml/field-path.ts';
 
 /** What an expression refers to. */
 export type Reference =
-  /** A pointer into the values. */
-  | { readonly kind: 'value'; readonly pointer: Pointer }
+  /** A pointer into the values. `form`: what a function has made of the value; absent: it is as it was. */
+  | { readonly kind: 'value'; readonly pointer: Pointer; readonly form?: 'integer' | 'text' }
   | { readonly kind: 'text'; readonly text: string }
   /** `.Release.Namespace`, `.Release.Name`, `.Chart.Name`. */
   | { readonly kind: 'builtin'; readonly name: string };
@@ -18,19 +18,21 @@ export interface TemplateScope {
 
 export const topScope: TemplateScope = { dot: undefined, variables: new Map() };
 
-/** Functions that return the value unchanged or only format it. */
-const PASSING = new Set([
-  'quote',
-  'squote',
-  'toString',
-  'toYaml',
-  'indent',
-  'nindent',
-  'trim',
-  'default',
-  'required',
-  'int',
-  'int64',
+/** Functions that return the value unchanged or only format it, and what they make of it. */
+const PASSING: ReadonlyMap<string, 'integer' | 'text' | undefined> = new Map([
+  ['quote', 'text'],
+  ['squote', 'text'],
+  ['toString', 'text'],
+  ['toYaml', 'text'],
+  ['indent', 'text'],
+  ['nindent', 'text'],
+  ['trim', 'text'],
+  ['default', undefined],
+  ['required', undefined],
+  ['int', 'integer'],
+  ['int64', 'integer'],
+  // Of a text that is no number it makes 0 as well.
+  ['float64', 'integer'],
 ]);
 
 /**
@@ -44,10 +46,32 @@ export function referenceOf(text: string, scope: TemplateScope): Reference | und
     .replace(/^\{\{-?\s*/, '')
     .replace(/\s*-?\}\}$/, '');
   const [first, ...rest] = splitPipeline(body);
-  if (first === undefined || rest.some((step) => !PASSING.has(/^\w+/.exec(step)?.[0] ?? ''))) {
+  if (first === undefined) {
     return undefined;
   }
-  return operand(wordsIn(first), scope);
+  return rest.reduce<Reference | undefined>(
+    (reference, step) => {
+      const [head = '', format] = wordsIn(step);
+      return head === 'printf' ? printed(reference, format) : passed(reference, /^\w+/.exec(step)?.[0] ?? '');
+    },
+    operand(wordsIn(first), scope),
+  );
+}
+
+/** What a function makes of a value; undefined where it computes another one. */
+function passed(reference: Reference | undefined, name: string): Reference | undefined {
+  if (reference === undefined || !PASSING.has(name)) return undefined;
+  const form = PASSING.get(name);
+  if (reference.kind !== 'value' || form === undefined || form === reference.form) return reference;
+  // A number of a million or more is 1e+06 as a text, of which an integer is 0; an integer as a text stays what it is.
+  if (reference.form !== undefined) return form === 'text' ? reference : undefined;
+  return { ...reference, form };
+}
+
+/** `printf "%d"` prints integers only. */
+function printed(reference: Reference | undefined, format: string | undefined): Reference | undefined {
+  const isDecimal = format === '"%d"' || format === '`%d`';
+  return isDecimal && reference?.kind === 'value' && reference.form === 'integer' ? reference : undefined;
 }
 
 export function splitPipeline(text: string): readonly string[] {
@@ -116,7 +140,10 @@ function operand(words: readonly string[], scope: TemplateScope): Reference | un
   }
   if (PASSING.has(head)) {
     // The value is the last argument: `default "2" .Values.x`, `required "message" .Values.x`.
-    return operand(rest.slice(-1), scope);
+    return passed(operand(rest.slice(-1), scope), head);
+  }
+  if (head === 'printf' && rest.length === 2) {
+    return printed(operand(rest.slice(-1), scope), rest[0]);
   }
   return rest.length === 0 ? single(head, scope) : undefined;
 }

@@ -16,6 +16,8 @@ export interface Release {
   readonly namespace?: string;
   readonly namespaceBy?: string;
   readonly name?: string;
+  /** The file with the chart's schema of its values, if it has one. */
+  readonly schema?: string;
   readonly obstacles: readonly SourceNote[];
   /** The Argo CD or Flux object that installs the release, where it is known. */
   readonly delivery?: Delivery;
@@ -32,10 +34,28 @@ export interface Layer {
 }
 
 export function valuesFile(chart: string): string {
-  return chart === '' ? 'values.yaml' : `${chart}/values.yaml`;
+  return inChart(chart, 'values.yaml');
+}
+
+function inChart(chart: string, file: string): string {
+  return chart === '' ? file : `${chart}/${file}`;
 }
 
 export function releasesOf(
+  reader: TreeReader,
+  chart: string,
+  deliveries: readonly Delivery[],
+  values: readonly string[],
+): readonly Release[] {
+  const schema = inChart(chart, 'values.schema.json');
+  const releases = installationsOf(reader, chart, deliveries, values);
+  if (!reader.isFile(schema)) return releases;
+  // An edit needs it.
+  reader.text(schema);
+  return releases.map((release) => ({ ...release, schema }));
+}
+
+function installationsOf(
   reader: TreeReader,
   chart: string,
   deliveries: readonly Delivery[],

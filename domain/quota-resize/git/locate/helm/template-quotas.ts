@@ -1,8 +1,8 @@
 /** The quotas that a chart's template renders for one release, and where the value of each limit is written. */
 import { isScalar } from 'yaml';
-import { type Leaf, leavesAt } from '../../yaml/documents.ts';
+import { type Leaf, leavesAt, nodeAt } from '../../yaml/documents.ts';
 import type { Pointer } from '../../yaml/field-path.ts';
-import type { ValueEdit } from '../../yaml/value-edit.ts';
+import type { ValueConsumer, ValueEdit } from '../../yaml/value-edit.ts';
 import { conditionHolds, isTrue } from './condition.ts';
 import { type Reference, referenceOf, type TemplateScope, topScope } from './expression.ts';
 import { keysAt, type Layer, lookup, type Release } from './release.ts';
@@ -204,7 +204,7 @@ function limitsOf(
       }
       for (const key of keysAt(release, reference.pointer)) {
         const pointer = [...reference.pointer, key];
-        add(fromValues(release, pointer, { key: String(key), path: template, line }), line);
+        add(fromValues(release, { kind: 'value', pointer }, { key: String(key), path: template, line }), line);
       }
     }
   }
@@ -215,7 +215,7 @@ function limitsOf(
       if (name === undefined || (value.includes('{{') && reference?.kind !== 'value')) {
         problem(line, `computes a limit with ${value}, which cannot be followed`);
       } else if (reference?.kind === 'value') {
-        add(fromValues(release, reference.pointer, { key: name, path: template, line }), line);
+        add(fromValues(release, reference, { key: name, path: template, line }), line);
       } else {
         const edit: ValueEdit = { kind: 'line', path: template, line, from: value };
         add({ key: name, edit, path: template, line, text: value }, line);
@@ -225,9 +225,14 @@ function limitsOf(
   return { limits: [...limits.values()], problems };
 }
 
-/** @param written the limit in the template, whose value is that of the pointer. */
-function fromValues(release: Release, pointer: Pointer, written: Pick<Limit, 'key' | 'path' | 'line'>): Limit {
+/** @param written the limit in the template, whose value is that of the reference. */
+function fromValues(
+  release: Release,
+  reference: Extract<Reference, { kind: 'value' }>,
+  written: Pick<Limit, 'key' | 'path' | 'line'>,
+): Limit {
   const { key } = written;
+  const { pointer } = reference;
   const found = release.layers
     .map((layer) => ({ layer, leaf: leafAt(layer, pointer) }))
     .findLast(({ leaf }) => leaf !== undefined);
@@ -237,15 +242,30 @@ function fromValues(release: Release, pointer: Pointer, written: Pick<Limit, 'ke
     return { ...written, edit: { kind: 'none', message }, text: undefined };
   }
   const { path, part, index } = found.layer.document;
+  const consumer = consumerOf(release, reference, nodeAt(found.layer.document, leaf.pointer));
   const valueLocation: ValueLocation = { ...leaf, key, path, part, index, level: 0, order: 0 };
   return {
     key,
-    edit: { kind: 'replace', at: { path, part, index }, pointer: leaf.pointer },
+    edit: { kind: 'replace', at: { path, part, index }, pointer: leaf.pointer, ...consumer },
     path,
     line: leaf.line,
     text: leaf.text,
     valueLocation,
     source: pointer,
+  };
+}
+
+/** What reads a value: nothing that matters, where the template prints it as it is and the chart has no schema. */
+function consumerOf(
+  { schema }: Release,
+  { pointer, form }: Extract<Reference, { kind: 'value' }>,
+  value: unknown,
+): { readonly consumer?: ValueConsumer } {
+  const isInteger = form === 'integer';
+  if (!isInteger && schema === undefined) return {};
+  const isNumber = isScalar(value) && typeof value.value !== 'string';
+  return {
+    consumer: { isInteger, isNumber, ...(schema === undefined ? {} : { schema: { path: schema, pointer } }) },
   };
 }
 

@@ -6,7 +6,8 @@ import { changedText, type TextEdit } from '../../yaml/changed-text.ts';
 import { folderOf } from '../tree/paths.ts';
 import type { FileEdit, TreeSnapshot, LocatedValue, QuotaLocation } from './location.ts';
 import type { ValueEdit } from '../../yaml/value-edit.ts';
-import { writtenKey } from '../../yaml/other-name.ts';
+import { spelledFor, whyUnspelled } from './spelling.ts';
+import { keyOf } from './value-keys.ts';
 
 /** One limit that an edit raises. */
 interface RaisedLine {
@@ -22,15 +23,6 @@ export type LocationEdited =
   /** `edits` is empty when Git has every limit already. */
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
-
-/** The key in the quota for a resource that is known by several names. */
-export function keyOf(
-  { values }: Pick<QuotaLocation, 'values'>,
-  resource: string,
-  asked: readonly string[],
-): string | undefined {
-  return writtenKey(resource, asked, (key) => Object.hasOwn(values, key));
-}
 
 /** The present limits in Git, under the names that were asked for. */
 export function limitsInGit(location: QuotaLocation, resources: readonly string[]): ResourceList {
@@ -69,7 +61,7 @@ export function editLocation(tree: TreeSnapshot, location: QuotaLocation, limits
 export function editLocations(tree: TreeSnapshot, raises: readonly LocationRaise[]): LocationEdited {
   const lines: Line[] = [];
   for (const [index, { location, limits }] of raises.entries()) {
-    const quotaLines = linesOf(location, limits, index);
+    const quotaLines = linesOf(tree, location, limits, index);
     if (typeof quotaLines === 'string') {
       return { kind: 'unplaceable', message: quotaLines };
     }
@@ -102,7 +94,12 @@ type Line = RaisedLine & {
 };
 
 /** The lines to change, or a sentence when a limit has no place to write to. */
-function linesOf(location: QuotaLocation, limits: ResourceList, quota: number): readonly Line[] | string {
+function linesOf(
+  tree: TreeSnapshot,
+  location: QuotaLocation,
+  limits: ResourceList,
+  quota: number,
+): readonly Line[] | string {
   const asked = Object.keys(limits);
   const lines: Line[] = [];
   for (const [resource, amount] of resourceEntries(limits)) {
@@ -118,7 +115,13 @@ function linesOf(location: QuotaLocation, limits: ResourceList, quota: number): 
     if (edit.kind === 'none') {
       return `${labelOf(location)}: ${edit.message}`;
     }
-    lines.push({ resource, key, from, to: limits[resource] ?? '', path: pathOf(edit), edit, quota });
+    const limit = limits[resource] ?? '';
+    const to = spelledFor(tree, edit, limit);
+    if (to === undefined) {
+      const why = edit.kind === 'replace' && edit.consumer !== undefined ? whyUnspelled(edit.consumer, limit) : '';
+      return `${labelOf(location)}: the value of ${key} at ${from.path}:${from.line} cannot be raised: ${why}`;
+    }
+    lines.push({ resource, key, from, to, path: pathOf(edit), edit, quota });
   }
   return lines;
 }

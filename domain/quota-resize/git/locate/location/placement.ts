@@ -3,7 +3,7 @@ import type { ResourceList } from '../../../../kernel/resource-list.ts';
 import type { Placement, ValuePlacement } from '../../../model/placement.ts';
 import type { ValueEdit } from '../../yaml/value-edit.ts';
 import { formatField } from '../../yaml/field-path.ts';
-import { keyOf } from './edit-location.ts';
+import { keyOf } from './value-keys.ts';
 import type { QuotaLocation } from './location.ts';
 import type { SourceCandidate } from '../candidate/source-candidate.ts';
 

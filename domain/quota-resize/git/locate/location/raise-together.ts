@@ -1,5 +1,7 @@
 /** Raises limits of many quotas; what cannot be raised keeps nothing else from it. */
 import { editLocations } from './edit-location.ts';
+import { roundedLimits } from './spelling.ts';
+import type { ResourceList } from '../../../../kernel/resource-list.ts';
 import type { FileEdit, QuotaLocation, TreeSnapshot } from './location.ts';
 
 export interface Raise {
@@ -34,11 +36,15 @@ interface ChangingTree {
   readonly changed: Set<string>;
 }
 
+function writable(tree: TreeSnapshot, location: QuotaLocation, limits: ResourceList): ResourceList {
+  return { ...limits, ...roundedLimits(tree, location, limits) };
+}
+
 /** Makes all raises at once; if that fails, bisects to find the one that fails. Returns the problems. */
 function raise(tree: ChangingTree, raises: readonly Raise[]): readonly string[] {
   const together = [...Map.groupBy(raises, ({ location }) => location)].map(([location, ofLocation]) => ({
     location,
-    limits: Object.fromEntries(ofLocation.map(({ resource, limit }) => [resource, limit])),
+    limits: writable(tree, location, Object.fromEntries(ofLocation.map(({ resource, limit }) => [resource, limit]))),
   }));
   const result = editLocations(tree, together);
   if (result.kind === 'edited') {

@@ -9,6 +9,7 @@ import { type AppliedFolder, AppliedFolders } from '../delivery/applied-folders.
 import { editLocation, type LocationEdited } from '../location/edit-location.ts';
 import type { FileEdit, MissingFiles, QuotaLocation, TreeSnapshot } from '../location/location.ts';
 import { type Raise, type RaisedTogether, raiseTogether } from '../location/raise-together.ts';
+import { roundedLimits } from '../location/spelling.ts';
 import { locateInTree, type Scan, type ScanOptions, scanQuotas } from '../scan/scan.ts';
 import { locateQuota } from '../search/locate-quota.ts';
 import type { LocatedQuota, NotLocated, SourceTree } from '../search/resolve-quota.ts';
@@ -28,7 +29,12 @@ interface Asked {
   /** Where all quotas are. */
   readonly scan: { readonly options: ScanOptions };
   /** What the files are with other limits. */
-  readonly edit: { readonly location: QuotaLocation; readonly limits: ResourceList };
+  readonly edit: {
+    readonly location: QuotaLocation;
+    readonly limits: ResourceList;
+    /** Whether a limit may become greater where only whole numbers can be written; default false. */
+    readonly roundsUp?: boolean;
+  };
   /** What the files are with many limits raised. */
   readonly raiseTogether: { readonly raises: readonly Raise[] };
   /** The limits of a quota in a file. */
@@ -50,8 +56,16 @@ interface Answers {
 }
 
 type EditAnswer =
-  /** `changedPath`: the changed file with the quota's values; null when nothing changes. */
-  | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly changedPath: string | null }
+  /**
+   * `changedPath`: the changed file with the quota's values; null when nothing changes. `rounded`: the limits that are
+   * greater than asked.
+   */
+  | {
+      readonly kind: 'edited';
+      readonly edits: readonly FileEdit[];
+      readonly changedPath: string | null;
+      readonly rounded: ResourceList;
+    }
   | Exclude<LocationEdited, { readonly kind: 'edited' }>;
 
 export type QuestionKind = keyof Asked;
@@ -91,13 +105,14 @@ function scanAnswersOf({ texts }: TreeSnapshot): NonNullable<Parameters<typeof s
   return answers;
 }
 
-function edited(tree: TreeSnapshot, { location, limits }: Asked['edit']): EditAnswer {
-  const result = editLocation(tree, location, limits);
+function edited(tree: TreeSnapshot, { location, limits, roundsUp }: Asked['edit']): EditAnswer {
+  const rounded = roundsUp === true ? roundedLimits(tree, location, limits) : {};
+  const result = editLocation(tree, location, { ...limits, ...rounded });
   if (result.kind !== 'edited') {
     return result;
   }
   const { edits } = result;
   const resources = Object.keys(limits);
   const changed = edits.find(({ after }) => Object.keys(valuesInGit(after, location, resources)).length > 0);
-  return { kind: 'edited', edits, changedPath: (changed ?? edits[0])?.path ?? null };
+  return { kind: 'edited', edits, changedPath: (changed ?? edits[0])?.path ?? null, rounded };
 }

@@ -2,7 +2,7 @@
  * Whether a value is proved to be the limit of the wanted quota. What an annotation names and cannot be proved is
  * proposed all the same, but a person merges it.
  */
-import { keyOf } from '../location/edit-location.ts';
+import { keyOf } from '../location/value-keys.ts';
 import type { QuotaLocation } from '../location/location.ts';
 import { isCurrent, type WantedQuota } from './search.ts';
 import type { Ownership } from './ownership.ts';
