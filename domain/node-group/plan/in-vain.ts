@@ -65,12 +65,13 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   if (!isKnown) return NOTHING;
   const waiting = new Map<string, Work[]>();
   const kindOf = new Map<Work, string>();
-  for (const each of work) {
+  // One refusal is enough, and the first one is named: whatever the order of the state.
+  for (const each of work.toSorted((a, b) => byText(a.pods.key, b.pods.key))) {
     const kind = podKind(each.first);
     kindOf.set(each, kind);
     waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
   }
-  const kinds = new KindsOnNodes(state.pods);
+  const kinds = new KindsOnNodes(state.pods, machines);
   const { trials, onTrial, failed } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
   const records: Record<string, readonly InVain[]> = {};
   const types = new Map<string, Map<string, InVain>>();
@@ -83,6 +84,7 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     }
   }
   const isNothing = types.size === 0 && onTrial.length === 0;
+  const trialOf = new Map(onTrial.toReversed().map((each) => [each.kind, each.machine]));
   return {
     records,
     trials,
@@ -90,7 +92,7 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     against: (of) => {
       if (isNothing) return null;
       const kind = kindOf.get(of) ?? podKind(of.first);
-      const machine = onTrial.find((each) => each.kind === kind)?.machine;
+      const machine = trialOf.get(kind);
       const own = types.get(kind);
       if (machine === undefined && own === undefined) return null;
       const since = machine === undefined ? '' : formatInstant(machine.phaseSince);
@@ -137,14 +139,9 @@ function isStillSo(state: ClusterState, { group, promised, kinds, waiting }: OfG
   const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
   if (type !== undefined && promiseOf(group, type) !== promise) return false;
   if (!waiting.has(kind) && state.at - waited >= REMEMBERED_MS) return false;
-  return !state.machines.some(
-    (other) =>
-      other.group === group.name &&
-      other.instanceType === instanceType &&
-      other.node !== null &&
-      (other.name === machine || other.createdAt > record.at) &&
-      kinds.of(other.node).has(kind),
-  );
+  return !kinds
+    .machinesWith(kind, { group: group.name, instanceType })
+    .some(({ name, createdAt }) => name === machine || createdAt > record.at);
 }
 
 /** Machines of which it is not clear yet, or not written down, whether they came in vain. */

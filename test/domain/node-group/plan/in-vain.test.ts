@@ -100,6 +100,21 @@ describe('a node that came for a pod', () => {
     expect(planned({ ...drained, at: NOW + HOUR })).toMatchObject({ count: 1, records: [] });
   });
 
+  it('is judged by every pod of the kind, in whatever order they are told', () => {
+    const of = (name: string): Pod => ({ ...pod, name, uid: name, labels: { app: name } });
+    // On every node, a pod that wants no `a` beside it.
+    const term = { topologyKey: 'kubernetes.io/os', labelSelector: { matchLabels: { app: 'a' } } };
+    const guard = boundTo('old', { ...podOf('guard', {}), podAntiAffinity: [term] });
+    const nodes = [nodeOf('n', { cpu: '2', memory: '16Gi', pods: '110' }, labels), nodeOf('old', undefined, labels)];
+    const pair = ['a', 'b'].map((name) => says(of(name), '0/2 nodes are available.'));
+    const filler = boundTo('old', podOf('filler', { cpu: '2' }));
+    for (const pods of [pair, pair.toReversed()]) {
+      const { records: found, count } = planned(withNode({ nodes, pods: [...pods, guard, filler] }));
+      expect(found).toMatchObject([{ kind, pod: 'default/b', isFirm: true }]);
+      expect(count).toBe(0);
+    }
+  });
+
   it('says nothing where the pod could be on no node of the type any more', () => {
     const elsewhere = { ...pod, podAffinity: [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'x' } } }] };
     const state = withNode({ pods: [elsewhere] }, {}, { cameFor: [podKind(elsewhere)] });
