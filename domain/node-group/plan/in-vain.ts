@@ -21,7 +21,7 @@ import { type Failed, judge, type Trials } from './trials.ts';
 const HOUR_MS = 3_600_000;
 /** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
 const REMEMBERED_MS = 2 * 86_400_000;
-/** So many are kept of a group, those of which pods waited last. */
+/** So many are kept of a group, as many of each namespace as there is room: no tenant takes the evidence of others away. */
 const MOST = 100;
 /** As much of kube-scheduler's message as a sentence takes. */
 const QUOTED = 300;
@@ -77,7 +77,7 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   const types = new Map<string, Map<string, InVain>>();
   for (const group of groups) {
     const own = recordsOf(state, { group, promised, kinds, waiting, failed });
-    records[group.name] = own.slice(0, MOST);
+    records[group.name] = fairly(own);
     for (const record of own.filter(stops)) {
       const of = types.get(record.kind) ?? new Map<string, InVain>();
       types.set(record.kind, of.set(typeKey(group.name, record.instanceType), record));
@@ -129,7 +129,28 @@ function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
   }
   return [...records.values()]
     .map((record) => (waiting.has(record.kind) && at - record.waited >= HOUR_MS ? { ...record, waited: at } : record))
-    .toSorted((a, b) => b.waited - a.waited || b.at - a.at || byText(inVainKey(a), inVainKey(b)));
+    .toSorted(
+      (a, b) =>
+        Number(waiting.has(b.kind)) - Number(waiting.has(a.kind)) ||
+        b.waited - a.waited ||
+        b.at - a.at ||
+        byText(inVainKey(a), inVainKey(b)),
+    );
+}
+
+/** The first of each namespace, then the second of each, and so on. */
+function fairly(records: readonly InVain[]): readonly InVain[] {
+  const counts = new Map<string, number>();
+  return records
+    .map((record) => {
+      const [namespace = ''] = record.pod.split('/');
+      const turn = counts.get(namespace) ?? 0;
+      counts.set(namespace, turn + 1);
+      return { record, turn };
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .slice(0, MOST)
+    .map(({ record }) => record);
 }
 
 /** Until a node of the type has such a pod, the type or the group promises something else, or no such pod has waited for long. */

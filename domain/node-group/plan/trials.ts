@@ -87,14 +87,15 @@ export function judge(court: Court, before: Trials): Judged {
         trials[key] = null;
         continue;
       }
-      const began = known !== undefined;
+      // What was seen of it while it was new still counts.
+      const isLate = !isNew && (known === undefined || known > machine.phaseSince + NEW_MS);
       // A pod that is just being made again does not begin the trial anew.
       if (works.length === 0) {
         if (known !== undefined) trials[key] = known;
         continue;
       }
       const all = works.flatMap((work) => {
-        const refusal = refused(court, { machine, node, group, work, kind, isLate: !isNew && !began, promised });
+        const refusal = refused(court, { machine, node, group, work, kind, isLate, promised });
         return refusal === null ? [] : [{ ...refusal, pod: work.first }];
       });
       if (all.length === 0) continue;

@@ -100,6 +100,14 @@ describe('a node that came for a pod', () => {
     expect(planned({ ...drained, at: NOW + HOUR })).toMatchObject({ count: 1, records: [] });
   });
 
+  it('did not where it was changed within the minute in which it was looked at, long after it was ready', () => {
+    const later = { pods: [{ ...pod, createdAt: NOW + HOUR }] };
+    const { memory, records: none } = planned(withNode({ ...later, at: NOW + HOUR }));
+    const taints = [{ key: 'mine', effect: 'NoSchedule' as const }];
+    const tainted = planned(withNode({ ...later, at: NOW + HOUR + 2 * MINUTE }, { taints }), memory);
+    expect([none, tainted.records]).toEqual([[], []]);
+  });
+
   it('is judged by every pod of the kind, in whatever order they are told', () => {
     const of = (name: string): Pod => ({ ...pod, name, uid: name, labels: { app: name } });
     // On every node, a pod that wants no `a` beside it.
@@ -202,6 +210,25 @@ describe('that a node came in vain', () => {
       });
     expect(there(NOW + HOUR)).toMatchObject({ count: 1, records: [] });
     expect(there(NOW)).toMatchObject({ count: 0, reason: 'CameInVain' });
+  });
+
+  it('is kept of each namespace, whatever the others have', () => {
+    const found = (namespace: string, count: number, waited: number): readonly InVain[] =>
+      Array.from({ length: count }, (_, index) => ({
+        ...(records[0] as InVain),
+        kind: `${namespace}-${index}`,
+        pod: `${namespace}/pod`,
+        waited,
+      }));
+    const known = [...found('loud', 300, NOW + HOUR), ...found('quiet', 3, NOW), ...found('other', 20, NOW)];
+    const mine = { ...(records[0] as InVain), pod: 'loud/pod', waited: NOW };
+    const of = (list: readonly InVain[], namespace: string) =>
+      list.filter((each) => each.pod === `${namespace}/pod`).length;
+    const kept = knowing([...known, mine]).records;
+    expect([kept.length, of(kept, 'loud'), of(kept, 'quiet'), of(kept, 'other')]).toEqual([100, 77, 3, 20]);
+    // Of those of which nothing waits, the first to go.
+    expect(kept).toContainEqual(expect.objectContaining({ kind }));
+    expect(knowing(found('loud', 60, NOW)).records).toHaveLength(60);
   });
 
   it('is over two days after such a pod waited last', () => {
