@@ -212,6 +212,29 @@ describe('that a node came in vain', () => {
     expect(there(NOW)).toMatchObject({ count: 0, reason: 'CameInVain' });
   });
 
+  it('is over when a person takes the entry out of the status and its node is gone, where another type is the plain one', () => {
+    const failed = { ...(records[0] as InVain), instanceType: 'large' };
+    const large = typeOf('large', 8, 32);
+    const groups = [groupOf('web', { offeringIds: ['small', 'large'], desiredNodes: 1 })];
+    const big = { ...pod, requests: { cpu: 6_000 } };
+    const of = [{ ...failed, kind: podKind(big), promise: promiseOf(groupOf('web'), large) }];
+    const several = { instanceTypes: { web: [small, large] }, pods: [big] };
+    expect(knowing(of, { ...several, groups }).plan.newNodes).toMatchObject([{ instanceType: 'small', count: 1 }]);
+    const again = { ...several, groups: [groupOf('web', { offeringIds: ['small', 'large'] })] };
+    expect(knowing(of, again).plan.newNodes).toEqual([]);
+    expect(knowing([], again).plan.newNodes).toMatchObject([{ instanceType: 'large', count: 1 }]);
+    const there = withNode(
+      { ...again, at: NOW + 10 * MINUTE, pods: [says(big, '0/1 nodes are available.')] },
+      nodeOf(
+        'n',
+        { cpu: '8', memory: '32Gi', pods: '110' },
+        { ...labels, 'node.kubernetes.io/instance-type': 'large' },
+      ),
+      { instanceType: 'large', cameFor: [podKind(big)] },
+    );
+    expect(planned(there)).toMatchObject({ count: 0, records: [{ instanceType: 'large', kind: podKind(big) }] });
+  });
+
   it('is kept of each namespace, whatever the others have', () => {
     const found = (namespace: string, count: number, waited: number): readonly InVain[] =>
       Array.from({ length: count }, (_, index) => ({
