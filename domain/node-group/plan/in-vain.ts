@@ -11,7 +11,6 @@ import type { NodeGroup } from '../model/node-group.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { Against } from './against.ts';
-import { type Counted, countNodes } from './counted-nodes.ts';
 import type { Daemon } from './daemons.ts';
 import { KindsOnNodes } from './kinds-on-nodes.ts';
 import { typeKey } from './type-key.ts';
@@ -31,14 +30,13 @@ export interface Proof {
   /** What the status of each group should say, by its name. */
   readonly records: Readonly<Record<string, readonly InVain[]>>;
   readonly trials: Trials;
-  readonly counted: Counted;
   /** Why a machine is not given back yet, by its name: what came of it would be forgotten. */
   readonly kept: ReadonlyMap<string, Keep>;
   /** Against nodes for the pods; null for nothing. */
   readonly against: (work: Work) => Against | null;
 }
 
-const NOTHING: Omit<Proof, 'counted'> = { records: {}, trials: {}, kept: new Map(), against: () => null };
+const NOTHING: Proof = { records: {}, trials: {}, kept: new Map(), against: () => null };
 
 /** The sentence about pods that get no node of a type. */
 export function inVainText(group: string, { instanceType, machine, at }: InVain, { first }: Work): string {
@@ -58,14 +56,13 @@ export interface Evidence {
   readonly promised: ClusterState['instanceTypes'];
   readonly daemons: readonly Daemon[];
   /** What the plan before left. */
-  readonly before: { readonly trials: Trials; readonly counted: Counted };
+  readonly before: Trials;
 }
 
 export function prove(state: ClusterState, { packing, work, promised, daemons, before }: Evidence): Proof {
   const { machines, groups } = state;
   const isKnown = groups.some(({ inVain }) => inVain.length > 0) || machines.some(({ cameFor }) => cameFor.length > 0);
-  const counted = countNodes(before.counted, state, work);
-  if (!isKnown) return { ...NOTHING, counted };
+  if (!isKnown) return NOTHING;
   const waiting = new Map<string, Work[]>();
   const kindOf = new Map<Work, string>();
   // One refusal is enough, and the first one is named: whatever the order of the state.
@@ -75,10 +72,7 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
   }
   const kinds = new KindsOnNodes(state.pods, machines);
-  const { trials, onTrial, failed } = judge(
-    { state, packing, promised, daemons, waiting, kinds, counted },
-    before.trials,
-  );
+  const { trials, onTrial, failed } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
   const records: Record<string, readonly InVain[]> = {};
   const types = new Map<string, Map<string, InVain>>();
   for (const group of groups) {
@@ -94,7 +88,6 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   return {
     records,
     trials,
-    counted,
     kept: keptMachines(groups, records, { onTrial, failed }),
     against: (of) => {
       if (isNothing) return null;

@@ -38,14 +38,10 @@ export function planCluster(
     blocked,
     promised: state.instanceTypes,
     trials: memory.trials,
-    counted: memory.counted,
     ...(namedPods === undefined ? {} : { namedPods }),
   });
   const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, proof, order: candidateOrder });
   const { removals, kept } = down;
-  const { records: inVain, trials, counted } = proof;
-  return {
-    plan: { at: state.at, newNodes, unhelped, removals, kept, inVain },
-    memory: { ...down.memory, trials, counted },
-  };
+  const { records: inVain, trials } = proof;
+  return { plan: { at: state.at, newNodes, unhelped, removals, kept, inVain }, memory: { ...down.memory, trials } };
 }

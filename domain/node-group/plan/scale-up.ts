@@ -5,7 +5,6 @@ import type { Pod } from '../model/pod.ts';
 import { nodesToAdd } from '../rules/size.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
-import type { Counted } from './counted-nodes.ts';
 import { daemonsOf } from './daemons.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
@@ -25,7 +24,6 @@ export interface ScaleUpOptions {
   readonly promised: ClusterState['instanceTypes'];
   /** Of the plan before. */
   readonly trials: Trials;
-  readonly counted: Counted;
   /** How many pods are named beside new nodes: `NAMED` where it is absent. */
   readonly namedPods?: number;
 }
@@ -61,12 +59,12 @@ interface Round {
  */
 export function planScaleUp(
   state: ClusterState,
-  { blocked, promised, trials, counted, namedPods = NAMED }: ScaleUpOptions,
+  { blocked, promised, trials, namedPods = NAMED }: ScaleUpOptions,
 ): Pick<ClusterPlan, 'newNodes' | 'unhelped'> & { readonly proof: Proof } {
   const daemons = daemonsOf(state);
   const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
-  const proof = prove(state, { packing, work: pending.work, promised, daemons, before: { trials, counted } });
+  const proof = prove(state, { packing, work: pending.work, promised, daemons, before: trials });
   const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each) })));
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);

@@ -11,7 +11,6 @@ import type { Pod } from '../model/pod.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { FRESH_TAINT, openComing, templateSlot, withoutStartup } from './cluster-packing.ts';
-import { type Counted, hasLookedAt } from './counted-nodes.ts';
 import type { Daemon } from './daemons.ts';
 import { isOfNode, type KindsOnNodes } from './kinds-on-nodes.ts';
 import { PASSING_TAINT } from './learned-types.ts';
@@ -65,7 +64,6 @@ interface Court {
   readonly daemons: readonly Daemon[];
   readonly waiting: Waiting;
   readonly kinds: KindsOnNodes;
-  readonly counted: Counted;
 }
 
 export function judge(court: Court, before: Trials): Judged {
@@ -105,7 +103,7 @@ export function judge(court: Court, before: Trials): Judged {
       const since = known ?? (isNew && hasWaited ? machine.phaseSince : state.at);
       trials[key] = since;
       ofType.add(kind);
-      const over = all.filter(({ pod }) => state.at >= endOf(court, { machine, node, group, pod, since }));
+      const over = all.filter(({ pod }) => state.at >= endOf(state, { machine, node, group, pod, since }));
       const worst = over.find(({ isFirm }) => isFirm) ?? over[0];
       if (worst === undefined) onTrial.push({ kind, machine });
       else failed.push({ machine, kind, ...worst });
@@ -220,12 +218,18 @@ function fitsPromised({ packing, promised, daemons }: Court, { work, machine, gr
 }
 
 function endOf(
-  { state, counted }: Court,
+  { nodes }: ClusterState,
   { machine, node, group, pod, since }: Arrived & { readonly pod: Pod; readonly since: EpochMs },
 ): EpochMs {
-  const end = since + (hasLookedAt(pod, node, state, counted) ? LOOKED_MS : UNKNOWN_MS);
+  const end = since + (hasLookedAt(pod, nodes.length) ? LOOKED_MS : UNKNOWN_MS);
   const isStarting =
     withoutStartup(node.taints, group).length < node.taints.length ||
     node.taints.some(({ key }) => FRESH_TAINT.test(key));
   return isStarting ? Math.max(end, machine.phaseSince + STARTUP_MS) : end;
+}
+
+/** kube-scheduler says of how many nodes none is good. */
+function hasLookedAt({ unscheduled }: Pod, nodes: number): boolean {
+  const [, count] = /^0\/(\d+) nodes are available/.exec(unscheduled?.message ?? '') ?? [];
+  return count !== undefined && Number(count) >= nodes;
 }

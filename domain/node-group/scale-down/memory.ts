@@ -1,7 +1,6 @@
 /** What one plan leaves for the next: since when nodes have been as they are. The starter keeps it; a restart begins anew. */
 import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Counted } from '../plan/counted-nodes.ts';
 import type { Trials } from '../plan/trials.ts';
 import type { Arrivals, Load } from './arrival.ts';
 
@@ -23,8 +22,6 @@ export interface PlanMemory {
   readonly planned: Since;
   /** Whether nodes get the pods that they came for. */
   readonly trials: Trials;
-  /** How many nodes there were. */
-  readonly counted: Counted;
   /** What the load was when nodes came. */
   readonly arrivals: Arrivals;
 }
@@ -37,7 +34,6 @@ export const freshPlanMemory: PlanMemory = {
   cheaper: {},
   planned: {},
   trials: {},
-  counted: [],
   arrivals: {},
 };
 

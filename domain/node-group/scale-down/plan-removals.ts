@@ -67,7 +67,7 @@ export function planRemovals(
 ): {
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
-  readonly memory: Omit<PlanMemory, 'trials' | 'counted'>;
+  readonly memory: Omit<PlanMemory, 'trials'>;
 } {
   const { at } = state;
   const unready = new SinceBook(memory.unready, at);

@@ -128,7 +128,7 @@ function chosenType({ offeringIDs, preferredInstanceType, deficit }: z.output<ty
     instanceTypes: { web: offeringIDs.map((id) => typeOf(id, 1024, 4096)) },
     pods: Array.from({ length: pods }, (_, index) => podOf(`pod-${index}`, each)),
   });
-  const [chosen] = planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {}, counted: [] }).newNodes;
+  const [chosen] = planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {} }).newNodes;
   return { offering: chosen?.instanceType ?? null, error: chosen === undefined };
 }
 

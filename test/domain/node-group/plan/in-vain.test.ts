@@ -44,10 +44,7 @@ function withNode(
   });
 }
 
-/** There was no node a minute before. */
-const watched: PlanMemory = { ...freshPlanMemory, counted: [{ at: NOW - MINUTE, nodes: 0 }] };
-
-function planned(state: ClusterState, memory: PlanMemory = watched) {
+function planned(state: ClusterState, memory: PlanMemory = freshPlanMemory) {
   const answer = planCluster(state, { blocked: {}, memory, requested: [] });
   const count = answer.plan.newNodes.reduce((sum, each) => sum + each.count, 0);
   return { ...answer, count, records: answer.plan.inVain['web'] ?? [], reason: answer.plan.unhelped[0]?.reason };
@@ -74,28 +71,6 @@ describe('a node that came for a pod', () => {
     const behind = { pods: [says(pod, '0/0 nodes are available.')] };
     const after = (ms: number) => planned(withNode({ ...behind, at: NOW + ms })).records.length;
     expect([after(2 * MINUTE), after(14 * MINUTE), after(15 * MINUTE)]).toEqual([0, 0, 1]);
-  });
-
-  it('is not judged by what kube-scheduler said before it came, of as many nodes as there are again', () => {
-    const three = ['n', 'a', 'b'].map((name) => nodeOf(name, { cpu: '1', memory: '1Gi', pods: '9' }, labels));
-    const old = three.slice(1).map((node) => ({ ...node, createdAt: NOW - DAY }));
-    const gone = nodeOf('gone', { cpu: '1', memory: '1Gi', pods: '9' }, labels);
-    const told = (nodes: number, over: Partial<Pod> = {}): Pod[] => [
-      { ...says(pod, `0/${nodes} nodes are available.`), ...over },
-    ];
-    const machines = [machineOf('m', 'web', { cameFor: [kind] })];
-    const before = planned(withNode({ at: NOW - MINUTE, nodes: [...old, gone], pods: told(3), machines })).memory;
-    const [n] = withNode().nodes;
-    const nodes = [...old, ...(n === undefined ? [] : [n])];
-    const after = (ms: number, pods: Pod[], memory?: PlanMemory) =>
-      planned(withNode({ at: NOW + ms, nodes, pods }), memory).records.length;
-    expect([after(2 * MINUTE, told(3), before), after(15 * MINUTE, told(3), before)]).toEqual([0, 1]);
-    expect(after(2 * MINUTE, told(4), before)).toBe(1);
-    // A pod from after the node came is told of it; a starter that does not know how many nodes there were waits.
-    const later = told(3, { createdAt: NOW + MINUTE });
-    const { memory } = planned(withNode({ at: NOW + MINUTE, nodes, pods: later }), before);
-    expect(after(2 * MINUTE, later, memory)).toBe(1);
-    expect(after(2 * MINUTE, told(3), freshPlanMemory)).toBe(0);
   });
 
   it('has time while something is to take its startup taints off', () => {

@@ -12,7 +12,7 @@ const ten = Array.from({ length: 10 }, (_, n) => podOf(`p${n}`, { cpu: '1' }));
 
 function plan(over: Partial<ClusterState>): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
   const state = { ...one, ...over };
-  return planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {}, counted: [] });
+  return planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {} });
 }
 
 function counts(over: Partial<ClusterState>): readonly string[] {
