@@ -21,7 +21,7 @@ import { type Failed, judge, type Trials } from './trials.ts';
 const HOUR_MS = 3_600_000;
 /** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
 const REMEMBERED_MS = 2 * 86_400_000;
-/** So many are kept of a group, those of which pods waited last. */
+/** So many are kept of a group, as many of each namespace as there is room: no tenant takes the evidence of others away. */
 const MOST = 100;
 /** As much of kube-scheduler's message as a sentence takes. */
 const QUOTED = 300;
@@ -65,24 +65,26 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   if (!isKnown) return NOTHING;
   const waiting = new Map<string, Work[]>();
   const kindOf = new Map<Asking, string>();
-  for (const each of work) {
+  // One refusal is enough, and the first one is named: whatever the order of the state.
+  for (const each of work.toSorted((a, b) => byText(a.pods.key, b.pods.key))) {
     const kind = podKind(each.first);
     kindOf.set(each.first, kind);
     waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
   }
-  const kinds = new KindsOnNodes(state.pods);
+  const kinds = new KindsOnNodes(state.pods, machines);
   const { trials, onTrial, failed } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
   const records: Record<string, readonly InVain[]> = {};
   const types = new Map<string, Map<string, InVain>>();
   for (const group of groups) {
     const own = recordsOf(state, { group, promised, kinds, waiting, failed });
-    records[group.name] = own.slice(0, MOST);
+    records[group.name] = fairly(own);
     for (const record of own.filter(stops)) {
       const of = types.get(record.kind) ?? new Map<string, InVain>();
       types.set(record.kind, of.set(typeKey(group.name, record.instanceType), record));
     }
   }
   const isNothing = types.size === 0 && onTrial.length === 0;
+  const trialOf = new Map(onTrial.toReversed().map((each) => [each.kind, each.machine]));
   return {
     records,
     trials,
@@ -90,7 +92,7 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     against: (pod) => {
       if (isNothing) return null;
       const kind = kindOf.get(pod) ?? podKind(pod);
-      const machine = onTrial.find((each) => each.kind === kind)?.machine;
+      const machine = trialOf.get(kind);
       const own = types.get(kind);
       if (machine === undefined && own === undefined) return null;
       const since = machine === undefined ? '' : formatInstant(machine.phaseSince);
@@ -127,7 +129,28 @@ function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
   }
   return [...records.values()]
     .map((record) => (waiting.has(record.kind) && at - record.waited >= HOUR_MS ? { ...record, waited: at } : record))
-    .toSorted((a, b) => b.waited - a.waited || b.at - a.at || byText(inVainKey(a), inVainKey(b)));
+    .toSorted(
+      (a, b) =>
+        Number(waiting.has(b.kind)) - Number(waiting.has(a.kind)) ||
+        b.waited - a.waited ||
+        b.at - a.at ||
+        byText(inVainKey(a), inVainKey(b)),
+    );
+}
+
+/** The first of each namespace, then the second of each, and so on. */
+function fairly(records: readonly InVain[]): readonly InVain[] {
+  const counts = new Map<string, number>();
+  return records
+    .map((record) => {
+      const [namespace = ''] = record.pod.split('/');
+      const turn = counts.get(namespace) ?? 0;
+      counts.set(namespace, turn + 1);
+      return { record, turn };
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .slice(0, MOST)
+    .map(({ record }) => record);
 }
 
 /** Until a node of the type has such a pod, the type or the group promises something else, or no such pod has waited for long. */
@@ -137,14 +160,9 @@ function isStillSo(state: ClusterState, { group, promised, kinds, waiting }: OfG
   const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
   if (type !== undefined && promiseOf(group, type) !== promise) return false;
   if (!waiting.has(kind) && state.at - waited >= REMEMBERED_MS) return false;
-  return !state.machines.some(
-    (other) =>
-      other.group === group.name &&
-      other.instanceType === instanceType &&
-      other.node !== null &&
-      (other.name === machine || other.createdAt > record.at) &&
-      kinds.of(other.node).has(kind),
-  );
+  return !kinds
+    .machinesWith(kind, { group: group.name, instanceType })
+    .some(({ name, createdAt }) => name === machine || createdAt > record.at);
 }
 
 /** Machines of which it is not clear yet, or not written down, whether they came in vain. */

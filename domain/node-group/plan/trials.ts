@@ -18,7 +18,6 @@ import { isComing } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
 import { estimated } from './offers.ts';
 import { byText, type Work } from './pending.ts';
-import { podKind } from './pod-kind.ts';
 
 /** By `<UID of the VPSieNode> <kind of pods>`: since when the node is on trial; null where one of the pods was on it. */
 export type Trials = Readonly<Record<string, EpochMs | null>>;
@@ -40,7 +39,7 @@ const STARTUP_MS = 600_000;
 /** A node that has been ready for longer may have been changed since, or have had the pods before anybody looked. */
 const NEW_MS = 900_000;
 
-/** Of one kind, the works that wait: labels may tell their classes apart. */
+/** Of one kind, the works that wait, by the keys of their classes: labels may tell them apart, and each is judged. */
 type Waiting = ReadonlyMap<string, readonly Work[]>;
 
 export interface Failed {
@@ -90,20 +89,26 @@ export function judge(court: Court, before: Trials): Judged {
         trials[key] = null;
         continue;
       }
-      const [work] = works;
+      // What was seen of it while it was new still counts.
+      const isLate = !isNew && (known === undefined || known > machine.phaseSince + NEW_MS);
       // A pod that is just being made again does not begin the trial anew.
-      if (work === undefined) {
+      if (works.length === 0) {
         if (known !== undefined) trials[key] = known;
         continue;
       }
-      const refusal = refused(court, { machine, node, group, work, isLate: !isNew && known === undefined, promised });
-      if (refusal === null) continue;
-      const hasWaited = works.some(({ first }) => first.createdAt <= machine.phaseSince);
+      const all = works.flatMap((work) => {
+        const refusal = refused(court, { machine, node, group, work, kind, isLate, promised });
+        return refusal === null ? [] : [{ ...refusal, pod: work.first }];
+      });
+      if (all.length === 0) continue;
+      const hasWaited = all.some(({ pod }) => pod.createdAt <= machine.phaseSince);
       const since = known ?? (isNew && hasWaited ? machine.phaseSince : state.at);
       trials[key] = since;
       ofType.add(kind);
-      if (state.at < endOf(state, { machine, node, group, pod: work.first, since })) onTrial.push({ kind, machine });
-      else failed.push({ machine, kind, pod: work.first, isFirm: refusal.isFirm });
+      const over = all.filter(({ pod }) => state.at >= endOf(state, { machine, node, group, pod, since }));
+      const worst = over.find(({ isFirm }) => isFirm) ?? over[0];
+      if (worst === undefined) onTrial.push({ kind, machine });
+      else failed.push({ machine, kind, ...worst });
     }
   }
   return { trials, onTrial, failed };
@@ -152,6 +157,7 @@ function kindsFor(
 
 interface Question extends Arrived {
   readonly work: Work;
+  readonly kind: string;
   /** Whether only what the node has room for now says anything. */
   readonly isLate: boolean;
   /** Whether nodes of a type would do for pods of a class, as far as somebody has asked. */
@@ -164,23 +170,15 @@ interface Question extends Arrived {
  */
 function refused(court: Court, question: Question): Pick<Failed, 'isFirm'> | null {
   const { packing } = court;
-  const { work, node, machine, isLate } = question;
+  const { work, kind, node, machine, isLate } = question;
   const slot = packing.slotOf(node.name);
   if (slot === undefined) return null;
   if (packing.misfit(work.pods, slot) === null) return { isFirm: true };
   if (isLate || !fitsPromised(court, question) || fitsBare(court, question, slot)) return null;
   const passes =
     node.isCordoned || node.ready.status !== 'True' || node.taints.some(({ key }) => PASSING_TAINT.test(key));
-  const { kinds, state } = court;
   // Where another node of the type is as good as promised, this one is at fault and not the type.
-  const isAlone = !state.machines.some(
-    (other) =>
-      other.uid !== machine.uid &&
-      other.node !== null &&
-      other.group === machine.group &&
-      other.instanceType === machine.instanceType &&
-      kinds.of(other.node).has(podKind(work.first)),
-  );
+  const isAlone = court.kinds.machinesWith(kind, machine).every(({ uid }) => uid === machine.uid);
   return { isFirm: !passes && isAlone };
 }
 

@@ -100,6 +100,29 @@ describe('a node that came for a pod', () => {
     expect(planned({ ...drained, at: NOW + HOUR })).toMatchObject({ count: 1, records: [] });
   });
 
+  it('did not where it was changed within the minute in which it was looked at, long after it was ready', () => {
+    const later = { pods: [{ ...pod, createdAt: NOW + HOUR }] };
+    const { memory, records: none } = planned(withNode({ ...later, at: NOW + HOUR }));
+    const taints = [{ key: 'mine', effect: 'NoSchedule' as const }];
+    const tainted = planned(withNode({ ...later, at: NOW + HOUR + 2 * MINUTE }, { taints }), memory);
+    expect([none, tainted.records]).toEqual([[], []]);
+  });
+
+  it('is judged by every pod of the kind, in whatever order they are told', () => {
+    const of = (name: string): Pod => ({ ...pod, name, uid: name, labels: { app: name } });
+    // On every node, a pod that wants no `a` beside it.
+    const term = { topologyKey: 'kubernetes.io/os', labelSelector: { matchLabels: { app: 'a' } } };
+    const guard = boundTo('old', { ...podOf('guard', {}), podAntiAffinity: [term] });
+    const nodes = [nodeOf('n', { cpu: '2', memory: '16Gi', pods: '110' }, labels), nodeOf('old', undefined, labels)];
+    const pair = ['a', 'b'].map((name) => says(of(name), '0/2 nodes are available.'));
+    const filler = boundTo('old', podOf('filler', { cpu: '2' }));
+    for (const pods of [pair, pair.toReversed()]) {
+      const { records: found, count } = planned(withNode({ nodes, pods: [...pods, guard, filler] }));
+      expect(found).toMatchObject([{ kind, pod: 'default/b', isFirm: true }]);
+      expect(count).toBe(0);
+    }
+  });
+
   it('says nothing where the pod could be on no node of the type any more', () => {
     const elsewhere = { ...pod, podAffinity: [{ topologyKey: 'zone', labelSelector: { matchLabels: { app: 'x' } } }] };
     const state = withNode({ pods: [elsewhere] }, {}, { cameFor: [podKind(elsewhere)] });
@@ -187,6 +210,48 @@ describe('that a node came in vain', () => {
       });
     expect(there(NOW + HOUR)).toMatchObject({ count: 1, records: [] });
     expect(there(NOW)).toMatchObject({ count: 0, reason: 'CameInVain' });
+  });
+
+  it('is over when a person takes the entry out of the status and its node is gone, where another type is the plain one', () => {
+    const failed = { ...(records[0] as InVain), instanceType: 'large' };
+    const large = typeOf('large', 8, 32);
+    const groups = [groupOf('web', { offeringIds: ['small', 'large'], desiredNodes: 1 })];
+    const big = { ...pod, requests: { cpu: 6_000 } };
+    const of = [{ ...failed, kind: podKind(big), promise: promiseOf(groupOf('web'), large) }];
+    const several = { instanceTypes: { web: [small, large] }, pods: [big] };
+    expect(knowing(of, { ...several, groups }).plan.newNodes).toMatchObject([{ instanceType: 'small', count: 1 }]);
+    const again = { ...several, groups: [groupOf('web', { offeringIds: ['small', 'large'] })] };
+    expect(knowing(of, again).plan.newNodes).toEqual([]);
+    expect(knowing([], again).plan.newNodes).toMatchObject([{ instanceType: 'large', count: 1 }]);
+    const there = withNode(
+      { ...again, at: NOW + 10 * MINUTE, pods: [says(big, '0/1 nodes are available.')] },
+      nodeOf(
+        'n',
+        { cpu: '8', memory: '32Gi', pods: '110' },
+        { ...labels, 'node.kubernetes.io/instance-type': 'large' },
+      ),
+      { instanceType: 'large', cameFor: [podKind(big)] },
+    );
+    expect(planned(there)).toMatchObject({ count: 0, records: [{ instanceType: 'large', kind: podKind(big) }] });
+  });
+
+  it('is kept of each namespace, whatever the others have', () => {
+    const found = (namespace: string, count: number, waited: number): readonly InVain[] =>
+      Array.from({ length: count }, (_, index) => ({
+        ...(records[0] as InVain),
+        kind: `${namespace}-${index}`,
+        pod: `${namespace}/pod`,
+        waited,
+      }));
+    const known = [...found('loud', 300, NOW + HOUR), ...found('quiet', 3, NOW), ...found('other', 20, NOW)];
+    const mine = { ...(records[0] as InVain), pod: 'loud/pod', waited: NOW };
+    const of = (list: readonly InVain[], namespace: string) =>
+      list.filter((each) => each.pod === `${namespace}/pod`).length;
+    const kept = knowing([...known, mine]).records;
+    expect([kept.length, of(kept, 'loud'), of(kept, 'quiet'), of(kept, 'other')]).toEqual([100, 77, 3, 20]);
+    // Of those of which nothing waits, the first to go.
+    expect(kept).toContainEqual(expect.objectContaining({ kind }));
+    expect(knowing(found('loud', 60, NOW)).records).toHaveLength(60);
   });
 
   it('is over two days after such a pod waited last', () => {

@@ -197,6 +197,28 @@ describe('a pod that kube-scheduler places on none of the nodes that the model h
     expect(cluster.plan?.unhelped).toMatchObject([{ reason: 'CameInVain' }]);
   });
 
+  it('makes one beside a pod of the same kind that another pod keeps away from all nodes', () => {
+    const term = { topologyKey: 'kubernetes.io/os', labelSelector: { matchLabels: { app: 'a' } } };
+    for (const names of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      let isShort = false;
+      const asItComes = (node: Node): Node =>
+        isShort ? { ...node, allocatable: { ...node.allocatable, cpu: 2000 } } : node;
+      const cluster = withOthers({ asItComes });
+      isShort = true;
+      const from = cluster.at;
+      const guard = cluster.pods.find(({ name }) => name === 'other-0');
+      cluster.pods = cluster.pods.map((pod) => (pod === guard ? { ...pod, podAntiAffinity: [term] } : pod));
+      for (const name of names) {
+        cluster.pods.push({ ...victim(), name, uid: name, labels: { app: name }, createdAt: from });
+      }
+      cluster.run(240);
+      expect(cameSince(cluster, from)).toHaveLength(1);
+    }
+  });
+
   it('does not keep others from nodes of the type, nor from its own node', () => {
     const cluster = withOthers({ refuses: always('no') });
     const from = cluster.at;
