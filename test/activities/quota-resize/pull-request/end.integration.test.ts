@@ -42,7 +42,10 @@ describe('merging', () => {
     const worker = gitops.worker();
     const decision = await open(worker);
     await gitops.forge.pushCommit({ branch: decision.pullRequest.branch, files: { a: 'b' }, author: 'mona' });
-    expect(await worker.activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
+    expect(await worker.activities.ensureMerged({ target, decision })).toEqual({
+      kind: 'moved',
+      why: expect.stringMatching(/as its head is .*, and its number of commits is 2, and not 1$/) as string,
+    });
     expect(await gitops.forge.readFile('main', PATH)).toBe(MANIFEST);
   });
 
@@ -258,7 +261,10 @@ describe('merging', () => {
     await using gitops = await startGitOps();
     const decision = await open(gitops.worker());
     await gitops.forge.closePullRequest(1, 'mona');
-    expect(await gitops.worker().activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
+    expect(await gitops.worker().activities.ensureMerged({ target, decision })).toEqual({
+      kind: 'moved',
+      why: 'pull request #1 was not merged, as its state is closed, and not open',
+    });
   });
 
   it('writes nothing while Headroom is paused', async () => {
