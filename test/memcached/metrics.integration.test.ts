@@ -66,7 +66,10 @@ describe('the metrics of a Memcached', () => {
 
   it('count a write that the API server refuses as an error, and the reconcile with it', async () => {
     const name = 'metered-error';
-    await cluster.create(name, { replicas: 0, service: { annotations: { 'not a key': 'a' } } });
+    const noServices = { metadata: { name: 'no-services' }, spec: { hard: { services: '0' } } };
+    await cluster.core.createNamespace({ body: { metadata: { name } } });
+    await cluster.core.createNamespacedResourceQuota({ namespace: name, body: noServices });
+    await cluster.createIn(name, { replicas: 0 });
     await eventually('both are counted', async () => {
       const text = await metricsOf(worker);
       const resource = { resource_kind: 'Service', result: 'error' };
@@ -75,7 +78,8 @@ describe('the metrics of a Memcached', () => {
         sum(valuesIn(text, 'memcached_operator_reconcile_total', { name, namespace: name, result: 'error' })) >= 1
       );
     });
-    await cluster.edit(name, { service: { annotations: null } });
+    await cluster.core.deleteNamespacedResourceQuota({ namespace: name, name: 'no-services' });
+    await cluster.edit(name, { service: { annotations: { again: 'now' } } });
     await eventually('the Service is there', async () =>
       cluster.core.readNamespacedService({ namespace: name, name }).then(() => true),
     );
