@@ -4,6 +4,7 @@ import type { ClusterPlan } from '../model/plan.ts';
 import type { CandidateOrder } from '../scale-down/candidates.ts';
 import type { PlanMemory } from '../scale-down/memory.ts';
 import { planRemovals, type RequestedRemoval, type RestingNode } from '../scale-down/plan-removals.ts';
+import { daemonsOf } from './daemons.ts';
 import { learnTypes } from './learned-types.ts';
 import type { Blocked } from './offers.ts';
 import { planScaleUp } from './scale-up.ts';
@@ -34,13 +35,16 @@ export function planCluster(
   { blocked, memory, requested, resting = [], candidateOrder = 'age', namedPods }: PlanOptions,
 ): { readonly plan: ClusterPlan; readonly memory: PlanMemory } {
   const known = { ...state, instanceTypes: learnTypes(state) };
+  const daemons = daemonsOf(state);
   const { newNodes, unhelped, proof } = planScaleUp(known, {
     blocked,
+    daemons,
     promised: state.instanceTypes,
     trials: memory.trials,
     ...(namedPods === undefined ? {} : { namedPods }),
   });
-  const down = planRemovals(known, { blocked, memory, requested, resting, newNodes, proof, order: candidateOrder });
+  const options = { blocked, daemons, memory, requested, resting, newNodes, proof, order: candidateOrder };
+  const down = planRemovals(known, options);
   const { removals, kept } = down;
   const { records: inVain, trials } = proof;
   return { plan: { at: state.at, newNodes, unhelped, removals, kept, inVain }, memory: { ...down.memory, trials } };

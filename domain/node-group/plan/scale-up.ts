@@ -5,7 +5,7 @@ import type { Pod } from '../model/pod.ts';
 import { nodesToAdd } from '../rules/size.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import { openCluster } from './cluster-packing.ts';
-import { daemonsOf } from './daemons.ts';
+import type { Daemon } from './daemons.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Proof, prove } from './in-vain.ts';
@@ -20,6 +20,8 @@ import type { Open } from './waiting.ts';
 export interface ScaleUpOptions {
   /** Groups that ask for no machines now, by name. */
   readonly blocked: Readonly<Record<string, Blocked>>;
+  /** The DaemonSets of the state. */
+  readonly daemons: readonly Daemon[];
   /** The instance types as the provider promises them, by group: the state has what was learned of them. */
   readonly promised: ClusterState['instanceTypes'];
   /** Of the plan before. */
@@ -57,9 +59,8 @@ interface Round {
  */
 export function planScaleUp(
   state: ClusterState,
-  { blocked, promised, trials, namedPods = NAMED }: ScaleUpOptions,
+  { blocked, daemons, promised, trials, namedPods = NAMED }: ScaleUpOptions,
 ): Pick<ClusterPlan, 'newNodes' | 'unhelped'> & { readonly proof: Proof } {
-  const daemons = daemonsOf(state);
   const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
   const proof = prove(state, { packing, work: pending.work, promised, daemons, before: trials });

@@ -6,7 +6,7 @@ import type { DisruptionReason } from '../model/node-group.ts';
 import type { Keep, KeptNode, NewNodes, Removal } from '../model/plan.ts';
 import type { Pod } from '../model/pod.ts';
 import { clusterPacking } from '../plan/cluster-packing.ts';
-import { daemonsOf } from '../plan/daemons.ts';
+import type { Daemon } from '../plan/daemons.ts';
 import type { Proof } from '../plan/in-vain.ts';
 import { placeLeaving, podsToCome } from '../plan/leaving-pods.ts';
 import type { Blocked } from '../plan/offers.ts';
@@ -46,6 +46,8 @@ export interface RestingNode {
 
 export interface RemovalOptions {
   readonly blocked: Readonly<Record<string, Blocked>>;
+  /** The DaemonSets of the state. */
+  readonly daemons: readonly Daemon[];
   readonly memory: PlanMemory;
   readonly requested: readonly RequestedRemoval[];
   readonly resting: readonly RestingNode[];
@@ -62,7 +64,7 @@ export interface RemovalOptions {
  */
 export function planRemovals(
   state: ClusterState,
-  { blocked, memory, requested, resting, newNodes, proof, order }: RemovalOptions,
+  { blocked, daemons, memory, requested, resting, newNodes, proof, order }: RemovalOptions,
 ): {
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
@@ -75,7 +77,6 @@ export function planRemovals(
   const planned = new SinceBook(memory.planned, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
-  const daemons = daemonsOf(state);
   const packing = clusterPacking(state, daemons, proof.against);
   const arrivals = new ArrivalBook(memory, state, packing);
   const leaving = state.leaving.toSorted(byText);

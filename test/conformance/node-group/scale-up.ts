@@ -1,5 +1,6 @@
 /** The cases of how many nodes come: sizes, what pending pods request, which group and type, and when. */
 import * as z from 'zod';
+import { daemonsOf } from '../../../domain/node-group/plan/daemons.ts';
 import { planScaleUp } from '../../../domain/node-group/plan/scale-up.ts';
 import { isCoolingDown } from '../../../domain/node-group/rules/cooldown.ts';
 import { opensFor } from '../../../domain/node-group/rules/exclusive.ts';
@@ -128,7 +129,12 @@ function chosenType({ offeringIDs, preferredInstanceType, deficit }: z.output<ty
     instanceTypes: { web: offeringIDs.map((id) => typeOf(id, 1024, 4096)) },
     pods: Array.from({ length: pods }, (_, index) => podOf(`pod-${index}`, each)),
   });
-  const [chosen] = planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {} }).newNodes;
+  const [chosen] = planScaleUp(state, {
+    blocked: {},
+    daemons: daemonsOf(state),
+    promised: state.instanceTypes,
+    trials: {},
+  }).newNodes;
   return { offering: chosen?.instanceType ?? null, error: chosen === undefined };
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { ClusterPlan } from '../../../../domain/node-group/model/plan.ts';
+import { daemonsOf } from '../../../../domain/node-group/plan/daemons.ts';
 import { planScaleUp } from '../../../../domain/node-group/plan/scale-up.ts';
 import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
 import { boundTo, groupOf, machineOf, nodeOf, podOf, stateOf, typeOf } from '../builders.ts';
@@ -12,7 +13,7 @@ const ten = Array.from({ length: 10 }, (_, n) => podOf(`p${n}`, { cpu: '1' }));
 
 function plan(over: Partial<ClusterState>): Pick<ClusterPlan, 'newNodes' | 'unhelped'> {
   const state = { ...one, ...over };
-  return planScaleUp(state, { blocked: {}, promised: state.instanceTypes, trials: {} });
+  return planScaleUp(state, { blocked: {}, daemons: daemonsOf(state), promised: state.instanceTypes, trials: {} });
 }
 
 function counts(over: Partial<ClusterState>): readonly string[] {
