@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Pod, PodConstraints } from '../model/pod.ts';
+import { askedOfNode, sorted } from '../scheduling/pod-class.ts';
 
 /** 64 bits: nobody finds a pod that counts as another tenant's, of which the namespace is a part. */
 const LENGTH = 16;
@@ -17,14 +18,7 @@ export function podKind(pod: Asking): string {
   const own = `${pod.name}-`;
   return hashOf([
     pod.namespace,
-    sorted(pod.requests),
-    sorted(pod.nodeSelector),
-    pod.nodeAffinity,
-    pod.tolerations,
-    pod.podAffinity,
-    pod.podAntiAffinity,
-    pod.spread,
-    pod.hostPorts,
+    ...askedOfNode(pod),
     pod.claims.map((claim) => (claim.startsWith(own) ? `*-${claim.slice(own.length)}` : claim)),
   ]);
 }
@@ -43,8 +37,4 @@ export function promiseOf(group: NodeGroup, { allocatable, labels }: InstanceTyp
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, LENGTH);
-}
-
-function sorted(record: Readonly<Record<string, string | number>>): readonly (readonly [string, string | number])[] {
-  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -34,6 +34,16 @@ export function classKey(pod: Placeable, labels: Labels): string {
   return JSON.stringify([
     pod.namespace,
     labels,
+    ...askedOfNode(pod),
+    pod.claims,
+    pod.claimsDevices,
+    pod.deletesAt !== null,
+  ]);
+}
+
+/** What pods ask of a node and of the pods around, but for volumes and devices; as JSON equal for pods that ask for the same. */
+export function askedOfNode(pod: PodConstraints): readonly unknown[] {
+  return [
     sorted(pod.requests),
     sorted(pod.nodeSelector),
     pod.nodeAffinity,
@@ -42,12 +52,12 @@ export function classKey(pod: Placeable, labels: Labels): string {
     pod.podAntiAffinity,
     pod.spread,
     pod.hostPorts,
-    pod.claims,
-    pod.claimsDevices,
-    pod.deletesAt !== null,
-  ]);
+  ];
 }
 
-function sorted(record: Readonly<Record<string, string | number>>): readonly (readonly [string, string | number])[] {
+/** The entries in the order of their keys. */
+export function sorted(
+  record: Readonly<Record<string, string | number>>,
+): readonly (readonly [string, string | number])[] {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 }
