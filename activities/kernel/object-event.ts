@@ -1,4 +1,4 @@
-import { sentence, truncate } from '../../domain/kernel/sentence.ts';
+import { sentence, truncate, visibleText } from '../../domain/kernel/sentence.ts';
 import { createHash } from 'node:crypto';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
@@ -52,7 +52,7 @@ export async function ensureObjectEvent(
         involvedObject: { ...about },
         type,
         reason,
-        message: truncate(sentence(message), MAX_MESSAGE_LENGTH),
+        message: truncate(sentence(visibleText(message)), MAX_MESSAGE_LENGTH),
         source: { component: EVENT_COMPONENT },
         reportingComponent: EVENT_COMPONENT,
         reportingInstance: EVENT_COMPONENT,

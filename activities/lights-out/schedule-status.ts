@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isRecord } from '../../domain/kernel/record.ts';
+import { visibleText } from '../../domain/kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { Condition } from '../../domain/kernel/condition.ts';
 import { scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
@@ -48,7 +49,8 @@ function conditionsWith(
   const same = (item: unknown): item is Fields => isRecord(item) && item['type'] === condition.type;
   const before = list.find(same);
   const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : undefined;
-  const next = { ...condition, lastTransitionTime: typeof since === 'string' ? since : formatInstant(now) };
+  const lastTransitionTime = typeof since === 'string' ? since : formatInstant(now);
+  const next = { ...condition, message: visibleText(condition.message), lastTransitionTime };
   return before === undefined ? [...list, next] : list.map((item) => (item === before ? next : item));
 }
 

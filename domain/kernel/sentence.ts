@@ -12,8 +12,31 @@ export function sentence(text: string): string {
 
 /** Removes line breaks, because text of people or other programs becomes part of our sentences. */
 export function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
+  return visibleText(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
+}
+
+/**
+ * What cannot be seen, and changes how the text around it is shown: it turns the reading direction around, joins and hides
+ * (Unicode's format characters), or moves the cursor of a terminal (control characters, but line breaks and tabs).
+ */
+const HIDDEN_CHARACTER = /\p{Cf}|\r(?!\n)|[^\P{Cc}\r\n\t]/gu;
+
+/** Shows each hidden character by its number, as in `[U+202E]`: for all text that people read. */
+export function visibleText(text: string): string {
+  return text.replace(
+    HIDDEN_CHARACTER,
+    (character) => `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
+  );
+}
+
+/** JSON that programs read as before, and in which people see each hidden character as an escape (`\u202e`). */
+export function visibleJson(json: string): string {
+  return json.replace(HIDDEN_CHARACTER, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }
 
 /** A text of at most so many characters, with an ellipsis if it was cut. */

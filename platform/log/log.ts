@@ -2,6 +2,7 @@ import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporali
 import pino from 'pino';
 import { auditedDestination } from './audit.ts';
 import { redactFields, scrub } from './redaction.ts';
+import { visibleText } from '../../domain/kernel/sentence.ts';
 import type { Secret } from '../../domain/kernel/settings/secret.ts';
 
 export type Log = pino.Logger;
@@ -23,7 +24,8 @@ const SHORTEST_SECRET = 8;
 
 /**
  * A log of JSON lines: `time` (ISO 8601, UTC), `level` in words, `name`, the fields, `msg`. Credentials are redacted by
- * the name of their field, by their format, and by their value. Lines of the audit log are written whatever the level.
+ * the name of their field, by their format, and by their value. Hidden characters are shown by their number. Lines of the
+ * audit log are written whatever the level.
  *
  * @throws {ConfigError} when the file of the audit log cannot be opened.
  */
@@ -40,7 +42,7 @@ export function createLog({ name, level, secrets = [], destination, auditFile }:
       bindings: redactFields,
       log: redactFields,
     },
-    hooks: { streamWrite: (line) => withoutValues(scrub(line), secrets) },
+    hooks: { streamWrite: (line) => visibleText(withoutValues(scrub(line), secrets)) },
   };
   // Synchronous, so that the last lines before a crash or an exit are written.
   const lines = destination ?? pino.destination({ dest: 1, sync: true });

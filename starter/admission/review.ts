@@ -1,6 +1,7 @@
 /** AdmissionReview v1: how a request of the API server is read, and how it is answered. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { oneLine, visibleText } from '../../domain/kernel/sentence.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
@@ -84,7 +85,12 @@ export function denied(
   message: string,
   warnings: readonly string[] = [],
 ): AdmissionResponse {
-  return { uid, allowed: false, status: { code: 422, reason: 'Invalid', message }, ...shown(warnings) };
+  return {
+    uid,
+    allowed: false,
+    status: { code: 422, reason: 'Invalid', message: visibleText(message) },
+    ...shown(warnings),
+  };
 }
 
 /** The name of the object that is reviewed; empty where the API server has yet to make one up. */
@@ -109,7 +115,7 @@ const MAX_WARNING = 256;
 
 /** A header has one line. */
 function warningLine(warning: string): string {
-  const characters = Array.from(warning.replace(/\s+/g, ' ').trim());
+  const characters = Array.from(oneLine(warning));
   if (characters.length <= MAX_WARNING) return characters.join('');
   return `${characters.slice(0, MAX_WARNING - 1).join('')}…`;
 }

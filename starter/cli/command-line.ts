@@ -34,6 +34,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
 
 /** The `headroom` command line: what holds for every controller, and what each of them brings. */
 export function createCommandLine(io: CommandIo): { readonly program: Command; readonly output: Output } {
+  const output = new Output(io);
   const program = new Command('headroom')
     .description('Operate Headroom, with the same configuration as the worker and the starter.')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
@@ -47,15 +48,14 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
         .argParser(outputForm),
     )
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeOut: (text) => output.text(text),
+      writeErr: (text) => output.beside(text),
       outputError: (message, write) => write(withoutRepetition(message)),
       getOutHelpWidth: () => widthOf(io.stdout),
       getErrHelpWidth: () => widthOf(io.stderr),
     })
     // What ends a command early is thrown: without this, Commander ends the process.
     .exitOverride();
-  const output = new Output(io);
   const tools = createTools(program, io, output);
   addListCommand(program, tools);
   addPauseCommands(program, tools);

@@ -1,6 +1,7 @@
 /** What a command is given by the process that it runs in, and what it answers with. */
+import { visibleJson, visibleText } from '../../domain/kernel/sentence.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
-import { type Terminal, terminalOf } from './terminal.ts';
+import { type Terminal, terminalOf, visibleIn } from './terminal.ts';
 
 /** Everything of the process that commands use to speak and to be told, so that several may run in one process. */
 export interface CommandIo {
@@ -34,9 +35,15 @@ export class Output {
     return terminalOf(this.#io.stdout, this.#io.env);
   }
 
-  /** Text that has its line breaks, on standard output. */
+  /** Text that has its line breaks, on standard output. Hidden characters of foreign text are shown by their number. */
   text(text: string): void {
-    this.#io.stdout.write(text);
+    this.#io.stdout.write(visibleIn(text, this.terminal));
+  }
+
+  /** What another program reads byte by byte; on a terminal it is a text as any other. */
+  exact(text: string): void {
+    if (this.#io.stdout.isTTY === true) this.text(text);
+    else this.#io.stdout.write(text);
   }
 
   line(text: string): void {
@@ -44,12 +51,17 @@ export class Output {
   }
 
   json(value: unknown): void {
-    this.line(JSON.stringify(value, null, 2));
+    this.line(visibleJson(JSON.stringify(value, null, 2)));
   }
 
   /** A sentence beside the answer, on standard error. */
   note(sentence: string): void {
-    this.#io.stderr.write(`${sentence}\n`);
+    this.beside(`${sentence}\n`);
+  }
+
+  /** Text that has its line breaks, on standard error. */
+  beside(text: string): void {
+    this.#io.stderr.write(visibleText(text));
   }
 
   /** Says on standard error why the command fails, and with which exit code it ends. */

@@ -1,4 +1,5 @@
 /** What the output is written to: how wide it is, and whether it shows colours. */
+import { visibleText } from '../../domain/kernel/sentence.ts';
 
 export interface Terminal {
   /** Columns. */
@@ -34,6 +35,17 @@ export function coloured(text: string, colour: Colour | undefined, { colours }: 
   if (!colours || colour === undefined || text === '') return text;
   const [on, off] = CODES[colour];
   return `\u001B[${on}m${text}\u001B[${off}m`;
+}
+
+// oxlint-disable-next-line no-control-regex -- it is what begins the code of a colour
+const COLOUR_CODE = /(\u001B\[(?:1|2|22|31|33|39)m)/;
+
+/** Every character can be seen; where the terminal shows colours, those stay. */
+export function visibleIn(text: string, { colours }: Terminal): string {
+  if (!colours) return visibleText(text);
+  // Parts with an odd index are the codes of colours.
+  const parts = text.split(COLOUR_CODE);
+  return parts.map((part, index) => (index % 2 === 1 ? part : visibleText(part))).join('');
 }
 
 /** A sentence broken between words; every line after the first is indented by so many more columns. */

@@ -1,4 +1,4 @@
-import { sentence } from '../../domain/kernel/sentence.ts';
+import { sentence, visibleText } from '../../domain/kernel/sentence.ts';
 import { type EpochMs, formatInstant, withRelativeTimes } from '../../domain/kernel/time.ts';
 
 /** What people see of a workflow. */
@@ -24,4 +24,9 @@ export function detailsText({ phase, reason, detail, since, facts }: ShownState,
     ...(facts.length === 0 ? [] : [facts.map((fact) => `- ${relative(fact)}`).join('\n')]),
     `As of ${formatInstant(now)}.`,
   ].join('\n\n');
+}
+
+/** A status in which people see every character. */
+export function shownStatus(status: Omit<ShownState, 'since'>): Omit<ShownState, 'since'> {
+  return { ...status, detail: visibleText(status.detail), facts: status.facts.map(visibleText) };
 }

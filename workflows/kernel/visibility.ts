@@ -1,8 +1,9 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import { oneLine, truncate } from '../../domain/kernel/sentence.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { detailsText, type ShownState } from './details.ts';
+import { detailsText, type ShownState, shownStatus } from './details.ts';
 
 /** The four search attributes of every Headroom workflow, all of type Keyword. */
 const controllerKey = defineSearchAttributeKey('HeadroomController', 'KEYWORD');
@@ -32,7 +33,8 @@ export function createPublisher(
     '1',
     'How often a workflow entered a phase for a reason.',
   );
-  return function publish(status: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
+  return function publish(toShow: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
+    const status = shownStatus(toShow);
     const current = `${status.phase}/${status.reason}`;
     if (current !== last) {
       last = current;
@@ -70,5 +72,5 @@ const SUMMARY_LENGTH = 100;
 
 /** Shortens a text to the one-line summary of a timer or an activity. */
 export function brief(text: string): string {
-  return text.length <= SUMMARY_LENGTH ? text : `${text.slice(0, SUMMARY_LENGTH - 1)}…`;
+  return truncate(oneLine(text), SUMMARY_LENGTH);
 }

@@ -200,7 +200,7 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
   const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
   if (decision.approval !== undefined) {
-    const about = { summary: `approved by ${decision.approval.by}` };
+    const about = { summary: brief(`approved by ${decision.approval.by}`) };
     await ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
   }
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [

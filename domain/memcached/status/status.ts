@@ -1,5 +1,6 @@
 /** The status of a Memcached, and whether it is the one in the cluster. */
 import { isRecord } from '../../kernel/record.ts';
+import { visibleText } from '../../kernel/sentence.ts';
 import { formatInstant, type EpochMs } from '../../kernel/time.ts';
 import type { Condition } from '../../kernel/condition.ts';
 import { hasAll } from '../children/difference.ts';
@@ -42,11 +43,14 @@ export function wantedStatus(
   },
 ): WantedStatus {
   return {
-    conditions: [...conditionsOf(facts), ...(autoscaling === null ? [] : [autoscaling])],
+    conditions: [...conditionsOf(facts), ...(autoscaling === null ? [] : [autoscaling])].map((condition) => ({
+      ...condition,
+      message: visibleText(condition.message),
+    })),
     readyReplicas: facts.deployment?.readyReplicas ?? 0,
     observedGeneration: memcached.generation,
     serverList: serverList(memcached, facts),
-    notes,
+    notes: notes.map(visibleText),
     servers: slots.map(({ slot, address }) => ({ slot, address })),
   };
 }

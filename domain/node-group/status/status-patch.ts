@@ -1,4 +1,5 @@
 /** Whether the status in the cluster says what it should, and what to write where it does not. */
+import { visibleText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
@@ -35,9 +36,10 @@ export function wantedStatusOf(
  */
 export function statusPatch(
   present: Fields,
-  { conditions, ...fields }: ReturnType<typeof wantedStatusOf>,
+  { conditions: wanted, ...fields }: ReturnType<typeof wantedStatusOf>,
   now: EpochMs,
 ): Fields | null {
+  const conditions = wanted.map((condition) => ({ ...condition, message: visibleText(condition.message) }));
   const there = listOf(present['conditions']);
   const find = (type: string): Fields | undefined => there.find((condition) => condition['type'] === type);
   const isSaid = conditions.every(({ type, status, reason, message }) => {

@@ -2,7 +2,7 @@
  * The texts and names that Headroom writes to a repository: branch, commit, pull request and comments. Reviewers read
  * them, and Headroom recognizes its own work by them.
  */
-import { oneLine, truncate } from '../../kernel/sentence.ts';
+import { oneLine, truncate, visibleText } from '../../kernel/sentence.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import type { LimitChange } from '../model/decision.ts';
 import { escapeMarkdown } from './markdown.ts';
@@ -97,7 +97,7 @@ export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRe
         branchName({ cluster, namespace: 'a', quota: 'a' }, '00000000'),
         branchName({ cluster, namespace: 'b', quota: 'b' }, 'ffffffff'),
       ),
-    title: (facts) => truncate(oneLine(title(changeContext(facts))), TITLE_LENGTH),
+    title: (facts) => truncate(onOneLine(title(changeContext(facts))), TITLE_LENGTH),
     commit: (facts) => `${message(facts)}\n\n${trailers(facts)}`,
     merge(facts, number) {
       const [headline = '', ...rest] = message(facts).split('\n');
@@ -105,7 +105,7 @@ export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRe
       return { title: `${headline} (#${number})`, message: `${text === '' ? '' : `${text}\n\n`}${trailers(facts)}` };
     },
     labels: (facts) => [
-      ...new Set(labels.map((label) => truncate(oneLine(label(changeContext(facts))), LABEL_LENGTH))),
+      ...new Set(labels.map((label) => truncate(onOneLine(label(changeContext(facts))), LABEL_LENGTH))),
     ],
     body: (facts) => `${withinLength(body(bodyContext(facts)).trim())}\n\n${marker(facts.decision.id)}`,
   };
@@ -174,10 +174,10 @@ function changeContext({ target, decisionId, repository, quotas }: ChangeFacts):
   const changes = quotas.flatMap(({ quota, namespace, changes }) =>
     changes.map(({ resource, used, from, to, reason }) => ({
       quota: namespace === undefined ? quota : targetName({ namespace, quota }),
-      resource,
-      used,
-      from,
-      to,
+      resource: visibleText(resource),
+      used: visibleText(used),
+      from: visibleText(from),
+      to: visibleText(to),
       reason: oneLine(reason),
     })),
   );
@@ -192,6 +192,11 @@ function changeContext({ target, decisionId, repository, quotas }: ChangeFacts):
     summary: summary(changes),
     changes,
   };
+}
+
+/** A rendered template, in which the operator's own characters stay as they are. */
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 function summary(changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[]): string {

@@ -128,7 +128,7 @@ async function plan(
       ? await planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
       : await planAll(checkout, await sources.scan(), options.increment);
   // git apply resolves paths from the top of the work tree, wherever it is run.
-  output.text(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
+  output.exact(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
   if (options.write === true) {
     writeAll(checkout.root, edits);
   }

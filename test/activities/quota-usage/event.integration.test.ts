@@ -60,6 +60,13 @@ describe('the Event', () => {
     ]);
   });
 
+  it('shows characters that cannot be seen or turn its text around by their number', async () => {
+    const event = await eventIn('turned');
+    await activities.ensureUsageEvent({ ...event, message: 'by \u202eecila\u2066: \u001b[1A' });
+    const { items } = await admin.core.listNamespacedEvent({ namespace: 'turned' });
+    expect(items.map(({ message }) => message)).toEqual(['By [U+202E]ecila[U+2066]: [U+001B][1A.']);
+  });
+
   it('is not written while Headroom is paused in the cluster', async () => {
     const event = await eventIn('paused');
     const pause = { name: 'headroom-pause', namespace: SYSTEM_NAMESPACE };
