@@ -7,6 +7,7 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  isQuantity,
   isSameAmount,
   isZero,
   multiplyByRatio,
@@ -85,7 +86,16 @@ export function maxLists(a: ResourceList, b: ResourceList): ResourceList {
 /** The list with only the named keys. */
 export function maskList(list: ResourceList, names: Iterable<string>): ResourceList {
   const kept = new Set(names);
-  return resourceList(resourceEntries(list).filter(([key]) => kept.has(key)));
+  const named = Object.keys(list).filter((key) => kept.has(key));
+  return resourceList(named.map((key) => [key, quantityIn(list, key)]));
+}
+
+/** The list without what cannot be read: a quota may have any amount that Kubernetes takes, and one key stops no other. */
+export function readableList(list: ResourceList): ResourceList {
+  return maskList(
+    list,
+    Object.keys(list).filter((key) => isQuantity(list[key] ?? '')),
+  );
 }
 
 /** The keys of `a` whose amount is above that of `b`; a key that either list lacks is never exceeded. */

@@ -1,5 +1,5 @@
 import type { V1ObjectMeta, V1ResourceQuota } from '@kubernetes/client-node';
-import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { readableList, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
@@ -49,7 +49,8 @@ export class ThresholdStates {
     const { metadata, spec, status } = quota;
     const counted = this.#options.countedUsed?.(metadata?.namespace ?? '', metadata?.name ?? '') ?? {};
     const used = { ...status?.used, ...counted };
-    return { isOver: isUnderPressure({ hard: spec?.hard ?? {}, used }, this.policyOf(quota)), used };
+    const amounts = { hard: readableList(spec?.hard ?? {}), used: readableList(used) };
+    return { isOver: isUnderPressure(amounts, this.policyOf(quota)), used };
   }
 
   policyOf({ metadata }: V1ResourceQuota): ResizePolicy {

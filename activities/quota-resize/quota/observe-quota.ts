@@ -1,6 +1,6 @@
 import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import { maskList } from '../../../domain/kernel/resource-list.ts';
+import { maskList, readableList } from '../../../domain/kernel/resource-list.ts';
 import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
@@ -15,6 +15,7 @@ import type {
   WorkloadRef,
 } from '../../../domain/quota-resize/model/observation.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import { unreadableWarnings } from '../../../domain/quota-resize/policy/totals.ts';
 import { isUnderPressure } from '../../../domain/quota-resize/sizing/over-threshold.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { ResizeTimings } from '../../../domain/quota-resize/model/timings.ts';
@@ -85,7 +86,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     quota: quota === null ? null : limitsOf(quota),
     usage,
     policy,
-    warnings,
+    warnings: [...warnings, ...unreadableWarnings(policy.unattended ?? [])],
     timings,
     pause,
     demand,
@@ -251,7 +252,11 @@ export async function readQuota(kubernetes: Kubernetes, target: QuotaTarget): Pr
 
 function limitsOf(quota: V1ResourceQuota): NonNullable<QuotaObservation['quota']> {
   const hard = hardOf(quota);
-  return { uid: quota.metadata?.uid ?? '', hard, used: maskList(quota.status?.used ?? {}, Object.keys(hard)) };
+  return {
+    uid: quota.metadata?.uid ?? '',
+    hard,
+    used: maskList(readableList(quota.status?.used ?? {}), Object.keys(hard)),
+  };
 }
 
 function presenceOf(namespace: V1Namespace | null): QuotaObservation['namespace'] {

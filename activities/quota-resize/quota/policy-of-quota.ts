@@ -1,6 +1,6 @@
 /** The policy of a quota in the cluster, with what the growth guardrails allow without a person. */
 import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
-import { maskList, type ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { readableList, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
@@ -25,10 +25,9 @@ export function policyOf(
   });
 }
 
-/** `spec.hard` in canonical quantities. */
+/** `spec.hard` in canonical quantities, without what cannot be read: such a limit is nobody's to raise. */
 export function hardOf(quota: V1ResourceQuota): ResourceList {
-  const hard = quota.spec?.hard ?? {};
-  return maskList(hard, Object.keys(hard));
+  return readableList(quota.spec?.hard ?? {});
 }
 
 /** The policy with the growth that is left after these raises, and with further limits. */

@@ -15,7 +15,6 @@ import { type CountedQuota, type DecidedRaise, totalLimits } from '../../../doma
 import type { UnattendedLimit, UnattendedRaise } from '../../../domain/quota-resize/policy/unattended-limit.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { hardOf } from './policy-of-quota.ts';
 
 interface TotalsOptions {
   readonly kubernetes: Kubernetes;
@@ -65,7 +64,7 @@ export async function readTotals(
   );
   const all = quotas.flatMap((quota): readonly CountedQuota[] => {
     const { namespace = '', name = '' } = quota.metadata ?? {};
-    return counted.has(namespace) ? [{ namespace, quota: name, hard: hardOf(quota) }] : [];
+    return counted.has(namespace) ? [{ namespace, quota: name, hard: quota.spec?.hard ?? {} }] : [];
   });
   const decided = leases.flatMap((lease): readonly DecidedRaise[] => {
     const owner = targetOfLease(lease);

@@ -1,18 +1,28 @@
 /** The totals of a guardrail: how much of them the other quotas leave for one quota. */
-import { addQuantities, formatQuantity, maxQuantity, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
+import {
+  addQuantities,
+  formatQuantity,
+  isQuantity,
+  maxQuantity,
+  parseQuantity,
+  type Quantity,
+} from '../../kernel/quantity.ts';
 import { quantityText } from '../../kernel/quantity-text.ts';
-import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import type { ResourceList } from '../../kernel/resource-list.ts';
+import { truncate } from '../../kernel/sentence.ts';
+import { targetName } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { resourceFamily } from './annotations.ts';
 import type { GuardrailInForce } from './guardrail.ts';
 import type { LimitChange } from '../model/decision.ts';
-import type { UnattendedLimit } from './unattended-limit.ts';
+import type { PolicyWarning } from './policy.ts';
+import type { UnattendedLimit, UnreadableAmount } from './unattended-limit.ts';
 
 /** A quota that counts towards the totals. */
 export interface CountedQuota {
   readonly namespace: string;
   readonly quota: string;
-  /** The limits in force. */
+  /** The limits in force, as they are written. */
   readonly hard: ResourceList;
 }
 
@@ -53,21 +63,52 @@ export function totalLimits(
     const total = [resource, resourceFamily(resource)].map((key) => (key === undefined ? undefined : totals[key]));
     const most = total.find((value) => value !== undefined);
     if (most === undefined) return [];
-    const sum = others
-      .map((other) => limitOf(other, resource, counted))
-      .reduce<Quantity>(addQuantities, parseQuantity('0'));
-    const { nano, format } = parseQuantity(most);
-    const left = formatQuantity({ nano: nano > sum.nano ? nano - sum.nano : 0n, format });
     const why = `what guardrail ${name} leaves of its total of ${quantityText(resource, most)} for all its namespaces`;
+    const limits = others.map((other) => limitOf(other, resource, counted));
+    const { nano, format } = parseQuantity(most);
+    const unreadable = limits.find((limit) => 'value' in limit);
+    if (unreadable !== undefined) {
+      const limit = formatQuantity({ nano: 0n, format });
+      const unbounded = `${amountOf(unreadable)} cannot be read and counts as unbounded`;
+      return [{ resource, limit, why: `${why}, as ${unbounded}`, isShared: true, unreadable }];
+    }
+    const sum = limits.filter((limit) => 'nano' in limit).reduce(addQuantities, parseQuantity('0'));
+    const left = formatQuantity({ nano: nano > sum.nano ? nano - sum.nano : 0n, format });
     return [{ resource, limit: left, why, isShared: true }];
   });
 }
 
-function limitOf(quota: CountedQuota, resource: string, decided: readonly DecidedRaise[]): Quantity {
-  return decided
-    .filter((raise) => isSame(raise, quota))
-    .map(({ limits }) => quantityIn(limits, resource))
-    .reduce(maxQuantity, quantityIn(quota.hard, resource));
+/** The greater of what a quota has of a resource and what decisions give to it; what cannot be read is the greatest. */
+function limitOf(
+  { namespace, quota, hard }: CountedQuota,
+  resource: string,
+  decided: readonly DecidedRaise[],
+): Quantity | UnreadableAmount {
+  const given = decided.filter((raise) => isSame(raise, { namespace, quota }));
+  const texts = [hard, ...given.map(({ limits }) => limits)].flatMap((list) => list[resource] ?? []);
+  const value = texts.find((text) => !isQuantity(text));
+  if (value !== undefined) return { namespace, quota, resource, value };
+  return texts.map(parseQuantity).reduce(maxQuantity, parseQuantity('0'));
+}
+
+/** The longest amount that is quoted. */
+const SHOWN_CHARACTERS = 40;
+
+/** `requests.cpu "1e1002" of quota team-b/compute` */
+function amountOf({ namespace, quota, resource, value }: UnreadableAmount): string {
+  return `${resource} "${truncate(value, SHOWN_CHARACTERS)}" of quota ${targetName({ namespace, quota })}`;
+}
+
+/** The warnings about amounts that cannot be read, each named once. */
+export function unreadableWarnings(limits: readonly UnattendedLimit[]): readonly PolicyWarning[] {
+  const warnings = limits.flatMap(({ unreadable }): readonly PolicyWarning[] => {
+    if (unreadable === undefined) return [];
+    const what = amountOf(unreadable);
+    const wanted = 'an amount that is meant';
+    const message = `${what} cannot be read and counts as unbounded, so nothing is left of a total of the guardrail; write ${wanted}`;
+    return [{ key: what, value: truncate(unreadable.value, SHOWN_CHARACTERS), layer: 'quota', wanted, message }];
+  });
+  return [...new Map(warnings.map((warning) => [warning.message, warning])).values()];
 }
 
 function isSame(a: Pick<CountedQuota, 'namespace' | 'quota'>, b: Pick<CountedQuota, 'namespace' | 'quota'>): boolean {

@@ -29,6 +29,16 @@ export interface UnattendedLimit {
   readonly why: string;
   /** Present for a total, of which the quotas of one decision get their shares together. */
   readonly isShared?: boolean;
+  /** Present where an amount of another quota cannot be read, so that nothing is left of a total. */
+  readonly unreadable?: UnreadableAmount;
+}
+
+/** An amount that Kubernetes takes and nobody here reads, such as `1e1002`. */
+export interface UnreadableAmount {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly resource: string;
+  readonly value: string;
 }
 
 /** The part of a policy that limits a raise without a person. */

@@ -342,6 +342,19 @@ export function mergeGateTests(cluster: () => Cluster): void {
       expect(await merged(both, gate(totalOf('120')))).toBe('merged 1');
     });
 
+    it('lets no amount that cannot be read stop totals of other keys, and counts it as unbounded in those of its own', async () => {
+      const first = await locked();
+      const second = await locked();
+      const rules = ofNamespaces([first.target, second.target], { name: 'unreadable', totals: { cpu: '1000' } });
+      const { namespace } = first.target;
+      await cluster().create(quotaOf(namespace, { 'count/jobs.batch': '1e1002' }, 'odd'));
+      expect(await merged(first, gate(rules))).toBe('merged 1');
+      await cluster().create(quotaOf(namespace, { 'requests.cpu': '1e1002' }, 'odder'));
+      expect(await merged(second, gate(rules))).toContain(
+        `requests.cpu "1e1002" of quota ${namespace}/odder cannot be read and counts as unbounded`,
+      );
+    });
+
     it('counts what a later decision has merged and the cluster does not show yet', async () => {
       const earlier = await locked({ hard: '40', to: '60' });
       const later = await locked({ hard: '40', to: '50', decision: { decidedAt: Date.now() + 60_000 } });

@@ -5,6 +5,8 @@ import { PauseView } from '../../../activities/kernel/pause-view.ts';
 import { watchPauses } from '../../../activities/kernel/pause-watch.ts';
 import { createPauseActivities } from '../../../activities/kernel/pause-activities.ts';
 import { quotaPauseSubject } from '../../../domain/kernel/target.ts';
+import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
+import { defaults } from '../../domain/quota-resize/policy/policies.ts';
 import {
   type Cluster,
   kubeConfig,
@@ -53,6 +55,18 @@ export function quotaTests(cluster: () => Cluster): void {
   }
 
   describe('an observation of a quota', () => {
+    it('leaves out what cannot be read, and warns of it where it counts in a total', async () => {
+      await setUp('unreadable', { 'resizer.io/cpu-min': '3' });
+      await setHard('unreadable', { 'requests.cpu': '2', 'count/jobs.batch': '1e1002' });
+      await cluster().create(quotaOf('unreadable', { 'requests.cpu': '1e1002' }, 'other'));
+      const guardrails = [{ ...BUILT_IN_GUARDRAIL, totals: { cpu: '100' } }];
+      const seen = await cluster()
+        .activities({ policyDefaults: { ...defaults, guardrails } })
+        .observeQuota({ target: targetOf('unreadable') });
+      expect(seen.quota?.hard).toEqual({ 'requests.cpu': '2' });
+      expect(seen.warnings).toMatchObject([{ key: 'requests.cpu "1e1002" of quota unreadable/other' }]);
+    });
+
     it('has canonical limits, the policy of its annotations, and its warnings', async () => {
       const uid = await setUp('look', { 'resizer.io/threshold': '90%', 'resizer.io/increment': 'plenty' });
       const seen = await cluster()

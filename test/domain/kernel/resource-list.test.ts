@@ -11,6 +11,7 @@ import {
   multiplyList,
   negativeKeys,
   quantityIn,
+  readableList,
   resourceEntries,
   resourceList,
   subtractLists,
@@ -46,6 +47,12 @@ describe('a resource list', () => {
     expect(equalLists({ cpu: '1' }, { cpu: '1000m' })).toBe(true);
     expect(equalLists({ cpu: '1' }, { cpu: '1', pods: '0' })).toBe(false);
     expect(equalLists({ cpu: '0' }, { pods: '0' })).toBe(false);
+  });
+
+  it('keeps what can be read beside what cannot', () => {
+    const list = { cpu: '1', 'count/jobs.batch': '1e1002', pods: 'many' };
+    expect(readableList(list)).toEqual({ cpu: '1' });
+    expect(maskList(list, ['cpu'])).toEqual({ cpu: '1' });
   });
 
   it('is filtered, multiplied and looked up by key', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DecidedRaise, totalLimits } from '../../../../domain/quota-resize/policy/totals.ts';
+import { type DecidedRaise, totalLimits, unreadableWarnings } from '../../../../domain/quota-resize/policy/totals.ts';
 import { forbiddenPlace } from '../../../../domain/quota-resize/policy/allowed-place.ts';
 
 const guardrail = { name: 'prod', totals: { cpu: '100' } };
@@ -60,6 +60,52 @@ describe('the totals of a guardrail', () => {
 
   it('leave nothing where they are exceeded already', () => {
     expect(left([raise('r', '500', 1)])).toMatchObject({ 'requests.cpu': '0' });
+  });
+});
+
+/** What the totals leave for the key of a quota with these limits, beside other quotas. */
+function leaves(
+  totals: Readonly<Record<string, string>>,
+  hard: Readonly<Record<string, string>>,
+  others: readonly Readonly<Record<string, string>>[],
+  decided: readonly DecidedRaise[] = [],
+) {
+  const own = { namespace: 'a', quota: 'own', hard, decision: null };
+  const beside = others.map((theirs, at) => ({ namespace: 'b', quota: `q${at}`, hard: theirs }));
+  return totalLimits({ name: 'prod', totals }, own, [own, ...beside], decided);
+}
+
+/** Kubernetes takes it, and whoever sums it up works for minutes. */
+const UNREADABLE = '1e1002';
+
+describe('an amount that cannot be read', () => {
+  it('stops no totals of other keys', () => {
+    const others = [{ 'requests.cpu': '20', 'count/jobs.batch': UNREADABLE }];
+    expect(leaves({ cpu: '100' }, { 'requests.cpu': '10' }, others)).toMatchObject([{ limit: '80' }]);
+  });
+
+  it('counts as unbounded in a total of its own key, and is named', () => {
+    const others = [{ 'requests.cpu': UNREADABLE, memory: '1Gi' }, { 'requests.cpu': '20' }];
+    const [cpu, memory] = leaves({ cpu: '100', memory: '4Gi' }, { 'requests.cpu': '10', memory: '1Gi' }, others);
+    expect(memory).toMatchObject({ limit: '3Gi' });
+    expect(memory).not.toHaveProperty('unreadable');
+    expect(cpu).toMatchObject({
+      limit: '0',
+      unreadable: { namespace: 'b', quota: 'q0', resource: 'requests.cpu', value: UNREADABLE },
+    });
+    expect(cpu?.why).toContain('requests.cpu "1e1002" of quota b/q0 cannot be read and counts as unbounded');
+  });
+
+  it('is a warning that names quota, key and value once', () => {
+    const limits = leaves({ cpu: '100' }, { 'requests.cpu': '10' }, [{ 'requests.cpu': UNREADABLE }]);
+    expect(unreadableWarnings([...limits, ...limits])).toMatchObject([
+      {
+        key: 'requests.cpu "1e1002" of quota b/q0',
+        value: UNREADABLE,
+        message:
+          'requests.cpu "1e1002" of quota b/q0 cannot be read and counts as unbounded, so nothing is left of a total of the guardrail; write an amount that is meant',
+      },
+    ]);
   });
 });
 
