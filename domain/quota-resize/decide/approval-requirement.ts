@@ -1,8 +1,16 @@
 /** Whether a person has to approve, and whether before the pull request or before the merge. */
-import { compareQuantities, isZero, parseQuantity } from '../../kernel/quantity.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  isZero,
+  parseQuantity,
+  type Quantity,
+  subtractQuantities,
+} from '../../kernel/quantity.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { DecisionFacts, ApprovalRequirement, LimitChange } from '../model/decision.ts';
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
+import type { UnattendedLimit } from '../policy/unattended-limit.ts';
 
 /**
  * The approval that a raise requires: for a step above the policy's max-step, for any raise from 0, for a limit above
@@ -32,7 +40,8 @@ export function approvalRequirementOf(
   const beyond = changes.flatMap(({ resource, from: before, to: after }) => {
     const limit = policy.unattended?.find(
       (candidate) =>
-        candidate.resource === resource && compareQuantities(parseQuantity(after), parseQuantity(candidate.limit)) > 0,
+        candidate.resource === resource &&
+        compareQuantities(withShares(after, candidate, changes), parseQuantity(candidate.limit)) > 0,
     );
     return limit === undefined ? [] : [{ ...limit, before, after }];
   })[0];
@@ -45,6 +54,15 @@ export function approvalRequirementOf(
   const what = policy.approval === 'before-pull-request' ? 'before a pull request is opened' : 'before a merge';
   const message = `every raise of this quota needs an approval ${what} (resizer.io/approval is ${policy.approval})`;
   return { reason: 'ApprovalRequired', message, ...before };
+}
+
+/** A limit, and what other raises of the same quota take from the same amount. */
+function withShares(after: string, { sharedWith = [] }: UnattendedLimit, changes: readonly LimitChange[]): Quantity {
+  return changes
+    .filter(({ resource }) => sharedWith.includes(resource))
+    .map(({ from, to }) => subtractQuantities(parseQuantity(to), parseQuantity(from)))
+    .filter(({ nano }) => nano > 0n)
+    .reduce(addQuantities, parseQuantity(after));
 }
 
 /** Anybody who may create Events may have written it. */

@@ -1,21 +1,21 @@
 /** The totals of a guardrail: how much of them the other quotas leave for one quota. */
 import {
   addQuantities,
+  compareQuantities,
   formatQuantity,
-  isQuantity,
-  maxQuantity,
   parseQuantity,
   type Quantity,
+  quantityOrNull,
 } from '../../kernel/quantity.ts';
 import { quantityText } from '../../kernel/quantity-text.ts';
-import type { ResourceList } from '../../kernel/resource-list.ts';
+import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import { truncate } from '../../kernel/sentence.ts';
 import { targetName } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { resourceFamily } from './annotations.ts';
 import type { GuardrailInForce } from './guardrail.ts';
 import type { LimitChange } from '../model/decision.ts';
 import type { PolicyWarning } from './policy.ts';
+import { amountIn, bounds, sharing, sumOf, sumsOf, totalOf } from './summed-keys.ts';
 import type { UnattendedLimit, UnreadableAmount } from './unattended-limit.ts';
 
 /** A quota that counts towards the totals. */
@@ -45,7 +45,7 @@ interface RaisedQuota extends CountedQuota {
 }
 
 /**
- * What the totals leave for each limit of the quota. What its own decision gives to other quotas counts, and all that is
+ * What the totals leave for each limit of the quota, in each sum that it belongs to. What its own decision gives to other quotas counts, and all that is
  * merged. Of other decisions those count that were made before its own, or before its growth, and all of them while it
  * has none: of two that do not fit together, the later one waits for a person.
  *
@@ -59,43 +59,59 @@ export function totalLimits(
 ): readonly UnattendedLimit[] {
   const counted = decided.filter((raise) => !isSame(raise, own) && counts(raise, own.decision));
   const others = quotas.filter((quota) => !isSame(quota, own));
-  return Object.keys(own.hard).flatMap((resource): readonly UnattendedLimit[] => {
-    const total = [resource, resourceFamily(resource)].map((key) => (key === undefined ? undefined : totals[key]));
-    const most = total.find((value) => value !== undefined);
-    if (most === undefined) return [];
-    const why = `what guardrail ${name} leaves of its total of ${quantityText(resource, most)} for all its namespaces`;
-    const limits = others.map((other) => limitOf(other, resource, counted));
-    const { nano, format } = parseQuantity(most);
-    const unreadable = limits.find((limit) => 'value' in limit);
-    if (unreadable !== undefined) {
-      const limit = formatQuantity({ nano: 0n, format });
-      const unbounded = `${amountOf(unreadable)} cannot be read and counts as unbounded`;
-      return [{ resource, limit, why: `${why}, as ${unbounded}`, isShared: true, unreadable }];
-    }
-    const sum = limits.filter((limit) => 'nano' in limit).reduce(addQuantities, parseQuantity('0'));
-    const left = formatQuantity({ nano: nano > sum.nano ? nano - sum.nano : 0n, format });
-    return [{ resource, limit: left, why, isShared: true }];
-  });
+  return Object.keys(own.hard).flatMap((resource) =>
+    sumsOf(resource).flatMap((sum): readonly UnattendedLimit[] => {
+      const most = totalOf(totals, sum);
+      if (most === undefined || !bounds(own.hard, sum, resource)) return [];
+      const why = `what guardrail ${name} leaves of its total of ${quantityText(sum, most)} for all its namespaces`;
+      const amounts = others.map((other) => amountOf(other, sum, counted));
+      const shared = sharing(own.hard, sum, resource);
+      const total = { resource, sum, isShared: true, ...(shared.length === 0 ? {} : { sharedWith: shared }) };
+      const { nano, format } = parseQuantity(most);
+      const unreadable = amounts.find((amount) => 'value' in amount);
+      if (unreadable !== undefined) {
+        const limit = formatQuantity({ nano: 0n, format });
+        const unbounded = `${writtenAmount(unreadable)} cannot be read and counts as unbounded`;
+        return [{ ...total, limit, why: `${why}, as ${unbounded}`, unreadable }];
+      }
+      const ofOwn = shared.map((key) => quantityIn(own.hard, key));
+      const taken = [...amounts.filter((amount) => 'nano' in amount), ...ofOwn].reduce(
+        addQuantities,
+        parseQuantity('0'),
+      );
+      const left = formatQuantity({ nano: nano > taken.nano ? nano - taken.nano : 0n, format });
+      return [{ ...total, limit: left, why }];
+    }),
+  );
 }
 
-/** The greater of what a quota has of a resource and what decisions give to it; what cannot be read is the greatest. */
-function limitOf(
+/** How much of a sum a quota has, with what decisions give to it; what cannot be read is more than anything. */
+function amountOf(
   { namespace, quota, hard }: CountedQuota,
-  resource: string,
+  sum: string,
   decided: readonly DecidedRaise[],
 ): Quantity | UnreadableAmount {
-  const given = decided.filter((raise) => isSame(raise, { namespace, quota }));
-  const texts = [hard, ...given.map(({ limits }) => limits)].flatMap((list) => list[resource] ?? []);
-  const value = texts.find((text) => !isQuantity(text));
-  if (value !== undefined) return { namespace, quota, resource, value };
-  return texts.map(parseQuantity).reduce(maxQuantity, parseQuantity('0'));
+  const limits: Record<string, string> = { ...hard };
+  for (const raise of decided.filter((one) => isSame(one, { namespace, quota }))) {
+    for (const [key, text] of Object.entries(raise.limits)) limits[key] = greaterText(limits[key], text);
+  }
+  const amount = amountIn(limits, sum);
+  if (!('unreadable' in amount)) return amount;
+  const { unreadable: resource } = amount;
+  return { namespace, quota, resource, value: limits[resource] ?? '' };
+}
+
+function greaterText(before: string | undefined, after: string): string {
+  if (before === undefined) return after;
+  const [a, b] = [quantityOrNull(before), quantityOrNull(after)];
+  return a === null || (b !== null && compareQuantities(a, b) >= 0) ? before : after;
 }
 
 /** The longest amount that is quoted. */
 const SHOWN_CHARACTERS = 40;
 
 /** `requests.cpu "1e1002" of quota team-b/compute` */
-function amountOf({ namespace, quota, resource, value }: UnreadableAmount): string {
+function writtenAmount({ namespace, quota, resource, value }: UnreadableAmount): string {
   return `${resource} "${truncate(value, SHOWN_CHARACTERS)}" of quota ${targetName({ namespace, quota })}`;
 }
 
@@ -103,7 +119,7 @@ function amountOf({ namespace, quota, resource, value }: UnreadableAmount): stri
 export function unreadableWarnings(limits: readonly UnattendedLimit[]): readonly PolicyWarning[] {
   const warnings = limits.flatMap(({ unreadable }): readonly PolicyWarning[] => {
     if (unreadable === undefined) return [];
-    const what = amountOf(unreadable);
+    const what = writtenAmount(unreadable);
     const wanted = 'an amount that is meant';
     const message = `${what} cannot be read and counts as unbounded, so nothing is left of a total of the guardrail; write ${wanted}`;
     return [{ key: what, value: truncate(unreadable.value, SHOWN_CHARACTERS), layer: 'quota', wanted, message }];
@@ -137,8 +153,9 @@ export function withoutGiven<P extends { readonly unattended?: readonly Unattend
   if (policy.unattended === undefined) return policy;
   const unattended = policy.unattended.map((limit): UnattendedLimit => {
     if (limit.isShared !== true) return limit;
+    const { sum = sumOf(limit.resource) } = limit;
     const amounts = given
-      .filter(({ resource }) => resource === limit.resource)
+      .filter(({ resource }) => sumsOf(resource).includes(sum))
       .map(({ from, to }) => parseQuantity(to).nano - parseQuantity(from).nano)
       .filter((amount) => amount > 0n);
     const { nano, format } = parseQuantity(limit.limit);

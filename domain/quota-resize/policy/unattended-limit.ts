@@ -29,6 +29,10 @@ export interface UnattendedLimit {
   readonly why: string;
   /** Present for a total, of which the quotas of one decision get their shares together. */
   readonly isShared?: boolean;
+  /** Of a total, the name of what is summed up. Absent in observations of earlier versions: the resource. */
+  readonly sum?: string;
+  /** Other limits of the same quota whose raises take from the same amount. */
+  readonly sharedWith?: readonly string[];
   /** Present where an amount of another quota cannot be read, so that nothing is left of a total. */
   readonly unreadable?: UnreadableAmount;
 }

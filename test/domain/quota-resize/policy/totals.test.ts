@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type DecidedRaise, totalLimits, unreadableWarnings } from '../../../../domain/quota-resize/policy/totals.ts';
+import {
+  type DecidedRaise,
+  totalLimits,
+  unreadableWarnings,
+  withoutGiven,
+} from '../../../../domain/quota-resize/policy/totals.ts';
+import { approvalRequirementOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import { change } from '../model/observations.ts';
+import { resolve } from './policies.ts';
 import { forbiddenPlace } from '../../../../domain/quota-resize/policy/allowed-place.ts';
 
 const guardrail = { name: 'prod', totals: { cpu: '100' } };
@@ -75,6 +83,10 @@ function leaves(
   return totalLimits({ name: 'prod', totals }, own, [own, ...beside], decided);
 }
 
+function amounts(...given: Parameters<typeof leaves>): Readonly<Record<string, string>> {
+  return Object.fromEntries(leaves(...given).map(({ resource, limit }) => [resource, limit]));
+}
+
 /** Kubernetes takes it, and whoever sums it up works for minutes. */
 const UNREADABLE = '1e1002';
 
@@ -106,6 +118,102 @@ describe('an amount that cannot be read', () => {
           'requests.cpu "1e1002" of quota b/q0 cannot be read and counts as unbounded, so nothing is left of a total of the guardrail; write an amount that is meant',
       },
     ]);
+  });
+});
+
+const GOLD = 'gold.storageclass.storage.k8s.io/requests.storage';
+const SILVER = 'silver.storageclass.storage.k8s.io/requests.storage';
+const FAST = 'fast.volumeattributesclass.storage.k8s.io/requests.storage';
+
+describe('a family', () => {
+  it.each([
+    ['cpu', 'requests.cpu', 'cpu'],
+    ['cpu', 'cpu', 'requests.cpu'],
+    ['requests.cpu', 'cpu', 'requests.cpu'],
+    ['memory', 'requests.memory', 'memory'],
+    ['ephemeral-storage', 'ephemeral-storage', 'requests.ephemeral-storage'],
+    ['hugepages-2Mi', 'requests.hugepages-2Mi', 'hugepages-2Mi'],
+    ['pods', 'pods', 'count/pods'],
+    ['count/pods', 'pods', 'count/pods'],
+    ['secrets', 'count/secrets', 'secrets'],
+    ['persistentvolumeclaims', 'count/persistentvolumeclaims', 'persistentvolumeclaims'],
+    ['storage', 'requests.storage', GOLD],
+    ['requests.storage', GOLD, 'requests.storage'],
+    ['storage', GOLD, SILVER],
+    ['persistentvolumeclaims', 'persistentvolumeclaims', 'gold.storageclass.storage.k8s.io/persistentvolumeclaims'],
+  ])('%s is summed up over %s of one quota and %s of another', (total, own, other) => {
+    expect(amounts({ [total]: '100' }, { [own]: '10' }, [{ [other]: '30' }, { [own]: '5' }])).toEqual({ [own]: '65' });
+  });
+
+  it('counts a quota once: the greatest of what its keys say of the same thing', () => {
+    const twice = { cpu: '30', 'requests.cpu': '20' };
+    expect(amounts({ cpu: '100' }, { 'requests.cpu': '10' }, [twice])).toEqual({ 'requests.cpu': '70' });
+    expect(amounts({ cpu: '100' }, twice, [])).toEqual({ cpu: '100', 'requests.cpu': '100' });
+  });
+
+  it('has requests and limits summed up each by itself, both against the total of the family', () => {
+    const hard = { 'requests.cpu': '10', 'limits.cpu': '20' };
+    const others = [{ cpu: '30' }, { 'limits.cpu': '50' }];
+    expect(amounts({ cpu: '100' }, hard, others)).toEqual({ 'requests.cpu': '70', 'limits.cpu': '50' });
+    expect(amounts({ cpu: '100', 'limits.cpu': '200' }, hard, others)).toMatchObject({ 'limits.cpu': '150' });
+    expect(amounts({ 'requests.cpu': '100' }, hard, others)).toEqual({ 'requests.cpu': '70' });
+  });
+
+  it('counts the classes of a quota together where nothing bounds the whole, and that bound where there is one', () => {
+    const total = { storage: '100' };
+    expect(amounts(total, { 'requests.storage': '10' }, [{ [GOLD]: '20', [SILVER]: '30' }])).toEqual({
+      'requests.storage': '50',
+    });
+    expect(
+      amounts(total, { 'requests.storage': '10' }, [{ 'requests.storage': '25', [GOLD]: '20', [SILVER]: '30' }]),
+    ).toEqual({
+      'requests.storage': '75',
+    });
+    // A claim has one class of each kind.
+    expect(amounts(total, { 'requests.storage': '10' }, [{ [GOLD]: '20', [SILVER]: '30', [FAST]: '40' }])).toEqual({
+      'requests.storage': '50',
+    });
+    expect(amounts(total, { [GOLD]: '10', [SILVER]: '20' }, [{ [GOLD]: '30' }])).toEqual({
+      [GOLD]: '50',
+      [SILVER]: '60',
+    });
+  });
+
+  it('bounds a class by its own total and by that of all of them', () => {
+    const limits = leaves({ storage: '100', [GOLD]: '40' }, { [GOLD]: '10' }, [{ [GOLD]: '20', [SILVER]: '30' }]);
+    expect(limits.map(({ limit }) => limit)).toEqual(['20', '50']);
+  });
+
+  it('counts what a decision gives in another spelling', () => {
+    const decided = [{ ...raise('q0', '0', 1), limits: { [SILVER]: '60' } }];
+    expect(
+      amounts({ storage: '100' }, { 'requests.storage': '10' }, [{ [GOLD]: '20', [SILVER]: '30' }], decided),
+    ).toEqual({
+      'requests.storage': '20',
+    });
+  });
+
+  it('is not raised beyond the total by two classes that each fit alone', () => {
+    const hard = { [GOLD]: '10', [SILVER]: '10' };
+    const unattended = leaves({ storage: '30' }, hard, []);
+    const policy = { ...resolve({ 'max-step': '10' }).policy, unattended };
+    const raised = (gold: string, silver: string) =>
+      approvalRequirementOf(policy, [
+        change({ resource: GOLD, from: '10', to: gold }),
+        change({ resource: SILVER, from: '10', to: silver }),
+      ]);
+    expect(raised('15', '15')).toBeNull();
+    expect(raised('20', '10')).toBeNull();
+    expect(raised('16', '15')).toMatchObject({ reason: 'GuardrailExceeded' });
+  });
+
+  it('is not given twice by a decision that raises quotas with other spellings', () => {
+    const unattended = leaves({ cpu: '100' }, { 'requests.cpu': '10' }, []);
+    const given = [
+      change({ resource: 'cpu', from: '10', to: '40' }),
+      change({ resource: 'memory', from: '1', to: '9' }),
+    ];
+    expect(withoutGiven({ unattended }, given).unattended).toMatchObject([{ limit: '70' }]);
   });
 });
 
