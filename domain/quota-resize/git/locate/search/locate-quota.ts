@@ -2,7 +2,9 @@
 import { belowTheCluster, notFound, ofOtherReleases, conclude, remedyFor } from './conclude.ts';
 import { locateByField } from './locate-field.ts';
 import type { TreeSnapshot, LocatedValue } from '../location/location.ts';
+import { clusterDoubt } from './cluster-proof.ts';
 import { looseMappings } from './loose-values.ts';
+import { withDoubts } from './proof.ts';
 import { searchIn, type Outcome } from './read-region.ts';
 import { releaseProblem } from './release-object.ts';
 import type { Resolution } from '../resolve/resolved.ts';
@@ -42,7 +44,16 @@ export function locateQuota(
   }
   const answer =
     candidate.field === undefined ? locateByFiles(search) : locateByField(search, candidate.field, locateByFiles);
-  return answer.kind === 'missingFiles' ? answer : withUnread(search, answer);
+  if (answer.kind === 'missingFiles') return answer;
+  return answer.kind === 'located' ? provedOrDoubtful(search, answer) : withUnread(search, answer);
+}
+
+/** What is located, with the doubt about its cluster; files beside it may have to be read first. */
+function provedOrDoubtful(search: Search, answer: Extract<LocateAnswer, { kind: 'located' }>): LocateAnswer {
+  const { location } = answer;
+  const doubt = location.notProved === undefined ? clusterDoubt(search, location) : undefined;
+  if (search.reader.missing.size > 0) return needs(search.reader);
+  return withUnread(search, { ...answer, location: withDoubts(location, [doubt]) });
 }
 
 function locateByFiles(search: Search): LocateAnswer {

@@ -1,6 +1,7 @@
 /** What an annotation names is changed only if it is this quota's own limit: the annotations are the tenants' to write. */
 import { describe, expect, it } from 'vitest';
 import type { SourceCandidate } from '../../../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import { AppliedFolders } from '../../../../../../domain/quota-resize/git/locate/delivery/applied-folders.ts';
 import { locateQuota } from '../../../../../../domain/quota-resize/git/locate/search/locate-quota.ts';
 import type { WantedQuota } from '../../../../../../domain/quota-resize/git/locate/search/search.ts';
 import { ask, type Files } from '../../../../../layouts/tree.ts';
@@ -14,7 +15,12 @@ const named = (path: string, field?: string): SourceCandidate => ({
 });
 
 /** "own", "not proved: …" or the reason and the message why it is refused. */
-function verdict(files: Files, candidate: SourceCandidate, wanted: Partial<WantedQuota> = {}): string {
+function verdict(
+  files: Files,
+  candidate: SourceCandidate,
+  wanted: Partial<WantedQuota> = {},
+  applied = new AppliedFolders(),
+): string {
   const quota: WantedQuota = {
     namespace: 'team-a',
     name: 'compute',
@@ -23,7 +29,7 @@ function verdict(files: Files, candidate: SourceCandidate, wanted: Partial<Wante
     current: { pods: '10' },
     ...wanted,
   };
-  const { answer } = ask(files, (tree) => locateQuota(tree, quota, candidate));
+  const { answer } = ask(files, (tree) => locateQuota(tree, quota, candidate, { applied }));
   if (answer.kind === 'unlocated') return `${answer.reason}: ${answer.message}`;
   const { notProved } = answer.location;
   return notProved === undefined ? 'own' : `not proved: ${notProved}`;
@@ -277,6 +283,116 @@ describe('perhaps another cluster', () => {
     const apart = { 'teams/blue/limits/q.yaml': quota('team-a'), 'managed-resources/dev/x/q.yaml': quota('x') };
     expect(verdict(apart, scan)).toBe('own');
     expect(verdict(apart, named('teams/blue/limits'))).toMatch(/^not proved: .*managed-resources\/dev/);
+  });
+});
+
+describe('a path that only an annotation names, where the tree has nothing of the cluster', () => {
+  const overlay = (namespace: string) => `namespace: ${namespace}\nresources: [../../base]\n`;
+  const overlays: Files = {
+    'base/kustomization.yaml': 'resources: [q.yaml]\n',
+    'base/q.yaml': quota(null),
+    'envs/live/kustomization.yaml': overlay('team-a'),
+    'envs/try/kustomization.yaml': overlay('team-a'),
+  };
+
+  it.each<[string, Files, string, string | undefined, string]>([
+    [
+      'an environment of a cluster that is called like none',
+      { 'prod/team-a/q.yaml': quota('team-a'), 'dev/team-a/q.yaml': quota('team-a') },
+      'prod/team-a',
+      undefined,
+      'k8s-a',
+    ],
+    [
+      'a folder that is called like nothing in particular',
+      { 'envs/live/team-a/q.yaml': quota('team-a'), 'envs/try/team-a/q.yaml': quota('team-a') },
+      'envs/live',
+      undefined,
+      'dev',
+    ],
+    [
+      'files in which only the object has the name',
+      { 'one/quotas.yaml': quota('team-a'), 'two/quotas.yaml': quota('team-a', 8) },
+      'one/quotas.yaml',
+      undefined,
+      'k8s-a',
+    ],
+    ['overlays of one base', overlays, 'envs/live', undefined, 'k8s-a'],
+    [
+      'values files',
+      {
+        'one/values.yaml': 'team-a:\n  quota:\n    pods: 10\n',
+        'two/values.yaml': 'team-a:\n  quota:\n    pods: 10\n',
+      },
+      'one/values.yaml',
+      '["team-a"].quota.pods',
+      'k8s-a',
+    ],
+  ])('is not proved beside a second one of the name: %s', (_, files, path, field, cluster) => {
+    expect(verdict(files, named(path, field), { cluster })).toMatch(/^not proved: .*which may be of another cluster/);
+  });
+
+  it('is not proved where its limit is not the one in force', () => {
+    const files = { 'prod/team-a/q.yaml': quota('team-a', 7) };
+    expect(verdict(files, named('prod/team-a'), { cluster: 'k8s-a' })).toMatch(
+      /^not proved: nothing says that `prod\/team-a\/q\.yaml` is of cluster k8s-a, and pods is 7 .*the limit in force is 10/,
+    );
+  });
+
+  it.each<[string, Files, string, string]>([
+    [
+      'the only one of the name, with the limit in force',
+      { 'prod/team-a/q.yaml': quota('team-a') },
+      'prod/team-a',
+      'k8s-a',
+    ],
+    [
+      'beside folders of other namespaces',
+      { 'prod/blue/q.yaml': quota('team-a'), 'prod/red/q.yaml': quota('team-b'), 'prod/green/q.yaml': quota('team-c') },
+      'prod/blue',
+      'k8s-a',
+    ],
+    [
+      'beside another quota of its namespace',
+      { 'team-a/one/q.yaml': quota('team-a'), 'team-a/two/q.yaml': quota('team-a', 10, 'gpu') },
+      'team-a/one',
+      'k8s-a',
+    ],
+    [
+      'what has the cluster’s name',
+      { 'prod/k8s-a/team-a/q.yaml': quota('team-a', 7), 'prod/k8s-b/team-a/q.yaml': quota('team-a') },
+      'prod/k8s-a',
+      'k8s-a',
+    ],
+    [
+      'where the path template says it',
+      {
+        'managed-resources/k8s-a/team-a/q.yaml': quota('team-a', 7),
+        'managed-resources/k8s-b/team-a/q.yaml': quota('team-a'),
+      },
+      'managed-resources/k8s-a/team-a',
+      'k8s-a',
+    ],
+    [
+      'in the environment that the cluster is called after',
+      { 'envs/prod/team-a/q.yaml': quota('team-a', 7), 'envs/dev/team-a/q.yaml': quota('team-a') },
+      'envs/prod/team-a',
+      'prod-eu-1',
+    ],
+  ])('is its own: %s', (_, files, path, cluster) => {
+    expect(verdict(files, named(path), { cluster })).toBe('own');
+  });
+
+  it('is its own where the cluster shows that Argo CD or Flux applies it into the namespace', () => {
+    const files = { 'prod/team-a/q.yaml': quota('team-a'), 'dev/team-a/q.yaml': quota('team-a') };
+    const learntFrom = 'the Argo CD Application argocd/team-a';
+    const applied = (path: string, recurses = false): AppliedFolders =>
+      AppliedFolders.of([{ learntFrom, path, namespace: 'team-a', overrides: false, recurses }]);
+    const of = (folders: AppliedFolders): string => verdict(files, named('prod/team-a'), { cluster: 'k8s-a' }, folders);
+    expect(of(applied('prod/team-a'))).toBe('own');
+    expect(of(applied('prod', true))).toBe('own');
+    expect(of(applied('prod'))).toMatch(/^not proved: /);
+    expect(of(applied('dev/team-a'))).toMatch(/^not proved: /);
   });
 });
 
