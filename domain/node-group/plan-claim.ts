@@ -119,6 +119,20 @@ export function countedClaims({ claims }: PlanClaims, now: EpochMs): readonly Pl
   return claims.filter(({ at }) => now - at < COUNTED_MS);
 }
 
+/**
+ * Whether nothing was written of claims since a plan was made, but what groups have claimed of this very plan: then the others may act
+ * on it too. A machine that was given up is no longer what the plan counts on.
+ */
+export function isOnlyClaimed(fence: Fence, before: readonly PlanClaim[], { plan, claims }: PlanClaims): boolean {
+  if (plan !== fence.plan) return false;
+  const isOfPlan = ({ decision }: PlanClaim): boolean => decision.startsWith(`${fence.plan}/`);
+  const others = claims.filter((claim) => !isOfPlan(claim));
+  return (
+    claims.every((claim) => !isOfPlan(claim) || claim.givenUp.length === 0) &&
+    JSON.stringify(others) === JSON.stringify(before)
+  );
+}
+
 /** Nodes that somebody has begun to drain, or is about to, by their UIDs. */
 export function claimedRemovals(claims: readonly PlanClaim[]): readonly string[] {
   return claims.flatMap(({ removals = [] }) => removals);

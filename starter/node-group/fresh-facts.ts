@@ -46,9 +46,10 @@ export function createFreshFacts({
       const pause = pauseOf({ controller: 'node-group', name });
       return pause === null ? [] : [[name, { reason: 'Paused', detail: pauseSentence(pause), until: null }]];
     });
+    const claims = parseClaims(lease?.metadata?.annotations?.[PLAN_CLAIMS]);
     return {
       lease: lease?.metadata?.resourceVersion ?? '',
-      claims: countedClaims(parseClaims(lease?.metadata?.annotations?.[PLAN_CLAIMS]), now),
+      claims: { ...claims, claims: countedClaims(claims, now) },
       wishes: parseWishes(lease?.metadata?.annotations?.[PLAN_WISHES]),
       heldBy,
       blocked: Object.fromEntries(blocked),

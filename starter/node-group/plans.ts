@@ -10,7 +10,7 @@ import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { formatFence, type PlanClaim } from '../../domain/node-group/plan-claim.ts';
+import { formatFence, isOnlyClaimed, type PlanClaims } from '../../domain/node-group/plan-claim.ts';
 import {
   areEqualWishes,
   type GroupWishes,
@@ -49,9 +49,10 @@ export interface PlansOptions {
 }
 
 export interface FreshFacts {
-  /** The Lease of plans. */
+  /** The resourceVersion of the Lease of plans. */
   readonly lease: string;
-  readonly claims: readonly PlanClaim[];
+  /** Those that count. */
+  readonly claims: PlanClaims;
   readonly wishes: readonly GroupWishes[];
   /** Who else acts on NodeGroups; null for nobody. */
   readonly heldBy: string | null;
@@ -72,21 +73,29 @@ const TYPES_OLDEST_MS = 86_400_000;
 /** A cache that is not complete is asked again so soon, in milliseconds. */
 const INCOMPLETE_MS = 1_000;
 
-/** What was read for a plan; it is another plan where one of these is. Claims are in the Lease. */
-type PlanFacts = Omit<FreshFacts, 'claims'>;
-
 interface Made {
   readonly plan: Planned;
-  readonly facts: PlanFacts;
+  readonly facts: FreshFacts;
   /** When time changes it; null where none does. */
   readonly until: EpochMs | null;
+}
+
+/** The plan that a group was woken for, and what of it was the reason. */
+interface Due {
+  readonly made: Made;
+  readonly key: string;
 }
 
 export class Plans implements NodeGroupCacheActivities {
   readonly #options: PlansOptions;
   readonly #planner: Planner;
   readonly #wakes = new WakeBook();
-  #facts: PlanFacts = { lease: '', wishes: [], heldBy: null, blocked: {} };
+  /**
+   * Groups that were woken to make nodes, and have not observed since. What the first of them does changes the cluster, and must not be
+   * the reason for another plan: of two plans only one is acted on, and the pods of a group that has to look again wait.
+   */
+  readonly #due = new Map<string, Due>();
+  #facts: FreshFacts = { lease: '', claims: { plan: '', claims: [] }, wishes: [], heldBy: null, blocked: {} };
   /** The plan that comes by itself; null while it is being made. */
   #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
   /** The first change for which no group was woken yet; one that looks by itself wakes no other. */
@@ -160,7 +169,7 @@ export class Plans implements NodeGroupCacheActivities {
     }
     const trouble = this.#options.caches.trouble();
     if (trouble !== null) throw notYet(trouble, INCOMPLETE_MS);
-    const made = await this.#current();
+    const made = await this.#planFor(target.group);
     const view = this.#viewOf(target.group, made);
     const written = writtenWishes(made.facts.wishes, view.read);
     const seen = observationOf(view);
@@ -168,14 +177,27 @@ export class Plans implements NodeGroupCacheActivities {
     return areEqualWishes(written, wishes, view.at) ? seen : { ...seen, otherWishes: wishesOf(written, view.at) };
   }
 
-  /** The last plan where nothing has happened since, not even by time, and all that was read for it is as it was; otherwise a new one. */
-  async #current(): Promise<Made> {
-    const last = this.#last;
-    if (last !== null && !this.#isDirty && (last.until === null || last.until > Date.now())) {
-      const { claims: _, ...facts } = await this.#options.fresh();
-      if (isDeepStrictEqual(facts, last.facts)) return last;
-    }
-    return await this.#make();
+  /**
+   * The plan that the group was woken for, to make nodes; or the last plan where nothing has happened since, not even by time, and all
+   * that was read for it is as it was; otherwise a new one.
+   */
+  async #planFor(group: string): Promise<Made> {
+    const due = this.#due.get(group);
+    this.#due.delete(group);
+    const last = this.#isDirty ? null : this.#last;
+    if (due === undefined && last === null) return await this.#make();
+    const facts = await this.#options.fresh();
+    if (due !== undefined && this.#isStillDue(group, due, facts)) return due.made;
+    return last !== null && last.facts.lease === facts.lease && isStillTrue(last, facts) ? last : await this.#make();
+  }
+
+  /** Whether the group is as it was, and so is the Lease but for what others have claimed of the same plan. */
+  #isStillDue(group: string, { made, key }: Due, now: FreshFacts): boolean {
+    const { plan, facts } = made;
+    const isOpen = facts.lease === now.lease || isOnlyClaimed(plan.fence, facts.claims.claims, now.claims);
+    if (!isOpen || !isStillTrue(made, now)) return false;
+    const view = this.#viewOf(group, made);
+    return wakeReason(view, observationOf(view)).key === key;
   }
 
   async #make(): Promise<Made> {
@@ -195,12 +217,12 @@ export class Plans implements NodeGroupCacheActivities {
   }
 
   async #context(): Promise<PlanContext> {
-    const { claims, ...facts } = await this.#options.fresh();
+    const facts = await this.#options.fresh();
     this.#facts = facts;
-    const { lease, wishes, blocked } = facts;
+    const { lease, claims, wishes, blocked } = facts;
     return {
       lease,
-      claims,
+      claims: claims.claims,
       wishes,
       blocked,
       groups: this.#read().flatMap(({ group }) => group ?? []),
@@ -245,7 +267,12 @@ export class Plans implements NodeGroupCacheActivities {
     const { name, resourceVersion } = read;
     const view = this.#viewOf(name, made);
     const seen = observationOf(view);
-    const cause = this.#wakes.planned(name, wakeReason(view, seen));
+    const reason = wakeReason(view, seen);
+    const cause = this.#wakes.planned(name, reason);
+    // Whether a node may go is asked of the cluster as it is.
+    const isToGrow = seen.newNodes.length > 0 && seen.removals.length === 0;
+    if (isToGrow && (cause !== null || this.#due.has(name))) this.#due.set(name, { made, key: reason.key });
+    else this.#due.delete(name);
     if (cause !== null) this.#options.wake(name, cause, resourceVersion);
   }
 
@@ -287,6 +314,13 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, mode } = this.#options;
     return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
+}
+
+/** Whether time has not ended the plan, and all that was read for it is as it was, but for the Lease. */
+function isStillTrue({ facts, until }: Made, now: FreshFacts): boolean {
+  if (until !== null && until <= Date.now()) return false;
+  const others = ({ wishes, heldBy, blocked }: FreshFacts): object => ({ wishes, heldBy, blocked });
+  return isDeepStrictEqual(others(facts), others(now));
 }
 
 function statusOf(object: unknown): Readonly<Record<string, unknown>> {

@@ -32,7 +32,7 @@ export function decide(
     ];
   }
   // Nothing stands behind it any more, so it is let go whatever else it says.
-  if (group.isDeleting && total(seen) === 0) return [memory, deleting(seen, memory, [])];
+  if (group.isDeleting && machineCount(seen) === 0) return [memory, deleting(seen, memory, [])];
   if (seen.problems.length > 0) {
     return [
       memory,
@@ -72,7 +72,10 @@ function haltOf({ kept }: NodeGroupObservation): { readonly reason: 'TooFewReady
 
 function idle(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'reason' | 'detail'> {
   const { total, first } = seen.unhelped;
-  if (total === 0) return { reason: 'NothingToDo', detail: 'every pod has a node, and every node is needed' };
+  if (total === 0) {
+    const nodes = machineCount(seen) === 0 ? 'the group has no nodes' : 'every node is needed';
+    return { reason: 'NothingToDo', detail: `every pod has a node, and ${nodes}` };
+  }
   const [pod] = first;
   const example = pod === undefined ? '' : `, such as ${pod.namespace}/${pod.name}: ${pod.detail}`;
   return {
@@ -125,7 +128,7 @@ function acting(
 function driving(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'phase' | 'reason' | 'detail'> {
   const { going, unsettled } = seen;
   const are = (count: number): string =>
-    `${count} of ${total(seen) + seen.claimed} machines ${count === 1 ? 'is' : 'are'}`;
+    `${count} of ${machineCount(seen) + seen.claimed} machines ${count === 1 ? 'is' : 'are'}`;
   if (unsettled === 0) {
     const detail = `taking hold of ${seen.free} machines: the label of the group is put on their objects`;
     return { phase: 'Starting', reason: 'MachinesFree', detail };
@@ -137,7 +140,7 @@ function driving(seen: NodeGroupObservation): Pick<NodeGroupVerdict, 'phase' | '
 
 /** A group that is being deleted gives all its nodes back, and is let go when nothing of it is left. */
 function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: readonly Removal[]): NodeGroupVerdict {
-  const left = total(seen);
+  const left = machineCount(seen);
   const shown = { phase: 'Deleting', reason: 'GroupDeleted', facts: facts(seen), drains } as const;
   if (left === 0) return { ...shown, kind: 'release', detail: 'every machine of the group was given back' };
   const isOrphan = seen.group?.deletionPolicy === 'Orphan';
@@ -206,7 +209,7 @@ function earliest({ at, group }: NodeGroupObservation, memory: NodeGroupMemory):
 /** Milliseconds after which it is looked whether the drains of the group still run. */
 const DRAIN_LOOK_MS = 600_000;
 
-function total({ machines }: NodeGroupObservation): number {
+function machineCount({ machines }: NodeGroupObservation): number {
   return Object.values(machines).reduce((sum, count) => sum + count, 0);
 }
 

@@ -63,7 +63,12 @@ async function planOf(
   const names = objects.map(nameOf);
   const fresh = createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => names });
   // Before everything else, as in the starter: a plan is never older than the claims that it counts.
-  const { claims, wishes, blocked, heldBy } = await fresh();
+  const {
+    claims: { claims },
+    wishes,
+    blocked,
+    heldBy,
+  } = await fresh();
   const parts = await listParts(get);
   const nodes = partOf(parts, 'nodes');
   const sample = await usageNow(get, nodes, output);

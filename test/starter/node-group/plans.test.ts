@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GROUP, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
 import type { Machine } from '../../../domain/node-group/model/node-group.ts';
+import { decisionOf, formatFence, type PlanClaim } from '../../../domain/node-group/plan-claim.ts';
 import { NO_WISHES } from '../../../domain/node-group/plan-wishes.ts';
 import type { PlanParts } from '../../../starter/node-group/plan-messages.ts';
 import type { Planned } from '../../../starter/node-group/planner.ts';
@@ -53,18 +54,21 @@ class Played {
   readonly plans: Plans;
   readonly made: Planned[] = [];
   readonly woken: string[] = [];
-  fresh: FreshFacts = { lease: '1', claims: [], wishes: [], heldBy: null, blocked: {} };
+  fresh: FreshFacts = { lease: '1', claims: { plan: '', claims: [] }, wishes: [], heldBy: null, blocked: {} };
   /** Milliseconds that each plan takes. */
   takesMs = 0;
   #madeOne: (() => void) | null = null;
 
-  constructor(parts: PlanParts = { nodes: [['/a', node]], machines: [[`${NAMESPACE}/a`, machine]] }) {
+  constructor(
+    parts: PlanParts = { nodes: [['/a', node]], machines: [[`${NAMESPACE}/a`, machine]] },
+    groups: readonly KubernetesObject[] = [group],
+  ) {
     this.plans = new Plans({
       cluster: 'test',
       mode: 'act',
       caches: {
         all: () => parts,
-        groups: { list: () => [group], get: () => group },
+        groups: { list: () => groups, get: (name) => groups.find(({ metadata }) => metadata?.name === name) },
         node: (name) => (name === node.name ? node : null),
         machines: () => [machine],
         trouble: () => null,
@@ -198,4 +202,80 @@ it('a group is woken ten seconds after the first change at the latest, however o
   // The plan of this look comes after any that was begun before.
   await looks();
   expect(played.woken).toHaveLength(1);
+});
+
+describe('groups that were woken for one plan', () => {
+  const POOLS = ['a', 'b', 'c'];
+  const groups = POOLS.map((name) => ({
+    ...group,
+    metadata: { ...group.metadata, name, uid: `uid-${name}` },
+    spec: { ...group.spec, labels: { pool: name } },
+  }));
+  const pods = POOLS.map((pool) => [`default/${pool}`, podOf(pool, { cpu: '1' }, { nodeSelector: { pool } })] as const);
+  const asking = (name: string) => ({ ...ASKED, target: { cluster: 'test', group: name } });
+
+  async function woken(): Promise<Played> {
+    const played = new Played({ pods }, groups);
+    played.plans.soon();
+    await played.untilPlanned();
+    expect(played.woken).toHaveLength(POOLS.length);
+    return played;
+  }
+
+  /** What is in the Lease when a group has claimed its part of the plan. */
+  function claimed(played: Played, name: string, over: Partial<PlanClaim> = {}): void {
+    const { fence } = played.made[0] ?? {};
+    if (fence === undefined) throw new Error('there is no plan');
+    const claim: PlanClaim = {
+      decision: decisionOf(fence, name),
+      group: name,
+      at: Date.now(),
+      machines: { small: 1 },
+      givenUp: [],
+      ...over,
+    };
+    const { lease, claims } = played.fresh;
+    const all = [...claims.claims.filter(({ group: of }) => of !== name), claim];
+    played.fresh = { ...played.fresh, lease: `${lease}+`, claims: { plan: fence.plan, claims: all } };
+  }
+
+  it('are all told that one, whatever the first of them has claimed and made by then', async () => {
+    const played = await woken();
+    const first = await played.plans.observeNodeGroup(asking('a'));
+    claimed(played, 'a');
+    played.plans.change('machines', `${NAMESPACE}/new`, machineOf('new', 'a'));
+    played.plans.change('pods', 'default/late', podOf('late', { cpu: '1' }, { nodeSelector: { pool: 'b' } }));
+    for (const name of ['b', 'c']) {
+      const seen = await played.plans.observeNodeGroup(asking(name));
+      expect(seen.fence).toBe(first.fence);
+      expect(seen.newNodes).toMatchObject([{ group: name, count: 1 }]);
+      claimed(played, name);
+    }
+    expect(played.made).toHaveLength(1);
+  });
+
+  it('are told it once: whoever looks again gets another', async () => {
+    const played = await woken();
+    const first = await played.plans.observeNodeGroup(asking('a'));
+    played.plans.change('pods', 'default/late', podOf('late', { cpu: '1' }));
+    expect((await played.plans.observeNodeGroup(asking('a'))).fence).not.toBe(first.fence);
+  });
+
+  it('are told another when somebody has acted on another, or a machine of it was given up', async () => {
+    const other = await woken();
+    other.fresh = { ...other.fresh, lease: '2', claims: { plan: 'another', claims: [] } };
+    expect((await other.plans.observeNodeGroup(asking('b'))).fence).not.toBe(formatFence(fenceOf(other)));
+    const given = await woken();
+    claimed(given, 'a', { givenUp: [0] });
+    expect((await given.plans.observeNodeGroup(asking('b'))).fence).not.toBe(formatFence(fenceOf(given)));
+  });
+
+  it('are told the next one when there is one', async () => {
+    const played = await woken();
+    played.plans.change('pods', 'default/c', null);
+    await played.untilPlanned();
+    expect((await played.plans.observeNodeGroup(asking('c'))).newNodes).toEqual([]);
+  });
+
+  const fenceOf = ({ made: [plan] }: Played) => plan?.fence ?? { lease: '', plan: '' };
 });

@@ -96,6 +96,15 @@ describe('the decision about a NodeGroup', () => {
     expect(decide(seen(), before)[0]).toEqual(known);
   });
 
+  it('says that a group has no nodes, and not that each of them is needed', () => {
+    const empty = seen({ machines: NO_MACHINES });
+    const observing = seen({ machines: NO_MACHINES, group: { ...GROUP, mode: 'observe' } });
+    for (const each of [empty, observing]) {
+      expect(decide(each, known)[1].detail).toBe('every pod has a node, and the group has no nodes');
+    }
+    expect(decide(seen(), known)[1].detail).toBe('every pod has a node, and every node is needed');
+  });
+
   it('creates machines for pending pods, and begins drains in the same pass', () => {
     const [memory, verdict] = decide(seen({ newNodes: [NEW_NODES], removals: [removal('old')] }), known);
     expect(verdict).toMatchObject({
