@@ -118,7 +118,8 @@ export function demandTests(cluster: () => Cluster): void {
         metadata: { name: 'data' },
         spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
       };
-      const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+      // The mark of Kubernetes 1.4, which admission still goes by.
+      const annotations = { 'storageclass.beta.kubernetes.io/is-default-class': 'true' };
       await cluster().create({
         apiVersion: 'storage.k8s.io/v1',
         kind: 'StorageClass',
