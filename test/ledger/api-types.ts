@@ -4,12 +4,15 @@ import * as z from 'zod';
 export interface ApiField {
   /** The type of the field, or of its items; null for a plain value. */
   readonly type: string | null;
+  /** All values that it may have; empty where there is no list of them. */
+  readonly values: readonly string[];
 }
 
 /** The fields of each type that has some, by the type's short name, such as `core.v1.PodSpec`. */
 export type ApiTypes = ReadonlyMap<string, Readonly<Record<string, ApiField>>>;
 
 interface Schema {
+  readonly enum?: readonly string[] | undefined;
   readonly $ref?: string | undefined;
   readonly allOf?: readonly Schema[] | undefined;
   readonly items?: Schema | undefined;
@@ -19,6 +22,7 @@ interface Schema {
 
 const schema: z.ZodType<Schema> = z.lazy(() =>
   z.object({
+    enum: z.array(z.string()).optional(),
     $ref: z.string().optional(),
     allOf: z.array(schema).optional(),
     items: schema.optional(),
@@ -62,9 +66,7 @@ export function readApi(text: unknown): ApiDocument {
         : [
             [
               shortName(name),
-              Object.fromEntries(
-                Object.entries(properties).map(([field, of]) => [field, { type: typeOf(of, schemas) }]),
-              ),
+              Object.fromEntries(Object.entries(properties).map(([field, of]) => [field, fieldOf(of, schemas)])),
             ] as const,
           ],
     ),
@@ -80,13 +82,17 @@ export function readApi(text: unknown): ApiDocument {
   };
 }
 
-/** Of a list or a map, the type of its items. */
-function typeOf(of: Schema, schemas: Readonly<Record<string, Schema>>): string | null {
-  const inner =
-    of.allOf?.[0] ?? of.items ?? (typeof of.additionalProperties === 'object' ? of.additionalProperties : undefined);
-  if (inner !== undefined) return typeOf(inner, schemas);
-  const name = of.$ref?.split('/').at(-1);
-  return name === undefined || schemas[name]?.properties === undefined ? null : shortName(name);
+function fieldOf(of: Schema, schemas: Readonly<Record<string, Schema>>): ApiField {
+  const { $ref, enum: values = [] } = innermost(of);
+  const name = $ref?.split('/').at(-1);
+  return { type: name === undefined || schemas[name]?.properties === undefined ? null : shortName(name), values };
+}
+
+/** Of a list or a map, its items. */
+function innermost(of: Schema): Schema {
+  const { allOf, items, additionalProperties: map } = of;
+  const inner = allOf?.[0] ?? items ?? (typeof map === 'object' ? map : undefined);
+  return inner === undefined ? of : innermost(inner);
 }
 
 /** `io.k8s.api.core.v1.PodSpec` is `core.v1.PodSpec`. */

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { shapeOf } from '../../starter/quota-usage/shape.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
-import { type ApiTypes, readApi } from './api-types.ts';
+import { type ApiField, type ApiTypes, readApi } from './api-types.ts';
 import { fieldsOf, readLedger, ROOT } from './ledger.ts';
 
 /** What Headroom reads of these kinds, it has written itself: its own definitions and webhooks. */
@@ -43,7 +43,7 @@ beforeAll(async () => {
   } of served)
     paths.set(name, { path: `apis/${name}/${version}`, version });
   const found: string[] = [];
-  const all = new Map<string, Readonly<Record<string, { readonly type: string | null }>>>();
+  const all = new Map<string, Readonly<Record<string, ApiField>>>();
   for (const [of, names] of Map.groupBy(resourcesOfRoles(), ({ group: of }) => of)) {
     const place = paths.get(of);
     // What others serve, such as KEDA, has no description here.
@@ -83,8 +83,11 @@ describe('the ledger of fields', () => {
         ...known.filter((field) => !Object.hasOwn(fields, field)).map((field) => `${type}.${field} is not in the API`),
       );
       for (const field of Object.keys(rows?.used ?? {})) {
-        const next = fields[field]?.type ?? null;
+        const { type: next, values = [] } = fields[field] ?? { type: null };
         if (next !== null) walk(next);
+        const listed = rows?.values[field] ?? [];
+        if (listed.toString() !== values.toString())
+          differences.push(`the values of ${type}.${field} are ${values.join(', ')}`);
       }
     };
     for (const root of roots) walk(root);

@@ -14,8 +14,10 @@ const type = z.strictObject({
   used: z.record(z.string(), z.union([z.string().transform((file) => [file]), z.array(z.string())])).default({}),
   /** Fields of no consequence, by the reason. What is below them is of none either. */
   unused: fields,
-  /** Fields that Kubernetes ignores as long as a feature gate is off, by the gate. */
+  /** Fields that Kubernetes ignores as long as a feature gate is off, by the gate. None: something else of the type is meant. */
   gated: fields,
+  /** All values of fields that are used, where the API has a list of them. */
+  values: fields,
 });
 
 /** By a type of the API, such as `core.v1.PodSpec`. */

@@ -160,6 +160,28 @@ export function demandTests(cluster: () => Cluster): void {
       });
     });
 
+    it('of a DaemonSet is those pods as well while another one stays on a node that no pod should come to', async () => {
+      const namespace = 'demand-daemonset-astray';
+      const team = { 'example.com/team': namespace };
+      const taint = { key: 'example.com/kept', effect: 'NoSchedule' };
+      const node = async (name: string, more: object = {}) =>
+        await cluster().create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: team }, ...more });
+      await setUp(namespace, { pods: '1' });
+      await node('astray-a');
+      const template = templateOf('astray', undefined, { nodeSelector: team });
+      await cluster().create(workloadOf('DaemonSet', namespace, 'astray', { template }));
+      await vi.waitFor(async () => {
+        expect((await cluster().admin.core.listNamespacedPod({ namespace })).items).toHaveLength(1);
+      }, patience);
+      await cluster().admin.core.patchNode({ name: 'astray-a', body: { spec: { taints: [taint] } } }, mergePatch);
+      await node('astray-b');
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'DaemonSet', name: 'astray' }, missing: 1, total: { pods: '1' } },
+        ]);
+      });
+    });
+
     it('of a Job is what it may run at once, and nothing while it is suspended', async () => {
       const { create, admin } = cluster();
       const namespace = 'demand-job';
