@@ -62,6 +62,7 @@ const CORE = {
     'deploy/manifests',
     'deploy/node-group',
     'deploy/write-policy',
+    'ledger/kubernetes',
   ],
   'test servers': ['kernel/servers/control-plane', 'kernel/servers/temporal'],
   forge: [

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { defaultStorageClass } from '../../../domain/quota-resize/demand/stored-object.ts';
 import type { ResourceClaim } from '../../../domain/quota-usage/resource-claim-charge.ts';
 import { statusCode } from '../../kubernetes/failure.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
-
-const DEFAULT_STORAGE_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 /** Defaults of the cluster that admission applies to pods and claims. Each is read at most once, when needed. */
 export class AdmissionDefaults {
@@ -18,17 +17,11 @@ export class AdmissionDefaults {
     this.#view = view;
   }
 
-  /** The class of a volume claim without one: the newest of those marked as default, as admission chooses it. */
+  /** The class of a volume claim without one. */
   storageClass(): Promise<string | null> {
     return this.#once('storageclasses', async () => {
       const { storage } = this.#view.kubernetes;
-      const classes = await listAll((range) => storage.listStorageClass(range));
-      const age = (storageClass: (typeof classes)[number]): number =>
-        storageClass.metadata?.creationTimestamp?.getTime() ?? 0;
-      const [first] = classes
-        .filter(({ metadata }) => metadata?.annotations?.[DEFAULT_STORAGE_CLASS] === 'true')
-        .toSorted((a, b) => age(b) - age(a) || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1));
-      return first?.metadata?.name ?? null;
+      return defaultStorageClass(await listAll((range) => storage.listStorageClass(range)));
     });
   }
 

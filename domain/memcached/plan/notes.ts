@@ -22,6 +22,7 @@ export function notesOf(memcached: Memcached, seen: Seen): readonly string[] {
     ...unreadableNotes(seen.secrets.unreadable),
     ...lackingNotes(seen.secrets.lacking),
     ...slotNotes(seen.children.Deployment),
+    ...pausedNotes(seen.children.Deployment),
     ...specWarnings(memcached.spec),
     ...(['Deployment', 'HorizontalPodAutoscaler'] as const).flatMap((kind) => asleepNotes(kind, seen.children[kind])),
   ];
@@ -87,6 +88,13 @@ function slotNotes(deployment: LiveObject | null): readonly string[] {
   const count = deployment === null ? 0 : replicasOf(deployment);
   return count > MOST_SLOTS
     ? [`of ${count} pods, ${MOST_SLOTS} have slots: who hashes on slots never asks the others`]
+    : [];
+}
+
+/** Whoever paused it has a reason, so an apply leaves it as it is. */
+function pausedNotes(deployment: LiveObject | null): readonly string[] {
+  return deployment?.spec?.['paused'] === true
+    ? ['the Deployment is paused (spec.paused), so no pod is replaced until somebody resumes it']
     : [];
 }
 

@@ -23,6 +23,8 @@ export interface DaemonSet {
   readonly generation: string | null;
   /** Whether some nodes should have its pod and none has one, as its controller says: a quota or a webhook refuses them. */
   readonly hasNoPods: boolean;
+  /** From then on its controller makes no pods. */
+  readonly isDeleting?: boolean;
 }
 
 /** What a namespace fills into pods that are created in it. */
@@ -56,8 +58,13 @@ export interface Claim {
   readonly name: string;
   /** The PersistentVolume that it is bound to; null for an unbound one. */
   readonly volume: string | null;
+  /** The PersistentVolume that it names without being bound to it; absent where it names none. */
+  readonly wantedVolume?: string;
   readonly storageClass: string | null;
+  /** The node for which a volume is being made: until there is one, its pod can go nowhere else. */
+  readonly selectedNode?: string;
   readonly isLost: boolean;
+  readonly isDeleting?: boolean;
   /** `ReadWriteOncePod`: one pod may use it at a time, on whatever node. */
   readonly isOfOnePod?: boolean;
 }

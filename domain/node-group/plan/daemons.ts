@@ -30,12 +30,13 @@ type State = Pick<
 const COMES_WITHIN_MS = 60_000;
 const GENERATION = 'pod-template-generation';
 
-/** All DaemonSets, in the order of their names. */
+/** All DaemonSets but those that are being deleted, in the order of their names. */
 export function daemonsOf(state: State): readonly Daemon[] {
   if (state.daemonSets.length === 0) return [];
   const examples = examplesOf(state);
   const pods = podsByOwner(state.pods, examples);
   return state.daemonSets
+    .filter(({ isDeleting }) => isDeleting !== true)
     .toSorted((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name))
     .map((set) => {
       const stored = daemonConstraints(set, state);

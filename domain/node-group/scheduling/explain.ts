@@ -32,7 +32,7 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
     case 'ClaimInUse':
       return inUse(usedClaim(pods) ?? '');
     case 'VolumeElsewhere': {
-      const place = volumes.places.find(({ allows }) => !allows(slot.labels));
+      const place = volumes.places.find(({ allows }) => !allows(slot.labels, slot.name));
       return `the volume of its PersistentVolumeClaim ${place?.claim ?? ''} cannot be used there`;
     }
     case 'AttachLimit':

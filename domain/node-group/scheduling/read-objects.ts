@@ -22,6 +22,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** kube-scheduler reads these labels of volumes. */
 const ZONE_LABEL = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(?:zone|region)$/;
 
+/** kube-scheduler goes by these annotations of claims. The class may be there since before there was a field for it, and then counts first. */
+const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
+const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
+const STORAGE_CLASS = 'volume.beta.kubernetes.io/storage-class';
+
 /** The DaemonSet controller counts the changes of a template there, and puts the count on each pod. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
@@ -64,6 +69,7 @@ export function readDaemonSet(object: Fields): DaemonSet {
     generation: textOf(fieldsOf(metadata['annotations'])[TEMPLATE_GENERATION]) || null,
     hasNoPods:
       isObserved && countOf(status['desiredNumberScheduled']) > 0 && countOf(status['currentNumberScheduled']) === 0,
+    ...(metadata['deletionTimestamp'] === undefined ? {} : { isDeleting: true }),
   };
 }
 
@@ -115,12 +121,19 @@ export function readClaim(object: Fields): Claim {
   const metadata = fieldsOf(object['metadata']);
   const spec = fieldsOf(object['spec']);
   const phase = fieldsOf(object['status'])['phase'];
+  const annotations = labelsOf(metadata['annotations']);
+  const volume = textOf(spec['volumeName']);
+  const isBound = volume !== '' && annotations[BIND_COMPLETED] !== undefined;
+  const selectedNode = annotations[SELECTED_NODE];
   return {
     namespace: textOf(metadata['namespace'], 'default'),
     name: textOf(metadata['name']),
-    volume: textOf(spec['volumeName']) || null,
-    storageClass: textOf(spec['storageClassName']) || null,
+    volume: isBound ? volume : null,
+    ...(isBound || volume === '' ? {} : { wantedVolume: volume }),
+    storageClass: (annotations[STORAGE_CLASS] ?? textOf(spec['storageClassName'])) || null,
+    ...(selectedNode === undefined ? {} : { selectedNode }),
     isLost: phase === 'Lost',
+    ...(metadata['deletionTimestamp'] === undefined ? {} : { isDeleting: true }),
     isOfOnePod: Array.isArray(spec['accessModes']) && spec['accessModes'].includes('ReadWriteOncePod'),
   };
 }

@@ -26,7 +26,7 @@ function unchanging({ constraints, volumes }: PodClass, slot: Slot): Misfit | nu
   if (slot.isCordoned && !toleratesCordon(constraints.tolerations)) return 'Cordoned';
   if (untolerated(constraints.tolerations, slot.taints) !== null) return 'Taint';
   if (!matchesNode(constraints, slot.labels, slot.name)) return 'NodeSelector';
-  if (volumes.places.some(({ allows }) => !allows(slot.labels))) return 'VolumeElsewhere';
+  if (volumes.places.some(({ allows }) => !allows(slot.labels, slot.name))) return 'VolumeElsewhere';
   return null;
 }
 

@@ -13,8 +13,8 @@ interface Attachment {
 export interface VolumeNeeds {
   /** Why no node at all will do; null where some might. */
   readonly blocked: { readonly by: Misfit; readonly detail: string } | null;
-  /** What every volume asks of the node's labels, with the name of the claim. */
-  readonly places: readonly { readonly claim: string; readonly allows: (labels: Labels) => boolean }[];
+  /** What every volume asks of the node's labels and name, with the name of the claim. */
+  readonly places: readonly { readonly claim: string; readonly allows: (labels: Labels, node: string) => boolean }[];
   readonly attachments: readonly Attachment[];
   /** Its claims that one pod may use at a time (`ReadWriteOncePod`). */
   readonly onePodClaims: readonly ClaimUse[];
@@ -66,6 +66,8 @@ export class VolumeBook {
     const claim = this.#claims.get(`${namespace}/${name}`);
     if (claim === undefined) return blockedBy('ClaimMissing', `its PersistentVolumeClaim ${name} does not exist`);
     if (claim.isLost) return blockedBy('ClaimNotBound', `its PersistentVolumeClaim ${name} has lost its volume`);
+    if (claim.isDeleting === true)
+      return blockedBy('ClaimNotBound', `its PersistentVolumeClaim ${name} is being deleted`);
     const needs = claim.volume === null ? this.#unbound(claim) : this.#bound(claim, claim.volume);
     return claim.isOfOnePod === true ? { ...needs, onePodClaims: [this.#useOf(claim)] } : needs;
   }
@@ -91,7 +93,11 @@ export class VolumeBook {
     return { ...NOTHING, places, attachments: driver === null ? [] : [attachmentOf(driver, handle)] };
   }
 
-  #unbound({ namespace, name, storageClass }: Claim): VolumeNeeds {
+  #unbound({ namespace, name, wantedVolume, storageClass, selectedNode }: Claim): VolumeNeeds {
+    if (wantedVolume !== undefined) {
+      const detail = `its PersistentVolumeClaim ${name} is not bound to the PersistentVolume ${wantedVolume} that it names`;
+      return blockedBy('ClaimNotBound', detail);
+    }
     const found = storageClass === null ? undefined : this.#classes.get(storageClass);
     if (found === undefined) {
       const why = storageClass === null ? 'no StorageClass' : `the StorageClass ${storageClass}, which does not exist`;
@@ -104,12 +110,14 @@ export class VolumeBook {
       return blockedBy('ClaimNotBound', `nothing makes a volume for its PersistentVolumeClaim ${name}`);
     }
     const { allowedTopologies } = found;
+    const places: Place[] = [];
+    if (selectedNode !== undefined) places.push({ claim: name, allows: (_labels, node) => node === selectedNode });
+    if (allowedTopologies !== null) {
+      places.push({ claim: name, allows: (labels) => matchesTerms(allowedTopologies, labels, null) });
+    }
     return {
       ...NOTHING,
-      places:
-        allowedTopologies === null
-          ? []
-          : [{ claim: name, allows: (labels) => matchesTerms(allowedTopologies, labels, null) }],
+      places,
       attachments: [attachmentOf(found.provisioner, `${namespace}/${name}`)],
     };
   }

@@ -90,8 +90,7 @@ export function missingOfStatefulSet(
   const podNames = pods.map((pod) => pod.metadata?.name ?? '');
   const claims = [...claimNames];
   // Below the partition of a rolling update, pods are created from the template before it.
-  const earlier = Math.min(replicas, updatesFrom(owner) - start);
-  const split = start + Math.max(0, earlier);
+  const split = start + Math.min(replicas, pastPartition(owner));
   const missingIn = (from: number, to: number) => to - from - inRange(`${name}-`, podNames, from, to);
   const lacking = [
     ...podsMissing(owner, spec?.template, missingIn(split, start + replicas)),
@@ -118,7 +117,9 @@ export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]
   const outdated = Math.max(0, desired - (owner.status?.updatedNumberScheduled ?? desired));
   const { type, rollingUpdate } = owner.spec?.updateStrategy ?? {};
   const surge = type === 'OnDelete' ? 0 : Math.min(outdated, shareOf(rollingUpdate?.maxSurge ?? 0, desired));
-  return podsMissing(owner, owner.spec?.template, desired + surge - pods.length, surge);
+  // A taint keeps new pods away from a node and lets the old one stay: it is on no node that is desired.
+  const astray = Math.max(0, (owner.status?.numberMisscheduled ?? 0) - pods.filter(isDeleting).length);
+  return podsMissing(owner, owner.spec?.template, desired + surge + astray - pods.length, surge);
 }
 
 /** What a Job lacks now: the pods that may run at once and have not succeeded yet. */
@@ -128,7 +129,8 @@ export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly 
     (condition) => condition.status === 'True' && ended.includes(condition.type),
   );
   if (isOver || owner.spec?.suspend === true) return [];
-  return podsMissing(owner, owner.spec?.template, podsAtOnce(owner.spec, owner.status?.succeeded ?? 0) - pods.length);
+  const { succeeded = 0, failedIndexes = '' } = owner.status ?? {};
+  return podsMissing(owner, owner.spec?.template, podsAtOnce(owner.spec, succeeded, failedIndexes) - pods.length);
 }
 
 /**
@@ -158,7 +160,8 @@ export function missingOfCronJob(owner: CronJobOwner, jobs: readonly Child[], la
  * @param replicaSets the ReplicaSets of the namespace.
  */
 export function missingOfDeployment(owner: DeploymentOwner, replicaSets: readonly Child[]): readonly Missing[] {
-  if (isDeleting(owner)) return [];
+  // While it is paused, its controller creates none.
+  if (isDeleting(owner) || owner.spec?.paused === true) return [];
   const cannotCreate = (owner.status?.conditions ?? []).some(
     (condition) =>
       condition.type === 'Progressing' && condition.status === 'False' && condition.reason === 'ReplicaSetCreateError',
@@ -183,16 +186,25 @@ function podsMissing(
   return [{ of: 'pod', count, surge: Math.min(count, surge), spec }, ...claims];
 }
 
-/** How many pods a Job runs at once after this many have succeeded. */
-function podsAtOnce(job: JobSpec | undefined, succeeded: number): number {
+/** How many pods a Job runs at once after this many have succeeded, and these indexes have failed for good. */
+function podsAtOnce(job: JobSpec | undefined, succeeded: number, failedIndexes = ''): number {
   const parallelism = job?.parallelism ?? 1;
   // Without completions, a Job starts no new pods after the first success.
   if (job?.completions === undefined) return succeeded > 0 ? 0 : parallelism;
-  return Math.min(parallelism, job.completions - succeeded);
+  return Math.min(parallelism, job.completions - succeeded - countOfIndexes(failedIndexes));
 }
 
-/** The first ordinal whose pod is created from the present template of a StatefulSet. */
-function updatesFrom({ spec, status }: StatefulSetOwner): number {
+/** How many indexes a Job's status lists: `1,4-6,8` are five. */
+function countOfIndexes(list: string): number {
+  const counts = list.split(',').map((part) => {
+    const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
+    return first === undefined ? 0 : Number(last) - Number(first) + 1;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** How many of a StatefulSet's pods, from its first ordinal on, are created from the template before. */
+function pastPartition({ spec, status }: StatefulSetOwner): number {
   const isUpdating = status?.currentRevision !== status?.updateRevision;
   return isUpdating ? (spec?.updateStrategy?.rollingUpdate?.partition ?? 0) : 0;
 }

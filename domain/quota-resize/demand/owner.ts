@@ -105,6 +105,8 @@ export interface DaemonSetOwner {
     | (ObservedStatus & {
         readonly desiredNumberScheduled?: number | undefined;
         readonly updatedNumberScheduled?: number | undefined;
+        /** Nodes that have a pod and should have none. */
+        readonly numberMisscheduled?: number | undefined;
       })
     | undefined;
 }
@@ -123,6 +125,8 @@ export interface JobOwner {
     | {
         readonly active?: number | undefined;
         readonly succeeded?: number | undefined;
+        /** The indexes that are not tried again, as `1,4-6`. */
+        readonly failedIndexes?: string | undefined;
         readonly conditions?: readonly Condition[] | undefined;
       }
     | undefined;
@@ -144,6 +148,8 @@ export interface DeploymentOwner {
   readonly spec?:
     | {
         readonly replicas?: number | undefined;
+        /** Its ReplicaSets are kept at its replicas, and its template is not rolled out. */
+        readonly paused?: boolean | undefined;
         readonly strategy?:
           | {
               readonly type?: string | undefined;

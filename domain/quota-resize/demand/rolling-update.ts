@@ -19,7 +19,7 @@ const REVISION = 'deployment.kubernetes.io/revision';
 
 /**
  * The rolling update of a Deployment to the template of this ReplicaSet; undefined when the ReplicaSet has an earlier
- * template or nothing is left to replace.
+ * template, nothing is left to replace, or the Deployment is paused.
  *
  * @param pods the pods of the Deployment that a quota counts.
  */
@@ -32,7 +32,7 @@ export function rolloutOf(
   const uid = replicaSet.metadata?.uid ?? '';
   const outdated = pods.filter((pod) => !isControlledBy(pod, uid));
   if (revision === undefined || replicaSet.metadata?.annotations?.[REVISION] !== revision) return undefined;
-  if (outdated.length === 0) return undefined;
+  if (outdated.length === 0 || deployment.spec?.paused === true) return undefined;
   const { replicas = 1, strategy } = deployment.spec ?? {};
   return {
     replicas,

@@ -4,7 +4,7 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import { type LimitRange, storedPodSpec } from '../../kernel/stored-pod.ts';
 import type { Claim } from '../../quota-usage/volume-claim-charge.ts';
 import type { Pod } from '../../quota-usage/pod.ts';
-import type { TemplateSpec } from './owner.ts';
+import type { Metadata, TemplateSpec } from './owner.ts';
 
 /** Defaults that admission sets on the pods of a namespace. */
 export interface PodDefaults {
@@ -25,6 +25,22 @@ export function storedPod(
   const named = spec.priorityClassName ?? '';
   const priorityClassName = named === '' ? (defaultPriorityClass ?? undefined) : named;
   return { spec: { ...storedPodSpec(spec, { limitRanges, runtimeClass }), priorityClassName } };
+}
+
+/** An administrator marks a class with one of them; the second is of Kubernetes 1.4 and still counts. */
+const MARKED_AS_DEFAULT = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
+
+/** The class of a volume claim without one: the newest of those that are marked as default, as admission chooses it; null without. */
+export function defaultStorageClass(classes: readonly { readonly metadata?: Metadata }[]): string | null {
+  const madeAt = ({ creationTimestamp }: Metadata): number => new Date(creationTimestamp ?? 0).getTime();
+  const [first] = classes
+    .map(({ metadata = {} }) => metadata)
+    .filter(({ annotations }) => MARKED_AS_DEFAULT.some((mark) => annotations?.[mark] === 'true'))
+    .toSorted((a, b) => madeAt(b) - madeAt(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
+  return first?.name ?? null;
 }
 
 /** The volume claim that would be created from a claim template; without a class it gets the default one. */

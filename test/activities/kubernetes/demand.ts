@@ -118,7 +118,8 @@ export function demandTests(cluster: () => Cluster): void {
         metadata: { name: 'data' },
         spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
       };
-      const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+      // The mark of Kubernetes 1.4, which admission still goes by.
+      const annotations = { 'storageclass.beta.kubernetes.io/is-default-class': 'true' };
       await cluster().create({
         apiVersion: 'storage.k8s.io/v1',
         kind: 'StorageClass',
@@ -155,6 +156,28 @@ export function demandTests(cluster: () => Cluster): void {
       await observed(cluster(), targetOf(namespace), ({ demand }) => {
         expect(demand).toMatchObject([
           { workload: { kind: 'DaemonSet', name: 'agent' }, missing: 2, total: { pods: '2' } },
+        ]);
+      });
+    });
+
+    it('of a DaemonSet is those pods as well while another one stays on a node that no pod should come to', async () => {
+      const namespace = 'demand-daemonset-astray';
+      const team = { 'example.com/team': namespace };
+      const taint = { key: 'example.com/kept', effect: 'NoSchedule' };
+      const node = async (name: string, more: object = {}) =>
+        await cluster().create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: team }, ...more });
+      await setUp(namespace, { pods: '1' });
+      await node('astray-a');
+      const template = templateOf('astray', undefined, { nodeSelector: team });
+      await cluster().create(workloadOf('DaemonSet', namespace, 'astray', { template }));
+      await vi.waitFor(async () => {
+        expect((await cluster().admin.core.listNamespacedPod({ namespace })).items).toHaveLength(1);
+      }, patience);
+      await cluster().admin.core.patchNode({ name: 'astray-a', body: { spec: { taints: [taint] } } }, mergePatch);
+      await node('astray-b');
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'DaemonSet', name: 'astray' }, missing: 1, total: { pods: '1' } },
         ]);
       });
     });

@@ -197,6 +197,14 @@ describe('the plan of a Memcached', () => {
     expect(steps(seenWith(autoscaled, annotated(applied(narrowed, 1), 'HorizontalPodAutoscaler')))).toEqual([]);
   });
 
+  it('says of a Deployment that somebody paused that its pods are not replaced', () => {
+    const { Deployment: deployment, ...others } = applied({ replicas: 3 }, 3);
+    const paused = { ...others, Deployment: { ...deployment, spec: { ...deployment?.spec, paused: true } } };
+    expect(planOf(seenWith({ replicas: 3 }, paused)).notes).toEqual([
+      'the Deployment is paused (spec.paused), so no pod is replaced until somebody resumes it',
+    ]);
+  });
+
   it('lists no server of what a schedule put to sleep, once its pods are asked to stop', () => {
     const ready = { addresses: ['10.0.0.1'], targetRef: { name: 'a' } };
     const slice = (endpoint: object) => ({

@@ -59,6 +59,9 @@ interface BoundClaim {
   readonly zone?: string;
   readonly driver?: string;
   readonly accessMode?: string;
+  /** It only names its volume. */
+  readonly isReserved?: true;
+  readonly isLeaving?: true;
 }
 
 const ONE_POD = 'ReadWriteOncePod';
@@ -73,9 +76,12 @@ const BOUND_CLAIMS: Readonly<Record<string, BoundClaim>> = {
   'share-2': {},
   'once-1': { accessMode: ONE_POD },
   'once-2': { accessMode: ONE_POD, driver: OTHER_DRIVER },
+  reserved: { isReserved: true },
+  leaving: { isLeaving: true },
 };
 /** Most pods can have those that they name. */
-const CLAIMS = [...[1, 2, 3].flatMap(() => Object.keys(BOUND_CLAIMS)), 'once-1', 'once-1', 'missing', 'unbound'];
+const USABLE = Object.keys(BOUND_CLAIMS).filter((name) => name !== 'reserved' && name !== 'leaving');
+const CLAIMS = [...USABLE, ...USABLE, ...Object.keys(BOUND_CLAIMS), 'once-1', 'once-1', 'missing', 'unbound'];
 /** So many pods are not read as they are stored, but calculated from what was asked for. */
 const CALCULATED_SHARE = 0.5;
 const AT_ONCE = { name: 'at-once' };
@@ -151,7 +157,7 @@ export class AgreementRun {
   async #createClaim(
     namespace: string,
     name: string,
-    { zone, driver = DRIVER, accessMode = 'ReadWriteMany' }: BoundClaim,
+    { zone, driver = DRIVER, accessMode = 'ReadWriteMany', isReserved, isLeaving }: BoundClaim,
   ): Promise<void> {
     const volumeName = `${namespace}-${name}`;
     const nodeSelectorTerms = [
@@ -170,11 +176,18 @@ export class AgreementRun {
       },
     });
     // As the controller of volumes leaves one that is bound.
-    const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
-    const claim = await this.#core.createNamespacedPersistentVolumeClaim({
+    const annotations = isReserved === true ? {} : { 'pv.kubernetes.io/bind-completed': 'yes' };
+    // What is being deleted stays for as long as it has this.
+    const finalizers = isLeaving === true ? ['example.com/kept'] : [];
+    await this.#core.createNamespacedPersistentVolumeClaim({
       namespace,
-      body: { metadata: { name, annotations }, spec: { ...claimSpec(volumeName), accessModes: [accessMode] } },
+      body: {
+        metadata: { name, annotations, finalizers },
+        spec: { ...claimSpec(volumeName), accessModes: [accessMode] },
+      },
     });
+    if (isLeaving === true) await this.#core.deleteNamespacedPersistentVolumeClaim({ namespace, name });
+    const claim = await this.#core.readNamespacedPersistentVolumeClaim({ namespace, name });
     this.#volumes.push(readVolume(asJson(volume)));
     this.#claims.push(readClaim(asJson(claim)));
   }

@@ -109,7 +109,10 @@ function stateIn(of: Cluster) {
     ),
     volumes: [readVolume({ metadata: { name: 'volume' }, spec: { csi: { driver: of.driver, volumeHandle: 'h' } } })],
     claims: of.pods.map(({ namespace }) =>
-      readClaim({ metadata: { name: 'claim', namespace }, spec: { volumeName: 'volume' }, status: { phase: 'Bound' } }),
+      readClaim({
+        metadata: { name: 'claim', namespace, annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
+        spec: { volumeName: 'volume' },
+      }),
     ),
     daemonSets: of.daemonSets.map((spec, index) =>
       readDaemonSet({

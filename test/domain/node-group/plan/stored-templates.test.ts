@@ -28,13 +28,21 @@ const base = { groups: [groupOf('web')], instanceTypes: { web: [typeOf('small', 
 /** What is said of the pods of one DaemonSet, and of itself. */
 interface DaemonOf {
   readonly annotations?: object;
+  readonly metadata?: object;
   readonly status?: object;
 }
 
-function daemonSet(spec: object, { annotations = {}, status = {} }: DaemonOf = {}) {
+function daemonSet(spec: object, { annotations = {}, metadata = {}, status = {} }: DaemonOf = {}) {
   const created = new Date(NOW - 60 * MINUTE).toISOString();
   return readDaemonSet({
-    metadata: { namespace: 'kube-system', name: 'agent', uid: 'ds', creationTimestamp: created, annotations },
+    metadata: {
+      namespace: 'kube-system',
+      name: 'agent',
+      uid: 'ds',
+      creationTimestamp: created,
+      annotations,
+      ...metadata,
+    },
     spec: { template: { metadata: { labels: { app: 'agent' } }, spec } },
     status,
   });
@@ -105,6 +113,12 @@ describe('a DaemonSet takes of a new node what the API server fills into its pod
     expect(asked({ pods: [large], daemonSets, runtimeClasses: [runtimeClass()] })).toEqual(tooLarge);
     const elsewhere = runtimeClass({ nodeSelector: { sandbox: 'yes' } });
     expect(asked({ pods: [large], daemonSets, runtimeClasses: [elsewhere] }).count).toBe(1);
+  });
+
+  it('nothing, once it is being deleted', () => {
+    const metadata = { deletionTimestamp: new Date(NOW - MINUTE).toISOString() };
+    const daemonSets = [daemonSet(requesting({ cpu: '1' }), { metadata })];
+    expect(asked({ pods: [large], daemonSets }).count).toBe(1);
   });
 
   it('the ports of its containers, in the network of the host', () => {

@@ -90,10 +90,11 @@ describe('the other objects as they are read', () => {
       storageClass: 'fast',
       isLost: false,
     });
-    expect(readClaim({ metadata, spec: { volumeName: 'pv-1' }, status: { phase: 'Lost' } })).toMatchObject({
-      volume: 'pv-1',
-      isLost: true,
-    });
+    const spec = { volumeName: 'pv-1' };
+    expect(readClaim({ metadata, spec })).toMatchObject({ volume: null, wantedVolume: 'pv-1' });
+    const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+    const bound = { metadata: { ...metadata, annotations }, spec };
+    expect(readClaim({ ...bound, status: { phase: 'Lost' } })).toMatchObject({ volume: 'pv-1', isLost: true });
   });
 
   it('a volume is where its node affinity says, and counts for its CSI driver', () => {
