@@ -17,6 +17,7 @@ import { hardestFirst } from '../scheduling/hardest-first.ts';
 import { pour } from '../scheduling/pour.ts';
 import { ArrivalBook } from './arrivals.ts';
 import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
+import { nodesKeptInDeletion } from './deleting-nodes.ts';
 import { evaluate } from './evaluate.ts';
 import { Evidence, fitElsewhere } from './evidence.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
@@ -117,7 +118,9 @@ export function planRemovals(
   }
   return {
     removals: pass.removals,
-    kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
+    kept: [...pass.kept, ...nodesKeptInDeletion(state)].toSorted(
+      (a, b) => byText(a.group, b.group) || byText(a.node, b.node),
+    ),
     memory: {
       plannedAt: at,
       load: arrivals.load,
