@@ -85,6 +85,7 @@ export class PlanBook {
         phase: 'Pending',
         creationReason: 'metrics',
         cameFor: [],
+        replaces: null,
         providerId: null,
         node: null,
         createdAt: machine.at,

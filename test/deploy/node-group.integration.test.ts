@@ -122,6 +122,7 @@ describe('the worker', () => {
       instanceType: 'small',
       decision: 'd1',
       cameFor: ['k'],
+      replaces: null,
       reason: 'PendingPods',
     } as const;
     const body = machineBody(groupOf('web', { providerSpec: { datacenterID: 'dc-1' } }), machine);

@@ -7,6 +7,7 @@ import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/de
 import { newNodesText, removalsText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
+import { pairReplacements } from '../../domain/node-group/pair-replacements.ts';
 import { areEqualWishes, joinedWishes, NO_WISHES, type Wishes, wishesOf } from '../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
 import { Attempts } from '../kernel/attempts.ts';
@@ -224,11 +225,12 @@ export class NodeGroupPasses {
       'WriteFailed',
       async () => await ensureScaledUp.executeWithOptions({ summary }, [input]),
     );
-    const replacements = made?.kind === 'created' ? [...made.machines] : [];
+    const nodes = replaced.map(({ uid, replacement }) => ({ uid, instanceType: replacement?.instanceType ?? '' }));
+    const pairs = pairReplacements(nodes, made?.kind === 'created' ? made.machines : []);
+    const replacements = new Map([...pairs].map(([{ uid }, machine]) => [uid, machine]));
     const without: Removal[] = [];
     for (const removal of replaced) {
-      const at = replacements.findIndex(({ instanceType }) => instanceType === removal.replacement?.instanceType);
-      const [replacement] = at < 0 ? [] : replacements.splice(at, 1);
+      const replacement = replacements.get(removal.uid);
       // Without one nothing may be evicted: the plan was superseded, or the machine given up already.
       if (replacement === undefined) without.push(removal);
       else await this.#drain(group, removal, replacement.name);

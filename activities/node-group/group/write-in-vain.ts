@@ -1,5 +1,5 @@
 import { inVainStatus } from '../../../domain/node-group/api/in-vain.ts';
-import { stops } from '../../../domain/node-group/model/in-vain.ts';
+import { isKindOfNode, stops } from '../../../domain/node-group/model/in-vain.ts';
 import { type InVainChange, withChange } from '../../../domain/node-group/status/in-vain-change.ts';
 import type { GroupInput } from '../interface.ts';
 import type { MachineOptions } from '../machines/options.ts';
@@ -17,7 +17,9 @@ export async function writeInVain(options: MachineOptions, input: GroupInput, ch
   for (const { machine, kind, pod, instanceType } of change.found.filter(stops)) {
     const isKnown = present.some((record) => record.machine === machine && record.kind === kind && stops(record));
     if (before === null || isKnown) continue;
-    const message = `${machine} came for ${pod} in vain: no other node of ${instanceType} is made for such pods while that is so`;
+    const message = isKindOfNode(kind)
+      ? `${machine} came in place of ${pod}, which has not gone: no other one is made in its place while that is so`
+      : `${machine} came for ${pod} in vain: no other node of ${instanceType} is made for such pods while that is so`;
     await reportOnGroup(options, input, { type: 'Warning', reason: 'CameInVain', message, key: `${machine} ${kind}` });
   }
 }

@@ -12,6 +12,7 @@ import {
   type PlanClaim,
   replacementsOf,
 } from '../../../domain/node-group/plan-claim.ts';
+import { pairReplacements } from '../../../domain/node-group/pair-replacements.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
 import { despiteCancellation, interruption } from '../../kernel/cancellation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
@@ -169,14 +170,25 @@ function kindsFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachin
   return [...new Set(own.flatMap(({ kinds = [] }) => kinds))];
 }
 
+/** By the name of the machine, the UID of the node in whose place it comes. */
+function replacedNodes(
+  { newNodes, replaces = [] }: ScaleUpInput,
+  wanted: readonly CreatedMachine[],
+): ReadonlyMap<string, string> {
+  const nodes = replaces.map((uid, at) => ({ uid, instanceType: newNodes[at]?.instanceType ?? '' }));
+  return new Map([...pairReplacements(nodes, wanted)].map(([{ uid }, { name }]) => [name, uid]));
+}
+
 /** @returns those that did not exist yet. */
 async function create(
   options: MachineOptions,
-  { target, newNodes }: ScaleUpInput,
+  input: ScaleUpInput,
   group: NodeGroup,
   claim: PlanClaim,
   wanted: readonly CreatedMachine[],
 ): Promise<readonly CreatedMachine[]> {
+  const { target, newNodes } = input;
+  const replaced = replacedNodes(input, wanted);
   const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const created = await inParallel(AT_ONCE, missing, async (machine) => {
@@ -184,7 +196,8 @@ async function create(
     await options.guard(target);
     try {
       const cameFor = kindsFor(newNodes, machine);
-      const body = machineBody(group, { ...machine, decision: claim.decision, cameFor });
+      const replaces = replaced.get(machine.name) ?? null;
+      const body = machineBody(group, { ...machine, decision: claim.decision, cameFor, replaces });
       await options.kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body });
       return true;
     } catch (error) {

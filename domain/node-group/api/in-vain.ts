@@ -6,11 +6,15 @@ import { momentOf, textOf } from '../scheduling/read-pod.ts';
 
 export const keptInVain = z.object({
   instanceType: z.string().describe('No more nodes of it are made for such pods, while this entry is there.'),
-  kind: z.string().describe('A checksum of the namespace and of all that the pods ask of a node.'),
-  pod: z.string().describe('One of the pods, as namespace/name.'),
+  kind: z
+    .string()
+    .describe(
+      'A checksum of the namespace and of all that the pods ask of a node; or node/ and the UID of the Node in whose place it came.',
+    ),
+  pod: z.string().describe('One of the pods, as namespace/name; or the name of that Node.'),
   machine: z.string().describe('The VPSieNode that came for such pods.'),
-  time: z.string().describe('When it was clear that no such pod gets it.'),
-  lastWaitedTime: z.string().describe('When such a pod waited last, to the hour.'),
+  time: z.string().describe('When it was clear that no such pod gets it, or that the Node does not go.'),
+  lastWaitedTime: z.string().describe('When such a pod, or the Node, waited last, to the hour.'),
   promise: z.string().describe('A checksum of what the instance type and the group promise of a node.'),
   tries: z.int().describe('Of how many nodes in a row that was so.'),
   isFirm: z

@@ -18,6 +18,7 @@ import {
   MANAGED_LABEL,
   NAMESPACE,
   OFFERING_LABEL,
+  REPLACES,
   SCALE_UP_REASON,
 } from './names.ts';
 import { statusCondition } from './node-group-spec.ts';
@@ -99,6 +100,7 @@ export function readMachine(object: unknown): Machine {
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',
     cameFor: (annotations[CAME_FOR] ?? '').split(' ').filter((kind) => kind !== ''),
+    replaces: annotations[REPLACES] ?? null,
   };
 }
 
@@ -123,8 +125,9 @@ export function machineBody(
     instanceType,
     decision,
     cameFor,
+    replaces,
     reason,
-  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor'> & { readonly reason: ScaleUpReason },
+  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor' | 'replaces'> & { readonly reason: ScaleUpReason },
 ) {
   // The size belongs to the group at the provider: a VPSieNode has no such field.
   const { kubeSizeID: _, ...ofMachine } = providerSpec;
@@ -147,6 +150,7 @@ export function machineBody(
         [CREATION_REASON]: 'metrics',
         [SCALE_UP_REASON]: reason,
         ...(cameFor.length === 0 ? {} : { [CAME_FOR]: cameFor.join(' ') }),
+        ...(replaces === null ? {} : { [REPLACES]: replaces }),
       },
       finalizers: [MACHINE_FINALIZER],
     },

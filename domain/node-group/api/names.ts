@@ -40,6 +40,8 @@ export const SCALE_UP_REASON = `${GROUP}/scale-up-reason`;
 
 /** The annotation of a VPSieNode: the kinds of the pods that it came for, with blanks between. */
 export const CAME_FOR = `${GROUP}/came-for`;
+/** The annotation of a VPSieNode: the UID of the Node in whose place it came. */
+export const REPLACES = `${GROUP}/replaces`;
 
 /** The VPSie autoscaler's Lease in `kube-system`: while it is renewed, nothing is written for a NodeGroup. */
 export const AUTOSCALER_LEASE = 'vpsie-autoscaler-leader';

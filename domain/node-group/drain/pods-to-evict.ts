@@ -1,6 +1,7 @@
 /** Which pods of a node are evicted, and in which order. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
+import { isOfDaemonSet, isOfNode } from '../model/pod-owner.ts';
 
 /** What a drain needs to know of a pod. */
 export type DrainedPod = Pick<
@@ -19,12 +20,6 @@ export type DrainedPod = Pick<
   | 'gracePeriodSeconds'
 >;
 
-/**
- * The kubelet has made it by itself from a file, and the API server cannot end it. Who writes this on another pod has it deleted by the kubelet,
- * while `kubernetes.io/config.source` of a pod in the API server means nothing.
- */
-/** The annotation of pods that the kubelet makes by itself. */
-export const MIRROR = 'kubernetes.io/config.mirror';
 /** cluster-autoscaler's: a pod of a DaemonSet that is to be evicted too, so that it can end in good order. */
 const EVICT_DAEMON = 'cluster-autoscaler.kubernetes.io/enable-ds-eviction';
 /** The lowest priority of Kubernetes' own classes, `system-cluster-critical`. */
@@ -35,8 +30,8 @@ const SYSTEM_NAMESPACE = 'kube-system';
  * The pods that a drain takes off a node: all but those that have ended, that the kubelet makes by itself, and those of
  * DaemonSets, which would be made again at once. A pod that is being deleted already is among them, as it is waited for.
  */
-export function podsToEvict<P extends Pick<Pod, 'annotations' | 'owner' | 'phase'>>(pods: readonly P[]): readonly P[] {
-  return pods.filter((pod) => !isOver(pod) && !isStatic(pod) && !isOfDaemonSet(pod));
+export function podsToEvict<P extends Pick<Pod, 'owner' | 'phase'>>(pods: readonly P[]): readonly P[] {
+  return pods.filter((pod) => !isOver(pod) && !isOfNode(pod));
 }
 
 /**
@@ -73,12 +68,4 @@ export function podName({ namespace, name }: Pick<Pod, 'namespace' | 'name'>): s
 
 function isOver({ phase }: Pick<Pod, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
-}
-
-function isStatic({ annotations, owner }: Pick<Pod, 'annotations' | 'owner'>): boolean {
-  return owner?.kind === 'Node' || Object.hasOwn(annotations, MIRROR);
-}
-
-function isOfDaemonSet({ owner }: Pick<Pod, 'owner'>): boolean {
-  return owner?.kind === 'DaemonSet';
 }

@@ -3,9 +3,9 @@ import type { EpochMs } from '../../kernel/time.ts';
 /** A node that came for pods which did not get it: evidence against its type for pods of this kind, whatever the model believes. */
 export interface InVain {
   readonly instanceType: string;
-  /** The kind of the pods (`podKind`). */
+  /** The kind of the pods (`podKind`), or of the node in whose place it came (`kindOfNode`). */
   readonly kind: string;
-  /** `<namespace>/<name>` of one of them. */
+  /** `<namespace>/<name>` of one of the pods, or the name of that node. */
   readonly pod: string;
   /** The VPSieNode of the last such node. */
   readonly machine: string;
@@ -24,6 +24,17 @@ export interface InVain {
 /** There is one for each. */
 export function inVainKey({ instanceType, kind }: Pick<InVain, 'instanceType' | 'kind'>): string {
   return `${instanceType} ${kind}`;
+}
+
+const NODE = 'node/';
+
+/** What a node in whose place another one comes has as its kind. */
+export function kindOfNode({ uid }: { readonly uid: string }): string {
+  return `${NODE}${uid}`;
+}
+
+export function isKindOfNode(kind: string): boolean {
+  return kind.startsWith(NODE);
 }
 
 /** Whether no more nodes of the type are asked for such pods: at once where it is about the type, otherwise with the second node. */

@@ -153,4 +153,6 @@ export interface Machine {
   readonly creationReason: string;
   /** The kinds of the pods that it came for (`podKind`), and `*` for further ones. */
   readonly cameFor: readonly string[];
+  /** The UID of the Node in whose place it came; null where it came in nobody's. */
+  readonly replaces: string | null;
 }

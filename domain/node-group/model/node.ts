@@ -19,4 +19,6 @@ export interface Node {
   /** Kubernetes' condition `Ready`; `Unknown` where the kubelet has gone silent. */
   readonly ready: { readonly status: 'True' | 'False' | 'Unknown'; readonly since: EpochMs };
   readonly isDeleting: boolean;
+  /** What keeps it while it is being deleted; absent where nothing does. */
+  readonly finalizers?: readonly string[];
 }

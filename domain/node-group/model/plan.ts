@@ -77,6 +77,7 @@ type KeepReason =
   | 'PodsFitNowhere'
   | 'NodeBudget'
   | 'UnmanagedNode'
+  | 'NodeDeleting'
   | 'PolicyDisabled';
 
 export interface Removal {

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
 import type { Node } from '../model/node.ts';
 import type { HostPort, Labels, Pod, PodConstraints } from '../model/pod.ts';
+import { isOfDaemonSet } from '../model/pod-owner.ts';
 import { daemonConstraints } from '../scheduling/daemon-template.ts';
 import { matchesNode, untolerated } from '../scheduling/node-selection.ts';
 import { type Examples, examplesOf } from './live-nodes.ts';
@@ -77,7 +78,7 @@ function podsByOwner(
   const keys = new Map([...examples].flatMap(([key, { settled }]) => settled.map(({ name }) => [name, key] as const)));
   const daemons = pods.filter(
     ({ owner, phase, deletesAt }) =>
-      owner?.kind === 'DaemonSet' && deletesAt === null && phase !== 'Succeeded' && phase !== 'Failed',
+      isOfDaemonSet({ owner }) && deletesAt === null && phase !== 'Succeeded' && phase !== 'Failed',
   );
   const byOwner = Map.groupBy(daemons, ({ namespace, owner }) => ownerKey(namespace, owner?.uid ?? ''));
   return new Map(

@@ -6,8 +6,9 @@
 import { ownValue } from '../../kernel/record.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
-import { type InVain, inVainKey, stops } from '../model/in-vain.ts';
+import { type InVain, inVainKey, isKindOfNode, kindOfNode, stops } from '../model/in-vain.ts';
 import type { NodeGroup } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { Against } from './against.ts';
@@ -16,7 +17,8 @@ import { KindsOnNodes } from './kinds-on-nodes.ts';
 import { typeKey } from './type-key.ts';
 import { byText, type Work } from './pending.ts';
 import { type Asking, podKind, promiseOf } from './pod-kind.ts';
-import { type Failed, judge, type Trials } from './trials.ts';
+import { isStillInPlace, judgeSpares, type Spare, type Spares } from './spares.ts';
+import { type Failed, judge, type Judged, type Trials } from './trials.ts';
 
 const HOUR_MS = 3_600_000;
 /** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
@@ -32,11 +34,25 @@ export interface Proof {
   readonly trials: Trials;
   /** Why a machine is not given back yet, by its name: what came of it would be forgotten. */
   readonly kept: ReadonlyMap<string, Keep>;
+  /** What has come in place of nodes, by their UIDs. */
+  readonly inPlace: InPlace;
   /** Against nodes for pods like this one; null for nothing. */
   readonly against: (pod: Asking) => Against | null;
 }
 
-const NOTHING: Proof = { records: {}, trials: {}, kept: new Map(), against: () => null };
+export interface InPlace {
+  readonly there: ReadonlyMap<string, Spare>;
+  /** What came in place of the node in vain; null for nothing. */
+  readonly inVain: (node: Pick<Node, 'uid'>) => InVain | null;
+}
+
+const NOTHING: Proof = {
+  records: {},
+  trials: {},
+  kept: new Map(),
+  inPlace: { there: new Map(), inVain: () => null },
+  against: () => null,
+};
 
 /** The sentence about pods that get no node of a type. */
 export function inVainText(group: string, { instanceType, machine, at }: InVain, { first }: Work): string {
@@ -61,7 +77,9 @@ export interface Evidence {
 
 export function prove(state: ClusterState, { packing, work, promised, daemons, before }: Evidence): Proof {
   const { machines, groups } = state;
-  const isKnown = groups.some(({ inVain }) => inVain.length > 0) || machines.some(({ cameFor }) => cameFor.length > 0);
+  const isKnown =
+    groups.some(({ inVain }) => inVain.length > 0) ||
+    machines.some(({ cameFor, replaces }) => cameFor.length > 0 || replaces !== null);
   if (!isKnown) return NOTHING;
   const waiting = new Map<string, Work[]>();
   const kindOf = new Map<Asking, string>();
@@ -72,11 +90,14 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
     waiting.set(kind, [...(waiting.get(kind) ?? []), each]);
   }
   const kinds = new KindsOnNodes(state.pods, machines);
-  const { trials, onTrial, failed } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
+  const { trials, onTrial, failed: refused } = judge({ state, packing, promised, daemons, waiting, kinds }, before);
+  const spares = judgeSpares(state);
+  const failed = [...refused, ...spares.failed];
+  const nodes = new Map(state.nodes.map((node) => [kindOfNode(node), node]));
   const records: Record<string, readonly InVain[]> = {};
   const types = new Map<string, Map<string, InVain>>();
   for (const group of groups) {
-    const own = recordsOf(state, { group, promised, kinds, waiting, failed });
+    const own = recordsOf(state, { group, promised, kinds, waiting, failed, nodes });
     records[group.name] = fairly(own);
     for (const record of own.filter(stops)) {
       const of = types.get(record.kind) ?? new Map<string, InVain>();
@@ -88,7 +109,8 @@ export function prove(state: ClusterState, { packing, work, promised, daemons, b
   return {
     records,
     trials,
-    kept: keptMachines(groups, records, { onTrial, failed }),
+    kept: keptMachines(groups, records, { onTrial, failed, spares: spares.onTrial }),
+    inPlace: { there: spares.there, inVain: (node) => types.get(kindOfNode(node))?.values().next().value ?? null },
     against: (pod) => {
       if (isNothing) return null;
       const kind = kindOf.get(pod) ?? podKind(pod);
@@ -108,10 +130,18 @@ interface OfGroup {
   readonly kinds: KindsOnNodes;
   readonly waiting: ReadonlyMap<string, readonly Work[]>;
   readonly failed: readonly Failed[];
+  /** By their kinds. */
+  readonly nodes: ReadonlyMap<string, Node>;
+}
+
+/** Whether a pod of the kind waits, or the node waits to be replaced. */
+function isWaiting({ waiting, nodes }: OfGroup, kind: string): boolean {
+  const status = nodes.get(kind)?.ready.status ?? 'True';
+  return waiting.has(kind) || status !== 'True';
 }
 
 function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
-  const { group, waiting, failed, promised } = of;
+  const { group, failed, promised } = of;
   const at = state.at - (state.at % 1_000);
   const records = new Map(
     group.inVain.filter((each) => isStillSo(state, of, each)).map((each) => [inVainKey(each), each]),
@@ -122,16 +152,15 @@ function recordsOf(state: ClusterState, of: OfGroup): readonly InVain[] {
     if (machine.group !== group.name || type === undefined) continue;
     const before = records.get(inVainKey({ instanceType, kind }));
     if (before !== undefined && (stops(before) || (before.machine === machine.name && !isFirm))) continue;
-    const name = `${pod.namespace}/${pod.name}`;
     const tries = before === undefined || before.machine === machine.name ? 1 : before.tries + 1;
-    const found = { instanceType, kind, pod: name, machine: machine.name, at, waited: at };
+    const found = { instanceType, kind, pod, machine: machine.name, at, waited: at };
     records.set(inVainKey(found), { ...found, promise: promiseOf(group, type), tries, isFirm });
   }
   return [...records.values()]
-    .map((record) => (waiting.has(record.kind) && at - record.waited >= HOUR_MS ? { ...record, waited: at } : record))
+    .map((record) => (at - record.waited >= HOUR_MS && isWaiting(of, record.kind) ? { ...record, waited: at } : record))
     .toSorted(
       (a, b) =>
-        Number(waiting.has(b.kind)) - Number(waiting.has(a.kind)) ||
+        Number(isWaiting(of, b.kind)) - Number(isWaiting(of, a.kind)) ||
         b.waited - a.waited ||
         b.at - a.at ||
         byText(inVainKey(a), inVainKey(b)),
@@ -143,7 +172,8 @@ function fairly(records: readonly InVain[]): readonly InVain[] {
   const counts = new Map<string, number>();
   return records
     .map((record) => {
-      const [namespace = ''] = record.pod.split('/');
+      // Nodes are of no namespace, and share one part.
+      const [namespace = ''] = isKindOfNode(record.kind) ? [] : record.pod.split('/');
       const turn = counts.get(namespace) ?? 0;
       counts.set(namespace, turn + 1);
       return { record, turn };
@@ -154,12 +184,14 @@ function fairly(records: readonly InVain[]): readonly InVain[] {
 }
 
 /** Until a node of the type has such a pod, the type or the group promises something else, or no such pod has waited for long. */
-function isStillSo(state: ClusterState, { group, promised, kinds, waiting }: OfGroup, record: InVain): boolean {
+function isStillSo(state: ClusterState, of: OfGroup, record: InVain): boolean {
+  const { group, promised, kinds, nodes } = of;
   const { instanceType, kind, machine, promise, waited } = record;
+  if (isKindOfNode(kind) && !isStillInPlace(nodes.get(kind), record)) return false;
   // The provider may tell no types for a moment.
   const type = (ownValue(promised, group.name) ?? []).find(({ id }) => id === instanceType);
   if (type !== undefined && promiseOf(group, type) !== promise) return false;
-  if (!waiting.has(kind) && state.at - waited >= REMEMBERED_MS) return false;
+  if (!isWaiting(of, kind) && state.at - waited >= REMEMBERED_MS) return false;
   return !kinds
     .machinesWith(kind, { group: group.name, instanceType })
     .some(({ name, createdAt }) => name === machine || createdAt > record.at);
@@ -169,7 +201,7 @@ function isStillSo(state: ClusterState, { group, promised, kinds, waiting }: OfG
 function keptMachines(
   groups: readonly NodeGroup[],
   records: Proof['records'],
-  { onTrial, failed }: Pick<ReturnType<typeof judge>, 'onTrial' | 'failed'>,
+  { onTrial, failed, spares }: Pick<Judged, 'onTrial' | 'failed'> & { readonly spares: Spares['onTrial'] },
 ): ReadonlyMap<string, Keep> {
   const written = new Map(groups.map(({ name, inVain }) => [name, inVain]));
   const isWritten = ({ machine, kind }: Failed): boolean => {
@@ -182,10 +214,18 @@ function keptMachines(
     ...onTrial.map(({ machine }) => machine),
     ...failed.filter((each) => !isWritten(each)).map(({ machine }) => machine),
   ];
-  return new Map(open.map(({ name }) => [name, keep(name)]));
+  return new Map([
+    ...open.map(({ name }) => [name, keep(name)] as const),
+    ...spares.map(({ machine: { name }, node }) => [name, keepInPlace(name, node)] as const),
+  ]);
 }
 
 function keep(machine: string): Keep {
   const detail = `pods that ${machine} came for still wait, and it stays until it is clear whether they get it`;
+  return { reason: 'CameLately', detail, until: null };
+}
+
+function keepInPlace(machine: string, node: string): Keep {
+  const detail = `${machine} came in place of ${node}, and stays until it is clear whether that one goes`;
   return { reason: 'CameLately', detail, until: null };
 }

@@ -48,8 +48,3 @@ export class KindsOnNodes {
     return this.#byNode.get(node) ?? [];
   }
 }
-
-/** Whether the pod goes with its node, and takes nobody's place. */
-export function isOfNode({ owner }: Pod): boolean {
-  return owner?.kind === 'DaemonSet' || owner?.kind === 'Node';
-}

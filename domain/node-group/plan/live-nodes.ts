@@ -3,7 +3,7 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import { MIRROR } from '../drain/pods-to-evict.ts';
+import { isStatic } from '../model/pod-owner.ts';
 import { byText } from './pending.ts';
 import { typeKey } from './type-key.ts';
 
@@ -42,18 +42,21 @@ export function examplesOf({
   return found;
 }
 
+/** The annotation of the pods that the kubelet makes by itself: it deletes others that have it. */
+const MIRROR = 'kubernetes.io/config.mirror';
+
 /**
  * Of the pods on the node, those that the kubelet makes by itself, and so on the next node as well. The Node owns them, by its UID, and
  * they are marked as mirrors: the kubelet deletes whatever is marked so and is none of its own.
  */
 export function staticPodsOf({ uid }: Node, pods: readonly Pod[]): readonly Pod[] {
   return pods.filter(
-    ({ owner, annotations, phase, deletesAt }) =>
-      owner?.kind === 'Node' &&
-      owner.uid === uid &&
-      Object.hasOwn(annotations, MIRROR) &&
-      deletesAt === null &&
-      phase !== 'Succeeded' &&
-      phase !== 'Failed',
+    (pod) =>
+      isStatic(pod) &&
+      pod.owner?.uid === uid &&
+      Object.hasOwn(pod.annotations, MIRROR) &&
+      pod.deletesAt === null &&
+      pod.phase !== 'Succeeded' &&
+      pod.phase !== 'Failed',
   );
 }

@@ -1,5 +1,6 @@
 /** Which pods wait for a node, and which wait for something that no node would give them. */
 import type { Pod } from '../model/pod.ts';
+import { isOfDaemonSet } from '../model/pod-owner.ts';
 import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
 import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
@@ -36,8 +37,7 @@ export function pendingWork(packing: Packing, pods: readonly Pod[]): Pending {
   const waiting = new Map<PodClass, Pod[]>();
   const unhelped: UnhelpedPod[] = [];
   for (const pod of pods) {
-    if (pod.node !== null || pod.phase !== 'Pending' || pod.deletesAt !== null || pod.owner?.kind === 'DaemonSet')
-      continue;
+    if (pod.node !== null || pod.phase !== 'Pending' || pod.deletesAt !== null || isOfDaemonSet(pod)) continue;
     const reason = whyNot(pod, packing.whySetAside(pod.namespace));
     if (reason !== null) unhelped.push({ namespace: pod.namespace, name: pod.name, ...reason });
     else if (pod.unscheduled?.reason === 'Unschedulable') {

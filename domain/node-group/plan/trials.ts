@@ -7,12 +7,14 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
+import { podName } from '../drain/pods-to-evict.ts';
 import type { Pod } from '../model/pod.ts';
+import { isOfNode } from '../model/pod-owner.ts';
 import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { FRESH_TAINT, openComing, templateSlot, withoutStartup } from './cluster-packing.ts';
 import type { Daemon } from './daemons.ts';
-import { isOfNode, type KindsOnNodes } from './kinds-on-nodes.ts';
+import type { KindsOnNodes } from './kinds-on-nodes.ts';
 import { PASSING_TAINT } from './learned-types.ts';
 import { isComing } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
@@ -45,7 +47,8 @@ type Waiting = ReadonlyMap<string, readonly Work[]>;
 export interface Failed {
   readonly machine: Machine;
   readonly kind: string;
-  readonly pod: Pod;
+  /** `<namespace>/<name>` of a pod of the kind. */
+  readonly pod: string;
   /** Whether it is about the type, and not about this node alone. */
   readonly isFirm: boolean;
 }
@@ -108,7 +111,7 @@ export function judge(court: Court, before: Trials): Judged {
       const over = all.filter(({ pod }) => state.at >= endOf(state, { machine, node, group, pod, since }));
       const worst = over.find(({ isFirm }) => isFirm) ?? over[0];
       if (worst === undefined) onTrial.push({ kind, machine });
-      else failed.push({ machine, kind, ...worst });
+      else failed.push({ machine, kind, isFirm: worst.isFirm, pod: podName(worst.pod) });
     }
   }
   return { trials, onTrial, failed };

@@ -17,6 +17,7 @@ import { hardestFirst } from '../scheduling/hardest-first.ts';
 import { pour } from '../scheduling/pour.ts';
 import { ArrivalBook } from './arrivals.ts';
 import { type CandidateOrder, inRemovalOrder } from './candidates.ts';
+import { nodesKeptInDeletion } from './deleting-nodes.ts';
 import { evaluate } from './evaluate.ts';
 import { Evidence, fitElsewhere } from './evidence.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
@@ -25,7 +26,7 @@ import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
 import { canAct, CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
 import { PodSafety } from './pod-safety.ts';
-import { standIn } from './replacement.ts';
+import { broughtBefore, standIn } from './replacement.ts';
 import { clusterHalt, sightOf } from './sight.ts';
 
 /** A node that a person wants to be taken away. */
@@ -54,7 +55,7 @@ export interface RemovalOptions {
   /** What the same plan asks for: a group that grows gives nothing back by itself. */
   readonly newNodes: readonly NewNodes[];
   /** Of the same plan: which nodes have not been given the pods that they came for. */
-  readonly proof: Pick<Proof, 'against' | 'kept'>;
+  readonly proof: Pick<Proof, 'against' | 'kept' | 'inPlace'>;
   readonly order: CandidateOrder;
 }
 
@@ -87,6 +88,7 @@ export function planRemovals(
     at,
     packing,
     evidence: new Evidence(proof.against),
+    inPlace: proof.inPlace,
     daemons,
     instanceTypes: state.instanceTypes,
     safety: new PodSafety(state),
@@ -116,7 +118,9 @@ export function planRemovals(
   }
   return {
     removals: pass.removals,
-    kept: pass.kept.toSorted((a, b) => byText(a.group, b.group) || byText(a.node, b.node)),
+    kept: [...pass.kept, ...nodesKeptInDeletion(state)].toSorted(
+      (a, b) => byText(a.group, b.group) || byText(a.node, b.node),
+    ),
     memory: {
       plannedAt: at,
       load: arrivals.load,
@@ -146,7 +150,7 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const by = wanted.get(node.name);
   if (by !== undefined) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` });
+    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` }, true);
     return true;
   }
   if (member.machine.isDrainRequested) {
@@ -218,8 +222,10 @@ class Rests {
 /**
  * Takes the node away within its budget. Another one is Ready first where its pods have no other place or too few nodes would be left: in
  * repair always, since a node that is not Ready may run its pods all the same; of what a person asks for, where the group wants that.
+ *
+ * @param isNew whether somebody has asked anew, so that another one may come although one has come before.
  */
-function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'detail'>): void {
+function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'detail'>, isNew = false): void {
   const { group } = member;
   const counts = countsOf(pass, member);
   const keep = keptByBudget(counts, why.reason, member, pass.at);
@@ -234,14 +240,15 @@ function goForced(pass: Pass, member: Member, why: Pick<Removal, 'reason' | 'det
     const fits = fitElsewhere(pass, member).kind === 'fits';
     pass.packing.rollback(mark);
     const isNeeded = !fits || counts.left - Number(member.isReady && member.isSettled) < group.minNodes;
-    type = isNeeded ? standIn(pass, member, counts, isRepair) : null;
-    if (isRepair && isNeeded && type === null) {
-      const detail = `${why.detail}, but ${group.name} can have no node in its place now`;
-      keepNode(pass, member, { reason: 'NoReplacement', detail, until: null });
+    const brought = isNeeded && !isNew ? broughtBefore(pass, member) : null;
+    type = isNeeded && brought === null ? standIn(pass, member, counts, isRepair) : null;
+    const none = brought?.detail ?? `${group.name} can have no node in its place now`;
+    if (isRepair && isNeeded && type === null && brought?.isReady !== true) {
+      keepNode(pass, member, { reason: 'NoReplacement', detail: `${why.detail}, but ${none}`, until: null });
       return;
     }
-    if (!fits && type === null) {
-      const detail = `${why.detail}, but its pods fit nowhere else, and ${group.name} can have no node in its place now`;
+    if (!isRepair && !fits && type === null) {
+      const detail = `${why.detail}, but its pods fit nowhere else, and ${none}`;
       keepNode(pass, member, { reason: 'PodsFitNowhere', detail, until: null });
       return;
     }

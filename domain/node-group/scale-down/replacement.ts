@@ -3,6 +3,7 @@ import { ownValue } from '../../kernel/record.ts';
 import type { InstanceType } from '../model/node-group.ts';
 import { openComing, templateSlot } from '../plan/cluster-packing.ts';
 import type { Daemon } from '../plan/daemons.ts';
+import type { InPlace } from '../plan/in-vain.ts';
 import type { Offer } from '../plan/offers.ts';
 import { byText } from '../plan/pending.ts';
 import { podKind } from '../plan/pod-kind.ts';
@@ -17,6 +18,8 @@ import type { Member } from './members.ts';
 export interface Surroundings {
   readonly packing: Packing;
   readonly evidence: Evidence;
+  /** What has come in place of nodes already. */
+  readonly inPlace: InPlace;
   readonly daemons: readonly Daemon[];
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
 }
@@ -28,7 +31,7 @@ export function cheaperType(
   counts: GroupCounts,
 ): { readonly id: string; readonly price: number; readonly before: number } | null {
   const before = typeOfNode(surroundings, member)?.pricePerHour ?? null;
-  if (before === null) return null;
+  if (before === null || broughtBefore(surroundings, member) !== null) return null;
   const cheaper = openOffers(counts)
     .filter((offer) => isOpenTo(surroundings, member, offer))
     .flatMap((offer) => (offer.type.pricePerHour === null ? [] : [{ offer, price: offer.type.pricePerHour }]))
@@ -56,6 +59,30 @@ export function standIn(
     ordered.find((offer) => isOpenTo(surroundings, member, offer) && takesAll(surroundings, member, offer)) ??
     (isRepair ? ordered.find((offer) => isOpenToSome(surroundings, member, offer)) : undefined);
   return found?.type.id ?? null;
+}
+
+/** What came in place of the node and has not let it go. */
+export interface Brought {
+  /** Whether it is there and Ready. */
+  readonly isReady: boolean;
+  /** Why no other one is asked for, as the end of a sentence. */
+  readonly detail: string;
+}
+
+/** Null where nothing has. What is there, or came in vain, is the only one. */
+export function broughtBefore({ inPlace }: Surroundings, { node }: Pick<Member, 'node'>): Brought | null {
+  const spare = inPlace.there.get(node.uid);
+  if (spare !== undefined) {
+    const { isReady, machine } = spare;
+    return {
+      isReady,
+      detail: `${machine.name}, which came in its place, ${isReady ? 'takes none of them' : 'is not ready'}`,
+    };
+  }
+  const record = inPlace.inVain(node);
+  if (record === null) return null;
+  const detail = `${record.machine} came in its place and it has not gone: none comes again before it is Ready`;
+  return { isReady: false, detail };
 }
 
 /** The kinds of pods that a node of the type comes for in place of theirs, as they are written on its VPSieNode. */

@@ -51,7 +51,13 @@ export function readNode(object: Fields): Node {
       since: momentOf(ready?.['lastTransitionTime'] ?? metadata['creationTimestamp']),
     },
     isDeleting: metadata['deletionTimestamp'] !== undefined,
+    ...finalizersOf(metadata),
   };
+}
+
+/** Of an object that is not being deleted they keep nothing. */
+function finalizersOf({ deletionTimestamp, finalizers }: Fields): Pick<Node, 'finalizers'> {
+  return deletionTimestamp === undefined || !Array.isArray(finalizers) ? {} : { finalizers: finalizers.map(String) };
 }
 
 export function readDaemonSet(object: Fields): DaemonSet {

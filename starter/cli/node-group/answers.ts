@@ -4,6 +4,7 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import type { KeptNode, NewNodes, Removal, UnhelpedPod } from '../../../domain/node-group/model/plan.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
+import { isOfDaemonSet } from '../../../domain/node-group/model/pod-owner.ts';
 import type { LocalPlan } from './local-plan.ts';
 
 /** The documented form of `pod` in `headroom node-groups explain NAMESPACE/NAME --output json`. */
@@ -47,7 +48,7 @@ export function podAnswer(local: LocalPlan, pod: Pod): PodAnswer {
     return { kind: 'bound', node: node === undefined ? null : nodeAnswer(local, node) };
   }
   if (pod.deletesAt !== null) return { kind: 'leaving' };
-  if (pod.owner?.kind === 'DaemonSet') return { kind: 'daemonSet' };
+  if (isOfDaemonSet(pod)) return { kind: 'daemonSet' };
   const unhelped = plan.unhelped.find(({ namespace, name }) => namespace === pod.namespace && name === pod.name);
   if (unhelped !== undefined) {
     const { reason, detail } = unhelped;

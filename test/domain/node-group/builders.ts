@@ -143,6 +143,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     decision: 'd1',
     creationReason: 'metrics',
     cameFor: [],
+    replaces: null,
     ...over,
   };
 }

@@ -119,7 +119,14 @@ export class VpsieWorld {
     const instanceType = 'small';
     return await Promise.all(
       names.map(async (name) => {
-        const made = machineBody(group, { name, instanceType, decision: 'test', cameFor: [], reason: 'PendingPods' });
+        const made = machineBody(group, {
+          name,
+          instanceType,
+          decision: 'test',
+          cameFor: [],
+          replaces: null,
+          reason: 'PendingPods',
+        });
         const { finalizers: _, ...metadata } = made.metadata;
         const body = { ...made, metadata };
         const { uid } = readMachine(await this.#kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body }));

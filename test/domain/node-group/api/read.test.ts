@@ -158,6 +158,7 @@ describe('a VPSieNode', () => {
       instanceType: 'small',
       decision: 'd7',
       cameFor: ['k1', 'k2'],
+      replaces: null,
       reason: 'PendingPods',
     });
     expect(readMachine(body)).toMatchObject({
@@ -169,6 +170,7 @@ describe('a VPSieNode', () => {
       node: null,
       decision: 'd7',
       cameFor: ['k1', 'k2'],
+      replaces: null,
     });
     expect(machineSpec.strict().parse(body.spec)).toEqual(body.spec);
   });

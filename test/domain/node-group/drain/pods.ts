@@ -37,5 +37,5 @@ export function aBudget(name: string, more: Partial<DisruptionBudget> = {}): Dis
 }
 
 export function ownerOf(kind: string): DrainedPod['owner'] {
-  return { apiVersion: 'apps/v1', kind, name: 'owner', uid: 'uid-owner' };
+  return { apiVersion: kind === 'Node' ? 'v1' : 'apps/v1', kind, name: 'owner', uid: 'uid-owner' };
 }

@@ -27,7 +27,14 @@ const driven = (metadata: Written) => readDrivenMachine(objectOf(metadata));
 
 describe('a machine that is made', () => {
   it('is held by a label with the UID of its group, and no garbage collector knows of it', () => {
-    const order = { name: 'web-1', instanceType: 'small', decision: 'd', cameFor: [], reason: 'PendingPods' } as const;
+    const order = {
+      name: 'web-1',
+      instanceType: 'small',
+      decision: 'd',
+      cameFor: [],
+      replaces: null,
+      reason: 'PendingPods',
+    } as const;
     const body = machineBody(groupOf('web'), order);
     expect(body.metadata).not.toHaveProperty('ownerReferences');
     expect(readMachine(body).heldBy).toBe('uid-web');

@@ -6,6 +6,7 @@ import type { ClusterPlan, Removal } from '../../../../domain/node-group/model/p
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
+import type { RestingNode } from '../../../../domain/node-group/scale-down/plan-removals.ts';
 import { fits, snapshotOf } from '../../../../domain/node-group/scheduling/fits.ts';
 import { inVainChange, withChange } from '../../../../domain/node-group/status/in-vain-change.ts';
 import { boundTo, machineOf, NOW, stateOf } from '../builders.ts';
@@ -42,6 +43,8 @@ export interface SimulationOptions {
   readonly asItComes?: (node: Node) => Node;
   /** What the model does not know: why kube-scheduler does not place a pod that fits, by the pods that are there; null where it does. */
   readonly refuses?: (pod: Pod, node: Node, pods: readonly Pod[]) => string | null;
+  /** Pods whose eviction is refused: a drain ends after five minutes without it, and its node rests for ten. */
+  readonly holds?: (pod: Pod) => boolean;
   /** What every plan knows besides. */
   readonly beside?: Partial<ClusterState>;
 }
@@ -51,6 +54,8 @@ interface Drain {
   /** The machine that must be ready first; null for none. */
   readonly replacement: string | null;
   emptyAt: number | null;
+  /** Since when a pod does not leave; null where none is refused. */
+  heldAt: number | null;
 }
 
 export class SimulatedCluster {
@@ -67,6 +72,7 @@ export class SimulatedCluster {
   #count = 0;
   readonly #readyAt = new Map<string, number>();
   readonly #drains = new Map<string, Drain>();
+  #resting: readonly RestingNode[] = [];
   readonly #utilization = new Map<string, { at: number; cpu: number; memory: number }[]>();
   readonly #options: SimulationOptions;
 
@@ -101,6 +107,13 @@ export class SimulatedCluster {
   /** Another starter plans from now on: what is not in the cluster is not known any more. */
   restart(): void {
     this.#memory = freshPlanMemory;
+  }
+
+  /** From now on its kubelet is heard, or not. */
+  hear(name: string, isHeard: boolean): void {
+    const ready = { status: isHeard ? 'True' : 'Unknown', since: this.at } as const;
+    const taints = isHeard ? [] : [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } as const];
+    this.#nodes = this.#nodes.map((node) => (node.name === name ? { ...node, ready, taints } : node));
   }
 
   /** A person wants so many nodes. */
@@ -169,7 +182,15 @@ export class SimulatedCluster {
       const { removal, replacement } = drain;
       const isAwaited = this.#machines.some(({ name, phase }) => name === replacement && phase !== 'Ready');
       if (isAwaited) continue;
-      this.pods = this.pods.map((pod) => (pod.node === node && pod.owner?.kind !== 'Node' ? this.#again(pod) : pod));
+      const isHeld = (pod: Pod): boolean => this.#options.holds?.(pod) ?? false;
+      this.pods = this.pods.map((pod) =>
+        pod.node === node && pod.owner?.kind !== 'Node' && !isHeld(pod) ? this.#again(pod) : pod,
+      );
+      if (this.pods.some((pod) => pod.node === node && isHeld(pod))) {
+        drain.heldAt ??= this.at;
+        if (this.at - drain.heldAt >= 5 * MINUTE) this.#undo(drain);
+        continue;
+      }
       drain.emptyAt ??= this.at;
       if (this.at - drain.emptyAt < 30 * SECOND) continue;
       this.#drains.delete(node);
@@ -184,6 +205,11 @@ export class SimulatedCluster {
         desiredNodes: Math.max(0, (group.desiredNodes ?? 0) - 1),
       }));
     }
+  }
+
+  #undo({ removal: { node, uid } }: Drain): void {
+    this.#drains.delete(node);
+    this.#resting = [...this.#resting, { uid, detail: 'its drain was blocked', until: this.at + 10 * MINUTE }];
   }
 
   #again(pod: Pod): Pod {
@@ -247,15 +273,16 @@ export class SimulatedCluster {
   }
 
   #carryOut(): void {
-    const { plan, memory } = planCluster(this.#state(), { blocked: {}, memory: this.#memory, requested: [] });
+    this.#resting = this.#resting.filter(({ until }) => until > this.at);
+    const options = { blocked: {}, memory: this.#memory, requested: [], resting: this.#resting };
+    const { plan, memory } = planCluster(this.#state(), options);
     this.#memory = memory;
     this.plan = plan;
     const asked = plan.newNodes.reduce((sum, { count }) => sum + count, 0);
     if (asked > 0) this.requests.push(asked);
     for (const { group, instanceType, count, kinds = [] } of plan.newNodes) {
       for (let index = 0; index < count; index += 1) this.#create(group, instanceType, kinds);
-      const machines = this.#machines.filter((machine) => machine.group === group).length;
-      this.#changeGroup(group, () => ({ lastScaleUp: this.at, desiredNodes: machines }));
+      this.#raise(group);
     }
     // As the workflow of the group does.
     for (const [name, wanted] of Object.entries(plan.inVain)) {
@@ -266,15 +293,24 @@ export class SimulatedCluster {
     }
     for (const removal of plan.removals) {
       const { instanceType, kinds = [] } = removal.replacement ?? {};
-      const replacement = instanceType === undefined ? null : this.#create(removal.group, instanceType, kinds);
-      this.#drains.set(removal.node, { removal, replacement, emptyAt: null });
+      const replacement =
+        instanceType === undefined ? null : this.#create(removal.group, instanceType, kinds, removal.uid);
+      if (replacement !== null) this.#raise(removal.group);
+      this.#drains.set(removal.node, { removal, replacement, emptyAt: null, heldAt: null });
     }
   }
 
-  #create(group: string, instanceType: string, cameFor: readonly string[]): string {
+  /** What was created is wanted. */
+  #raise(group: string): void {
+    const machines = this.#machines.filter((machine) => machine.group === group).length;
+    this.#changeGroup(group, () => ({ lastScaleUp: this.at, desiredNodes: machines }));
+  }
+
+  #create(group: string, instanceType: string, cameFor: readonly string[], replaces: string | null = null): string {
     this.#count += 1;
     const name = `${group}-${String(this.#count).padStart(5, '0')}`;
-    this.#machines.push(machineOf(name, group, { instanceType, cameFor, createdAt: this.at, phaseSince: this.at }));
+    const since = { createdAt: this.at, phaseSince: this.at };
+    this.#machines.push(machineOf(name, group, { instanceType, cameFor, replaces, ...since }));
     this.#readyAt.set(name, this.at + (40 + 140 * this.#options.random()) * SECOND);
     this.lives.push({ name, group, cameAt: this.at, wentAt: null });
     return name;

@@ -6,7 +6,6 @@ import { boundTo, NOW, podOf, stateOf } from '../builders.ts';
 import { aBudget } from '../drain/pods.ts';
 
 const HOUR = 3_600_000;
-const MIRROR = { 'kubernetes.io/config.mirror': 'x' };
 
 /** A pod of a ReplicaSet that runs on node `a`. */
 function running(name: string, over: Partial<Pod> = {}): Pod {
@@ -135,11 +134,11 @@ describe("Kubernetes' practice", () => {
     );
   });
 
-  it('pods of DaemonSets, mirror pods, pods that are being deleted and pods that have ended do not', () => {
+  it('pods of DaemonSets, static pods, pods that are being deleted and pods that have ended do not', () => {
     const daemon = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'log', uid: 'd' };
     const pods = [
       running('daemon', { owner: daemon, localVolumes: ['x'] }),
-      running('mirror', { annotations: MIRROR, owner: null, namespace: 'kube-system' }),
+      running('static', { owner: { ...daemon, apiVersion: 'v1', kind: 'Node' }, namespace: 'kube-system' }),
       running('deleted', { deletesAt: NOW, owner: null }),
       running('ended', { phase: 'Succeeded', owner: null }),
       running('job', { owner: { ...daemon, kind: 'Job' } }),
@@ -147,7 +146,7 @@ describe("Kubernetes' practice", () => {
     expect(reason(pods)).toBeNull();
     const { evicted, goWithNode } = podsOnNode(pods);
     expect(evicted.map(({ name }) => name)).toEqual(['job']);
-    expect(goWithNode.map(({ name }) => name)).toEqual(['daemon', 'mirror', 'deleted']);
+    expect(goWithNode.map(({ name }) => name)).toEqual(['daemon', 'static', 'deleted']);
   });
 });
 
