@@ -26,6 +26,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
       ...quickAutoMerge,
+      HEADROOM_GUARDRAILS: JSON.stringify([{ name: 'without a least cooldown', leastCooldown: '0' }]),
     },
   });
 });

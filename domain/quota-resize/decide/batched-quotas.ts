@@ -9,7 +9,7 @@ import { computeRequirement, mergeChanges, outgrows } from '../sizing/requiremen
 import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 import { withoutGiven } from '../policy/totals.ts';
-import { partRejected } from './rejection.ts';
+import { lastRejection, partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /** The other quotas that go into the same pull request: those that may be raised under the same rules. */
@@ -149,7 +149,7 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
   if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
-  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0);
+  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0, lastRejection(lease.rejections) ?? 0);
   if (now < restsFrom + policy.cooldown) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;

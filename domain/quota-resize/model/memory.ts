@@ -116,7 +116,7 @@ export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly rejections: readonly Rejection[];
   /** Headroom's last change: a merge, or the sync after it. */
   readonly lastChange: EpochMs | null;
-  /** When a decision was last given up because its demand went away. */
+  /** When a decision was last given up without a rejection, such as because its demand went away. */
   readonly lastWithdrawal: EpochMs | null;
   /** A cooldown that began before this moment counts as over, by an operator's command. */
   readonly cooldownSkippedAt: EpochMs | null;
