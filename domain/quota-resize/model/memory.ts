@@ -122,6 +122,8 @@ export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly cooldownSkippedAt: EpochMs | null;
   /** Keys of the Events and comments that were already written. */
   readonly emitted: readonly string[];
+  /** When people were last told something, the oldest first: they are not told more than so much an hour. */
+  readonly notified: readonly EpochMs[];
 }
 
 export const blockedReasons = [
@@ -161,6 +163,7 @@ export function emptyMemory(): ResizeMemory<Idle> {
     lastWithdrawal: null,
     cooldownSkippedAt: null,
     emitted: [],
+    notified: [],
   };
 }
 

@@ -69,6 +69,26 @@ describe('annotations do not take away', () => {
     expect(events.length).toBeLessThanOrEqual(3);
   });
 
+  const told = { answer: 'none', ...hour } as const;
+
+  it('the attention of people, by a demand that grows all the time before they approve', () => {
+    const { events } = play({
+      annotations: [{ approval: 'before-pull-request', burst: 'fill' }],
+      missing: growing,
+      ...told,
+    });
+    expect(events.length).toBeLessThanOrEqual(12);
+  });
+
+  it('the attention of people, by a freeze that ends at another moment every minute', () => {
+    const annotations = Array.from({ length: 60 }, (_, minute) => {
+      return { 'freeze-until': new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString() };
+    }).flatMap((one) => [one, one]);
+    const { events, comments } = play({ annotations, missing: () => 0, ...told });
+    expect(events.length).toBeLessThanOrEqual(12);
+    expect(comments.length).toBeLessThanOrEqual(10);
+  });
+
   it('what is not used: a limit is not raised for a threshold of one percent', () => {
     const { limits } = play({
       annotations: [{ threshold: '1', 'cooldown-minutes': '0' }],

@@ -2,7 +2,9 @@
  * The world of the state machine as a tenant has it: the tenant writes annotations and asks for workloads, people only say
  * no. What Headroom merges by itself is remembered as its Lease does.
  */
+import { parseQuantity } from '../../../../domain/kernel/quantity.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
+import { mergeHold } from '../../../../domain/quota-resize/policy/merge-window.ts';
 import { growthLimits, type UnattendedRaise } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import { Episode, World } from './resize-world.ts';
@@ -34,10 +36,8 @@ export interface Came {
   readonly comments: readonly number[];
 }
 
-export function millicores(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d+)(m?)$/.exec(text) ?? [];
-  if (amount === '') throw new Error(`this world has no quantity such as ${text}`);
-  return Number(amount) * (unit === 'm' ? 1 : 1_000);
+function millicores(text: string): number {
+  return Number(parseQuantity(text).nano / 1_000_000n);
 }
 
 type Act = Parameters<World['act']>[0];
@@ -64,7 +64,8 @@ class TenantWorld extends World {
     const seen = super.observe(memory);
     const { quota, policy } = seen.observation;
     const unattended = growthLimits(policy, quota?.hard ?? {}, this.#raises, this.now);
-    return { ...seen, observation: { ...seen.observation, policy: { ...policy, unattended } } };
+    const held = mergeHold(policy, this.now);
+    return { ...seen, observation: { ...seen.observation, policy: { ...policy, unattended }, mergeHold: held } };
   }
 
   override act(...given: Parameters<World['act']>): ReturnType<World['act']> {
