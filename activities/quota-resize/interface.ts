@@ -179,7 +179,7 @@ export interface QuotaResizeActivities {
 
   /**
    * Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored, and so
-   * is the moment at which the decision was given up because its demand went away.
+   * is the moment at which the decision was given up without a rejection.
    */
   ensureLeaseReleased(input: {
     target: QuotaTarget;

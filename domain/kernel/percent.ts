@@ -40,6 +40,11 @@ export function isLessPercent(a: Percent, b: Percent): boolean {
   return left.numerator * right.denominator < right.numerator * left.denominator;
 }
 
+/** The greater of two percentages. */
+export function maxPercent(a: Percent, b: Percent): Percent {
+  return isLessPercent(a, b) ? b : a;
+}
+
 /**
  * The part in percent of the whole, rounded down to so many decimals, so that only what is full is 100: "80", "12.5"; null of a
  * whole that is 0.

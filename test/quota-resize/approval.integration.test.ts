@@ -20,7 +20,11 @@ beforeAll(async () => {
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: { ...quickAutoMerge, HEADROOM_AUDIT_LOG: join(auditDir, 'audit.log') },
+    env: {
+      ...quickAutoMerge,
+      HEADROOM_AUDIT_LOG: join(auditDir, 'audit.log'),
+      HEADROOM_GUARDRAILS: JSON.stringify([{ name: 'impatient', leastReminder: '1s', leastApprovalTimeout: '1s' }]),
+    },
   });
 });
 afterAll(async () => {

@@ -26,6 +26,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
       ...quickAutoMerge,
+      HEADROOM_GUARDRAILS: JSON.stringify([{ name: 'without a least cooldown', leastCooldown: '0' }]),
     },
   });
 });
@@ -298,7 +299,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     },
   );
 
-  it('leaves the pull request of a quota behind that was replaced by another of its name, and begins anew', async () => {
+  it('leaves the pull request of a quota behind that was replaced by another of its name, and begins anew after the cooldown', async () => {
     const hard = { pods: '10' };
     const quota = await givenQuota(stack, {
       namespace: 'quota-replaced',
@@ -330,6 +331,9 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(ended).toMatchObject({ reason: 'QuotaReplaced' });
     // The hints of the new quota may have gone to the run that ended; the next change hints again.
     await quota.scale('web', 9);
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(quota.pullRequests()).toEqual([number]);
+    await quota.command('skipCooldown');
     const { decision } = await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     const { metadata } = await stack.core.readNamespacedResourceQuota({ name: 'compute', namespace: 'quota-replaced' });
     expect(decision?.quotaUid).toBe(metadata?.uid);

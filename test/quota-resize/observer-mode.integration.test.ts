@@ -21,6 +21,7 @@ beforeAll(async () => {
       HEADROOM_HOLD_RETRY: '2s',
       // Pressure wakes an episode that rests without a cooldown after as long.
       HEADROOM_UPDATE_INTERVAL: '1s',
+      HEADROOM_GUARDRAILS: JSON.stringify([{ name: 'without a least cooldown', leastCooldown: '0' }]),
     },
   });
 });

@@ -226,7 +226,7 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
 
 async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision, comment, rejection, reason } = verdict;
-  const withdrawal = verdict.isWithdrawal === true ? { withdrawnAt: Date.now() } : {};
+  const withdrawal = rejection === null ? { withdrawnAt: Date.now() } : {};
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
     { target, decision, rejection, ...withdrawal },
@@ -245,7 +245,7 @@ async function release(
   seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, rejection, reason, wakes } = verdict;
-  const withdrawal = verdict.isWithdrawal === true ? { withdrawnAt: Date.now() } : {};
+  const withdrawal = rejection === null ? { withdrawnAt: Date.now() } : {};
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
     { target, decision, rejection, ...withdrawal },
   ]);

@@ -12,7 +12,7 @@ import { withRaise } from '../../../domain/quota-resize/policy/unattended-limit.
 /** Why a decision ended without a merge, as far as its Lease remembers it. */
 export interface Ending {
   readonly rejection: Rejection | null;
-  /** When it was given up because its demand went away. */
+  /** When it was given up without a rejection. */
   readonly withdrawnAt?: EpochMs | undefined;
 }
 

@@ -16,6 +16,7 @@ import {
   type Approval,
   type BatchedQuota,
   decidedLimits,
+  isDemandByMessage,
   isHeldIn,
   type JoinedDecision,
   type LimitChange,
@@ -167,9 +168,6 @@ async function assertMayBeMerged(
   const { policy } = raised;
   // Only the totals of one guardrail are locked meanwhile.
   if (policy.guardrail.name !== guarded.guardrail.name) throw refuse('another guardrail holds for its namespace');
-  if (!policy.autoMerge.allowed) throw refuse('auto-merge is off');
-  const held = mergeHold(policy, Date.now());
-  if (held !== null) throw refuse(held.detail);
   const place = forbiddenPlace(policy.guardrail, target, placeOf(decision));
   if (place !== null) throw refuse(place);
   const batchedQuotas: BatchedQuota[] = [];
@@ -178,7 +176,7 @@ async function assertMayBeMerged(
     const current = await readCurrent(options, other, batchedQuota, { decision, totals });
     batchedQuotas.push({
       ...batchedQuota,
-      approvalRequirement: approvalRequirementOf(current.policy, current.changes),
+      approvalRequirement: approvalRequirementOf(current.policy, current.changes, isDemandByMessage(batchedQuota)),
     });
   }
   const { demandByMessage } = decision;
@@ -229,9 +227,10 @@ function auditApproval(
 }
 
 /**
- * A quota with its policy, its maximums checked.
+ * A quota of the pull request with its policy, which lets Headroom merge now.
  *
- * @throws {ApplicationFailure} PolicyChanged when the quota is another one, opted out, observed, or above a maximum.
+ * @throws {ApplicationFailure} PolicyChanged when the quota is another one, opted out, observed, above a maximum, left to
+ * people, or held by a freeze or a window.
  */
 async function readCurrent(
   { kubernetes, policyDefaults, leases }: MergeGateOptions,
@@ -256,6 +255,9 @@ async function readCurrent(
   });
   if (!policy.enabled) throw refuse('it opted out');
   if (policy.mode === 'observe') throw refuse('the mode is observe');
+  if (!policy.autoMerge.allowed) throw refuse('auto-merge is off');
+  const held = mergeHold(policy, Date.now());
+  if (held !== null) throw refuse(held.detail);
   for (const { resource, to } of changes) {
     const maximum = maximumFor(policy, resource);
     if (maximum !== undefined && compareQuantities(parseQuantity(to), parseQuantity(maximum)) > 0) {

@@ -96,7 +96,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     contradictions,
     mergeHold: mergeHold(policy, now),
     otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
-      readOtherQuota({ ...options, totals }, target, otherQuota, pauseOfOther),
+      readOtherQuota({ ...options, totals, owner: lease.decision }, target, otherQuota, pauseOfOther),
     ),
     ...(batched.length === 0 ? {} : { batched }),
     candidates: quota === null || presence !== 'present' ? [] : await candidatesOf(options, { target, quota, policy }),
@@ -218,7 +218,7 @@ async function observeNamespace(
 }
 
 async function readOtherQuota(
-  options: ObserveQuotaOptions & { readonly totals: Totals | null },
+  options: ObserveQuotaOptions & { readonly totals: Totals | null; readonly owner: Decision | null },
   namespaceTarget: QuotaTarget,
   { object, policy, demand, contradictions }: SeenQuota,
   pauseOf: (subject: PauseSubject) => PauseInForce | null,
@@ -230,9 +230,10 @@ async function readOtherQuota(
   // A paused quota is not raised by another quota's pull request either.
   const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
   const hard = hardOf(object);
+  const isBatched = options.owner?.batchedQuotas?.some(({ quota }) => quota === name) === true;
   const bounded = withUnattendedLimits({ ...policy, enabled }, hard, raises, {
     now: Date.now(),
-    totals: options.totals?.(target, hard, lease.decision) ?? [],
+    totals: options.totals?.(target, hard, lease.decision ?? (isBatched ? options.owner : null)) ?? [],
   });
   return { name, quota: limitsOf(object), policy: bounded, demand, contradictions, candidates, lease };
 }

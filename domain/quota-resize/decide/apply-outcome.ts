@@ -32,13 +32,12 @@ import {
   withDecision,
   type Unmerged,
 } from '../model/memory.ts';
+import { keptRejections } from '../model/rejections.ts';
 import type { Proposal } from '../model/verdict.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 
 /** An episode writes few Events; older keys are not needed to avoid repetitions. */
 const MAX_EMITTED = 30;
-/** The Lease keeps the same number; older rejections are no longer in force. */
-const MAX_REJECTIONS = 20;
 
 /* The effect of each act on the memory. Each function takes the memory in a state in which the act is possible and the outcome of the act, and returns the new memory. The workflow changes the memory in no other way. */
 
@@ -186,7 +185,7 @@ export function forgotten(memory: ResizeMemory<Merged>): ResizeMemory<Idle> {
  * After the decision was given up, because a person rejected it or nobody needs it any more, and the Lease was
  * released.
  *
- * @param withdrawnAt when it was given up because its demand went away; the cooldown runs from then.
+ * @param withdrawnAt when it was given up without a rejection; the cooldown runs from then.
  */
 export function closed(
   memory: ResizeMemory<Unmerged>,
@@ -197,7 +196,7 @@ export function closed(
   return {
     ...finished(memory),
     lastWithdrawal: withdrawnAt ?? lastWithdrawal,
-    rejections: rejection === null ? rejections : [...rejections, rejection].slice(-MAX_REJECTIONS),
+    rejections: rejection === null ? rejections : keptRejections([...rejections, rejection]),
   };
 }
 

@@ -87,12 +87,16 @@ export function approvalRequirementOfDecision(
   }: Pick<DecisionFacts, 'changes' | 'batchedQuotas'> & Partial<Pick<DecisionFacts, 'demandByMessage'>>,
   hard: ResourceList = {},
 ): ApprovalRequirement | null {
-  const fromInForce = changes.map((change) => ({ ...change, from: hard[change.resource] ?? change.from }));
-  const own = approvalRequirementOf(policy, fromInForce, demandByMessage);
+  const own = approvalRequirementOf(policy, fromInForce(changes, hard), demandByMessage);
   if (own !== null) return own;
   const theirs = batchedQuotas.find(({ approvalRequirement }) => approvalRequirement !== null);
   if (!theirs?.approvalRequirement) return null;
   return { ...theirs.approvalRequirement, message: `quota ${theirs.quota}: ${theirs.approvalRequirement.message}` };
+}
+
+/** The changes as steps from the limits in force; a limit that is not among them is as it was decided. */
+export function fromInForce(changes: readonly LimitChange[], hard: ResourceList): readonly LimitChange[] {
+  return changes.map((change) => ({ ...change, from: hard[change.resource] ?? change.from }));
 }
 
 /** Whether the approval is required before the pull request is opened. */

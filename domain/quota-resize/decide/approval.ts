@@ -18,6 +18,7 @@ import {
 } from '../model/decision.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
+import { NOBODY } from '../model/rejections.ts';
 import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
@@ -130,7 +131,7 @@ function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since
   const rejection: Rejection = {
     limits: decidedLimits(decision),
     at: now,
-    by: 'nobody',
+    by: NOBODY,
     reason: `no answer since ${formatInstant(since)}`,
   };
   const detail = `nobody has approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;

@@ -8,6 +8,13 @@ import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
 import type { Pass } from './pass.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
+/**
+ * What people are told in an hour at most: annotations and demands that change all the time give something new to say each
+ * time. That somebody has approved is said always.
+ */
+const MOST_NOTIFIED = 10;
+const NOTIFIED_WITHIN_MS = 3_600_000;
+
 /** Backoff before the first repetition of an act without effect; each further one is twice as long. */
 const FIRST_REPEAT_MS = 1_000;
 
@@ -37,6 +44,13 @@ export function attempt(
     };
   };
 
+  const recent = memory.notified.filter((at) => at > now - NOTIFIED_WITHIN_MS);
+  const [first] = recent;
+  const isTold = intent.kind === 'notify' && intent.reason !== 'Approved';
+  if (isTold && first !== undefined && recent.length >= MOST_NOTIFIED) {
+    const { phase, reason, detail } = intent;
+    return [memory, { kind: 'hold', phase, reason, detail, wait: resting(first + NOTIFIED_WITHIN_MS) }];
+  }
   const before = memory.attempt.kind !== 'none' && memory.attempt.key === key ? memory.attempt : null;
   if (before?.kind === 'blocked') {
     const dueAt = before.at + observation.timings.holdRetry;
@@ -56,7 +70,12 @@ export function attempt(
     }
   }
   return [
-    { ...memory, attempt: { kind: 'tried', key, count: tries + 1, at: now }, state: closingFor(intent, memory.state) },
+    {
+      ...memory,
+      attempt: { kind: 'tried', key, count: tries + 1, at: now },
+      state: closingFor(intent, memory.state),
+      notified: isTold ? [...recent, now] : memory.notified,
+    },
     { ...intent, blockedKey: key },
   ];
 }

@@ -3,13 +3,20 @@
  * request, so that the denied workloads fit after one merge.
  */
 import type { EpochMs } from '../../kernel/time.ts';
-import { type BatchedQuota, type DecisionFacts, decidedLimits, type LimitChange } from '../model/decision.ts';
-import { approvalRequirementOf } from './approval-requirement.ts';
+import {
+  type BatchedQuota,
+  type DecisionFacts,
+  decidedLimits,
+  isDemandByMessage,
+  type LimitChange,
+  type UnmergedDecision,
+} from '../model/decision.ts';
+import { approvalRequirementOf, approvalRequirementOfDecision, fromInForce } from './approval-requirement.ts';
 import { computeRequirement, mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 import { withoutGiven } from '../policy/totals.ts';
-import { partRejected } from './rejection.ts';
+import { lastRejection, partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /** The other quotas that go into the same pull request: those that may be raised under the same rules. */
@@ -26,7 +33,8 @@ export function batchedQuotasFor(
     const { name, quota, candidates } = otherQuota;
     const { changes, approvalRequirement } = theirs;
     given.push(...changes);
-    return [{ quota: name, quotaUid: quota.uid, changes, ...usageNotesOf(theirs), approvalRequirement, candidates }];
+    const notes = { ...usageNotesOf(theirs), ...byMessage(theirs.demandByMessage) };
+    return [{ quota: name, quotaUid: quota.uid, changes, ...notes, approvalRequirement, candidates }];
   });
 }
 
@@ -69,11 +77,13 @@ export function grownBatchedQuotas(
     grew = true;
     const changes = mergeChanges(batchedQuota.changes, theirs.changes, otherQuota.policy);
     given.push(...growthOf(batchedQuota.changes, changes));
+    const demandByMessage = theirs.demandByMessage || isDemandByMessage(batchedQuota);
     return {
       ...batchedQuota,
       changes,
       ...usageNotesOf(theirs),
-      approvalRequirement: approvalRequirementOf(otherQuota.policy, changes, theirs.demandByMessage),
+      ...byMessage(demandByMessage),
+      approvalRequirement: approvalRequirementOf(otherQuota.policy, changes, demandByMessage),
     };
   });
   return grew ? now : null;
@@ -83,6 +93,29 @@ export function grownBatchedQuotas(
 export function growthOf(before: readonly LimitChange[], after: readonly LimitChange[]): readonly LimitChange[] {
   const decided = decidedLimits({ changes: before });
   return after.map((change) => ({ ...change, from: decided[change.resource] ?? change.from }));
+}
+
+function byMessage(demandByMessage: boolean): Pick<BatchedQuota, 'demandByMessage'> {
+  return demandByMessage ? { demandByMessage } : {};
+}
+
+/**
+ * The decision with the approvals that the policies of now require, its own and those of its batched quotas, so that a changed
+ * annotation or limit takes effect at once. The gate before the merge asks the same.
+ */
+export function withRequirementsOfNow<D extends UnmergedDecision>(
+  { policy, quota, otherQuotas }: Pick<QuotaObservation, 'policy' | 'quota' | 'otherQuotas'>,
+  decided: D,
+): D {
+  const batchedQuotas = decided.batchedQuotas?.map((batchedQuota): BatchedQuota => {
+    const other = otherQuotas.find(({ name }) => name === batchedQuota.quota);
+    if (other === undefined) return batchedQuota;
+    const changes = fromInForce(batchedQuota.changes, other.quota.hard);
+    const approvalRequirement = approvalRequirementOf(other.policy, changes, isDemandByMessage(batchedQuota));
+    return { ...batchedQuota, approvalRequirement };
+  });
+  const decision = batchedQuotas === undefined ? decided : { ...decided, batchedQuotas };
+  return { ...decision, approvalRequirement: approvalRequirementOfDecision(policy, decision, quota?.hard) };
 }
 
 function usageNotesOf({ usageNotes }: Proposal): Pick<BatchedQuota, 'usageNotes'> {
@@ -149,7 +182,7 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
   if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
-  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0);
+  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0, lastRejection(lease.rejections) ?? 0);
   if (now < restsFrom + policy.cooldown) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;

@@ -9,7 +9,7 @@ import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
 import { latest } from './hydrate.ts';
 import { type Pass, passIn } from './pass.ts';
-import { partRejected } from './rejection.ts';
+import { lastRejection, partRejected } from './rejection.ts';
 import { settledDemand, settling } from './settling.ts';
 import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -37,15 +37,8 @@ export function decideIdle(pass: Pass<Idle>): Intended {
   const observing = policy.mode === 'observe';
   const requirement = computeRequirement(observation, memory.lastChange);
 
-  const restUntil = cooldownEnd(observation, memory, observing);
-  if (restUntil !== null && now < restUntil) {
-    const pressure =
-      requirement === null
-        ? ''
-        : `. The quota still needs more, and Headroom acts after the cooldown (${summary(requirement)})`;
-    const detail = `cooling down until ${formatInstant(restUntil)}${pressure}`;
-    return [memory, hold('CoolingDown', 'CoolingDown', detail, { until: restUntil, quietUntil: restUntil })];
-  }
+  const restUntil = cooldownEnd(pass, observing ? [memory.lastRecommendation?.at] : [memory.lastWithdrawal]);
+  if (restUntil !== null) return [memory, coolingDown(restUntil, requirement)];
   const uncounted = withoutCounts(
     observation,
     inState(memory, { ...state, demand: null }),
@@ -58,6 +51,9 @@ export function decideIdle(pass: Pass<Idle>): Intended {
 
   const { wanted, rejection } = partRejected(requirement, pass);
   if (wanted === null) return [memory, rejectedHold(observation, requirement, rejection, now)];
+  // What nobody has rejected waits for the cooldown after a rejection too.
+  const rejectedUntil = observing ? null : cooldownEnd(pass, [lastRejection(memory.rejections)]);
+  if (rejectedUntil !== null) return [memory, coolingDown(rejectedUntil, wanted)];
   const { demand, isDone, nextAt, quietUntil, waits } = settling(state.demand, observation, wanted, now);
   if (!isDone) {
     const detail = `${summary(wanted)}. Headroom ${waits} before it decides, so that it sees all pods of a rollout`;
@@ -175,12 +171,25 @@ function lockedHold(observation: QuotaObservation, now: EpochMs): Intent {
   return hold('AwaitingMerge', 'RaisedWithOtherQuota', detail, { until, quietUntil: until });
 }
 
-function cooldownEnd(observation: QuotaObservation, memory: ResizeMemory, observing: boolean): EpochMs | null {
-  const starts = [memory.lastChange, observing ? (memory.lastRecommendation?.at ?? null) : memory.lastWithdrawal];
-  const last = starts.reduce<EpochMs | null>((a, b) => latest(a, b), null);
+/** When the cooldown after Headroom's last change or the last of these moments ends; null where it is over. */
+function cooldownEnd(
+  { observation, memory, now }: Pass,
+  ends: readonly (EpochMs | null | undefined)[],
+): EpochMs | null {
+  const last = [memory.lastChange, ...ends].reduce<EpochMs | null>((a, b) => latest(a, b ?? null), null);
   if (last === null) return null;
   if (memory.cooldownSkippedAt !== null && memory.cooldownSkippedAt >= last) return null;
-  return last + observation.policy.cooldown;
+  const until = last + observation.policy.cooldown;
+  return now < until ? until : null;
+}
+
+function coolingDown(until: EpochMs, requirement: Proposal | null): Intent {
+  const pressure =
+    requirement === null
+      ? ''
+      : `. The quota still needs more, and Headroom acts after the cooldown (${summary(requirement)})`;
+  const detail = `cooling down until ${formatInstant(until)}${pressure}`;
+  return hold('CoolingDown', 'CoolingDown', detail, { until, quietUntil: until });
 }
 
 /** A person's rejection holds until the requirement is greater by one increment. */

@@ -3,10 +3,10 @@ import { type Locked, withDecision } from '../model/memory.ts';
 import { isHeldByOthers } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
-import { leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
+import { leavingBatchedQuotas, leavingSentence, withRequirementsOfNow } from './batched-quotas.ts';
 import { withoutBatchedQuotas } from '../model/decision.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
-import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
+import { isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
 import { type Pass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf } from './pull-request-closed.ts';
@@ -46,11 +46,7 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     const consequence = `decision ${decided.id} (${summary(decided)}) is given up`;
     return demandGone(pass, 'OpeningPullRequest', consequence);
   }
-  // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
-  const decision = {
-    ...decided,
-    approvalRequirement: approvalRequirementOfDecision(observation.policy, decided, observation.quota?.hard),
-  };
+  const decision = withRequirementsOfNow(observation, decided);
   const state: Locked = withVerifiedApproval({ ...withDecision(memory.state, decision), demandGoneSince: null }, pass);
   const settled = passIn(pass, state);
   const current = settled.memory;

@@ -7,9 +7,13 @@ import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalCounts, approvalHolds, awaitApproval, announceApproval } from './approval.ts';
-import { approvalRequirementOfDecision } from './approval-requirement.ts';
 import { leave, namesOf, sharingChange, unreadyClause } from './joined.ts';
-import { forbiddenBatchedQuotas, leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
+import {
+  forbiddenBatchedQuotas,
+  leavingBatchedQuotas,
+  leavingSentence,
+  withRequirementsOfNow,
+} from './batched-quotas.ts';
 import { growthOfOpen } from './growth.ts';
 import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { mergeReadiness } from './merge-readiness.ts';
@@ -50,11 +54,7 @@ export function decideOpen(pass: OpenPass): Intended {
     return [memory, isOfOwner && rejected === null ? leave(decided, 'is closed') : completeClosed(pass)];
   }
 
-  // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
-  const decision: OpenDecision = {
-    ...decided,
-    approvalRequirement: approvalRequirementOfDecision(policy, decided, observation.quota?.hard),
-  };
+  const decision = withRequirementsOfNow(observation, decided);
   const settled = passIn(pass, withVerifiedApproval({ ...withDecision(memory.state, decision), closing: null }, pass));
   const open = settled.memory;
   const waiting: Waiting = (phase, reason, detail, until) =>

@@ -1,6 +1,12 @@
 /** Turns a proposal into a decision once the quota's location and its current limits in Git are known. */
 import type { EpochMs } from '../../kernel/time.ts';
-import { type BatchedQuota, FOUND_IN_GIT, type LockedDecision, type MergedDecision } from '../model/decision.ts';
+import {
+  type BatchedQuota,
+  FOUND_IN_GIT,
+  isDemandByMessage,
+  type LockedDecision,
+  type MergedDecision,
+} from '../model/decision.ts';
 import type { QuotaObservation, SourceObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
@@ -71,10 +77,11 @@ export function placeBatchedQuota(
 ): BatchedQuota | null {
   if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) return null;
   if (coveredBy(batchedQuota.changes, source.limits) || beyondMaximum(source, policy) !== null) return null;
-  const demandByMessage = proposal.demandByMessage || batchedQuota.approvalRequirement?.reason === 'DemandByMessage';
+  const demandByMessage = proposal.demandByMessage || isDemandByMessage(batchedQuota);
   const written = asWritten({ ...proposal, changes: batchedQuota.changes, demandByMessage }, source, policy);
   const { changes, approvalRequirement } = written;
-  return { ...batchedQuota, changes, approvalRequirement, placement: source.placement };
+  const byMessage = demandByMessage ? { demandByMessage } : {};
+  return { ...batchedQuota, changes, ...byMessage, approvalRequirement, placement: source.placement };
 }
 
 /** The decision with these batched quotas, and the approval that all of them together require. */

@@ -35,7 +35,6 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
   // is harmless.
   if (rejected === null && closing !== null && deletesBranch) {
     const { reason, detail } = closing;
-    const isWithdrawal = reason === 'DemandGone';
     return {
       kind: 'close',
       phase: 'CoolingDown',
@@ -44,7 +43,6 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
       decision,
       comment: closeComment(detail),
       rejection: null,
-      isWithdrawal,
     };
   }
   const rejection = rejected ?? {
@@ -95,6 +93,5 @@ export function closeUnneeded(decision: UnmergedDecision, detail: string): Inten
     decision,
     comment,
     rejection: null,
-    isWithdrawal: true,
   };
 }

@@ -1,9 +1,11 @@
 /** A person's rejection of values, and which part of a requirement it covers. */
+import { maxPercent, type Percent } from '../../kernel/percent.ts';
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { LimitChange, Rejection } from '../model/decision.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
+import { incrementFor } from '../policy/policy.ts';
 import { isIncrementAbove } from '../sizing/requirement.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
@@ -12,7 +14,8 @@ import type { Proposal } from '../model/verdict.ts';
 /**
  * Splits a requirement into the part that may be proposed and the part that people rejected. A rejection covers each of
  * its values until the rejection cooldown ends or an operator skips it. It also covers a greater requirement up to one
- * increment above: no number of missing pods overrules a person.
+ * increment above, the policy's or the installation's, whichever is greater: no number of missing pods overrules a person,
+ * and neither does an annotation.
  *
  * @returns `wanted`: the rest of the requirement, null when nothing is left; `rejection`: the latest one that covers a
  * value.
@@ -33,9 +36,16 @@ export function partRejected(
     .filter((rejection) => now < rejection.at + observation.policy.rejectionCooldown)
     .filter((rejection) => memory.cooldownSkippedAt === null || rejection.at > memory.cooldownSkippedAt)
     .toSorted((a, b) => b.at - a.at);
-  const covers = (rejection: Rejection, change: LimitChange): boolean =>
-    Object.hasOwn(rejection.limits, change.resource) &&
-    !isIncrementAbove(change, quantityIn(rejection.limits, change.resource), observation.policy);
+  const { policy } = observation;
+  const toleranceFor = (resource: string): Percent => {
+    const increment = incrementFor(policy, resource);
+    return maxPercent(increment, policy.rejectionTolerance ?? increment);
+  };
+  const covers = (rejection: Rejection, change: LimitChange): boolean => {
+    const { resource } = change;
+    if (!Object.hasOwn(rejection.limits, resource)) return false;
+    return !isIncrementAbove(change, quantityIn(rejection.limits, resource), policy, toleranceFor(resource));
+  };
   const changes = requirement.changes.filter((change) => !inForce.some((rejection) => covers(rejection, change)));
   if (changes.length === requirement.changes.length) return { wanted: requirement, rejection: null };
   const rejection =
@@ -52,4 +62,9 @@ export function partRejected(
     approvalRequirement: approvalRequirementOf(observation.policy, changes, demandByMessage),
   };
   return { wanted, rejection };
+}
+
+/** When the last decision was rejected; null where none was. */
+export function lastRejection(rejections: readonly Rejection[]): EpochMs | null {
+  return rejections.reduce<EpochMs | null>((last, { at }) => (last === null ? at : Math.max(last, at)), null);
 }

@@ -83,6 +83,7 @@ const otherQuota = {
 
 const batchedQuota = z.object({
   ...otherQuota,
+  demandByMessage: z.boolean().exactOptional(),
   approvalRequirement: approvalRequirement.nullable(),
   candidates: z.array(candidate),
   placement: placement.exactOptional(),

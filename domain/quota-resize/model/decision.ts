@@ -166,6 +166,8 @@ export interface BatchedQuota {
   readonly quotaUid: string;
   readonly changes: readonly LimitChange[];
   readonly usageNotes?: readonly string[];
+  /** As of the decision itself; absent when not, and in decisions of earlier versions. */
+  readonly demandByMessage?: boolean;
   /**
    * The approval that the batched quota's own policy requires; approving the pull request approves all of its quotas.
    */
@@ -177,6 +179,11 @@ export interface BatchedQuota {
    * versions.
    */
   readonly placement?: Placement;
+}
+
+/** Whether its demand includes a denial that only a message tells of; decisions of earlier versions say so by the approval. */
+export function isDemandByMessage({ demandByMessage, approvalRequirement }: BatchedQuota): boolean {
+  return demandByMessage ?? approvalRequirement?.reason === 'DemandByMessage';
 }
 
 /** A person's rejection: these values (or smaller ones) are not proposed again for a while. */

@@ -13,6 +13,7 @@ import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
 import { instant, rfc3339 } from './instant.ts';
 import { approvalRemoval, readLeaseApproval } from './lease-approval.ts';
 import type { LeaseRecord } from './observation.ts';
+import { keptRejections } from './rejections.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 const MANAGED_BY = 'namespace-resizer';
@@ -49,9 +50,6 @@ const MAX_NAME_LENGTH = 253;
 
 /** 64 bits: a collision becomes likely at 2³² Leases, far more than a cluster has. */
 const HASH_LENGTH = 16;
-
-/** How many rejections are stored; older ones are no longer in force. */
-const MAX_REJECTIONS = 20;
 
 /** The annotations of an object share 256 KiB; the complete evidence is in the pull request. */
 const MAX_EVIDENCE = 100;
@@ -268,7 +266,7 @@ export function withMemory(
   memory: LeaseMemory,
 ): Readonly<Record<string, string>> {
   const { lastModified, lastWithdrawal, lastRecommendation, rejections, raises, decision, unread } = memory;
-  const newest = rejections.toSorted((a, b) => a.at - b.at).slice(-MAX_REJECTIONS);
+  const kept = keptRejections(rejections);
   const values = {
     [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
     [annotation.lastWithdrawal]: lastWithdrawal === undefined ? null : rfc3339(lastWithdrawal),
@@ -277,9 +275,7 @@ export function withMemory(
         ? null
         : JSON.stringify({ limits: lastRecommendation.limits, at: rfc3339(lastRecommendation.at) }),
     [annotation.rejections]:
-      newest.length === 0
-        ? null
-        : JSON.stringify(newest.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
+      kept.length === 0 ? null : JSON.stringify(kept.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
     [annotation.raises]:
       raises.length === 0 ? null : JSON.stringify(raises.map((raise) => ({ ...raise, at: rfc3339(raise.at) }))),
     [annotation.decision]:

@@ -116,12 +116,14 @@ export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly rejections: readonly Rejection[];
   /** Headroom's last change: a merge, or the sync after it. */
   readonly lastChange: EpochMs | null;
-  /** When a decision was last given up because its demand went away. */
+  /** When a decision was last given up without a rejection, such as because its demand went away. */
   readonly lastWithdrawal: EpochMs | null;
   /** A cooldown that began before this moment counts as over, by an operator's command. */
   readonly cooldownSkippedAt: EpochMs | null;
   /** Keys of the Events and comments that were already written. */
   readonly emitted: readonly string[];
+  /** When people were last told something, the oldest first: they are not told more than so much an hour. */
+  readonly notified: readonly EpochMs[];
 }
 
 export const blockedReasons = [
@@ -161,6 +163,7 @@ export function emptyMemory(): ResizeMemory<Idle> {
     lastWithdrawal: null,
     cooldownSkippedAt: null,
     emitted: [],
+    notified: [],
   };
 }
 

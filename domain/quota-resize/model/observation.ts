@@ -65,7 +65,7 @@ export interface LeaseRecord {
   readonly carriedBy?: string | null;
   /** `resizer.io/last-modified`: when a change by Headroom was last merged. */
   readonly lastModified: EpochMs | null;
-  /** `resizer.io/last-withdrawal`: when a decision was last given up because its demand went away; absent when never. */
+  /** `resizer.io/last-withdrawal`: when a decision was last given up without a rejection; absent when never. */
   readonly lastWithdrawal?: EpochMs;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
   readonly rejections: readonly Rejection[];

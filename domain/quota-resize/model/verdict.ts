@@ -184,15 +184,12 @@ type Action =
       readonly decision: UnmergedDecision;
       readonly comment: string;
       readonly rejection: Rejection | null;
-      /** Whether the demand went away: the cooldown then runs from the close, as after a change. */
-      readonly isWithdrawal?: boolean;
     }
   /** Drops the decision and releases its Lease; the forge is left as it is. */
   | {
       readonly kind: 'release';
       readonly decision: UnmergedDecision;
       readonly rejection: Rejection | null;
-      readonly isWithdrawal?: boolean;
       /** The decision whose pull request it shared, and which has to go on without it. */
       readonly wakes?: DecisionRef;
     }

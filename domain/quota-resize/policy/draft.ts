@@ -5,7 +5,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The settings of the layers so far. */
 export interface Draft
-  extends Writable<Omit<ResizePolicy, 'autoMerge' | ResourceValues | 'sources' | 'guardrail' | 'unattended'>> {
+  extends Writable<
+    Omit<ResizePolicy, 'autoMerge' | ResourceValues | 'sources' | 'guardrail' | 'unattended' | 'rejectionTolerance'>
+  > {
   readonly thresholds: Map<string, string>;
   readonly increments: Map<string, string>;
   readonly minimums: Map<string, string>;

@@ -15,8 +15,11 @@ import {
   readGitRef,
   readGitRepository,
   readGrowth,
+  readIncrement,
   readLimit,
   readMaxStep,
+  readRejectionCooldown,
+  readSpan,
   readThreshold,
   WrongValue,
 } from './values.ts';
@@ -71,8 +74,8 @@ const cooldown = read((text) => {
 });
 
 const threshold = z
-  .strictObject({ least: read(readThreshold).default('1'), greatest: read(readThreshold).default('100') })
-  .refine(({ least, greatest }) => !isLessPercent(greatest, least), {
+  .strictObject({ least: read(readThreshold).optional(), greatest: read(readThreshold).default('100') })
+  .refine(({ least = '1', greatest }) => !isLessPercent(greatest, least), {
     message: 'write a least threshold that is not above the greatest',
   });
 
@@ -92,7 +95,11 @@ const guardrail = z.strictObject({
   growthPerDay: read(readGrowth).default(BUILT_IN_GUARDRAIL.growthPerDay),
   growthPerWeek: read(readGrowth).default(BUILT_IN_GUARDRAIL.growthPerWeek),
   totals: quantities.default({}),
-  leastCooldown: cooldown.default(0),
+  leastCooldown: cooldown.optional(),
+  leastRejectionCooldown: read(readRejectionCooldown).optional(),
+  leastApprovalTimeout: read(readSpan).optional(),
+  leastReminder: read(readSpan).optional(),
+  leastIncrement: read(readIncrement).optional(),
   leastApproval: read(readApproval).default('none'),
   largestMaxStep: read(readMaxStep).nullable().default(null),
   threshold: threshold.nullable().default(null),

@@ -40,11 +40,15 @@ export interface Guardrail {
   readonly growthPerWeek: string | null;
   /** By family or quota key: the greatest sum of the limits of all quotas that the guardrail holds for. */
   readonly totals: ResourceList;
-  /** Milliseconds. */
-  readonly leastCooldown: number;
+  /** The least values of settings, in milliseconds and percent; see `leasts.ts` for what holds where one is absent. */
+  readonly leastCooldown?: number | undefined;
+  readonly leastRejectionCooldown?: number | undefined;
+  readonly leastApprovalTimeout?: number | undefined;
+  readonly leastReminder?: number | undefined;
+  readonly leastIncrement?: Percent | undefined;
   readonly leastApproval: Approval;
   readonly largestMaxStep: string | null;
-  readonly threshold: { readonly least: Percent; readonly greatest: Percent } | null;
+  readonly threshold: { readonly least?: Percent | undefined; readonly greatest: Percent } | null;
   readonly mergeWindows: readonly MergeWindow[];
   readonly git: GitAllowance;
   readonly approvalBy: ApprovalBy;
@@ -63,7 +67,6 @@ export const BUILT_IN_GUARDRAIL: Guardrail = {
   growthPerDay: '4',
   growthPerWeek: '16',
   totals: {},
-  leastCooldown: 0,
   leastApproval: 'none',
   largestMaxStep: null,
   threshold: null,

@@ -89,6 +89,11 @@ export interface ResizePolicy {
   readonly mergeWindows: readonly MergeWindow[];
   /** How long a rejection is respected, in milliseconds. */
   readonly rejectionCooldown: number;
+  /**
+   * By how much more than rejected values a requirement has to be at least, whatever `increment` says: the installation's
+   * own. Absent in observations of earlier versions.
+   */
+  readonly rejectionTolerance?: Percent;
   /** Requested reviewers by their names on the forge: `alice`, `platform/quota-owners`. Null: CODEOWNERS decides. */
   readonly reviewers: readonly string[] | null;
   /** The quota's place in Git according to annotations; `path` may contain fields of a path template. */

@@ -1,6 +1,8 @@
 /** Computes the policy of one quota from its layers; see `policy.ts` for the precedence. */
+import { maxPercent } from '../../kernel/percent.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import { type Guardrail, guardrailFor, inForce, type NamespaceFacts } from './guardrail.ts';
+import { leastsOf } from './leasts.ts';
 import { maximumsWithin, tighten } from './tighten.ts';
 import { readMergeWindows } from './merge-window.ts';
 import type { PolicyDefaults, PolicyLayer, PolicyWarning, ResizePolicy } from './policy.ts';
@@ -46,15 +48,19 @@ export function resolvePolicy({
   readonly quotaAnnotations: Readonly<Record<string, string>> | undefined;
 }): { readonly policy: ResizePolicy; readonly warnings: readonly PolicyWarning[] } {
   const guardrail = guardrailFor(defaults.guardrails, namespace);
+  const leasts = leastsOf(guardrail, defaults);
   const draft = draftOf(defaults);
   const warnings = [
     ...applyLayer(draft, 'namespace', namespace.annotations ?? {}),
     ...applyLayer(draft, 'quota', quotaAnnotations ?? {}),
-    ...tighten(draft, guardrail),
+    ...tighten(draft, guardrail, leasts),
   ];
   const bounds = maximumsWithin(draft.maximums, guardrail);
   for (const [name, source] of bounds.sources) draft.sources.set(name, source);
-  const policy = finished(draft, defaults, guardrail, bounds.maximums);
+  const policy = {
+    ...finished(draft, defaults, guardrail, bounds.maximums),
+    rejectionTolerance: maxPercent(defaults.increment, leasts.leastIncrement),
+  };
   return { policy, warnings: [...warnings, ...bounds.warnings, ...contradictoryBounds(policy)] };
 }
 

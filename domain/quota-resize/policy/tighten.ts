@@ -8,13 +8,14 @@ import { isBelowField } from '../git/yaml/field-path.ts';
 import { resourceFamily } from './annotations.ts';
 import type { Draft } from './draft.ts';
 import type { Guardrail } from './guardrail.ts';
+import type { Leasts } from './leasts.ts';
 import { factorRatio } from './max-step.ts';
 import type { Approval } from './merge-rules.ts';
 import type { PolicyLayer, PolicySource, PolicyWarning } from './policy.ts';
 import { looserValue } from './warnings.ts';
 
 /** Changes the draft to what the guardrail allows, and returns a warning for each annotation that allows more. */
-export function tighten(draft: Draft, guardrail: Guardrail): readonly PolicyWarning[] {
+export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
   const of = `guardrail ${guardrail.name}`;
   /** The value of this setting is replaced; only an annotation is a mistake of somebody, a default may be general. */
@@ -25,18 +26,29 @@ export function tighten(draft: Draft, guardrail: Guardrail): readonly PolicyWarn
     warnings.push(looserValue({ name, value, layer }, relation, { value: bound, of, wanted }));
   };
 
-  const { leastCooldown, leastApproval, largestMaxStep, threshold, git } = guardrail;
-  if (draft.cooldown < leastCooldown) {
-    const minutes = String(Math.ceil(leastCooldown / MINUTE_MS));
-    const written = String(draft.cooldown / MINUTE_MS);
-    replaced(
-      'cooldown-minutes',
-      written,
-      'below the least cooldown of',
-      formatDuration(leastCooldown),
-      `"${minutes}" or more`,
-    );
-    draft.cooldown = leastCooldown;
+  const { leastApproval, largestMaxStep, threshold, git } = guardrail;
+  const atLeast = (name: string, value: number, least: number, form = formatDuration): number => {
+    if (value >= least) return value;
+    replaced(name, form(value), 'below the least of', formatDuration(least), `"${form(least)}" or more`);
+    return least;
+  };
+  draft.cooldown = atLeast('cooldown-minutes', draft.cooldown, leasts.leastCooldown, inMinutes);
+  draft.rejectionCooldown = atLeast('rejection-cooldown', draft.rejectionCooldown, leasts.leastRejectionCooldown);
+  if (draft.approvalTimeout !== null) {
+    draft.approvalTimeout = atLeast('approval-timeout', draft.approvalTimeout, leasts.leastApprovalTimeout);
+  }
+  if (draft.approvalReminder !== null) {
+    draft.approvalReminder = atLeast('approval-reminder', draft.approvalReminder, leasts.leastReminder);
+  }
+  const increment = (name: string, value: Percent): Percent => {
+    const least = leasts.leastIncrement;
+    if (!isLessPercent(value, least)) return value;
+    replaced(name, value, 'below the least of', `${least} %`, `"${least}" or more`);
+    return least;
+  };
+  draft.increment = increment('increment', draft.increment);
+  for (const [resource, value] of draft.increments) {
+    draft.increments.set(resource, increment(`${resource}-increment`, value));
   }
   if (APPROVALS.indexOf(draft.approval) < APPROVALS.indexOf(leastApproval)) {
     replaced('approval', draft.approval, 'less than the approval', `"${leastApproval}"`, `"${leastApproval}"`);
@@ -52,19 +64,18 @@ export function tighten(draft: Draft, guardrail: Guardrail): readonly PolicyWarn
     );
     draft.maxStep = largestMaxStep;
   }
-  if (threshold !== null) {
-    const { least, greatest } = threshold;
-    const within = (name: string, value: Percent): Percent => {
-      const bounded = isLessPercent(value, least) ? least : isLessPercent(greatest, value) ? greatest : value;
-      if (bounded !== value) {
-        replaced(name, value, 'outside of the range from', `${least} % to ${greatest} %`, `a value in that range`);
-      }
-      return bounded;
-    };
-    draft.threshold = within('threshold', draft.threshold);
-    for (const [resource, value] of draft.thresholds) {
-      draft.thresholds.set(resource, within(`${resource}-threshold`, value));
+  const least = leasts.leastThreshold;
+  const greatest = threshold?.greatest ?? '100';
+  const within = (name: string, value: Percent): Percent => {
+    const bounded = isLessPercent(value, least) ? least : isLessPercent(greatest, value) ? greatest : value;
+    if (bounded !== value) {
+      replaced(name, value, 'outside of the range from', `${least} % to ${greatest} %`, `a value in that range`);
     }
+    return bounded;
+  };
+  draft.threshold = within('threshold', draft.threshold);
+  for (const [resource, value] of draft.thresholds) {
+    draft.thresholds.set(resource, within(`${resource}-threshold`, value));
   }
   const listed = (key: 'repository' | 'ref' | 'field', name: string, allowed: readonly string[] | undefined): void => {
     const value = draft.git[key];
@@ -78,6 +89,11 @@ export function tighten(draft: Draft, guardrail: Guardrail): readonly PolicyWarn
   listed('ref', 'git-ref', git.branches);
   listed('field', 'git-field', git.fields);
   return warnings;
+}
+
+/** Rounded up, so that it is allowed where it stands in for a least value. */
+function inMinutes(ms: number): string {
+  return String(Math.ceil(ms / MINUTE_MS));
 }
 
 /** From the least strict to the strictest. */

@@ -99,6 +99,11 @@ export function readMinutes(text: string): number {
   return minutes * MINUTE_MS;
 }
 
+/** Milliseconds. */
+export function readSpan(text: string): number {
+  return spanOf(text, SECOND_MS, `a duration ${SPAN_FORM}`);
+}
+
 /** Milliseconds; null for `never`. */
 export function readSpanOrNever(text: string): number | null {
   if (text.toLowerCase() === 'never') return null;

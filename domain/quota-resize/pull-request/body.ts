@@ -259,7 +259,7 @@ function whatHappensNext(facts: BodyFacts): readonly string[] {
     `After the merge, the new limits reach the cluster the way this repository always does. Headroom waits for that, and then for the cooldown of ${policy.cooldown / MINUTE_MS} min.`,
     'While this is open, Headroom updates it when the demand grows or the base branch moves, and closes it when the demand is gone.',
     policy.rejectionCooldown === 0
-      ? 'If this is closed without a merge, Headroom may ask for these values again at once.'
+      ? 'If this is closed without a merge, Headroom may ask for these values again after the cooldown.'
       : `If this is closed without a merge, Headroom does not ask for these values again for ${formatSpan(policy.rejectionCooldown)}.`,
   ];
 }

@@ -171,9 +171,14 @@ export function outgrows(requirement: Proposal, limits: ResourceList, policy: Re
   });
 }
 
-/** Whether the proposed value is at least one increment of its resource above `limit`. */
-export function isIncrementAbove(change: LimitChange, limit: Quantity, policy: ResizePolicy): boolean {
-  const { numerator, denominator } = percentRatio(incrementFor(policy, change.resource));
+/** Whether the proposed value is at least one increment above `limit`; without one given, that of its resource. */
+export function isIncrementAbove(
+  change: LimitChange,
+  limit: Quantity,
+  policy: ResizePolicy,
+  increment = incrementFor(policy, change.resource),
+): boolean {
+  const { numerator, denominator } = percentRatio(increment);
   const wanted = parseQuantity(change.to);
   return compareQuantities(wanted, multiplyByRatio(limit, denominator + numerator, denominator)) >= 0;
 }

@@ -131,8 +131,15 @@ export function namespaceOf(name: string, annotations: Record<string, string> = 
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } };
 }
 
-export function quotaOf(namespace: string, hard: Record<string, string>, name = 'compute', more: object = {}): object {
-  return { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace }, spec: { hard, ...more } };
+export function quotaOf(
+  namespace: string,
+  hard: Record<string, string>,
+  name = 'compute',
+  more: object = {},
+  annotations: Record<string, string> = {},
+): object {
+  const metadata = { name, namespace, annotations };
+  return { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard, ...more } };
 }
 
 /** A pod template; `cpu` is its one container's request. */

@@ -26,7 +26,13 @@ interface Given {
   readonly hard?: string;
   readonly to?: string;
   /** Limits of further quotas of the namespace, which the decision raises as well. */
-  readonly batched?: readonly { readonly quota: string; readonly hard: string; readonly to: string }[];
+  readonly batched?: readonly {
+    readonly quota: string;
+    readonly hard: string;
+    readonly to: string;
+    readonly annotations?: Record<string, string>;
+    readonly demandByMessage?: boolean;
+  }[];
   readonly annotations?: Record<string, string>;
   readonly decision?: Partial<DecisionFacts & Pick<OpenDecision, 'pullRequest'>>;
 }
@@ -74,10 +80,11 @@ export function mergeGateTests(cluster: () => Cluster): void {
       return metadata?.uid ?? '';
     };
     const batchedQuotas = [];
-    for (const { quota, ...limits } of batched) {
-      await cluster().create(quotaOf(target.namespace, { 'requests.cpu': limits.hard }, quota));
+    for (const { quota, annotations: own = {}, demandByMessage = false, ...limits } of batched) {
+      await cluster().create(quotaOf(target.namespace, { 'requests.cpu': limits.hard }, quota, {}, own));
       const changes = [change({ from: limits.hard, to: limits.to })];
-      batchedQuotas.push({ quota, quotaUid: await uidOf(quota), changes, approvalRequirement: null, candidates: [] });
+      const quotaUid = await uidOf(quota);
+      batchedQuotas.push({ quota, quotaUid, changes, demandByMessage, approvalRequirement: null, candidates: [] });
     }
     const decision = openDecision({
       id: namespaces.toString(16).padStart(8, '0'),
@@ -383,6 +390,30 @@ export function mergeGateTests(cluster: () => Cluster): void {
       expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail grown leaves of its total');
     });
 
+    /** Annotations with which a quota is not merged by Headroom, and why. */
+    const held = [
+      [{ 'resizer.io/freeze-until': '2099-01-01' }, 'freeze-until'],
+      [{ 'resizer.io/merge-windows': '0 0 29 2 * for 1m' }, 'merge-windows'],
+      [{ 'resizer.io/auto-merge': 'false' }, 'auto-merge is off'],
+      [{ 'resizer.io/approval': 'before-merge' }, 'nobody has approved it'],
+    ] as const;
+
+    it.each(held)('merges nothing along for a quota with %o', async (annotations, why) => {
+      const batched = await locked({ batched: [{ quota: 'second', hard: '10', to: '12', annotations }] });
+      expect(await merged(batched)).toMatch(new RegExp(`^refused after 0: .*${why}`));
+      expect(await merged(await locked({ batched: [{ quota: 'second', hard: '10', to: '12' }] }))).toBe('merged 1');
+    });
+
+    it('asks for an approval of what only a message tells of, whichever quota it is about', async () => {
+      const second = { quota: 'second', hard: '10', to: '12', demandByMessage: true };
+      const batched = await locked({ batched: [second] });
+      expect(await merged(batched)).toMatch(/nobody has approved it, and quota second: only the message of an Event/);
+      const limits = { 'requests.cpu': '12', 'quota second: requests.cpu': '12' };
+      const approved = { ...batched.decision, approval: approvalOf(batched.decision, { limits }) };
+      await leases().update(batched.target, approved);
+      expect(await merged(batched)).toBe('merged 1');
+    });
+
     /** A decision, and another that joined its pull request. */
     async function shared(
       mine: Given = {},
@@ -430,6 +461,22 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const { headSha } = out.joined.decision.pullRequest;
       await leases().update(out.joined.target, { ...out.joined.decision, readyAt: headSha });
       expect(await merged(out.owner)).toContain('it opted out');
+    });
+
+    it.each(held)('merges nothing that is shared with a quota with %o', async (annotations, why) => {
+      const { owner, joined } = await shared({}, { annotations });
+      const { headSha } = joined.decision.pullRequest;
+      await leases().update(joined.target, { ...joined.decision, readyAt: headSha });
+      expect(await merged(owner)).toMatch(new RegExp(`^refused after 0: .*${joined.target.namespace}.*${why}`));
+    });
+
+    it('asks for an approval of what only a message tells of in a decision that joined', async () => {
+      const { owner, joined } = await shared({}, { decision: { demandByMessage: true } });
+      const ready = { ...joined.decision, readyAt: joined.decision.pullRequest.headSha };
+      await leases().update(joined.target, ready);
+      expect(await merged(owner)).toContain('nobody has approved it, and only the message of an Event');
+      await leases().update(joined.target, { ...ready, approval: approvalOf(joined.decision) });
+      expect(await merged(owner)).toBe('merged 1');
     });
 
     it('counts what several decisions share towards the total, under one guardrail', async () => {

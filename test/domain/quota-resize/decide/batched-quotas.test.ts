@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import { approvalRequirementOfDecision } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
 import type { BatchedQuota } from '../../../../domain/quota-resize/model/decision.ts';
-import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import { decisionOf, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type {
   OtherQuota,
   PullRequestObservation,
@@ -286,6 +286,43 @@ describe('the batched quotas of an open pull request', () => {
     const [, verdict] = decide({ observation: observed, pullRequest: null }, memory({ decision: held }), NOW);
     expect(verdict).toMatchObject({ kind: 'revise', reason: 'BatchedQuotaLeft', released: ['objects'] });
     if (verdict.kind === 'revise') expect(verdict.decision.batchedQuotas).toBeUndefined();
+  });
+
+  it('are asked for by the policies of now, as the gate before the merge asks', () => {
+    const unattended = [{ resource: 'pods', limit: '15', why: 'the most that guardrail x allows' }];
+    const waits = { kind: 'hold', phase: 'AwaitingApproval' };
+    expect(open([otherQuota({ ...carried, policy: { ...policy(), unattended } })])).toMatchObject({
+      ...waits,
+      reason: 'GuardrailExceeded',
+      detail: expect.stringContaining(
+        'quota objects: pods from 10 to 18 is above 15, the most that guardrail x allows',
+      ),
+    });
+    // Its limit was lowered meanwhile.
+    const lowered = { uid: 'uid-2', hard: { pods: '8' }, used: { pods: '8' } };
+    expect(open([otherQuota({ ...carried, quota: lowered })])).toMatchObject({ ...waits, reason: 'MaxStepExceeded' });
+    const held = { approvalRequirement: { reason: 'GuardrailExceeded', message: 'it was above 15' } } as const;
+    expect(open([otherQuota(carried)], [batchedQuota(held)]).kind).toBe('merge');
+    expect(open([otherQuota(carried)], [batchedQuota({ demandByMessage: true })])).toMatchObject({
+      ...waits,
+      reason: 'DemandByMessage',
+    });
+    // Decisions of earlier versions say so by their requirement alone.
+    const before = { approvalRequirement: { reason: 'DemandByMessage', message: 'by a message' } } as const;
+    expect(open([otherQuota(carried)], [batchedQuota(before)])).toMatchObject({ ...waits, reason: 'DemandByMessage' });
+  });
+
+  it('are asked for before the pull request by the policies of now', () => {
+    const asking = policy({ approval: 'before-pull-request' });
+    const held = decision({
+      changes: [change({ to: '14' })],
+      batchedQuotas: [batchedQuota({ demandByMessage: true })],
+    });
+    const observed = observationWith({ policy: asking, otherQuotas: [otherQuota({ ...carried, policy: asking })] });
+    const [carriedOn] = decide({ observation: observed, pullRequest: null }, memory({ decision: held }), NOW);
+    expect(decisionOf(carriedOn)?.batchedQuotas).toMatchObject([
+      { approvalRequirement: { reason: 'ApprovalRequired' } },
+    ]);
   });
 
   it('that stay are approved no more where another one left after the approval', () => {

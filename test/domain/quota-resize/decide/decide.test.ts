@@ -157,7 +157,7 @@ describe('detecting', () => {
   it('a denial known by its message alone is old news after the last change, what still misses is not', () => {
     const observationWith = (basis: 'message' | 'workload') => ({
       quota: cpu('7'),
-      policy: policy({ 'cooldown-minutes': '0' }),
+      policy: policy({}, { cooldown: 0 }),
       demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW - HOUR })],
     });
     expect(idle(observationWith('message'), { lastChange: NOW - MINUTE })[1].reason).toBe('BelowThreshold');
@@ -233,9 +233,18 @@ describe('the cooldown', () => {
     expect(idle({}, withdrawn, NOW + MINUTE)[1]).toMatchObject(rest);
     expect(idle({ lease: lease({ lastWithdrawal: NOW }) }, {}, NOW + MINUTE)[1]).toMatchObject(rest);
     expect(idle({}, { ...withdrawn, cooldownSkippedAt: NOW }, NOW + MINUTE)[1].reason).not.toBe('CoolingDown');
-    // A close for another reason, such as an opt-out, is no reason to rest.
-    const closed = applyOutcome.closed(requireState(waiting, 'Open'), null);
-    expect(idle({}, closed, NOW + MINUTE)[1].reason).not.toBe('CoolingDown');
+  });
+
+  it('runs from a rejection, for whatever it does not cover, also one that only the Lease knows', () => {
+    const rejection = { limits: { 'requests.cpu': '9' }, at: NOW - 59 * MINUTE, by: 'ann', reason: '' };
+    const rest = { phase: 'CoolingDown', reason: 'CoolingDown', wait: { until: NOW + MINUTE } };
+    expect(idle({}, { rejections: [rejection] })[1]).toMatchObject(rest);
+    expect(idle({ lease: lease({ rejections: [rejection] }) })[1]).toMatchObject(rest);
+    expect(idle({}, { rejections: [{ ...rejection, at: NOW - HOUR }] })[1].kind).toBe('propose');
+    expect(idle({}, { rejections: [rejection], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
+    // A quota that needs nothing more has nothing to wait for.
+    expect(idle({ quota: cpu('1') }, { rejections: [rejection] })[1].kind).toBe('end');
+    expect(idle({ policy: policy({ mode: 'observe' }) }, { rejections: [rejection] })[1].kind).toBe('recommend');
   });
 
   it('skipCooldown ends the one that runs and not the next', () => {

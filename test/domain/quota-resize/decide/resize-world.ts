@@ -226,18 +226,12 @@ export class World {
         const pull = this.pullOf(verdict.decision);
         if (pull?.state === 'open') Object.assign(pull, { state: 'closed', closedBy: 'headroom-bot' });
         yield 'closed';
-        this.#release(verdict.decision, verdict.rejection);
-        const withdrawnAt = verdict.isWithdrawal === true ? now : null;
-        if (withdrawnAt !== null) this.lease = { ...this.lease, lastWithdrawal: withdrawnAt };
-        yield 'released';
-        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection, withdrawnAt);
+        return yield* this.#givenUp(verdict);
       }
       case 'release': {
         const pull = this.pullOf(verdict.decision);
         if (pull !== undefined) pull.left = true;
-        this.#release(verdict.decision, verdict.rejection);
-        yield 'released';
-        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection);
+        return yield* this.#givenUp(verdict);
       }
       case 'mergedByPerson':
         this.#release(verdict.decision, null);
@@ -268,6 +262,14 @@ export class World {
         return (memory) =>
           applyOutcome.syncChecked(requireState(memory, 'Merged'), { 'requests.cpu': this.inGit }, now);
     }
+  }
+
+  *#givenUp({ decision, rejection }: Extract<Act, { kind: 'close' | 'release' }>): Steps {
+    const withdrawnAt = rejection === null ? this.now : null;
+    this.#release(decision, rejection);
+    if (withdrawnAt !== null) this.lease = { ...this.lease, lastWithdrawal: withdrawnAt };
+    yield 'released';
+    return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawnAt);
   }
 
   *#open(decision: UnmergedDecision, key: string): Steps {

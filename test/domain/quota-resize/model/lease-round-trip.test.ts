@@ -105,11 +105,12 @@ const batchedQuotas = valuesOf<BatchedQuota>(
     quotaUid: text,
     changes,
     usageNotes: texts,
+    demandByMessage: boolean(),
     approvalRequirement: approvalRequirements,
     candidates: array(candidates, { maxLength: 2 }),
     placement: placements,
   },
-  ['usageNotes', 'placement'],
+  ['usageNotes', 'demandByMessage', 'placement'],
 );
 
 const sources = valuesOf<NonNullable<DecisionFacts['source']>>(

@@ -273,7 +273,9 @@ describe('the memory of a Lease', () => {
   });
 
   it('keeps the newest twenty rejections', () => {
-    const rejections = Array.from({ length: 25 }, (_, n) => ({ limits: {}, at: 1000 * (25 - n), by: 'x', reason: '' }));
+    const rejections = Array.from({ length: 25 }, (_, n) => {
+      return { limits: { [`count/${n}`]: '1' }, at: 1000 * (25 - n), by: 'x', reason: '' };
+    });
     const annotations = withMemory({}, target, { ...memory, rejections });
     const { memory: read } = readLeaseMemory({ metadata: { annotations } });
     expect(read.rejections).toHaveLength(20);

@@ -116,6 +116,7 @@ describe('a carried memory of version 1', () => {
       lastWithdrawal: null,
       cooldownSkippedAt: 1_763_600_001_000,
       emitted: ['approval|x'],
+      notified: [],
     });
   });
 

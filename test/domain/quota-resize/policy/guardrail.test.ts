@@ -4,6 +4,9 @@ import { guardrailList } from '../../../../domain/quota-resize/policy/guardrail-
 import { maximumFor, minimumFor, thresholdFor } from '../../../../domain/quota-resize/policy/policy.ts';
 import { resolve } from './policies.ts';
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
 function guardrail(changed: Partial<Guardrail>): Guardrail {
   return { ...BUILT_IN_GUARDRAIL, name: 'prod', ...changed };
 }
@@ -63,6 +66,8 @@ describe('a list of guardrails', () => {
     [[{ name: 'a', max: { cpus: '1' } }], 'guardrails[0].max.cpus: write a key of a quota'],
     [[{ name: 'a', growthPerDay: 'fast' }], 'guardrails[0].growthPerDay: write a factor from 1 to 1000'],
     [[{ name: 'a', leastCooldown: '60' }], 'guardrails[0].leastCooldown: expected a duration'],
+    [[{ name: 'a', leastReminder: '10ms' }], 'guardrails[0].leastReminder: write a duration such as'],
+    [[{ name: 'a', leastIncrement: '0' }], 'guardrails[0].leastIncrement: write a percentage above 0'],
     [[{ name: 'a', threshold: { least: 90, greatest: 80 } }], 'guardrails[0].threshold: write a least threshold'],
     [[{ name: 'a', maximum: { cpu: 1 } }], 'Unrecognized key: "maximum"'],
     [[{ name: 'a', paths: ['../x'] }], 'guardrails[0].paths[0]: the path "../x" leaves the repository'],
@@ -77,7 +82,32 @@ describe('a list of guardrails', () => {
 
 describe('annotations can only tighten', () => {
   it.each([
-    [{ leastCooldown: 7_200_000 }, 'cooldown-minutes', '5', '240', { cooldown: 7_200_000 }, { cooldown: 14_400_000 }],
+    [{ leastCooldown: 2 * HOUR }, 'cooldown-minutes', '5', '240', { cooldown: 2 * HOUR }, { cooldown: 4 * HOUR }],
+    [{}, 'cooldown-minutes', '0', '20', { cooldown: 15 * MINUTE }, { cooldown: 20 * MINUTE }],
+    [
+      { leastRejectionCooldown: 2 * HOUR },
+      'rejection-cooldown',
+      '0',
+      '3h',
+      { rejectionCooldown: 2 * HOUR },
+      { rejectionCooldown: 3 * HOUR },
+    ],
+    [{}, 'rejection-cooldown', '0', '1h', { rejectionCooldown: HOUR }, { rejectionCooldown: HOUR }],
+    [{}, 'approval-timeout', '1s', '1h', { approvalTimeout: 15 * MINUTE }, { approvalTimeout: HOUR }],
+    [{}, 'approval-timeout', '1s', 'never', { approvalTimeout: 15 * MINUTE }, { approvalTimeout: null }],
+    [
+      { leastReminder: HOUR },
+      'approval-reminder',
+      '30m',
+      '2h',
+      { approvalReminder: HOUR },
+      { approvalReminder: 2 * HOUR },
+    ],
+    [{}, 'approval-reminder', '1s', 'never', { approvalReminder: 15 * MINUTE }, { approvalReminder: null }],
+    [{}, 'increment', '0.001', '6', { increment: '5' }, { increment: '6' }],
+    [{ leastIncrement: '10' }, 'increment', '6', '11', { increment: '10' }, { increment: '11' }],
+    [{}, 'cpu-increment', '1', '6', { increments: { cpu: '5' } }, { increments: { cpu: '6' } }],
+    [{}, 'threshold', '1', '60', { threshold: '50' }, { threshold: '60' }],
     [
       { leastApproval: 'before-merge' },
       'approval',
@@ -100,6 +130,35 @@ describe('annotations can only tighten', () => {
     const tight = resolve({ [name]: tighter }, {}, { guardrails });
     expect(tight.policy).toMatchObject({ ...kept, sources: { [name]: 'namespace' } });
     expect(tight.warnings).toEqual([]);
+  });
+
+  it('where the guardrail says nothing, the installation’s own setting holds if it is less than the built-in value', () => {
+    const installed = {
+      cooldown: MINUTE,
+      rejectionCooldown: 0,
+      approvalTimeout: 5 * MINUTE,
+      approvalReminder: MINUTE,
+      increment: '1',
+      threshold: '30',
+    };
+    const looser = {
+      'cooldown-minutes': '0',
+      'approval-timeout': '1s',
+      'approval-reminder': '1s',
+      increment: '0.5',
+      threshold: '10',
+    };
+    expect(resolve({}, {}, installed)).toMatchObject({ policy: installed, warnings: [] });
+    const { policy, warnings } = resolve({ 'rejection-cooldown': '0' }, looser, installed);
+    expect(policy).toMatchObject(installed);
+    expect(warnings.map(({ key }) => key)).toEqual(
+      ['cooldown-minutes', 'approval-timeout', 'approval-reminder', 'increment', 'threshold'].map(
+        (name) => `resizer.io/${name}`,
+      ),
+    );
+    expect(warnings[0]?.message).toBe(
+      'resizer.io/cooldown-minutes: "0" on the quota is below the least of 1m, which guardrail built-in sets and which holds; write "1" or more',
+    );
   });
 
   it('a default of the configuration that allows more is replaced without a warning', () => {

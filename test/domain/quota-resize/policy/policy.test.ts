@@ -49,6 +49,7 @@ describe('resolvePolicy', () => {
         freezeUntil: null,
         mergeWindows: [],
         rejectionCooldown: 86_400_000,
+        rejectionTolerance: '20',
         reviewers: null,
         git: {},
         guardrail: {
@@ -68,7 +69,7 @@ describe('resolvePolicy', () => {
 
   it('a later layer wins, and the source of each setting is told', () => {
     const { policy, warnings } = resolve(
-      { threshold: '90', increment: '10%', mode: 'propose', 'cooldown-minutes': '5', 'cpu-threshold': '95' },
+      { threshold: '90', increment: '10%', mode: 'propose', 'cooldown-minutes': '20', 'cpu-threshold': '95' },
       { threshold: '85%', 'max-step': '3x', 'git-path': 'teams/{{ .Namespace }}', enabled: 'False' },
     );
     expect(warnings).toEqual([]);
@@ -78,7 +79,7 @@ describe('resolvePolicy', () => {
       threshold: '85',
       increment: '10',
       thresholds: { cpu: '95' },
-      cooldown: 300_000,
+      cooldown: 1_200_000,
       maxStep: '3',
       git: { path: 'teams/{{ .Namespace }}' },
       sources: {
@@ -98,7 +99,7 @@ describe('resolvePolicy', () => {
   it.each([
     ['90', '90'],
     ['90%', '90'],
-    [' 12.50% ', '12.5'],
+    [' 62.50% ', '62.5'],
     ['100', '100'],
   ])('a threshold of %j is %s percent', (text, percent) => {
     expect(resolve({ threshold: text }).policy.threshold).toBe(percent);

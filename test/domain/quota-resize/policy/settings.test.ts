@@ -24,7 +24,7 @@ describe('the value of an annotation', () => {
     ['approval-timeout', '1d12h', { approvalTimeout: 36 * HOUR }],
     ['approval-timeout', 'Never', { approvalTimeout: null }],
     ['rejection-cooldown', '48h', { rejectionCooldown: 2 * DAY }],
-    ['rejection-cooldown', '0', { rejectionCooldown: 0 }],
+    ['rejection-cooldown', '1h', { rejectionCooldown: HOUR }],
     ['freeze-until', '2026-12-27', { freezeUntil: Date.UTC(2026, 11, 27) }],
     ['freeze-until', '2026-12-27T18:00:00+01:00', { freezeUntil: Date.UTC(2026, 11, 27, 17) }],
     ['freeze-until', '2028-02-29t00:00:00.5z', { freezeUntil: Date.UTC(2028, 1, 29, 0, 0, 0, 500) }],

@@ -261,8 +261,8 @@ describe('the pull request', () => {
   });
 
   it('says what happens next by the policy that is in force', () => {
-    const nextOf = (annotations: Record<string, string>, autoMerge = true) =>
-      texts.body(bodyFacts({ policy: resolve(annotations, {}, { autoMerge }).policy }));
+    const nextOf = (annotations: Record<string, string>, autoMerge = true, rejectionCooldown = 86_400_000) =>
+      texts.body(bodyFacts({ policy: resolve(annotations, {}, { autoMerge, rejectionCooldown }).policy }));
     expect(nextOf({})).toContain(
       '- Headroom merges this (squash) when every check has passed and the rules of the base branch are met.\n',
     );
@@ -273,7 +273,7 @@ describe('the pull request', () => {
     expect(nextOf({ 'freeze-until': '2027-01-02T00:00:00Z' })).toContain(
       '- Headroom merges nothing before 2027-01-02T00:00:00Z, because of a change freeze.\n',
     );
-    expect(nextOf({ 'rejection-cooldown': '0' })).toContain('Headroom may ask for these values again at once.');
+    expect(nextOf({}, true, 0)).toContain('Headroom may ask for these values again after the cooldown.');
     expect(nextOf({ 'rejection-cooldown': '3h' })).toContain(
       '- If this is closed without a merge, Headroom does not ask for these values again for 3 h.\n',
     );

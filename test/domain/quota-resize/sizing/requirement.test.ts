@@ -201,7 +201,7 @@ describe('a requirement against values that are decided', () => {
     expect(outgrows(grown('12001m', '1'), limits, policy())).toBe(true);
     expect(outgrows(grown('12000m', '1'), limits, policy())).toBe(false);
     expect(outgrows(grown('1'), { pods: '5' }, policy())).toBe(true);
-    expect(outgrows(grown('12500m'), limits, policy({ 'cpu-increment': '4' }))).toBe(true);
+    expect(outgrows(grown('12600m'), limits, policy({ 'cpu-increment': '5' }))).toBe(true);
   });
 
   it('never takes back a value, and keeps the unit of the decision', () => {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR, SECOND } from '../model/observations.ts';
+import { play, type Story } from './tenant-world.ts';
+
+const hour = { tick: 30 * SECOND, ticks: 120 } as const;
+
+describe('annotations do not take away', () => {
+  const opened = (story: Partial<Story>): number =>
+    play({ annotations: [{}], missing: () => 0, answer: 'close', ...hour, ...story }).opened.length;
+  const growing = (tick: number): number => 1_000 + tick;
+
+  it.each<readonly [string, Partial<Story>, number]>([
+    ['the cooldown after a no', { annotations: [{ 'rejection-cooldown': '0' }] }, 1],
+    [
+      'the cooldown where none is asked for',
+      { annotations: [{ 'rejection-cooldown': '0', 'cooldown-minutes': '0' }] },
+      1,
+    ],
+    [
+      'a no by a tiny increment',
+      { annotations: [{ increment: '0.001', burst: 'fill', 'cooldown-minutes': '0' }], missing: growing },
+      1,
+    ],
+    [
+      'a no by a tiny increment of the resource',
+      { annotations: [{ 'cpu-increment': '0.001', burst: 'fill' }], missing: growing },
+      1,
+    ],
+    [
+      'a no with a demand that grows by a fifth',
+      {
+        annotations: [{ burst: 'fill', 'max-step': '1000' }],
+        missing: (tick) => Math.floor(1_000 * 1.3 ** Math.min(tick, 40)),
+      },
+      1,
+    ],
+    [
+      'the cooldown, by opting out and in again',
+      {
+        annotations: [...Array.from({ length: 5 }, () => ({ 'auto-merge': 'false' })), { enabled: 'false' }],
+        answer: 'none',
+      },
+      1,
+    ],
+    [
+      'the time that people have to answer',
+      {
+        annotations: [
+          { approval: 'before-merge', 'approval-timeout': '1s', 'rejection-cooldown': '0', 'cooldown-minutes': '0' },
+        ],
+        answer: 'none',
+        tick: 2 * SECOND,
+        ticks: 300,
+      },
+      1,
+    ],
+  ])('%s', (_name, story, most) => {
+    expect(opened(story)).toBeLessThanOrEqual(most);
+  });
+
+  it('the time between two reminders', () => {
+    const { events } = play({
+      annotations: [{ approval: 'before-merge', 'approval-reminder': '1s' }],
+      missing: () => 0,
+      answer: 'none',
+      tick: 2 * SECOND,
+      ticks: 600,
+    });
+    expect(events.length).toBeLessThanOrEqual(3);
+  });
+
+  const told = { answer: 'none', ...hour } as const;
+
+  it('the attention of people, by a demand that grows all the time before they approve', () => {
+    const { events } = play({
+      annotations: [{ approval: 'before-pull-request', burst: 'fill' }],
+      missing: growing,
+      ...told,
+    });
+    expect(events.length).toBeLessThanOrEqual(12);
+  });
+
+  it('the attention of people, by a freeze that ends at another moment every minute', () => {
+    const annotations = Array.from({ length: 60 }, (_, minute) => {
+      return { 'freeze-until': new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString() };
+    }).flatMap((one) => [one, one]);
+    const { events, comments } = play({ annotations, missing: () => 0, ...told });
+    expect(events.length).toBeLessThanOrEqual(12);
+    expect(comments.length).toBeLessThanOrEqual(10);
+  });
+
+  it('what is not used: a limit is not raised for a threshold of one percent', () => {
+    const { limits } = play({
+      annotations: [{ threshold: '1', 'cooldown-minutes': '0' }],
+      missing: () => 0,
+      answer: 'none',
+      used: 1_000,
+      tick: HOUR,
+      ticks: 24,
+    });
+    expect(limits.map(({ limit }) => limit)).toEqual([10_000]);
+  });
+});
