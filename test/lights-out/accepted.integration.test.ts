@@ -18,7 +18,7 @@ it('whatever admission takes puts workloads to sleep, and gives them back as the
   timeout: PATIENCE_MS,
 }, async () => {
   const any = fc.record({ schedule: anySchedule, workloads: fc.array(anyWorkload, { minLength: 4, maxLength: 10 }) });
-  const drawn = fc.sample(any, { seed, numRuns: amount({ short: 60, long: 1500 }) });
+  const drawn = fc.sample(any, { seed, numRuns: amount({ short: 36, long: 1500 }) });
   const { failures, admitted } = await triedInLanes(
     drawn,
     1,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => await cluster?.stop());
 
 it('whatever admission takes becomes nodes with its labels and taints', { timeout: PATIENCE_MS }, async () => {
-  const drawn = fc.sample(anyGroup, { seed, numRuns: amount({ short: 300, long: 3000 }) });
+  const drawn = fc.sample(anyGroup, { seed, numRuns: amount({ short: 180, long: 3000 }) });
   const { failures, admitted } = await triedInLanes(drawn, 4, async ({ name, spec }, lane) => {
     // Of the groups that live at once none has the name of another one.
     const own = `${'abcd'[lane]}${name.slice(1)}`;
