@@ -21,7 +21,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo dev: GO_MODULES = etcd temporal kubernetes
-servers integration test test-all chaos long bench: GO_MODULES = etcd temporal kubernetes kwok kustomize helm memcached-exporter
+servers integration test test-all chaos fuzz long bench: GO_MODULES = etcd temporal kubernetes kwok kustomize helm memcached-exporter
 
 install: ## Install the npm packages, if the lock file has changed since the last time
 	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
@@ -68,8 +68,10 @@ chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) chaos -- $(ARGS)
 
-fuzz: install ## A hundred thousand inputs of each parser, some ten minutes (ARGS='--seed 7 --runs 1000 --only YAML')
+# With arguments, the parsers alone.
+fuzz: install ## A hundred thousand inputs of each parser, some ten minutes (ARGS='--seed 7 --runs 1000 --only YAML'), and thousands of objects on real servers
 	@$(NPM_RUN) fuzz -- $(ARGS)
+	@$(if $(ARGS),true,$(NPM_RUN) servers >/dev/null && $(NPM_RUN) servers -- memcached >/dev/null && $(NPM_RUN) fuzz:servers)
 
 long: install ## In full what make test does a part of: deaths at every write, a hundred episodes, hours side by side, random nights
 	@$(NPM_RUN) servers >/dev/null

@@ -99,6 +99,7 @@ describe('the forms of cases of node groups', () => {
       { name: 'a', owner: 'mirror' },
       { name: 'b', owner: 'Node' },
       { name: 'c', static: true },
+      { name: 'f', annotations: { 'kubernetes.io/config.mirror': 'hash' } },
       { name: 'd', owner: 'ReplicaSet' },
       { name: 'e' },
     ];

@@ -1,11 +1,7 @@
 /** Memcacheds as anybody may write them: what is right, and what is wrong by itself or beside something else. */
 import * as fc from 'fast-check';
 import type { WrittenSpec } from '../../domain/memcached/api/memcached.ts';
-
-/** Wrong now and then: where all may be wrong at once, next to nothing is right. */
-function mostly<T>(right: fc.Arbitrary<T>, ...wrong: readonly NoInfer<T>[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 24, arbitrary: right }, { weight: 1, arbitrary: fc.constantFrom(...wrong) });
-}
+import { mostly } from '../kernel/drawn.ts';
 
 export const anyName: fc.Arbitrary<string> = mostly(
   fc.constantFrom('sessions', 'a', 'web-2', 'x'.repeat(63)),

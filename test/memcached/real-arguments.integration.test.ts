@@ -8,7 +8,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { memcachedSpec, type WrittenSpec } from '../../domain/memcached/api/memcached.ts';
 import { ownProblems } from '../../domain/memcached/api/own-rules.ts';
 import { serverArguments } from '../../domain/memcached/children/arguments.ts';
+import { amount } from '../kernel/long.ts';
+import { seed } from '../kernel/seed.ts';
 import { startProcess, temporaryDirectory } from '../kernel/servers/supervised-process.ts';
+import { anyServer } from './any-server.ts';
 import { newPodIP, onThisMachine } from './kubelet/addresses.ts';
 import { findPrograms, type Program } from './kubelet/programs.ts';
 
@@ -186,6 +189,13 @@ it('any of them together', async () => {
     ([word = '']) => !overridden.test(word) && word !== '-D' && word !== '-t' && word !== '--port',
   );
   const several = fc.array(fc.constantFrom(...single), { minLength: 2, maxLength: 4 });
-  const drawn = fc.sample(several, { seed: 20_240, numRuns: 60 });
+  const drawn = fc.sample(several, { seed, numRuns: amount({ short: 300, long: 3000 }) });
   expect(await disagreements(drawn.map((entries) => ({ extraArgs: entries.flat() })))).toEqual([]);
+});
+
+it('any numbers, beside each other and beside the fields', async () => {
+  const drawn = fc.sample(anyServer, { seed, numRuns: amount({ short: 300, long: 3000 }) });
+  expect(await disagreements(drawn)).toEqual([]);
+  // Else it would say little.
+  expect(drawn.filter((memcached) => ownProblems({ memcached }).length === 0).length).toBeGreaterThan(drawn.length / 3);
 });

@@ -14,7 +14,7 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { wholeSecond } from './desired.ts';
 import { managerClass } from './manager.ts';
-import { isEmptyPatch, labelValue, type MetadataPatch, ownerMetadata, without } from './saved-state.ts';
+import { isEmptyPatch, labelValue, MAX_REPLICAS, type MetadataPatch, ownerMetadata, without } from './saved-state.ts';
 import { DOWN_SINCE, KEDA_PAUSED_REPLICAS, MANAGED_BY, ORIGINAL_BOUNDS } from '../schedule/names.ts';
 import type { ObjectChange } from './evaluation.ts';
 import type { Autoscaler, Workload } from './workload.ts';
@@ -39,9 +39,12 @@ interface Bounds {
   readonly maxReplicas: number;
 }
 
+/** Null for what no autoscaler can have: somebody has changed the mark, and the API server would refuse it. */
 function boundsOf(text: string | undefined): Bounds | null {
   const [, min, max] = /^(\d{1,10})-(\d{1,10})$/.exec(text ?? '') ?? [];
-  return min === undefined || max === undefined ? null : { minReplicas: Number(min), maxReplicas: Number(max) };
+  const bounds = { minReplicas: Number(min), maxReplicas: Number(max) };
+  const isPossible = bounds.maxReplicas >= Math.max(1, bounds.minReplicas) && bounds.maxReplicas <= MAX_REPLICAS;
+  return isPossible ? bounds : null;
 }
 
 type Scaling = Extract<Autoscaler, { readonly kind: 'HorizontalPodAutoscaler' }>;

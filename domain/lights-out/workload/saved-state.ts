@@ -9,7 +9,8 @@ import type { Workload } from './workload.ts';
 const LABEL_LENGTH = 63;
 /** Hexadecimal digits of a 64-bit hash. */
 const HASH_LENGTH = 16;
-const MAX_REPLICAS = 2_147_483_647;
+/** The most replicas that Kubernetes counts. */
+export const MAX_REPLICAS = 2_147_483_647;
 
 /** The annotation's value for a CronJob that Headroom suspended. */
 export const SUSPENDED_BY_US = 'lightsout';
@@ -23,10 +24,15 @@ function hash(text: string): string {
   return value.toString(16).padStart(HASH_LENGTH, '0');
 }
 
-/** A schedule's name as a label value: more than 63 characters are cut, and the end becomes a hash of the name. */
+/**
+ * A schedule's name as a label value, and as a part of the name of an object: more than 63 characters are cut, and the end becomes a
+ * hash of the name.
+ */
 export function labelValue(schedule: string): string {
   if (schedule.length <= LABEL_LENGTH) return schedule;
-  return `${schedule.slice(0, LABEL_LENGTH - HASH_LENGTH - 1)}-${hash(schedule)}`;
+  // In the name of an object no dash follows a dot.
+  const head = schedule.slice(0, LABEL_LENGTH - HASH_LENGTH - 1).replace(/\.$/, '');
+  return `${head}-${hash(schedule)}`;
 }
 
 /** Metadata of a merge patch; null removes a key. */

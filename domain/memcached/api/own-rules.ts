@@ -110,15 +110,22 @@ function itemSizeProblems({ memcached }: WrittenSpec): readonly string[] {
 
 /**
  * memcached limits its open files to the number of connections, and needs some for its own threads and sockets: with fewer, it does
- * not start. Arguments that set either are left to whoever wrote them.
+ * not start. Arguments of people count above the fields.
  */
 function connectionProblems({ memcached }: WrittenSpec): readonly string[] {
   const { maxConnections = SERVER_DEFAULTS.maxConnections, threads = SERVER_DEFAULTS.threads } = memcached ?? {};
   const read = readArguments(memcached?.extraArgs ?? []);
-  const least = Math.max(4 * threads + 9, 5 * threads + 3);
-  if (maxConnections >= least || lastValue(read, 'c') !== undefined || lastValue(read, 't') !== undefined) return [];
-  const message = `memcached needs files for itself out of these, with ${threads} threads: at least ${least}`;
-  return [`spec.memcached.maxConnections: Invalid value: ${maxConnections}: ${message}`];
+  const [addedConnections, addedThreads] = [lastValue(read, 'c'), lastValue(read, 't')];
+  const connections = addedConnections === undefined ? maxConnections : leadingInteger(addedConnections);
+  const workers = addedThreads === undefined ? threads : leadingInteger(addedThreads);
+  // What is no such number at all is said of its argument.
+  if (connections < 1 || workers < 1) return [];
+  const least = Math.max(4 * workers + 9, 5 * workers + 3);
+  if (connections >= least) return [];
+  const message = `memcached needs files for itself out of these, with ${workers} threads: at least ${least}`;
+  return addedConnections === undefined
+    ? [`spec.memcached.maxConnections: Invalid value: ${connections}: ${message}`]
+    : [`spec.memcached.extraArgs: Invalid value: ${JSON.stringify(`-c ${addedConnections}`)}: ${message}`];
 }
 
 /** As root, memcached wants to be told whom to become. */

@@ -1,6 +1,7 @@
 /** The CustomResourceDefinitions of NodeGroups and VPSieNodes, generated from their types. */
 import { type Rule, type Schema, structuralSchemas } from '../../kernel/structural-schema.ts';
 import { GROUP, KIND, MACHINE_KIND, MACHINE_PLURAL, PLURAL, VERSION } from './names.ts';
+import { LONGEST_VALUE } from './label-rules.ts';
 import { machineSpec, machineStatus } from './machine.ts';
 import { nodeGroupSpec, nodeGroupStatus, VPSIE_FIELDS } from './node-group-spec.ts';
 
@@ -25,13 +26,23 @@ const SPEC_RULES: readonly Rule[] = [
   })),
 ];
 
-const taintRules = {
-  'x-kubernetes-validations': [
-    {
-      rule: "self.all(taint, !taint.key.startsWith('kubernetes.io/') && !taint.key.startsWith('k8s.io/'))",
-      ...NO_RESERVED_KEYS,
-    },
-  ],
+const TAINT_RULES: readonly Rule[] = [
+  {
+    rule: "self.all(taint, !taint.key.startsWith('kubernetes.io/') && !taint.key.startsWith('k8s.io/'))",
+    ...NO_RESERVED_KEYS,
+  },
+];
+/** A node takes them only so. */
+const ONCE: Rule = {
+  rule: 'self.all(taint, self.exists_one(other, other.key == taint.key && other.effect == taint.effect))',
+  message: 'each key once with each effect',
+};
+
+/** One that is stored already can still be changed, and let go of. */
+const NAME_RULE = {
+  rule: `oldSelf.hasValue() || size(self.metadata.name) <= ${LONGEST_VALUE}`,
+  optionalOldSelf: true,
+  message: `a name has at most ${LONGEST_VALUE} characters, as it is a label of the nodes`,
 };
 
 /** Additions for Kubernetes, by path. */
@@ -46,8 +57,8 @@ const GROUP_ADDITIONS: Readonly<Record<string, Schema>> = {
       },
     ],
   },
-  'spec.taints': taintRules,
-  'spec.startupTaints': taintRules,
+  'spec.taints': { 'x-kubernetes-validations': [...TAINT_RULES, ONCE] },
+  'spec.startupTaints': { 'x-kubernetes-validations': TAINT_RULES },
   'spec.maxNodeProvisionTime': {
     'x-kubernetes-validations': [
       { rule: "duration(self) >= duration('1m')", message: 'a machine has 1m at least until its node is ready' },
@@ -91,6 +102,7 @@ export function nodeGroupDefinition() {
       column('Ready', 'integer', '.status.readyNodes', 'How many are ready.'),
       AGE,
     ],
+    { 'x-kubernetes-validations': [NAME_RULE] },
   );
 }
 
@@ -115,6 +127,7 @@ function definitionOf(
   description: string,
   schemas: Readonly<Record<'spec' | 'status', Schema>>,
   additionalPrinterColumns: readonly object[],
+  ofWhole: Schema = {},
 ) {
   const properties = {
     apiVersion: { type: 'string' },
@@ -137,7 +150,7 @@ function definitionOf(
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns,
-          schema: { openAPIV3Schema: { description, type: 'object', required: ['spec'], properties } },
+          schema: { openAPIV3Schema: { description, type: 'object', required: ['spec'], ...ofWhole, properties } },
         },
       ],
     },

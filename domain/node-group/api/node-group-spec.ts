@@ -1,17 +1,18 @@
 /** The type of a NodeGroup, from which its definition, its webhook and its controller are derived. */
 import { z } from 'zod';
 import { keptInVain } from './in-vain.ts';
+import { LABEL_KEY, LABEL_KEY_FORM, LABEL_VALUE, LONGEST_KEY, LONGEST_VALUE } from './label-rules.ts';
 
 /** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */
 const MAX_NODES = 1000;
 
 /** Semantic versions, as the VPSie autoscaler's definition has them. */
 const KUBERNETES_VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
-/** The characters that the VPSie autoscaler's webhook takes. */
-const DATACENTER = /^[a-zA-Z0-9_-]+$/;
+/** The characters that the VPSie autoscaler's webhook takes, as far as they make the value of a label. */
+const DATACENTER = /^[a-zA-Z0-9]([a-zA-Z0-9_-]*[a-zA-Z0-9])?$/;
+const OFFERING = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?$/;
 const OS_IMAGE = /^[a-zA-Z0-9_.-]+$/;
-/** Kubernetes' form of a label's value; empty is one. */
-const LABEL_VALUE = /^([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/;
+const LABEL_VALUE_FORM = 'letters, digits and, between them, dashes, underscores and dots';
 /** A duration of `parseDuration`, with at most 16 characters. */
 const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
@@ -20,9 +21,11 @@ const percent = (otherwise: number) => z.int().min(0).max(100).default(otherwise
 const enabled = z.boolean().default(true);
 const milliseconds = z.string().max(16).regex(DURATION);
 
+const labelValue = z.string().max(LONGEST_VALUE).regex(LABEL_VALUE, LABEL_VALUE_FORM);
+
 const taint = z.object({
-  key: z.string().min(1).max(316),
-  value: z.string().max(63).optional(),
+  key: z.string().max(LONGEST_KEY).regex(LABEL_KEY, LABEL_KEY_FORM),
+  value: labelValue.optional(),
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
   timeAdded: z.string().optional().describe('Kept as it is, and ignored.'),
 });
@@ -74,12 +77,12 @@ export const nodeGroupSpec = z.object({
   minNodes: z.int().min(0).max(MAX_NODES).describe('The fewest nodes.'),
   maxNodes: z.int().min(1).max(MAX_NODES).describe('The most nodes.'),
   offeringIDs: z
-    .array(z.string().regex(/^[a-zA-Z0-9-]+$/))
+    .array(z.string().max(LONGEST_VALUE).regex(OFFERING, 'letters, digits and, between them, dashes'))
     .min(1)
     .max(100)
     .describe('The instance types of its nodes.'),
   preferredInstanceType: z.string().optional().describe('The one of offeringIDs that is preferred.'),
-  labels: z.record(z.string(), z.string().max(63).regex(LABEL_VALUE)).optional().describe('Labels of its nodes.'),
+  labels: z.record(z.string(), labelValue).optional().describe('Labels of its nodes.'),
   taints: z.array(taint).max(100).optional().describe('Taints of its nodes.'),
   startupTaints: z
     .array(taint)
@@ -119,7 +122,12 @@ export const nodeGroupSpec = z.object({
     .enum(['none', 'scale-down', 'replacement'])
     .default('none')
     .describe('For what a person is asked first: to take nodes away, or only to replace them.'),
-  datacenterID: z.string().regex(DATACENTER).optional().describe('VPSie: the datacenter.'),
+  datacenterID: z
+    .string()
+    .max(LONGEST_VALUE)
+    .regex(DATACENTER, 'letters, digits and, between them, dashes and underscores')
+    .optional()
+    .describe('VPSie: the datacenter.'),
   resourceIdentifier: z.string().optional().describe('VPSie: the Kubernetes cluster.'),
   project: z.string().optional().describe('VPSie: the project.'),
   kubernetesVersion: z.string().regex(KUBERNETES_VERSION).optional().describe('VPSie: the version, such as v1.34.1.'),

@@ -7,17 +7,16 @@ import type { Taint } from '../model/pod.ts';
 import { type Amounts, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
-import { NAMESPACE } from './names.ts';
 import { readInVain } from './in-vain.ts';
+import { LONGEST_VALUE } from './label-rules.ts';
+import { NAMESPACE } from './names.ts';
 import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
+import { invalid, specProblems } from './spec-problems.ts';
 
 /** The VPSie autoscaler's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
 const SCALE_DOWN_COOLDOWN = 600;
 /** Karpenter's default. */
 const DEFAULT_BUDGETS: readonly NodeBudget[] = [{ nodes: '10%', reasons: [], window: null }];
-/** A prefix of at most 253 characters, which is a DNS name, and a name of at most 63. */
-const LABEL_KEY =
-  /^(?=[^/]{1,253}\/|[^/]+$)([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\/)?[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/;
 const MOST_PROBLEMS = 20;
 
 export interface ReadNodeGroup
@@ -41,7 +40,18 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
     ...(textOf(metadata['namespace']) === NAMESPACE
       ? []
       : [invalid('metadata.namespace', metadata['namespace'], `NodeGroups are in ${NAMESPACE}`)]),
-    ...(error === undefined ? specProblems(data) : error.issues.slice(0, MOST_PROBLEMS).map(problemOf)),
+    ...(textOf(metadata['name']).length <= LONGEST_VALUE
+      ? []
+      : [
+          invalid(
+            'metadata.name',
+            metadata['name'],
+            `at most ${LONGEST_VALUE} characters, as it is a label of its nodes`,
+          ),
+        ]),
+    ...(error === undefined
+      ? specProblems(data, textOf(metadata['name']))
+      : error.issues.slice(0, MOST_PROBLEMS).map(problemOf)),
   ];
   const identity = {
     name: textOf(metadata['name']),
@@ -58,45 +68,6 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
     ...ofStatus(fieldsOf(whole['status'])),
   };
   return { ...identity, group, problems };
-}
-
-/** What of a spec of the right types cannot work. */
-function specProblems(spec: NodeGroupSpec): readonly string[] {
-  const { minNodes, maxNodes, provider, offeringIDs, labels = {} } = spec;
-  const missing = provider === 'vpsie' ? VPSIE_FIELDS.filter((field) => !spec[field]) : [];
-  return [
-    ...(minNodes > maxNodes ? [invalid('spec.minNodes', minNodes, `at most maxNodes (${maxNodes})`)] : []),
-    ...missing.map((field) => `spec.${field}: Required value: VPSie makes no machine without it`),
-    ...(new Set(offeringIDs).size < offeringIDs.length
-      ? [invalid('spec.offeringIDs', offeringIDs, 'each of them once')]
-      : []),
-    ...Object.keys(labels)
-      .filter((key) => !LABEL_KEY.test(key))
-      .map((key) => invalid('spec.labels', key, 'a label as Kubernetes has them, such as team or example.com/team')),
-    ...Object.keys(labels)
-      .filter(isReserved)
-      .map((key) => invalid('spec.labels', key, 'a key outside of kubernetes.io/ and k8s.io/')),
-    ...(['taints', 'startupTaints'] as const).flatMap((field) =>
-      (spec[field] ?? [])
-        .filter(({ key }) => isReserved(key))
-        .map(({ key }) => invalid(`spec.${field}`, key, 'a key outside of kubernetes.io/ and k8s.io/')),
-    ),
-    ...(spec.budgets ?? []).flatMap(({ schedule, duration }, at) => {
-      const path = `spec.budgets[${at}]`;
-      return (schedule === undefined) === (duration === undefined)
-        ? []
-        : [`${path}: Required value: schedule and duration, or neither of them`];
-    }),
-  ];
-}
-
-/** The VPSie autoscaler's webhook refuses these two prefixes, and no longer ones such as node.kubernetes.io/. */
-function isReserved(key: string): boolean {
-  return key.startsWith('kubernetes.io/') || key.startsWith('k8s.io/');
-}
-
-function invalid(field: string, value: unknown, right: string): string {
-  return `${field}: Invalid value: ${JSON.stringify(value) ?? '""'}: ${right}`;
 }
 
 function problemOf({ path, message }: z.core.$ZodIssue): string {

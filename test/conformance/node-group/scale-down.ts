@@ -150,15 +150,18 @@ const drained = z.strictObject({
   static: z.boolean().default(false),
 });
 
-const MIRROR = { 'kubernetes.io/config.mirror': 'hash' };
+const MIRROR = 'kubernetes.io/config.mirror';
 
 function evicted(pods: readonly z.output<typeof drained>[]): readonly string[] {
   const read = pods.map(({ name, owner, phase, annotations, ...pod }) => {
-    const isMirror = pod.mirror || pod.static || /^(?:mirror|static)$/i.test(owner ?? '');
-    const controller = { apiVersion: 'v1', kind: owner, name: 'owner', uid: 'owner', controller: true };
+    const isMirror =
+      pod.mirror || pod.static || /^(?:mirror|static)$/i.test(owner ?? '') || Object.hasOwn(annotations, MIRROR);
+    // Cases leave out what every pod of a kubelet has: the annotation, and its Node as the owner.
+    const kind = isMirror ? 'Node' : owner;
+    const controller = { apiVersion: 'v1', kind, name: 'owner', uid: 'owner', controller: true };
     const metadata = {
-      annotations: { ...annotations, ...(isMirror ? MIRROR : {}) },
-      ownerReferences: owner === undefined || isMirror ? [] : [controller],
+      annotations: { ...annotations, ...(isMirror ? { [MIRROR]: 'hash' } : {}) },
+      ownerReferences: kind === undefined ? [] : [controller],
     };
     return { ...podOf(name, {}, {}, metadata), phase };
   });

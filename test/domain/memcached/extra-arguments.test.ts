@@ -57,6 +57,19 @@ it('too few connections for its own files are refused, with how many are enough'
   expect(ownProblems({ memcached: { maxConnections: 40, threads: 8 } })).toEqual([expect.stringContaining('least 43')]);
 });
 
+it('too few connections are refused as well where arguments set them, or the threads', () => {
+  expect(ownProblems({ memcached: { threads: 12, extraArgs: ['-c', '62'] } })).toEqual([
+    'spec.memcached.extraArgs: Invalid value: "-c 62": memcached needs files for itself out of these, with 12 threads: at least 63',
+  ]);
+  expect(ownProblems({ memcached: { threads: 12, extraArgs: ['-c', '63'] } })).toEqual([]);
+  expect(ownProblems({ memcached: { maxConnections: 28, extraArgs: ['--threads', '6'] } })).toEqual([
+    'spec.memcached.maxConnections: Invalid value: 28: memcached needs files for itself out of these, with 6 threads: at least 33',
+  ]);
+  expect(ownProblems({ memcached: { maxConnections: 10, threads: 8, extraArgs: ['-c', '33', '-t', '6'] } })).toEqual(
+    [],
+  );
+});
+
 it('root is refused as the user of memcached, unless it is told whom to become', () => {
   expect(ownProblems({ security: { podSecurityContext: { runAsUser: 0 } } })).toEqual([
     'spec.security.podSecurityContext.runAsUser: Invalid value: 0: memcached does not start as root without -u in extraArgs: 11211 is the user of its image',

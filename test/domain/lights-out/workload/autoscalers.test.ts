@@ -197,6 +197,18 @@ describe('a HorizontalPodAutoscaler', () => {
     ]);
   });
 
+  it.each(['5-3', '1-0', '0-0', '1-9999999999', 'all'])(
+    'lets its workload wake, where its mark says %s, as which no autoscaler can be',
+    (text) => {
+      const bound = autoscaler(2, 2, { ...held, [ORIGINAL_BOUNDS]: text });
+      const free = { annotations: { [ORIGINAL_BOUNDS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null } };
+      expect(writes(asleep({ replicas: 2, autoscalers: [bound] }), up)).toEqual([
+        ['HorizontalPodAutoscaler', free, undefined],
+        workload,
+      ]);
+    },
+  );
+
   it('never gets a greater maximum by being held, and keeps one that a person gave it', () => {
     expect(writes(workloadOf({ replicas: 9, autoscalers: [autoscaler(1, 2)] }), keeping(5))).toEqual([workload]);
     const raised = autoscaler(2, 20, { ...held, [ORIGINAL_BOUNDS]: '3-10' });

@@ -61,6 +61,9 @@ describe('the annotations of a workload', () => {
     expect(labelValue(long)).toMatch(/^[a-z0-9](?:[-a-z0-9_.]{0,61}[a-z0-9])$/);
     expect(labelValue(long)).not.toBe(labelValue(`${long}c`));
     expect(labelValue(long)).toBe(labelValue(long));
+    // It is a part of the name of a ConfigMap too, where a dash may not follow a dot.
+    const dotted = `${'x'.repeat(45)}.${'y'.repeat(50)}`;
+    expect(labelValue(dotted)).toMatch(/^x{45}-[0-9a-f]{16}$/);
   });
 
   it('say what it was, and one replica where they say no number', () => {

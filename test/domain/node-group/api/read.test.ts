@@ -17,6 +17,11 @@ const VPSIE = {
 };
 const KWOK = { provider: 'kwok', minNodes: 0, maxNodes: 3, offeringIDs: ['small'] };
 
+const withTaints = (...taints: readonly object[]) => ({
+  ...KWOK,
+  taints: taints.map((taint) => ({ effect: 'NoSchedule', ...taint })),
+});
+
 const read = (spec: object, status: object = {}, namespace = 'kube-system') =>
   readNodeGroup({ metadata: { name: 'web', namespace, uid: 'u', generation: 2 }, spec, status }, { mode: 'observe' });
 
@@ -118,9 +123,45 @@ describe('a NodeGroup', () => {
     ['a value that no label can have', { ...KWOK, labels: { a: '-b' } }, 'spec.labels.a: '],
     ['a datacenter that VPSie cannot have', { ...VPSIE, datacenterID: 'dc/1' }, 'spec.datacenterID: '],
     ['an image that VPSie cannot have', { ...VPSIE, osImageID: 'a b' }, 'spec.osImageID: '],
+    [
+      'a label by which its nodes would be those of another group',
+      { ...KWOK, labels: { 'autoscaler.vpsie.com/nodegroup': 'other', 'autoscaler.vpsie.com/managed': 'true' } },
+      'spec.labels: Invalid value: "autoscaler.vpsie.com/nodegroup": a key that Headroom does not write itself',
+    ],
+    [
+      'one by which they would be of another type',
+      { ...KWOK, labels: { 'autoscaler.vpsie.com/offering': 'large' } },
+      'spec.labels: Invalid value: "autoscaler.vpsie.com/offering": ',
+    ],
     ['an unknown provider', { ...KWOK, provider: 'other' }, 'spec.provider: '],
+    ['an instance type that is no label', { ...KWOK, offeringIDs: ['small-'] }, 'spec.offeringIDs[0]: '],
+    ['one that is too long for a label', { ...KWOK, offeringIDs: ['x'.repeat(64)] }, 'spec.offeringIDs[0]: '],
+    ['a datacenter that is no label', { ...VPSIE, datacenterID: 'dc_' }, 'spec.datacenterID: '],
+    ['one that is too long for a label', { ...VPSIE, datacenterID: 'x'.repeat(64) }, 'spec.datacenterID: '],
+    ['a key that no taint can have', withTaints({ key: 'two words' }), 'spec.taints[0].key: '],
+    ['a prefix that no key can have', withTaints({ key: `${'a.'.repeat(127)}a/b` }), 'spec.taints: '],
+    ['a value that no taint can have', withTaints({ key: 'a', value: '-b' }), 'spec.taints[0].value: '],
+    [
+      'a taint twice',
+      withTaints({ key: 'a' }, { key: 'b' }, { key: 'a', value: 'b' }),
+      'spec.taints[2]: Duplicate value: "a:NoSchedule": each key once with each effect',
+    ],
+    [
+      'a startup taint that no node can have',
+      { ...KWOK, startupTaints: [{ key: '-a', effect: 'NoExecute' }] },
+      'spec.startupTaints[0].key: ',
+    ],
   ])('is not read with %s', (_, spec, beginning) => {
     expect(read(spec).problems).toEqual([expect.stringContaining(beginning)]);
+  });
+
+  it('is not read with a name that is too long for the labels of its nodes', () => {
+    const named = (name: string) =>
+      readNodeGroup({ metadata: { name, namespace: 'kube-system' }, spec: KWOK }, { mode: 'act' });
+    expect(named('x'.repeat(63)).problems).toEqual([]);
+    expect(named('x'.repeat(64)).problems).toEqual([
+      `metadata.name: Invalid value: "${'x'.repeat(64)}": at most 63 characters, as it is a label of its nodes`,
+    ]);
   });
 
   it('has its instance types from the status', () => {
