@@ -20,7 +20,7 @@ import { change, decide, type GitOps, policy } from '../gitops-fixture.ts';
 const RESOURCE = 'requests.cpu';
 
 /** What the platform allows in these tests: a limit doubles in a day, and a person's name is verified. */
-export const STRICT: Guardrail = {
+const STRICT: Guardrail = {
   ...BUILT_IN_GUARDRAIL,
   name: 'strict',
   growthPerDay: '2',
