@@ -14,6 +14,8 @@ import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { CandidateOptions } from './source/source-candidates.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease/lease.ts';
+import { settledRaises } from './lease/raises.ts';
+import type { PullRequestEnds } from './lease/ends.ts';
 import { observeQuota } from './quota/observe-quota.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
 import { awaitSync } from './quota/sync.ts';
@@ -46,6 +48,8 @@ export interface QuotaResizeKubernetesOptions {
   readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
   /** Who updates the status of quotas; `off`: only Kubernetes. */
   readonly usage: UsageMode;
+  /** What the forge says of pull requests. */
+  readonly ends: PullRequestEnds;
   /** Options for source candidates; null: there are none. */
   readonly candidates: CandidateOptions | null;
   /** Milliseconds. `syncPoll` is the first polling interval for changes of the cluster. */
@@ -102,9 +106,10 @@ export function createQuotaResizeKubernetesActivities(
       leases.releaseUnraised(target, decision, quotas),
     ),
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
-    ensureLeaseReleased: ensuring(({ target, decision, rejection, withdrawnAt }) =>
-      leases.release(target, decision, { rejection, withdrawnAt }),
-    ),
+    ensureLeaseReleased: ensuring(async ({ target, decision, rejection, withdrawnAt }) => {
+      await settledRaises({ ...options, leases }, target);
+      await leases.release(target, decision, { rejection, withdrawnAt });
+    }),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
   };
 }

@@ -1,5 +1,6 @@
 import { quotaResizeId } from '../quota-resize/target.ts';
 import type { EpochMs } from '../kernel/time.ts';
+import { GROWTH_MEMORY_MS } from '../quota-resize/policy/recorded-raise.ts';
 import {
   carrierOfLease,
   decisionIdOf,
@@ -7,6 +8,7 @@ import {
   type LeaseObject,
   legacyNamespaces,
   otherHoldersOf,
+  readLeaseMemory,
   targetOfLease,
   waitersOf,
 } from '../quota-resize/model/lease.ts';
@@ -30,7 +32,7 @@ type LeaseEvaluation =
 /** A workflow that has just started may not be in the list of running ones yet. */
 const UNLOCK_GRACE_MS = 10 * 60_000;
 
-/** A GitOps tool may delete a quota and create it again; its cooldown and rejections should survive that. */
+/** A GitOps tool may delete a quota and create it again; its cooldown should survive that. */
 const QUOTA_GONE_GRACE_MS = 24 * 60 * 60_000;
 
 const keep: LeaseEvaluation = { kind: 'keep' };
@@ -74,12 +76,23 @@ export function evaluateLease(
   if (isFileLease(lease)) {
     return isStale ? { kind: 'unlock', why: `no workflow of ${namespace}/${quota} runs that changes the file` } : keep;
   }
-  if (!namespaces.has(namespace)) return { kind: 'delete', why: `the namespace ${namespace} does not exist` };
+  // A quota that is made again under its name starts with its history.
+  const binds = now < boundUntil(lease);
+  if (!namespaces.has(namespace) && !binds) {
+    return { kind: 'delete', why: `the namespace ${namespace} does not exist` };
+  }
   if (decisionIdOf(holder) !== null) {
     return isStale ? { kind: 'unlock', why: `no workflow of ${namespace}/${owner.quota} runs that holds it` } : keep;
   }
-  if (holder === null && !quotas.has(`${namespace}/${quota}`) && now - lastWritten > QUOTA_GONE_GRACE_MS) {
+  const isOld = now - lastWritten > QUOTA_GONE_GRACE_MS && !binds;
+  if (holder === null && !quotas.has(`${namespace}/${quota}`) && isOld) {
     return { kind: 'delete', why: `the quota ${namespace}/${quota} does not exist` };
   }
   return keep;
+}
+
+/** Until when what a quota's Lease remembers of raises and rejections may hold up another raise. */
+function boundUntil(lease: LeaseObject): EpochMs {
+  const { raises, rejections } = readLeaseMemory(lease).memory;
+  return Math.max(0, ...[...raises, ...rejections].map(({ at }) => at + GROWTH_MEMORY_MS));
 }

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { areApprovalsVerified } from '../../activities/quota-resize/lease/approval-policy.ts';
+import { noPullRequestEnds } from '../../activities/quota-resize/lease/ends.ts';
 import { LeaseStore } from '../../activities/quota-resize/lease/lease.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { LockedDecision } from '../../domain/quota-resize/model/decision.ts';
@@ -179,7 +180,7 @@ function approvalOf(by: string): LeaseApproval {
 
 function leaseStore(): LeaseStore {
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
-  return new LeaseStore({ ...leasesOf(WORKER), abandonedHolder: null, log });
+  return new LeaseStore({ ...leasesOf(WORKER), abandonedHolder: null, ends: noPullRequestEnds, log });
 }
 
 async function holding(target: QuotaTarget): Promise<void> {

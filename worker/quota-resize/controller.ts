@@ -14,6 +14,7 @@ import { createMergeGate } from '../../activities/quota-resize/pull-request/merg
 import { createFileLocks } from '../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../activities/quota-resize/lease/lease.ts';
 import { createPolicyGuard } from '../../activities/quota-resize/pull-request/policy-guard.ts';
+import { createPullRequestEnds } from '../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import { createRecordedPullRequests } from '../../activities/quota-resize/lease/open-pull-requests.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
@@ -36,7 +37,8 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
   const { repositories, permits } = connectGitHub(context, kubernetes);
-  const leases = new LeaseStore({ kubernetes, systemNamespace, abandonedHolder: null, log });
+  const ends = createPullRequestEnds(repositories);
+  const leases = new LeaseStore({ kubernetes, systemNamespace, abandonedHolder: null, ends, log });
   const inCluster = createQuotaResizeKubernetesActivities({
     kubernetes,
     systemNamespace,
@@ -46,6 +48,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
     usage: config.quotaUsage.mode,
     candidates: candidateOptions(config, { kubernetes, repositories }),
     abandonedHolder: abandonedHolder(repositories.default()),
+    ends,
     log,
   });
   return {
@@ -65,6 +68,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
         policyDefaults: policyDefaults(config),
         systemNamespace,
         leases,
+        ends,
         log,
       }),
       decisions: leases,

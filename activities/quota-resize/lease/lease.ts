@@ -4,11 +4,11 @@ import { equalTexts } from '../../../domain/kernel/record.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import {
-  batchedShare,
   type Decision,
   decidedLimits,
   filesOfDecision,
   leaseHolder,
+  type Merge,
   withoutBatchedQuotas,
 } from '../../../domain/quota-resize/model/decision.ts';
 import {
@@ -33,8 +33,18 @@ import { failure } from '../../kernel/failure.ts';
 import { createLease, holderOf, type LeaseNamespace, readLease, replaceLease } from '../../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import { areApprovalsVerified } from './approval-policy.ts';
-import { type Ending, memoryAfter, withProgress } from './ended.ts';
+import {
+  asUnreleased,
+  type Ending,
+  memoryAfter,
+  mergeOfRecorded,
+  withMerge,
+  withProgress,
+  withRecordedMerge,
+} from './ended.ts';
+import { describeHolder, type Found, type LeaseState, UNLOCKED } from './lease-state.ts';
 import { unlockFile } from './file-lock.ts';
+import type { PullRequestEnds } from './ends.ts';
 import type { LeaseOutcome } from '../interface.ts';
 
 interface LeaseOptions extends LeaseNamespace {
@@ -42,26 +52,9 @@ interface LeaseOptions extends LeaseNamespace {
    * Whether the pull request of an earlier tool's holder `pr-N` is closed. Null: such a holder always counts as active.
    */
   readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
+  readonly ends: PullRequestEnds;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
-
-/** A quota's Lease in the cluster; `lease` is null when there is none yet and `name` is free. */
-interface Found {
-  readonly name: string;
-  readonly lease: V1Lease | null;
-}
-
-interface LeaseState {
-  readonly holder: string | null;
-  readonly memory: LeaseMemory;
-  /** The files whose locks belong to the decision. */
-  readonly files: readonly LockedFile[];
-  /** The quota whose decision also holds this quota's Lease. */
-  readonly carriedBy: string | null;
-}
-
-/** The state of a Lease that nobody holds. */
-const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };
 
 /**
  * The Leases of quotas in Headroom's namespace: each is the lock and the memory of a quota; files have Leases of their
@@ -86,6 +79,7 @@ export class LeaseStore {
       carriedBy,
       holderIsAbandoned: await this.#isAbandoned(holder),
       ...current,
+      decision: asUnreleased(memory.decision, holder),
       ...(hasUnreadDecision(memory) ? { hasUnreadDecision: true } : {}),
       ...(approval === null ? {} : { approval }),
     };
@@ -139,7 +133,7 @@ export class LeaseStore {
       const keys = new Set([...recorded, ...named].map(fileKey));
       const added = files.filter((file) => !keys.has(fileKey(file)));
       if (isOurs && added.length === 0) return null;
-      const memory = isOurs ? state.memory : { ...state.memory, decision };
+      const memory = isOurs ? state.memory : { ...state.memory, decision: withMerge(decision, null) };
       return { ...state, holder: ours, files: [...recorded, ...added], memory };
     });
   }
@@ -177,15 +171,19 @@ export class LeaseStore {
    * Unlocks the batched quotas of a decision that was merged or given up; a merge or a rejection is stored in their
    * Leases too.
    */
-  async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, given: Ending): Promise<void> {
+  async #releaseBatchedQuotas(
+    target: QuotaTarget,
+    decision: Decision,
+    merge: Merge | null,
+    given: Ending,
+  ): Promise<void> {
     const { rejection } = given;
     const ours = leaseHolder(decision.id);
     for (const batchedQuota of decision.batchedQuotas ?? []) {
       await this.#changeExisting({ ...target, quota: batchedQuota.quota }, (state) => {
         if (state.holder !== ours) return null;
         const own = rejection === null ? null : { ...rejection, limits: decidedLimits(batchedQuota) };
-        const share = batchedShare(decision, batchedQuota);
-        return { ...UNLOCKED, memory: memoryAfter(state.memory, share, { ...given, rejection: own }) };
+        return { ...UNLOCKED, memory: memoryAfter(state.memory, merge, { ...given, rejection: own }) };
       });
     }
   }
@@ -200,7 +198,7 @@ export class LeaseStore {
     await this.#changeHeld(target, decision, (state) => ({
       ...state,
       holder,
-      memory: { ...state.memory, decision },
+      memory: { ...state.memory, decision: withRecordedMerge(decision, state.memory.decision) },
     }));
   }
 
@@ -208,38 +206,61 @@ export class LeaseStore {
    * Unlocks the files and the quota if the decision holds them. After a merge last-modified is set and the decision
    * stays in the Lease, so that a later run can wait for its sync; any other decision is removed. A rejection or a
    * withdrawal is stored.
+   *
+   * @param claimed which decision is meant. What becomes of it is what its Lease and the forge say.
    */
-  async release(target: QuotaTarget, decision: Decision, given: Ending): Promise<void> {
-    const ours = leaseHolder(decision.id);
+  async release(target: QuotaTarget, claimed: Decision, given: Ending): Promise<void> {
+    const ours = leaseHolder(claimed.id);
+    const recorded = await this.#recorded(target, claimed.id);
+    const merge = recorded === null ? null : await mergeOfRecorded(this.#options.ends, target, { recorded, claimed });
+    const decision = recorded ?? claimed;
     await this.unlockFiles(target, decision);
-    await this.#releaseBatchedQuotas(target, decision, given);
+    await this.#releaseBatchedQuotas(target, decision, merge, given);
     await this.#changeExisting(target, (state) => {
+      const { decision: last } = state.memory;
+      const isRecorded = last?.id === claimed.id;
       // Garbage collection may have unlocked the Lease meanwhile, but the decision in it is still this one.
-      const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
-      if (state.holder !== ours && !unlockedOurs) return null;
-      const memory = memoryAfter(state.memory, decision, given);
-      return { ...UNLOCKED, memory: decision.merge === null ? withoutDecision(memory) : { ...memory, decision } };
+      if (state.holder !== ours && !(state.holder === null && isRecorded)) return null;
+      const memory = memoryAfter(state.memory, merge, given);
+      const stays = isRecorded && merge !== null;
+      return { ...UNLOCKED, memory: stays ? { ...memory, decision: { ...last, merge } } : withoutDecision(memory) };
     });
   }
 
   /**
    * After the cluster showed the merged limits: the decision is removed, and last-modified is at least `at`. Does
-   * nothing without a Lease.
+   * nothing without a Lease, and for a decision that is not merged.
+   *
+   * @param claimed which decision is meant.
    */
-  async synced(target: QuotaTarget, decision: Decision, at: EpochMs): Promise<void> {
-    const ours = leaseHolder(decision.id);
-    await this.unlockFiles(target, decision);
-    await this.#changeExisting(target, (state) => {
-      const { memory } = state;
-      const recorded = memory.decision;
-      return {
-        ...(state.holder === ours ? { ...state, ...UNLOCKED } : state),
-        memory: {
-          ...memory,
-          lastModified: Math.max(memory.lastModified ?? 0, at),
-          decision: recorded === null || recorded.id === decision.id ? null : recorded,
-        },
-      };
+  async synced(target: QuotaTarget, claimed: Decision, at: EpochMs): Promise<void> {
+    const recorded = await this.#recorded(target, claimed.id);
+    const { ends } = this.#options;
+    if (recorded !== null && (await mergeOfRecorded(ends, target, { recorded, claimed })) === null) return;
+    await this.release(target, claimed, { rejection: null });
+    const until = Math.min(at, Date.now());
+    await this.#changeExisting(target, ({ memory, ...state }) => ({
+      ...state,
+      memory: {
+        ...memory,
+        lastModified: Math.max(memory.lastModified ?? 0, until),
+        decision: memory.decision?.id === claimed.id ? null : memory.decision,
+      },
+    }));
+  }
+
+  /** The decision in the quota's Lease; null where it has another one, or none. */
+  async #recorded(target: QuotaTarget, id: string): Promise<Decision | null> {
+    const { lease } = await this.#find(target);
+    const { decision } = this.#stateOf(lease).memory;
+    return decision?.id === id ? decision : null;
+  }
+
+  /** Changes what is remembered of a quota, whoever holds its Lease; null: nothing. A missing Lease is created. */
+  async remember(target: QuotaTarget, change: (memory: LeaseMemory) => LeaseMemory | null): Promise<void> {
+    await this.#change(target, (state) => {
+      const memory = change(state.memory);
+      return memory === null || memory === state.memory ? null : { ...state, memory };
     });
   }
 
@@ -248,10 +269,10 @@ export class LeaseStore {
     target: QuotaTarget,
     recommendation: NonNullable<LeaseMemory['lastRecommendation']>,
   ): Promise<void> {
-    await this.#change(target, (state) => {
-      const recorded = state.memory.lastRecommendation;
+    await this.remember(target, (memory) => {
+      const recorded = memory.lastRecommendation;
       if (recorded !== null && recorded.at >= recommendation.at) return null;
-      return { ...state, memory: { ...state.memory, lastRecommendation: recommendation } };
+      return { ...memory, lastRecommendation: recommendation };
     });
   }
 
@@ -365,8 +386,4 @@ export class LeaseStore {
     const files = [...recorded, ...own, ...filesOfDecision(decision)];
     return [...new Map(files.map((file) => [fileKey(file), file])).values()];
   }
-}
-
-function describeHolder({ holder, memory }: LeaseState): string {
-  return hasUnreadDecision(memory) ? 'a decision that this release cannot read' : (holder ?? 'nobody');
 }

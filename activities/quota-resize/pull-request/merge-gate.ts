@@ -14,12 +14,15 @@ import {
 } from '../../../domain/quota-resize/decide/approval-requirement.ts';
 import {
   type Approval,
+  type ApprovalRequirement,
   type BatchedQuota,
+  type Decision,
   decidedLimits,
   isDemandByMessage,
   isHeldIn,
   type JoinedDecision,
   type LimitChange,
+  type Merge,
   type OpenDecision,
 } from '../../../domain/quota-resize/model/decision.ts';
 import { verifiedApproval, type VerifiedSources } from '../../../domain/quota-resize/decide/verified-approval.ts';
@@ -33,9 +36,11 @@ import { orNull, withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { ForgeApproval } from '../../forge/forge.ts';
 import type { LeaseStore } from '../lease/lease.ts';
 import { withGuardrailLock } from '../lease/guardrail-lock.ts';
+import { expectRaise, type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
 import { hardOf, policyOf, withUnattendedLimits } from '../quota/policy-of-quota.ts';
 import { readTotals, type Totals } from '../quota/totals.ts';
 import { policyChanged } from './policy-guard.ts';
+import type { PullRequestEnds } from '../lease/ends.ts';
 
 /** The approving reviews of a pull request that hold. */
 type Reviews = (number: number) => Promise<readonly ForgeApproval[]>;
@@ -50,15 +55,19 @@ export interface MergeGate {
   /**
    * Merges, if everything still allows it. Totals of a guardrail stay as they were checked until the merge is done.
    *
+   * @param merge has to call `expect` right before it asks the forge: from then on the Leases count the raises as merged,
+   *   until `ended` says what became of them. Its answer is whether the forge cannot have been asked before.
    * @param reviews asked only where an approval has to be verified; absent: there are none.
    * @throws {ApplicationFailure} PolicyChanged when something forbids it.
    */
   merging<Result>(
     target: QuotaTarget,
     decision: OpenDecision,
-    merge: () => Promise<Result>,
+    merge: (expect: () => Promise<boolean>) => Promise<Result>,
     reviews?: Reviews,
   ): Promise<Result>;
+  /** Records in the Leases what the forge says of the decision's pull request; null: that it was not merged. */
+  ended(target: QuotaTarget, decision: OpenDecision, merge: Merge | null): Promise<void>;
 }
 
 interface MergeGateOptions {
@@ -66,6 +75,7 @@ interface MergeGateOptions {
   readonly policyDefaults: PolicyDefaults;
   readonly systemNamespace: string;
   readonly leases: LeaseStore;
+  readonly ends: PullRequestEnds;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -80,24 +90,42 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
   const recorded = withKubernetesFailures(async (target: QuotaTarget, decisionId: string) =>
     recordedDecision(options, target, decisionId),
   );
+  /** @returns what is raised by the merge. */
   const check = withKubernetesFailures(
-    async (target: QuotaTarget, decision: OpenDecision, { guarded, reviews }: Given) => {
+    async (
+      target: QuotaTarget,
+      decision: OpenDecision,
+      { guarded, reviews }: Given,
+    ): Promise<readonly QuotaRaise[]> => {
       const now = await recordedDecision(options, target, decision.id);
-      if (
-        now.pullRequest.headSha !== decision.pullRequest.headSha ||
-        now.pullRequest.number !== decision.pullRequest.number
-      ) {
+      if (!isSameHead(now, decision)) {
         throw policyChanged(target, 'merge', 'its Lease records another head of the pull request');
       }
-      const approval = await assertMayBeMerged(options, target, now, { guarded, reviews });
+      const { approval, raises } = await assertMayBeMerged(options, target, now, { guarded, reviews });
       if (approval !== null) auditApproval(options.log, target, now, approval);
+      const all = [...raises];
       for (const joined of (now.joined ?? []).filter(isHeldIn)) {
         const other = { ...target, namespace: joined.namespace, quota: joined.quota };
         const theirs = await recordedDecision(options, other, joined.decision);
         assertLetsMerge(other, theirs, { owner: now, joined });
         const given = await assertMayBeMerged(options, other, theirs, { guarded, reviews });
-        if (given !== null) auditApproval(options.log, other, theirs, given);
+        if (given.approval !== null) auditApproval(options.log, other, theirs, given.approval);
+        all.push(...given.raises);
       }
+      return all;
+    },
+  );
+  const expectAll = withKubernetesFailures(
+    async (target: QuotaTarget, decision: OpenDecision, raises: readonly QuotaRaise[]): Promise<boolean> => {
+      let isFirst = true;
+      for (const one of raises) {
+        const isOwn = targetName(one.target) === targetName(target);
+        const isAsChecked = (now: Decision | null): boolean => now?.id === decision.id && isSameHead(now, decision);
+        const wasPending = await expectRaise(options, one, isOwn ? isAsChecked : undefined);
+        if (wasPending === null) throw policyChanged(target, 'merge', 'its Lease holds another decision');
+        if (wasPending) isFirst = false;
+      }
+      return isFirst;
     },
   );
   return {
@@ -107,15 +135,34 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
       const namespace = await orNull(options.kubernetes.core.readNamespace({ name }));
       const { policy: guarded } = policyOf(options.policyDefaults, name, namespace, null);
       const checked = async (renewLock?: () => Promise<void>): Promise<Awaited<ReturnType<typeof merge>>> => {
-        await check(target, decision, { guarded, reviews });
+        const raises = await check(target, decision, { guarded, reviews });
         await renewLock?.();
-        return await merge();
+        return await merge(async () => await expectAll(target, decision, raises));
       };
       if (Object.keys(guarded.guardrail.totals).length === 0) return await checked();
       const holder = `${targetName(target)}/${decision.id}`;
       return await withGuardrailLock(options, guarded.guardrail.name, holder, checked);
     },
+    ended: withKubernetesFailures(async (target, decision, merge) => {
+      const { pullRequest, batchedQuotas = [], joined = [] } = decision;
+      const others = [
+        ...batchedQuotas.map(({ quota }) => ({ ...target, quota })),
+        ...joined.filter(isHeldIn).map(({ namespace, quota }) => ({ ...target, namespace, quota })),
+      ];
+      const end =
+        merge === null
+          ? ({ kind: 'closed' } as const)
+          : ({ kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const);
+      for (const other of others) await recordEnd(options, other, pullRequest, end);
+      // The own one last: while it is pending, so may be the others.
+      if (merge === null) await recordEnd(options, target, pullRequest, end);
+      else await recordMerge(options, target, decision, merge);
+    }),
   };
+}
+
+function isSameHead(a: Pick<Decision, 'pullRequest'>, b: OpenDecision): boolean {
+  return a.pullRequest?.headSha === b.pullRequest.headSha && a.pullRequest.number === b.pullRequest.number;
 }
 
 async function recordedDecision(
@@ -151,9 +198,14 @@ interface Current {
   readonly policy: ResizePolicy;
 }
 
+/** What allows a merge, and what is raised by it. */
+interface Allowed {
+  /** The approval that the decision needs; null where it needs none. */
+  readonly approval: Approval | null;
+  readonly raises: readonly QuotaRaise[];
+}
+
 /**
- * The approval that the decision needs; null where it needs none.
- *
  * @throws {ApplicationFailure} PolicyChanged when something forbids the merge.
  */
 async function assertMayBeMerged(
@@ -161,7 +213,7 @@ async function assertMayBeMerged(
   target: QuotaTarget,
   decision: OpenDecision,
   { guarded, reviews }: Given,
-): Promise<Approval | null> {
+): Promise<Allowed> {
   const refuse = (why: string): Error => policyChanged(target, 'merge', why);
   const totals = await readTotals(options, guarded);
   const raised = await readCurrent(options, target, decision, { decision, totals });
@@ -171,9 +223,11 @@ async function assertMayBeMerged(
   const place = forbiddenPlace(policy.guardrail, target, placeOf(decision));
   if (place !== null) throw refuse(place);
   const batchedQuotas: BatchedQuota[] = [];
+  const all = [{ target, changes: raised.changes }];
   for (const batchedQuota of decision.batchedQuotas ?? []) {
     const other = { ...target, quota: batchedQuota.quota };
     const current = await readCurrent(options, other, batchedQuota, { decision, totals });
+    all.push({ target: other, changes: current.changes });
     batchedQuotas.push({
       ...batchedQuota,
       approvalRequirement: approvalRequirementOf(current.policy, current.changes, isDemandByMessage(batchedQuota)),
@@ -182,13 +236,36 @@ async function assertMayBeMerged(
   const { demandByMessage } = decision;
   const { changes } = raised;
   const requirement = approvalRequirementOfDecision(raised.policy, { changes, demandByMessage, batchedQuotas });
-  if (requirement === null) return null;
-  const approved = { ...decision, approvalRequirement: requirement };
-  const { approval } = decision;
+  const approval =
+    requirement === null
+      ? null
+      : await givenApproval(options, target, { ...decision, approvalRequirement: requirement }, { policy, reviews });
+  const raises = all.map(
+    ({ target: quota, changes: theirs }): QuotaRaise => ({
+      target: quota,
+      raise: raiseOf(decision, theirs, approval !== null),
+    }),
+  );
+  return { approval, raises };
+}
+
+/**
+ * The approval of what needs one.
+ *
+ * @throws {ApplicationFailure} PolicyChanged when nobody has given it.
+ */
+async function givenApproval(
+  options: MergeGateOptions,
+  target: QuotaTarget,
+  approved: OpenDecision & { readonly approvalRequirement: ApprovalRequirement },
+  { policy, reviews }: { readonly policy: ResizePolicy; readonly reviews: Reviews },
+): Promise<Approval> {
+  const refuse = (why: string): Error => policyChanged(target, 'merge', why);
+  const { approval, approvalRequirement: requirement } = approved;
   if (asksForVerified(policy) || approval?.verified !== undefined) {
     // Whoever vouched for the name is asked again: the decision says only what the workflow believed.
     const { approval: lease } = await options.leases.read(target);
-    const { number, headSha } = decision.pullRequest;
+    const { number, headSha } = approved.pullRequest;
     const ofReviews = async (): Promise<VerifiedSources> => ({
       reviews: { headSha, approvals: (await reviews(number)).filter((review) => review.headSha === headSha) },
     });
@@ -233,17 +310,17 @@ function auditApproval(
  * people, or held by a freeze or a window.
  */
 async function readCurrent(
-  { kubernetes, policyDefaults, leases }: MergeGateOptions,
+  { kubernetes, policyDefaults, leases, ends }: MergeGateOptions,
   target: QuotaTarget,
   { quotaUid, changes }: Pick<BatchedQuota, 'quotaUid' | 'changes'>,
   { decision, totals }: { readonly decision: OpenDecision; readonly totals: Totals },
 ): Promise<Current> {
   const refuse = (why: string): Error => policyChanged(target, 'merge', why);
   const { namespace: name, quota: quotaName } = target;
-  const [namespace, quota, { raises }] = await Promise.all([
+  const [namespace, quota, raises] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name })),
     orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
-    leases.read(target),
+    settledRaises({ leases, ends }, target, decision.pullRequest),
   ]);
   if (namespace === null || quota === null) throw refuse('the quota is gone');
   if (quota.metadata?.uid !== quotaUid) throw refuse('the quota was deleted and created again');
@@ -265,6 +342,21 @@ async function readCurrent(
     }
   }
   return { changes: changes.map((change) => ({ ...change, from: hard[change.resource] ?? '0' })), policy };
+}
+
+/** What the Lease remembers of a raise: from the limits in the cluster, whatever the decision says. */
+function raiseOf(
+  { id, pullRequest: { repository, number } }: OpenDecision,
+  changes: readonly LimitChange[],
+  isApproved: boolean,
+): QuotaRaise['raise'] {
+  return {
+    decision: id,
+    from: Object.fromEntries(changes.map(({ resource, from }) => [resource, from])),
+    to: decidedLimits({ changes }),
+    pullRequest: { repository, number },
+    ...(isApproved ? { isApproved } : {}),
+  };
 }
 
 function placeOf({ source, pullRequest, batchedQuotas = [] }: OpenDecision): Parameters<typeof forbiddenPlace>[2] {

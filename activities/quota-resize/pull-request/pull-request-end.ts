@@ -1,8 +1,12 @@
 /** How a pull request ends: merged or closed, and its branch deleted. */
 import { namesOf } from '../../../domain/quota-resize/decide/joined.ts';
-import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import {
+  type Decision,
+  isHeldIn,
+  type OpenDecision,
+  type PullRequestRef,
+} from '../../../domain/quota-resize/model/decision.ts';
 import { targetName } from '../../../domain/kernel/target.ts';
-import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
@@ -97,8 +101,11 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   const { target, decision, forge, config, write, mergeGate } = task;
   const recorded = pullRequestRef(forge, decision);
   const { number, headSha, base } = recorded;
+  const open = { ...decision, pullRequest: recorded, merge: null };
   const readAt = Date.now();
   const seen = await forge.pullRequests.state(number, { mergedFile: recorded.path });
+  const before = await mergedOutcome(task, open, seen);
+  if (before !== null) return before;
   // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
   const rules = await (seen.pull.baseRef === base ? seen.rules() : forge.branches.rules(base));
   if (rules.mergeQueue) {
@@ -108,10 +115,6 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   if (left !== null) {
     const message = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
     return { kind: 'blocked', reason: 'NotMergeable', message };
-  }
-  if (currentAttempt() > 1) {
-    const merged = await mergedOutcome(task, seen);
-    if (merged !== null) return merged;
   }
   const joined = await joinedDecisions(task, decision);
   for (const other of joined) {
@@ -125,11 +128,12 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     joined.filter((other) => other !== null),
   );
   const { title, message } = config.texts.merge(facts, number);
+  let isFirst = false;
   const answer = await write('merge', { number, headSha }, () =>
     mergeGate.merging(
       target,
-      { ...decision, pullRequest: recorded, merge: null },
-      async (): Promise<MergeAnswer | NotAttempted> => {
+      open,
+      async (expect): Promise<MergeAnswer | NotAttempted> => {
         // The write may have waited for its permit.
         const isFresh = Date.now() - readAt < FRESH_MS;
         const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
@@ -137,6 +141,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
         if (difference !== null) return { kind: 'otherThanRecorded', why: difference };
         const why = await otherThanDecided(task, found);
         if (why !== null) return { kind: 'otherCommit', why };
+        isFirst = await expect();
         return await forge.pullRequests.merge({ number, headSha, title, message });
       },
       async () => await forge.pullRequests.approvals(number),
@@ -149,8 +154,10 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     return { kind: 'blocked', reason: 'NotMergeable', message: words };
   }
   const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
-  const merged = await mergedOutcome(task, after);
+  const merged = await mergedOutcome(task, open, after);
   if (merged !== null) return merged;
+  // An earlier request whose answer was lost may still come to its end.
+  if (isFirst && answer.kind !== 'merged') await mergeGate.ended(target, open, null);
   return answer.kind === 'otherThanRecorded'
     ? { kind: 'moved', why: answer.why }
     : unmergedOutcome(task, after.pull, headSha, answer);
@@ -181,10 +188,15 @@ function differenceFrom(
   return differences.length === 0 ? null : `pull request #${number} was not merged, as ${differences.join(', and ')}`;
 }
 
-/** The merge of a pull request by anybody; null while it is not merged. */
-async function mergedOutcome(task: PullRequestTask, state: PullRequestState): Promise<MergeOutcome | null> {
-  const merge = await mergeOf(task.forge, task.target, task.decision, state);
+/** The merge of a pull request by anybody, which the Leases then record; null while it is not merged. */
+async function mergedOutcome(
+  task: PullRequestTask,
+  decision: OpenDecision,
+  state: PullRequestState,
+): Promise<MergeOutcome | null> {
+  const merge = await mergeOf(task.forge, task.target, decision, state);
   if (merge === null) return null;
+  await task.mergeGate.ended(task.target, decision, merge);
   await deleteBranchOf(task, state.pull, async () => await state.branchHead());
   return { kind: 'merged', ...merge };
 }

@@ -4,11 +4,8 @@ import { readableList, type ResourceList } from '../../../domain/kernel/resource
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
-import {
-  growthLimits,
-  type UnattendedLimit,
-  type UnattendedRaise,
-} from '../../../domain/quota-resize/policy/unattended-limit.ts';
+import type { RecordedRaise } from '../../../domain/quota-resize/policy/recorded-raise.ts';
+import { growthLimits, type UnattendedLimit } from '../../../domain/quota-resize/policy/unattended-limit.ts';
 
 /** The policy by the annotations of the namespace and the quota. @param name of the namespace, which may be gone. */
 export function policyOf(
@@ -34,7 +31,7 @@ export function hardOf(quota: V1ResourceQuota): ResourceList {
 export function withUnattendedLimits(
   policy: ResizePolicy,
   hard: ResourceList,
-  raises: readonly UnattendedRaise[],
+  raises: readonly RecordedRaise[],
   { now, totals = [] }: { readonly now: EpochMs; readonly totals?: readonly UnattendedLimit[] },
 ): ResizePolicy {
   const unattended = [...growthLimits(policy, hard, raises, now), ...totals];

@@ -12,7 +12,8 @@ import {
 import { guardrailFor } from '../../../domain/quota-resize/policy/guardrail.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { type CountedQuota, type DecidedRaise, totalLimits } from '../../../domain/quota-resize/policy/totals.ts';
-import type { UnattendedLimit, UnattendedRaise } from '../../../domain/quota-resize/policy/unattended-limit.ts';
+import { type RecordedRaise, SYNCS_WITHIN_MS } from '../../../domain/quota-resize/policy/recorded-raise.ts';
+import type { UnattendedLimit } from '../../../domain/quota-resize/policy/unattended-limit.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 
@@ -30,12 +31,6 @@ export type Totals = (
 ) => readonly UnattendedLimit[];
 
 const NO_TOTALS: Totals = () => [];
-
-/**
- * How long a raise that was merged without a person counts although no decision has it any more. Nobody waits until the
- * cluster shows a batched quota; a sync takes minutes, and later on the cluster alone tells what a quota has.
- */
-const SYNCS_WITHIN_MS = 60 * 60_000;
 
 /**
  * The totals of the policy's guardrail. Reads the quotas and the namespaces of the cluster, and all Leases, once; and
@@ -77,11 +72,11 @@ export async function readTotals(
 
 function recentRaisesOf(
   { namespace, quota }: Pick<QuotaTarget, 'namespace' | 'quota'>,
-  raises: readonly UnattendedRaise[],
+  raises: readonly RecordedRaise[],
   now: EpochMs,
 ): readonly DecidedRaise[] {
   return raises
-    .filter(({ at }) => at > now - SYNCS_WITHIN_MS)
+    .filter(({ at, isPending }) => isPending === true || at > now - SYNCS_WITHIN_MS)
     .map(({ decision, at, to }) => ({ namespace, quota, decision, decidedAt: at, isMerged: true, limits: to }));
 }
 

@@ -1,6 +1,5 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { UnattendedRaise } from '../policy/unattended-limit.ts';
 import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 
@@ -326,27 +325,6 @@ export function relocated<D extends Pick<DecisionFacts, 'source' | 'batchedQuota
     ...decision,
     ...(source ? { source: { ...source, placement } } : {}),
     ...(others === undefined ? {} : { batchedQuotas: others }),
-  };
-}
-
-/** What a raise without a person is known from. */
-export type Raised = Pick<Decision, 'id' | 'changes' | 'merge' | 'approvedBy'>;
-
-/** A batched quota's share of a decision: its own changes, merged as they were decided. */
-export function batchedShare({ id, merge, approvedBy }: Raised, { changes }: Pick<BatchedQuota, 'changes'>): Raised {
-  // The limits of the merge are those of the decision's own quota, which may be smaller or larger.
-  return { id, changes, merge: merge === null ? null : { ...merge, limits: decidedLimits({ changes }) }, approvedBy };
-}
-
-/** The raise of a decision that was merged without a person; null where a person merged or approved it. */
-export function unattendedRaise({ id, changes, merge, approvedBy }: Raised): UnattendedRaise | null {
-  if (merge === null || merge.by === FOUND_IN_GIT || merge.isOwn === false || approvedBy !== undefined) return null;
-  const limits = changes.map(({ resource, to }) => [resource, merge.limits[resource] ?? to] as const);
-  return {
-    decision: id,
-    at: merge.at,
-    from: Object.fromEntries(changes.map(({ resource, from }) => [resource, from])),
-    to: Object.fromEntries(limits),
   };
 }
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { UnattendedRaise } from '../policy/unattended-limit.ts';
+import type { PullRequestId, RecordedRaise } from '../policy/recorded-raise.ts';
 import type { Rejection } from './decision.ts';
 import { type Fields, resourceList, writtenDecision } from './decision-schema.ts';
 import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
@@ -77,8 +77,8 @@ export type LeaseMemory = Pick<
   LeaseRecord,
   'lastModified' | 'lastWithdrawal' | 'lastRecommendation' | 'rejections' | 'decision'
 > & {
-  /** What was merged without a person in the last week. */
-  readonly raises: readonly UnattendedRaise[];
+  /** What Headroom merged, or is about to merge, as far as anything is still counted from it. */
+  readonly raises: readonly RecordedRaise[];
   /** Annotations that cannot be parsed, by name: they are kept until they are overwritten. */
   readonly unread?: Readonly<Record<string, string>>;
 };
@@ -386,4 +386,7 @@ const raise = z.object({
   at: instant,
   from: resourceList,
   to: resourceList,
-} satisfies Fields<UnattendedRaise>) satisfies z.ZodType<UnattendedRaise>;
+  pullRequest: z.object({ repository: z.string(), number: z.int() } satisfies Fields<PullRequestId>).exactOptional(),
+  isPending: z.boolean().exactOptional(),
+  isApproved: z.boolean().exactOptional(),
+} satisfies Fields<RecordedRaise>) satisfies z.ZodType<RecordedRaise>;

@@ -5,21 +5,9 @@ import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { GuardrailInForce } from './guardrail.ts';
 import { factorRatio } from './max-step.ts';
+import type { RecordedRaise } from './recorded-raise.ts';
 
 const DAY_MS = 86_400_000;
-
-/** How long raises without a person are remembered: the longest window of a guardrail. */
-export const GROWTH_MEMORY_MS = 7 * DAY_MS;
-
-/** A raise that was merged without a person. */
-export interface UnattendedRaise {
-  /** The id of its decision. */
-  readonly decision: string;
-  readonly at: EpochMs;
-  /** The limits before and after it, for the raised resources. */
-  readonly from: ResourceList;
-  readonly to: ResourceList;
-}
 
 /** The largest limit of one resource that a guardrail allows without a person. */
 export interface UnattendedLimit {
@@ -55,12 +43,12 @@ interface StepRules {
  * The growth guardrails of a day and of a week, for each resource the stricter one, where it is stricter than
  * `maxStep`.
  *
- * @param hard the limits in force. @param raises what was merged without a person so far.
+ * @param hard the limits in force. @param raises what Headroom merged so far, of which those count that no person approved.
  */
 export function growthLimits(
   { guardrail, maxStep }: StepRules,
   hard: ResourceList,
-  raises: readonly UnattendedRaise[],
+  raises: readonly RecordedRaise[],
   now: EpochMs,
 ): readonly UnattendedLimit[] {
   const windows = [
@@ -72,7 +60,7 @@ export function growthLimits(
     if (current.nano <= 0n) return [];
     const limits = windows.flatMap(({ span, factor, words }) => {
       if (factor === null) return [];
-      const recent = raises.filter(({ at }) => at > now - span);
+      const recent = raises.filter(({ at, isApproved }) => at > now - span && isApproved !== true);
       const base = baseOf(resource, current, recent);
       const limit = timesDown(base, factor);
       const amount = quantityText(resource, formatQuantity(base));
@@ -91,7 +79,7 @@ export function growthLimits(
  * raises that people made since, in proportion. A limit that people lowered since is the base itself where it is
  * smaller.
  */
-function baseOf(resource: string, current: Quantity, raises: readonly UnattendedRaise[]): Quantity {
+function baseOf(resource: string, current: Quantity, raises: readonly RecordedRaise[]): Quantity {
   let base: Quantity | null = null;
   let last: Quantity | null = null;
   const follow = (limit: Quantity): void => {
@@ -143,24 +131,4 @@ export function unattendedSentence(
   );
   const why = limit?.why ?? `${policy.maxStep} × the limit (resizer.io/max-step)`;
   return `Without a person, ${resource} is raised to ${amount} at most: ${why}.`;
-}
-
-/** The raises to remember after another one: of the last week, and at most so many that a Lease has room for them. */
-export function withRaise(
-  raises: readonly UnattendedRaise[],
-  raise: UnattendedRaise,
-  now: EpochMs,
-): readonly UnattendedRaise[] {
-  const others = raises.filter(({ decision, at }) => decision !== raise.decision && at > now - GROWTH_MEMORY_MS);
-  return [...others, raise].toSorted((a, b) => a.at - b.at).reduceRight<UnattendedRaise[]>(joinOldest, []);
-}
-
-/** Hourly raises of a week, and some more. */
-const MAX_RAISES = 200;
-
-/** Beyond the limit the oldest raises become one, which counts until the later of the two would be forgotten. */
-function joinOldest(kept: UnattendedRaise[], raise: UnattendedRaise): UnattendedRaise[] {
-  const [oldest, ...others] = kept;
-  if (kept.length < MAX_RAISES || oldest === undefined) return [raise, ...kept];
-  return [{ ...oldest, from: { ...oldest.from, ...raise.from }, to: { ...raise.to, ...oldest.to } }, ...others];
 }

@@ -9,6 +9,7 @@ import {
   createQuotaResizeKubernetesActivities,
   type QuotaResizeKubernetesOptions,
 } from '../../../activities/quota-resize/kubernetes-activities.ts';
+import { noPullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
@@ -118,6 +119,7 @@ function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, '
     timings,
     pauses: null,
     abandonedHolder: null,
+    ends: noPullRequestEnds,
     usage: 'off',
     candidates: null,
   };

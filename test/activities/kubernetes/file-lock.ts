@@ -1,5 +1,6 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import { pino } from 'pino';
+import { noPullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
 import { describe, expect, it } from 'vitest';
 import { deleteLease, replaceLease, replaceLeaseHeldSince } from '../../../activities/kubernetes/lease-object.ts';
 import { createFileLocks, type FileLocks, type LockOwner } from '../../../activities/quota-resize/lease/file-lock.ts';
@@ -32,7 +33,7 @@ export function fileLockTests(cluster: () => Cluster): void {
   function worker(fileWait = DAY): FileLocks & { readonly store: LeaseStore } {
     const { worker: kubernetes } = cluster();
     const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: pino({ level: 'silent' }) };
-    const store = new LeaseStore({ ...options, abandonedHolder: null });
+    const store = new LeaseStore({ ...options, abandonedHolder: null, ends: noPullRequestEnds });
     return { ...createFileLocks({ ...options, leases: store, timings: { holdRetry: 300_000, fileWait } }), store };
   }
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { V1Lease } from '@kubernetes/client-node';
-import { pino } from 'pino';
-import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
-import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import { noPullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
+import { type Decision, FOUND_IN_GIT } from '../../../domain/quota-resize/model/decision.ts';
 import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
 
 const labels = { 'app.kubernetes.io/managed-by': 'namespace-resizer' };
@@ -55,7 +54,12 @@ export function leaseTests(cluster: () => Cluster): void {
 
   describe('the Lease of a quota', () => {
     it('lives from lock to merge to sync, and writes nothing twice', async () => {
-      const activities = cluster().activities();
+      const mergedAt = 1_795_000_100_000;
+      const merge = { sha: 'abc', at: mergedAt, by: 'headroom', limits: { 'requests.cpu': '3' } };
+      let isMerged = false;
+      const activities = cluster().activities({
+        ends: { ...noPullRequestEnds, mergeOf: () => Promise.resolve(isMerged ? merge : null) },
+      });
       const target = targetOf('lease-life');
       const decision = decisionOf('life');
 
@@ -92,11 +96,10 @@ export function leaseTests(cluster: () => Cluster): void {
       await activities.ensureLeaseAcquired({ target, decision });
       expect((await activities.observeQuota({ target })).lease.decision).toEqual(opened);
 
-      const mergedAt = 1_795_000_100_000;
-      const merged = {
-        ...opened,
-        merge: { sha: 'abc', at: mergedAt, by: 'headroom', limits: { 'requests.cpu': '3' } },
-      };
+      const merged = { ...opened, merge };
+      await activities.ensureLeaseSynced({ target, decision: merged, at: mergedAt });
+      expect((await activities.observeQuota({ target })).lease, 'nobody but the forge says so').toEqual(whileOpen);
+      isMerged = true;
       await activities.ensureLeaseReleased({ target, decision: merged, rejection: null });
       await activities.ensureLeaseReleased({ target, decision: merged, rejection: null });
       const { lease: afterMerge } = await activities.observeQuota({ target });
@@ -335,7 +338,10 @@ export function leaseTests(cluster: () => Cluster): void {
     });
 
     it('are locked with the decision, say whose it is, and remember its merge', async () => {
-      const activities = cluster().activities();
+      const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
+      const activities = cluster().activities({
+        ends: { ...noPullRequestEnds, mergeOf: () => Promise.resolve(merge) },
+      });
       const target = targetOf('lease-together');
       const second = { ...target, quota: 'objects' };
       const decision = decisionOf('together', { batchedQuotas: [batchedQuota('objects')] });
@@ -348,30 +354,9 @@ export function leaseTests(cluster: () => Cluster): void {
       const { lease: own } = await activities.observeQuota({ target });
       expect(own).toMatchObject({ holder: 'headroom/together', carriedBy: null, decision });
 
-      const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
-      await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, rejection: null });
+      await activities.ensureLeaseReleased({ target, decision, rejection: null });
       const { lease: after } = await activities.observeQuota({ target: second });
       expect(after).toMatchObject({ holder: null, carriedBy: null, lastModified: merge.at, decision: null });
-    });
-
-    it('remember a raise without a person with their own limits, not with those of the quota that raised them', async () => {
-      const { worker: kubernetes } = cluster();
-      const log = pino({ level: 'silent' });
-      const leases = new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
-      const target = targetOf('lease-share');
-      const change = { resource: 'requests.cpu', from: '10', to: '20', used: '10', demand: '2', reason: 'more' };
-      const share = { ...batchedQuota('objects'), changes: [change] };
-      const decision = decisionOf('share', { batchedQuotas: [share] });
-      await leases.acquire(target, decision);
-      const merge = { sha: 'abc', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '3' } };
-      await leases.release(target, { ...decision, merge }, { rejection: null });
-      const raised = { decision: 'share', at: merge.at };
-      expect((await leases.read(target)).raises).toEqual([
-        { ...raised, from: { 'requests.cpu': '2' }, to: { 'requests.cpu': '3' } },
-      ]);
-      expect((await leases.read({ ...target, quota: 'objects' })).raises).toEqual([
-        { ...raised, from: { 'requests.cpu': '10' }, to: { 'requests.cpu': '20' } },
-      ]);
     });
 
     it('remember a rejection with their own values', async () => {
@@ -403,9 +388,9 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('lease-syncing');
       const objects = { ...target, quota: 'objects' };
-      const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
+      const merge = { sha: 'abc', at: 1_795_000_100_000, by: FOUND_IN_GIT, limits: { 'requests.cpu': '3' } };
       const merged = decisionOf('syncing1', { merge });
-      await activities.ensureLeaseAcquired({ target: objects, decision: merged });
+      await activities.ensureLeaseAcquired({ target: objects, decision: decisionOf('syncing1') });
       await activities.ensureLeaseReleased({ target: objects, decision: merged, rejection: null });
       const decision = decisionOf('syncing2', { batchedQuotas: [batchedQuota('objects')] });
       expect(await activities.ensureLeaseAcquired({ target, decision })).toEqual({

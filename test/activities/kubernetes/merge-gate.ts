@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { GUARDRAIL_LOCK_EXPIRES_MS, withGuardrailLock } from '../../../activities/quota-resize/lease/guardrail-lock.ts';
+import { noPullRequestEnds as ends } from '../../../activities/quota-resize/lease/ends.ts';
 import { patchLease } from '../../../activities/kubernetes/lease-object.ts';
 import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
 import { createMergeGate, type MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
@@ -12,6 +13,7 @@ import {
   type Decision,
   decidedLimits,
   type DecisionFacts,
+  type Merge,
   type OpenDecision,
 } from '../../../domain/quota-resize/model/decision.ts';
 import { guardrailLeaseName } from '../../../domain/quota-resize/model/lease.ts';
@@ -44,7 +46,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
 
   function leases(): LeaseStore {
     const { worker: kubernetes } = cluster();
-    return new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
+    return new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, ends, log });
   }
 
   function gate(changed: Partial<PolicyDefaults> = {}): MergeGate {
@@ -53,6 +55,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
       policyDefaults: { ...defaults, mode: 'propose', ...changed },
       systemNamespace: SYSTEM_NAMESPACE,
       leases: leases(),
+      ends,
       log,
     });
   }
@@ -100,6 +103,21 @@ export function mergeGateTests(cluster: () => Cluster): void {
     return { target, decision };
   }
 
+  /** Has the gate merge it, and the forge say so. */
+  async function mergedAs(
+    { target, decision }: { readonly target: QuotaTarget; readonly decision: OpenDecision },
+    { at, limits }: Pick<Merge, 'at' | 'limits'>,
+    through = gate(),
+  ): Promise<Decision> {
+    const merge = { sha: 'f00', at, by: 'bot', isOwn: true, limits };
+    await leases().acquire(target, { ...decision, pullRequest: null });
+    await leases().update(target, decision);
+    await through.merging(target, decision, async (expectMerge) => await expectMerge());
+    await through.ended(target, decision, merge);
+    await leases().release(target, decision, { rejection: null });
+    return { ...decision, merge };
+  }
+
   /** How often it was merged; `undefined` counts as once. */
   async function merged(
     { target, decision }: { readonly target: QuotaTarget; readonly decision: OpenDecision },
@@ -113,6 +131,16 @@ export function mergeGateTests(cluster: () => Cluster): void {
       return `refused after ${count}: ${error instanceof Error ? error.message : String(error)}`;
     }
     return `merged ${count}`;
+  }
+
+  async function setHard({ namespace, quota: name }: QuotaTarget, cpu: string): Promise<void> {
+    const { core } = cluster().admin;
+    const body = await core.readNamespacedResourceQuota({ name, namespace });
+    await core.replaceNamespacedResourceQuota({
+      name,
+      namespace,
+      body: Object.assign(body, { spec: { hard: { 'requests.cpu': cpu } } }),
+    });
   }
 
   function approvalOf(decision: OpenDecision, changed: Partial<Approval> = {}): Approval {
@@ -249,12 +277,15 @@ export function mergeGateTests(cluster: () => Cluster): void {
     it('counts what was merged without a person in the last day', async () => {
       const held = await locked({ hard: '10', to: '20' });
       const store = leases();
-      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '10' } };
-      const earlier = { ...held.decision, id: 'eeeeeeee', changes: [change({ from: '4', to: '10' })] };
       await store.release(held.target, { ...held.decision }, { rejection: null });
-      await store.acquire(held.target, { ...earlier, pullRequest: null });
-      await store.release(held.target, { ...earlier, merge }, { rejection: null });
-      await store.synced(held.target, { ...earlier, merge }, Date.now());
+      await setHard(held.target, '4');
+      const { pullRequest } = held.decision;
+      const changes = [change({ from: '4', to: '10' })];
+      const earlier = { ...held.decision, id: 'eeeeeeee', changes, pullRequest: { ...pullRequest, number: 1 } };
+      const merge = { at: Date.now(), limits: { 'requests.cpu': '10' } };
+      const owner = { target: held.target, decision: earlier };
+      await store.synced(held.target, await mergedAs(owner, merge, gate({ maxStep: '4' })), Date.now());
+      await setHard(held.target, '10');
       await store.acquire(held.target, { ...held.decision, pullRequest: null });
       await store.update(held.target, held.decision);
       expect(await merged(held)).toContain('above 16, the most that guardrail built-in allows in 24 hours');
@@ -366,20 +397,17 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const earlier = await locked({ hard: '40', to: '60' });
       const later = await locked({ hard: '40', to: '50', decision: { decidedAt: Date.now() + 60_000 } });
       const rules = ofNamespaces([earlier.target, later.target], { name: 'unsynced', totals: { cpu: '100' } });
-      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '50' } };
-      await leases().release(later.target, { ...later.decision, merge }, { rejection: null });
+      await mergedAs(later, { at: Date.now(), limits: { 'requests.cpu': '50' } });
       expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail unsynced leaves of its total');
     });
 
     it('counts a batched quota that the cluster does not show yet, although it shows the quota that raised it', async () => {
       const both = await locked({ hard: '10', to: '12', batched: [{ quota: 'second', hard: '40', to: '60' }] });
-      const { target, decision } = both;
+      const { target } = both;
       const other = await locked({ hard: '40', to: '50' });
       const rules = ofNamespaces([target, other.target], { name: 'half-synced', totals: { cpu: '110' } });
-      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: { 'requests.cpu': '12' } };
-      await leases().acquire(target, { ...decision, pullRequest: null });
-      await leases().release(target, { ...decision, merge }, { rejection: null });
-      await leases().synced(target, { ...decision, merge }, Date.now());
+      const inGit = await mergedAs(both, { at: Date.now(), limits: { 'requests.cpu': '12' } });
+      await leases().synced(target, inGit, Date.now());
       expect(await merged(other, gate(rules))).toContain('above 38, what guardrail half-synced leaves of its total');
     });
 

@@ -280,7 +280,11 @@ async function placed(activities: QuotaResizeForgeActivities, decision: Decision
 
 /** A gate that lets everything pass, with the decision that a Lease would record. */
 export function openGate(recorded: () => Promise<OpenDecision>): MergeGate {
-  return { recorded, merging: async (_target, _decision, merge) => await merge() };
+  return {
+    recorded,
+    merging: async (_target, _decision, merge) => await merge(() => Promise.resolve(true)),
+    ended: () => Promise.resolve(),
+  };
 }
 
 type QuotaSide = Pick<OrphanDependencies, 'observeQuota' | 'recordedPullRequests' | 'isOfEpisode' | 'requestEpisode'>;

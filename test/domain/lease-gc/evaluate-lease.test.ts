@@ -124,6 +124,25 @@ describe('an old Lease', () => {
     }
   });
 
+  it('of a namespace or quota that is gone is kept for the week in which its raises and rejections bind', () => {
+    const remembering = (namespace: string, at: number) => {
+      const own = lease(namespace, 'memory');
+      const target = { cluster: 'c1', namespace, quota: 'memory' };
+      const limits = { pods: '2' };
+      const raise = { decision: '0a1b2c3d', at, from: { pods: '1' }, to: limits };
+      const rejection = { limits, at, by: 'jane', reason: 'too much' };
+      return [{ raises: [raise] }, { rejections: [rejection] }].map((memory) => ({
+        ...own,
+        metadata: { ...own.metadata, annotations: withMemory({}, target, { ...empty, ...memory }) },
+      }));
+    };
+    const day = 24 * 60 * MINUTE;
+    for (const namespace of ['gone', 'alive']) {
+      expect(remembering(namespace, now - 7 * day + 1).map((one) => judge(one, 30 * day))).toEqual(['keep', 'keep']);
+      expect(remembering(namespace, now - 7 * day).map((one) => judge(one, 30 * day))).toEqual(['delete', 'delete']);
+    }
+  });
+
   it('says why it goes', () => {
     expect([
       sentence(lease('gone', 'compute')),

@@ -10,6 +10,7 @@ import {
   type CandidateOptions,
   candidateOptions,
 } from '../../../../activities/quota-resize/source/source-candidates.ts';
+import { noPullRequestEnds } from '../../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { quotaResizeId } from '../../../../domain/quota-resize/target.ts';
 import type { Config } from '../../../config.ts';
@@ -83,6 +84,7 @@ async function observe(
       }),
       pauses: null,
       abandonedHolder: null,
+      ends: noPullRequestEnds,
       log: warningsLog(troubles),
     });
     // Counted before the demand is read, as an episode does it.

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileLocks, type FileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
+import { noPullRequestEnds } from '../../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../../domain/quota-resize/model/lease.ts';
@@ -35,7 +36,13 @@ const OTHER =
 
 function leaseStore(): LeaseStore {
   const log = pino({ level: 'silent' });
-  return new LeaseStore({ kubernetes: cluster.worker, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
+  return new LeaseStore({
+    kubernetes: cluster.worker,
+    systemNamespace: SYSTEM_NAMESPACE,
+    abandonedHolder: null,
+    ends: noPullRequestEnds,
+    log,
+  });
 }
 
 function fileLocks(fileWait = 86_400_000): FileLocks {

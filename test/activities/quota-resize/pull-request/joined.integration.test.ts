@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileLocks, type FileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
 import type { PullRequestOutcome } from '../../../../activities/quota-resize/interface.ts';
+import { noPullRequestEnds } from '../../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { type Decision, decidedLimits, type OpenDecision } from '../../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../../domain/quota-resize/model/lease.ts';
@@ -20,7 +21,13 @@ afterAll(async () => await cluster?.stop());
 
 function leaseStore(): LeaseStore {
   const log = pino({ level: 'silent' });
-  return new LeaseStore({ kubernetes: cluster.worker, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, log });
+  return new LeaseStore({
+    kubernetes: cluster.worker,
+    systemNamespace: SYSTEM_NAMESPACE,
+    abandonedHolder: null,
+    ends: noPullRequestEnds,
+    log,
+  });
 }
 
 function fileLocks(): FileLocks {

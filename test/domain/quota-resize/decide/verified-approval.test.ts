@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { leaseHolder, unattendedRaise } from '../../../../domain/quota-resize/model/decision.ts';
+import { leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
 import type { LeaseApproval } from '../../../../domain/quota-resize/model/lease-approval.ts';
 import { approvalOf, decisionOf, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
@@ -181,7 +181,6 @@ describe('a claimed name', () => {
     const [, verdict] = decide({ observation: seen, pullRequest: pullRequest() }, told, NOW);
     expect(verdict).toMatchObject({ kind: 'merge' });
     if (verdict.kind !== 'merge') return;
-    const merge = { sha: 'f00', at: NOW, by: 'headroom-bot', isOwn: true, limits: {} };
-    expect(unattendedRaise({ ...verdict.decision, merge })).not.toBeNull();
+    expect(verdict.decision.approvedBy).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { configuredCandidates } from '../../../../domain/quota-resize/git/locate/candidate/configured-candidates.ts';
 import { isLedBy } from '../../../../domain/quota-resize/git/locate/location/placement.ts';
-import type { UnattendedRaise } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
+import type { PullRequestId, RecordedRaise } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
 import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type {
   Approval,
@@ -197,7 +197,21 @@ const memories = valuesOf<Omit<LeaseMemory, 'unread'>>(
     rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>
       all.toSorted((a, b) => a.at - b.at),
     ),
-    raises: array(valuesOf<UnattendedRaise>({ decision: text, at, from: limits, to: limits }), { maxLength: 3 }),
+    raises: array(
+      valuesOf<RecordedRaise>(
+        {
+          decision: text,
+          at,
+          from: limits,
+          to: limits,
+          pullRequest: valuesOf<PullRequestId>({ repository: text, number: nat() }),
+          isPending: boolean(),
+          isApproved: boolean(),
+        },
+        ['pullRequest', 'isPending', 'isApproved'],
+      ),
+      { maxLength: 3 },
+    ),
     decision: option(decisions),
   },
   ['lastWithdrawal'],

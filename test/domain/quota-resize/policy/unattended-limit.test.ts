@@ -1,31 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { parseQuantity } from '../../../../domain/kernel/quantity.ts';
-import { batchedShare, unattendedRaise } from '../../../../domain/quota-resize/model/decision.ts';
 import { BUILT_IN_GUARDRAIL, inForce } from '../../../../domain/quota-resize/policy/guardrail.ts';
-import {
-  GROWTH_MEMORY_MS,
-  growthLimits,
-  type UnattendedRaise,
-  withRaise,
-} from '../../../../domain/quota-resize/policy/unattended-limit.ts';
+import { type RecordedRaise, withRaise } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
+import { growthLimits } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
 import { computeRequirement } from '../../../../domain/quota-resize/sizing/requirement.ts';
-import { change, cpu, demand, HOUR, mergedDecision, NOW, observation, policy } from '../model/observations.ts';
+import { cpu, demand, HOUR, NOW, observation, policy } from '../model/observations.ts';
 
 const DAY = 24 * HOUR;
 const rules = { guardrail: inForce(BUILT_IN_GUARDRAIL), maxStep: '1000' };
 
-function raise(from: string, to: string, at: number, id = `d-${at}`): UnattendedRaise {
+function raise(from: string, to: string, at: number, id = `d-${at}`): RecordedRaise {
   return { decision: id, at, from: { 'requests.cpu': from }, to: { 'requests.cpu': to } };
 }
 
-function limitOf(hard: string, raises: readonly UnattendedRaise[], now = NOW): string | undefined {
+function limitOf(hard: string, raises: readonly RecordedRaise[], now = NOW): string | undefined {
   return growthLimits(rules, { 'requests.cpu': hard }, raises, now)[0]?.limit;
 }
 
 /** The limit after so many hours, in each of which the quota is full; with auto-merge, and no person. */
 function afterHours(hours: number, missing: string, annotations: Readonly<Record<string, string>> = {}): string {
   let hard = '10';
-  let raises: readonly UnattendedRaise[] = [];
+  let raises: readonly RecordedRaise[] = [];
   for (let hour = 0; hour < hours; hour += 1) {
     const now = NOW + hour * HOUR;
     const needed = computeRequirement(
@@ -59,7 +54,7 @@ describe('growth without a person', () => {
 
   it('in a week stays within sixteen times', () => {
     let hard = 10;
-    let raises: readonly UnattendedRaise[] = [];
+    let raises: readonly RecordedRaise[] = [];
     for (let hour = 0; hour < 7 * 24; hour += 1) {
       const now = NOW + hour * HOUR;
       const to = hard * 2;
@@ -69,28 +64,6 @@ describe('growth without a person', () => {
       hard = to;
     }
     expect(hard).toBe(160);
-  });
-
-  it.each([
-    ['smaller', 2],
-    ['larger', 500],
-  ])('of a batched quota is its own, however much %s the quota that raises it is', (_, owner) => {
-    let hard = 10;
-    let raises: readonly UnattendedRaise[] = [];
-    for (let hour = 0; hour < 8; hour += 1) {
-      const now = NOW + hour * HOUR;
-      const to = hard * 2;
-      const limit = limitOf(String(hard), raises, now);
-      if (limit !== undefined && to > Number(limit)) continue;
-      const limits = { 'requests.cpu': String(owner + hour) };
-      const decision = { ...mergedDecision({ at: now, isOwn: true, limits }), id: `d-${hour}` };
-      const changes = [change({ from: String(hard), to: String(to) })];
-      const share = unattendedRaise(batchedShare(decision, { changes }));
-      if (share === null) throw new Error('no person has merged it');
-      raises = withRaise(raises, share, now);
-      hard = to;
-    }
-    expect(hard).toBe(40);
   });
 
   it('begins anew when the day is over', () => {
@@ -115,6 +88,12 @@ describe('growth without a person', () => {
     expect(limitOf('10', [raise('10', '40', NOW - HOUR)])).toBe('40');
   });
 
+  it('does not count what a person approved, and counts what the forge has not answered yet', () => {
+    const one = raise('10', '20', NOW - HOUR);
+    expect(limitOf('20', [{ ...one, isApproved: true }])).toBe('80');
+    expect(limitOf('20', [{ ...one, isPending: true }])).toBe('40');
+  });
+
   it('says which guardrail it is, in words', () => {
     const [limit] = growthLimits(
       { ...rules, maxStep: '3' },
@@ -134,24 +113,6 @@ describe('growth without a person', () => {
     expect(growthLimits({ ...rules, maxStep: '2' }, hard, [raise('10', '40', NOW - HOUR)], NOW)).toMatchObject([
       { resource: 'requests.cpu', limit: '40' },
     ]);
-  });
-});
-
-describe('the raises that a Lease remembers', () => {
-  it('are those of a week, each decision once', () => {
-    const old = raise('1', '2', NOW - GROWTH_MEMORY_MS, 'old');
-    const first = raise('2', '3', NOW - HOUR, 'first');
-    expect(withRaise([old, first], raise('2', '4', NOW, 'first'), NOW)).toEqual([raise('2', '4', NOW, 'first')]);
-  });
-
-  it('beyond two hundred the oldest are joined, and none is forgotten', () => {
-    let raises: readonly UnattendedRaise[] = [];
-    for (let n = 0; n < 300; n += 1) {
-      raises = withRaise(raises, raise(String(n + 1), String(n + 2), NOW + n), NOW + n);
-    }
-    expect(raises).toHaveLength(200);
-    expect(raises[0]).toMatchObject({ from: { 'requests.cpu': '1' } });
-    expect(limitOf('301', raises, NOW + 300)).toBe('4');
   });
 });
 

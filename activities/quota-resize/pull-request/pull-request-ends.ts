@@ -1,0 +1,27 @@
+import type { PullRequestEnd } from '../../../domain/quota-resize/policy/recorded-raise.ts';
+import type { PullRequest } from '../../forge/forge.ts';
+import type { Repositories } from '../../forge/repositories.ts';
+import type { PullRequestEnds } from '../lease/ends.ts';
+import { mergeOf } from './pull-request-state.ts';
+
+/** Asks the forge how pull requests that Leases record have ended. */
+export function createPullRequestEnds(repositories: Repositories): PullRequestEnds {
+  return {
+    async endOf({ repository, number }) {
+      if (repositories.nameOf(repository) === null) return null;
+      return endOf(await repositories.of(repository).pullRequests.get(number));
+    },
+    async mergeOf(target, decision) {
+      const { pullRequest } = decision;
+      if (pullRequest === null || repositories.nameOf(pullRequest.repository) === null) return null;
+      const forge = repositories.of(pullRequest.repository);
+      const state = await forge.pullRequests.state(pullRequest.number, { mergedFile: pullRequest.path });
+      return await mergeOf(forge, target, decision, state);
+    },
+  };
+}
+
+function endOf({ state, mergedAt, mergedBy, user }: PullRequest): PullRequestEnd {
+  if (mergedAt !== null) return { kind: 'merged', at: mergedAt, isOwn: mergedBy !== null && mergedBy === user };
+  return { kind: state };
+}
