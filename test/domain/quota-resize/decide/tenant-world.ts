@@ -5,7 +5,8 @@
 import { parseQuantity } from '../../../../domain/kernel/quantity.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { mergeHold } from '../../../../domain/quota-resize/policy/merge-window.ts';
-import { growthLimits, type UnattendedRaise } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
+import type { RecordedRaise } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
+import { growthLimits } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import { Episode, World } from './resize-world.ts';
 
@@ -53,7 +54,7 @@ function writesComment(act: Act): boolean {
 }
 
 class TenantWorld extends World {
-  readonly #raises: UnattendedRaise[] = [];
+  readonly #raises: RecordedRaise[] = [];
   readonly events: number[] = [];
   readonly comments: number[] = [];
   readonly limits = [{ at: this.now, limit: millicores(this.inGit) }];
