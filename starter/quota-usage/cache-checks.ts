@@ -15,19 +15,21 @@ import type { Log } from '../../platform/log/log.ts';
 import { type ApiGet, failureOf, listPath, listPlainPages } from '../kernel/api-get.ts';
 import type { Informer } from '../kernel/informer.ts';
 
-export type CheckedInformer = Pick<Informer<KubernetesObject>, 'list' | 'resourceVersion'>;
+type CheckedInformer = Pick<Informer<KubernetesObject>, 'list' | 'resourceVersion'>;
 
 /** A resource that is watched; `namespaced` is whether its objects are in namespaces. */
-export interface CheckedCache {
+interface CheckedCache {
   readonly resource: Monitored;
   readonly namespaced: boolean;
   readonly informer: CheckedInformer;
 }
 
-export interface CacheChecksOptions {
+/** Or why a resource has no cache: the cluster does not serve it, so that it has no objects; or nobody knows of them now. */
+export type CheckedCacheAnswer = CheckedCache | 'unserved' | 'unwatched';
+
+interface CacheChecksOptions {
   readonly get: ApiGet;
-  /** The cache of a resource; null where it is not watched. */
-  readonly cacheOf: (resource: GroupResource) => CheckedCache | null;
+  readonly cacheOf: (resource: GroupResource) => CheckedCacheAnswer;
   /** Called after a check of a namespace: what is known of its caches may be more than before. */
   readonly onChecked: (namespace: string) => void;
   readonly log: Log;
@@ -67,8 +69,8 @@ export class CacheChecks {
   /** Up to which moment the cache of a resource holds everything that was stored in the namespace. */
   currentAsOf(resource: GroupResource, namespace: string): MonotonicMs {
     const cache = this.#options.cacheOf(resource);
-    // What the cluster does not serve has no objects; what is not watched yet is not counted.
-    if (cache === null) return Number.POSITIVE_INFINITY;
+    if (cache === 'unserved') return Number.POSITIVE_INFINITY;
+    if (cache === 'unwatched') return Number.NEGATIVE_INFINITY;
     const inNamespace = this.#namespaces.get(namespace)?.currentAsOf.get(groupResourceName(resource));
     return Math.max(inNamespace ?? Number.NEGATIVE_INFINITY, this.#currencyOf(cache.informer).asOf);
   }
@@ -112,7 +114,7 @@ export class CacheChecks {
   /** Whether the cache is current; false where that is not known. */
   async #checkOne(resource: GroupResource, namespace: string, checks: NamespaceChecks): Promise<boolean> {
     const cache = this.#options.cacheOf(resource);
-    if (cache === null) return true;
+    if (typeof cache === 'string') return cache === 'unserved';
     const askedAt = performance.now();
     try {
       if (!(await this.#isCurrent(cache, namespace, askedAt))) return false;

@@ -10,7 +10,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Notifier } from './notifier.ts';
-import type { CheckedCache } from './cache-checks.ts';
+import type { CheckedCacheAnswer } from './cache-checks.ts';
 import { READING_COMPONENT, SECRETS_COMPONENT } from './access.ts';
 import { COUNTABLE } from './countable.ts';
 import { createDiscovery } from './discovery.ts';
@@ -57,7 +57,7 @@ interface Monitor {
 }
 
 /** A restarted API server is back within this time; until then the cache is probably still right. */
-export const STALE_AFTER_SECONDS = 10;
+const STALE_AFTER_SECONDS = 10;
 const LINGER_MS = 60_000;
 /** Short, because nothing can be counted before the first successful round. */
 const FIRST_DISCOVERY_MS = 1_000;
@@ -166,11 +166,17 @@ export class Monitors {
     return { objects: monitor.informer.list(name === DEVICE_CLASSES ? undefined : namespace) };
   }
 
-  /** The cache of a resource; null where it is not watched. */
-  cacheOf(resource: GroupResource): CheckedCache | null {
+  cacheOf(resource: GroupResource): CheckedCacheAnswer {
     const name = groupResourceName(resource);
     const monitor = this.#monitors.get(name);
-    return monitor === undefined ? null : { ...monitor, namespaced: name !== DEVICE_CLASSES };
+    if (monitor !== undefined) return { ...monitor, namespaced: name !== DEVICE_CLASSES };
+    return this.#isUnserved(resource) ? 'unserved' : 'unwatched';
+  }
+
+  /** Whether it has no objects, because the cluster does not have it. */
+  #isUnserved(resource: GroupResource): boolean {
+    const isKnown = this.#isDiscovered && !this.#silentGroups.has(resource.group);
+    return isKnown && !this.#served.has(groupResourceName(resource));
   }
 
   /** Whether the first list of a resource is in. */

@@ -5,7 +5,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import type { Api } from './side-by-side/api.ts';
 
 /** What a quota limits, by resource; the last two are of pods. */
-export const LIMITS = { pods: 10, configmaps: 11, services: 6 } as const;
+const LIMITS = { pods: 10, configmaps: 11, services: 6 } as const;
 const RESOURCES = ['pods', 'configmaps', 'services'] as const;
 type Resource = (typeof RESOURCES)[number];
 

@@ -4,6 +4,7 @@ import { CacheChecks } from '../../../starter/quota-usage/cache-checks.ts';
 
 const PODS = { group: '', resource: 'pods' };
 const SERVICES = { group: '', resource: 'services' };
+const WIDGETS = { group: 'example.com', resource: 'widgets' };
 /** How long a list takes. */
 const LIST_MS = 20;
 
@@ -46,8 +47,10 @@ function checking({
       if (most.isDown) throw new Error('nobody answers');
       return { kind: 'answer', body, etag: undefined };
     },
-    cacheOf: ({ resource }) =>
-      resource === 'pods' ? { resource: { ...PODS, version: 'v1' }, namespaced: true, informer } : null,
+    cacheOf: ({ resource }) => {
+      if (resource === 'pods') return { resource: { ...PODS, version: 'v1' }, namespaced: true, informer };
+      return resource === 'widgets' ? 'unserved' : 'unwatched';
+    },
     onChecked: (namespace) => checked.push(namespace),
     log: pino({ level: 'silent' }),
   });
@@ -110,8 +113,14 @@ describe('a cache is current in a namespace', () => {
     expect(checks.check('team-a', [PODS])).toBeGreaterThan(performance.now());
   });
 
-  it('without a list where nothing is watched, because the cluster does not serve it', () => {
-    expect(checking({}).checks.currentAsOf(SERVICES, 'team-a')).toBe(Number.POSITIVE_INFINITY);
+  it('without a list where the cluster does not serve the resource, and not where it is not watched yet', async () => {
+    const { checks, checked, asked } = checking({});
+    expect(checks.currentAsOf(WIDGETS, 'team-a')).toBe(Number.POSITIVE_INFINITY);
+    expect(checks.currentAsOf(SERVICES, 'team-a')).toBe(Number.NEGATIVE_INFINITY);
+    expect(checks.check('team-a', [SERVICES])).toBeNull();
+    await listed();
+    expect({ checked, asked }).toEqual({ checked: ['team-a'], asked: [] });
+    expect(checks.check('team-a', [SERVICES])).toBeGreaterThan(performance.now());
   });
 });
 
