@@ -8,3 +8,8 @@ export function isAtLeast(a: string, b: string): boolean {
   if (!DIGITS.test(a) || !DIGITS.test(b)) return true;
   return a.length === b.length ? a >= b : a.length > b.length;
 }
+
+/** As `isAtLeast`, where something is to be proved: versions that cannot be compared prove nothing. */
+export function isProvenAtLeast(a: string, b: string): boolean {
+  return DIGITS.test(a) && DIGITS.test(b) && isAtLeast(a, b);
+}

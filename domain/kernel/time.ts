@@ -1,6 +1,12 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. The domain never reads a clock: a moment is always an argument. */
 export type EpochMs = number;
 
+/**
+ * Milliseconds since some moment that stays the same for as long as the process runs, by a clock that nobody can set. For
+ * every span of time that only this process measures.
+ */
+export type MonotonicMs = number;
+
 export const MINUTE_MS = 60_000;
 
 /** `2026-11-20T10:15:00Z`: whole seconds, UTC, as operators read it in details, Events and annotations. */

@@ -1,13 +1,13 @@
 /** Distinguishes a late status from a wrong one. */
 import { formatQuantity, quantityOrNull } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
-import type { EpochMs } from '../kernel/time.ts';
+import type { MonotonicMs } from '../kernel/time.ts';
 import type { CachedQuota, StaleValue } from './observation.ts';
 
 /** A counted amount, in canonical form, so that equal amounts are equal texts. */
 interface Counted {
   readonly amount: string;
-  readonly lastTrueAt: EpochMs;
+  readonly lastTrueAt: MonotonicMs;
 }
 
 /** A value of the status that differed from the count. */
@@ -15,9 +15,9 @@ interface FalseNumber {
   /** Null when the status had no value. */
   readonly amount: string | null;
   /** When it was first seen. */
-  readonly from: EpochMs;
+  readonly from: MonotonicMs;
   /** When the value was last right before that; `from` when unknown. */
-  readonly trueAt: EpochMs;
+  readonly trueAt: MonotonicMs;
 }
 
 /** Recently counted amounts and differing values of a quota's status, by resource. JSON only. */
@@ -37,7 +37,7 @@ const REMEMBERED = 64;
 interface AuditInput {
   readonly counted: ResourceList;
   readonly status: { readonly used?: ResourceList | undefined };
-  readonly now: EpochMs;
+  readonly now: MonotonicMs;
   /**
    * Milliseconds after which old entries are forgotten. Greater than the time after which a value counts as wrong, by
    * the lag at which a controller is still recognized as late.
@@ -78,7 +78,7 @@ function falseSinceTrue(
   return remaining.slice(-REMEMBERED);
 }
 
-function sinceOf(falseNumbers: readonly [FalseNumber, ...(readonly FalseNumber[])]): EpochMs {
+function sinceOf(falseNumbers: readonly [FalseNumber, ...(readonly FalseNumber[])]): MonotonicMs {
   return Math.max(falseNumbers[0].from, ...falseNumbers.map(({ trueAt }) => trueAt));
 }
 
@@ -124,7 +124,7 @@ export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
 }
 
 /** The stale values that are at least `afterMs` old: wrong, and not only late. */
-export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): readonly StaleValue[] {
+export function wrongFor(memory: AuditMemory, now: MonotonicMs, afterMs: number): readonly StaleValue[] {
   return memory.staleValues.filter(({ since }) => now - since >= afterMs);
 }
 
@@ -138,7 +138,7 @@ export const LIMITS = 'hard';
 export function auditQuota(
   memory: AuditMemory,
   { spec, status }: Pick<CachedQuota, 'spec' | 'status'>,
-  { counted, now, keepMs }: { readonly counted: ResourceList; readonly now: EpochMs; readonly keepMs: number },
+  { counted, now, keepMs }: { readonly counted: ResourceList; readonly now: MonotonicMs; readonly keepMs: number },
 ): AuditMemory {
   const { hard = {} } = spec;
   const isSame = equalLists(hard, status.hard ?? {}) && Object.keys(status.used ?? {}).every((key) => key in hard);

@@ -1,13 +1,13 @@
 /** Coalesces the changes of a namespace into few recounts: at once while little changes, after a gap while much does. */
-import type { EpochMs } from '../kernel/time.ts';
+import type { MonotonicMs } from '../kernel/time.ts';
 
 /** The state of one namespace. JSON only. */
 export interface CoalesceState {
   /** When the next recount is due; null without a pending change. */
-  readonly dueAt: EpochMs | null;
+  readonly dueAt: MonotonicMs | null;
   /** Milliseconds: the minimum interval between the last recount and the next. */
   readonly gapMs: number;
-  readonly lastRecountAt: EpochMs | null;
+  readonly lastRecountAt: MonotonicMs | null;
   /** How many recounts may follow the last one without a gap; a fraction grows to a whole one with time. */
   readonly credit: number;
 }
@@ -39,7 +39,7 @@ export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: 
  * Adds a change at `now`. The recount is due as soon as the interval since the last one is over, and never later than
  * before: changes in between join the pending recount.
  */
-export function noteChange(before: CoalesceState, kind: ChangeKind, now: EpochMs): CoalesceState {
+export function noteChange(before: CoalesceState, kind: ChangeKind, now: MonotonicMs): CoalesceState {
   const state = isForgettable(before, now) ? idleState : before;
   // If the clock was set back, a namespace must not wait for longer than its interval.
   const held = state.lastRecountAt === null ? 0 : Math.min(state.gapMs, state.lastRecountAt + state.gapMs - now);
@@ -51,14 +51,14 @@ export function noteChange(before: CoalesceState, kind: ChangeKind, now: EpochMs
 }
 
 /** Records a recount at `now`. */
-export function noteRecount(state: CoalesceState, now: EpochMs): CoalesceState {
+export function noteRecount(state: CoalesceState, now: MonotonicMs): CoalesceState {
   const credit = Math.max(0, creditAt(state, now) - 1);
   const gapMs = credit >= 1 ? 0 : Math.min(GAP_MS, Math.max(FIRST_GAP_MS, 2 * state.gapMs));
   return { dueAt: null, gapMs, lastRecountAt: now, credit };
 }
 
 /** The credit at a moment; none is lost where the clock was set back. */
-function creditAt({ lastRecountAt, credit }: CoalesceState, now: EpochMs): number {
+function creditAt({ lastRecountAt, credit }: CoalesceState, now: MonotonicMs): number {
   const elapsed = lastRecountAt === null ? 0 : Math.max(0, now - lastRecountAt);
   return Math.min(CREDIT, credit + elapsed / MS_PER_CREDIT);
 }
@@ -69,7 +69,7 @@ export function noteDuration(state: CoalesceState, tookMs: number): CoalesceStat
 }
 
 /** Whether the state equals an initial one, so that it can be dropped: no change is pending, and no recount has to wait. */
-export function isForgettable(state: CoalesceState, now: EpochMs): boolean {
+export function isForgettable(state: CoalesceState, now: MonotonicMs): boolean {
   if (state.dueAt !== null) return false;
   if (state.lastRecountAt === null) return true;
   return now - state.lastRecountAt >= state.gapMs && creditAt(state, now) === CREDIT;

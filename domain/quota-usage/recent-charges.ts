@@ -1,7 +1,9 @@
 /**
  * Recent charges of admission. Admission charges a quota before it stores the object, and the watch reports the object
  * even later: until then a count without the object is no reason to revert the charge. Quotas and objects come by
- * different watches, so that an object may also be reported before its charge.
+ * different watches, so that an object may also be reported before its charge, and one watch may be silent while the other
+ * lives. So a charge stands until its object has come, or the caches are known to hold everything that was stored up to a
+ * moment after it.
  */
 import {
   addQuantities,
@@ -21,30 +23,31 @@ import {
   withoutZeros,
 } from '../kernel/resource-list.ts';
 import { isAtLeast } from '../kernel/resource-version.ts';
-import type { EpochMs } from '../kernel/time.ts';
-import type { WatchConnection } from '../kernel/watch-connection.ts';
+import type { MonotonicMs } from '../kernel/time.ts';
 import type { UsageCount } from './calculate.ts';
 
 /**
- * Milliseconds for which a charge holds although its object was not counted. Kubernetes' service level objectives allow
- * one second for a write at the 99th percentile; the same again is allowed for the watch. A charge for an object that
- * was never created is reverted that much later.
+ * Milliseconds from the report of a charge to when its object is stored, if it ever is. Kubernetes' service level objectives
+ * allow one second for a write at the 99th percentile; this is twice as long. A charge for an object that was never created
+ * is reverted that much later.
  */
 export const CHARGE_GRACE_MS = 2_000;
 
 /** Milliseconds: charges within one such span are combined, so that a thousand per second need ten entries. */
 const SPAN_MS = 100;
+/** Beyond so many entries the two oldest are combined, and stand for as long as the newer one: one silent watch may last. */
+const MOST_CHARGES = 64;
 
 interface Charge {
   /** The end of the span in which the status increased. */
-  readonly at: EpochMs;
+  readonly at: MonotonicMs;
   /** The increase by resource; none is zero. */
   readonly amounts: ResourceList;
 }
 
 /** An object that was reported before the charge for it. */
 interface EarlyArrival {
-  readonly at: EpochMs;
+  readonly at: MonotonicMs;
   /** The resourceVersion of the object. Its charge has a smaller one, because admission comes before the store. */
   readonly version: string;
   /** The part of its charge that has settled nothing yet; none is zero. */
@@ -66,25 +69,31 @@ export const noCharges: RecentCharges = { charges: [], early: [] };
  * @param before the earlier usage in the status; null for a quota that was unknown, whose status may have increased
  *   just now.
  * @param version the quota's resourceVersion with this status.
- * @param keepMs how long charges are remembered.
  */
 export function noteStatus(
   recent: RecentCharges,
   before: ResourceList | null,
   now: ResourceList,
-  { at, version, keepMs }: { readonly at: EpochMs; readonly version: string; readonly keepMs: number },
+  { at, version }: { readonly at: MonotonicMs; readonly version: string },
 ): RecentCharges {
-  const { early } = noteVersion(recent, version);
-  const remaining = recent.charges.filter((charge) => at - charge.at < keepMs);
+  const { charges, early } = noteVersion(recent, version);
   const [amounts, left] = settle(increase(before ?? {}, now), early);
-  if (Object.keys(amounts).length === 0) return { charges: remaining, early: left };
+  if (Object.keys(amounts).length === 0) return { charges, early: left };
   const end = Math.ceil(at / SPAN_MS) * SPAN_MS;
-  const last = remaining.at(-1);
-  const charges =
-    last?.at === end
-      ? [...remaining.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
-      : [...remaining, { at: end, amounts }];
-  return { charges, early: left };
+  const last = charges.at(-1);
+  return last?.at === end
+    ? { charges: [...charges.slice(0, -1), combined(last, { at: end, amounts })], early: left }
+    : { charges: bounded([...charges, { at: end, amounts }]), early: left };
+}
+
+function bounded(charges: readonly Charge[]): readonly Charge[] {
+  const [first, second, ...rest] = charges;
+  if (charges.length <= MOST_CHARGES || first === undefined || second === undefined) return charges;
+  return [combined(first, second), ...rest];
+}
+
+function combined(earlier: Charge, later: Charge): Charge {
+  return { at: later.at, amounts: addLists(earlier.amounts, later.amounts) };
 }
 
 /**
@@ -104,7 +113,7 @@ export function noteVersion({ charges, early }: RecentCharges, version: string):
 export function noteArrival(
   { charges, early }: RecentCharges,
   charge: ResourceList,
-  { at, version, reportedUpTo }: { readonly at: EpochMs; readonly version: string; readonly reportedUpTo: string },
+  { at, version, reportedUpTo }: { readonly at: MonotonicMs; readonly version: string; readonly reportedUpTo: string },
 ): RecentCharges {
   let rest = charge;
   const left = charges.map((unsettled) => {
@@ -160,32 +169,37 @@ function increase(before: ResourceList, now: ResourceList): ResourceList {
 }
 
 /**
- * The moment after which charges may not be in the caches yet. An interrupted watch reports nothing since it was last
- * connected; once connected again it gets the same grace time as any other.
+ * Without the charges whose objects would have been counted by now, because everything is in the caches that was stored up to
+ * a moment by which they are stored, if they ever are.
+ *
+ * @param currentAsOf up to which moment the caches that a resource is counted from hold what was stored.
  */
-export function unsettledSince(connections: readonly WatchConnection[], now: EpochMs): EpochMs {
-  const reportedUntil = connections.map(({ connectedSince, lastConnectedAt }) =>
-    connectedSince === null || now - connectedSince < CHARGE_GRACE_MS ? lastConnectedAt : now,
-  );
-  return Math.min(now, ...reportedUntil) - CHARGE_GRACE_MS;
+export function withoutConfirmed(
+  { charges, early }: RecentCharges,
+  currentAsOf: (resource: string) => MonotonicMs,
+): RecentCharges {
+  const moments = new Map<string, MonotonicMs>();
+  const asOf = (resource: string): MonotonicMs => {
+    const known = moments.get(resource) ?? currentAsOf(resource);
+    moments.set(resource, known);
+    return known;
+  };
+  const left = charges.map(({ at, amounts }) => {
+    const unconfirmed = Object.keys(amounts).filter((resource) => asOf(resource) < at + CHARGE_GRACE_MS);
+    return { at, amounts: maskList(amounts, unconfirmed) };
+  });
+  return { charges: left.filter(({ amounts }) => Object.keys(amounts).length > 0), early };
 }
 
-/** Charges of a quota that may not be in the caches yet. */
-export interface UnsettledCharges {
-  readonly amounts: ResourceList;
-  /** When counting again is worthwhile because some of them are settled; null when there are none. */
-  readonly countAgainAt: EpochMs | null;
+/** The charges that may not be in the caches yet. */
+export function unsettledCharges({ charges }: RecentCharges): ResourceList {
+  return charges.map(({ amounts }) => amounts).reduce(addLists, {});
 }
 
-/** The charges after a moment. */
-export function unsettledCharges({ charges }: RecentCharges, since: EpochMs, now: EpochMs): UnsettledCharges {
-  const unsettled = charges.filter(({ at }) => at > since);
-  const [oldest] = unsettled;
-  if (oldest === undefined) return { amounts: {}, countAgainAt: null };
-  const amounts = unsettled.map((charge) => charge.amounts).reduce(addLists);
-  // Later while a watch is interrupted.
-  const graceEndsAt = oldest.at + CHARGE_GRACE_MS;
-  return { amounts, countAgainAt: graceEndsAt > now ? graceEndsAt : now + CHARGE_GRACE_MS };
+/** When the first of the charges of these resources can be confirmed; null without any. */
+export function confirmableFrom({ charges }: RecentCharges, resources: readonly string[]): MonotonicMs | null {
+  const oldest = charges.find(({ amounts }) => resources.some((resource) => Object.hasOwn(amounts, resource)));
+  return oldest === undefined ? null : oldest.at + CHARGE_GRACE_MS;
 }
 
 /**

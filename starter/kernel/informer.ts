@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeConfig, type KubernetesObject, ListWatch } from '@kubernetes/client-node';
 import { type ListPage, listSnapshot } from '../../activities/kubernetes/list.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';
 import { CacheProgress } from './cache-progress.ts';
 import { askingForMetadata, ReportingWatch } from './reporting-watch.ts';
@@ -52,8 +52,6 @@ export interface Informer<T extends KubernetesObject> {
   get(name: string, namespace?: string): T | undefined;
   /** Seconds since the watch was last known to work; 0 while it is connected. */
   staleSeconds(): number;
-  /** Since when the watch is connected, and when it last was before that. */
-  connection(): WatchConnection;
   /** Whether the first list is in. */
   isSynced(): boolean;
   /** Why the watch is broken, in words; null while it is connected, and until the first attempt has failed. */
@@ -110,8 +108,8 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #stopWithProcess: () => void;
   #isSynced = false;
   /** Since when the watch is connected; null while it is not. */
-  #aliveSince: number | null = null;
-  #lastAlive = Date.now();
+  #aliveSince: MonotonicMs | null = null;
+  #lastAlive: MonotonicMs = performance.now();
   #trouble: string | null = null;
   #isRestarting = false;
   #pauseMs = FIRST_RESTART_MS;
@@ -169,11 +167,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   staleSeconds(): number {
-    return this.#aliveSince === null ? (Date.now() - this.#lastAlive) / 1000 : 0;
-  }
-
-  connection(): WatchConnection {
-    return { connectedSince: this.#aliveSince, lastConnectedAt: this.#lastAlive };
+    return this.#aliveSince === null ? (performance.now() - this.#lastAlive) / 1000 : 0;
   }
 
   isSynced(): boolean {
@@ -212,12 +206,12 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
       return { ...page, items: page.items.map((object) => this.#shape(object)) };
     });
     // Opening a watch takes a moment, in which a fresh list does not count as stale.
-    this.#lastAlive = Date.now();
+    this.#lastAlive = performance.now();
     return answer;
   }
 
   #onAlive(): void {
-    this.#aliveSince = Date.now();
+    this.#aliveSince = performance.now();
     this.#trouble = null;
     this.#notify(() => this.#options.onState?.());
   }
@@ -225,8 +219,8 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   #onEnd(): void {
     if (this.#aliveSince === null) return;
     // A watch that had worked for a while failed for a new reason, so the backoff starts again.
-    if (Date.now() - this.#aliveSince > LONGEST_RESTART_MS) this.#pauseMs = FIRST_RESTART_MS;
-    this.#lastAlive = Date.now();
+    if (performance.now() - this.#aliveSince > LONGEST_RESTART_MS) this.#pauseMs = FIRST_RESTART_MS;
+    this.#lastAlive = performance.now();
     this.#aliveSince = null;
   }
 

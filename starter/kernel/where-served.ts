@@ -88,7 +88,6 @@ export function openWhereServed<T extends KubernetesObject>(
     list: (namespace) => current?.list(namespace) ?? [],
     get: (name, namespace) => current?.get(name, namespace),
     staleSeconds: () => current?.staleSeconds() ?? 0,
-    connection: () => current?.connection() ?? { connectedSince: null, lastConnectedAt: Date.now() },
     isSynced: () => (current === null ? isKnown : current.isSynced()),
     trouble: () => (current === null ? trouble : current.trouble()),
     resourceVersion: () => current?.resourceVersion() ?? '',

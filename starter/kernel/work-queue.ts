@@ -56,7 +56,7 @@ export interface Clock {
 }
 
 const realClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.now(),
   sleep: async (ms, signal) => await sleep(ms, undefined, { signal }).catch(() => {}),
 };
 

@@ -9,14 +9,17 @@ interface Pending {
 
 /** Calls back for a namespace at moments that no event reports, because only time passes. */
 export class Alarms {
+  readonly #now: () => number;
   readonly #notify: (namespace: string) => void;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(notify: (namespace: string) => void) {
+  /** @param now the clock of the moments, in milliseconds. */
+  constructor(now: () => number, notify: (namespace: string) => void) {
+    this.#now = now;
     this.#notify = notify;
   }
 
-  /** Adds a moment in epoch milliseconds. */
+  /** Adds a moment. */
   set(namespace: string, at: number): void {
     const pending = this.#pending.get(namespace) ?? { moments: new Set(), timer: null };
     this.#pending.set(namespace, pending);
@@ -37,12 +40,12 @@ export class Alarms {
       return;
     }
     // One millisecond later, so that the moment is over.
-    const inMs = Math.min(...pending.moments) + 1 - Date.now();
+    const inMs = Math.min(...pending.moments) + 1 - this.#now();
     pending.timer = setTimeout(() => this.#due(namespace, pending), Math.min(Math.max(1, inMs), LONGEST_TIMER_MS));
   }
 
   #due(namespace: string, pending: Pending): void {
-    const now = Date.now();
+    const now = this.#now();
     const over = [...pending.moments].filter((at) => at < now);
     for (const at of over) pending.moments.delete(at);
     pending.timer = null;

@@ -30,7 +30,7 @@ export class AuditRegistry {
     const before = this.#quotas.get(keyOf(quota));
     const memory = auditQuota(before?.quota.uid === quota.uid ? before.memory : emptyAudit, quota, {
       counted: count.used,
-      now: Date.now(),
+      now: performance.now(),
       keepMs: REMEMBERED_FOR * auditAfterMs,
     });
     this.#quotas.set(keyOf(quota), { quota, memory });
@@ -43,7 +43,7 @@ export class AuditRegistry {
 
   /** Quotas with a stale value older than the audit's delay. */
   wrong(): readonly WrongQuota[] {
-    const now = Date.now();
+    const now = performance.now();
     return [...this.#quotas.values()].flatMap(({ quota: { namespace, name }, memory }) => {
       const resources = memory.staleValues.filter(({ since }) => now - since >= this.#policy.auditAfterMs).length;
       return resources === 0 ? [] : [{ namespace, quota: name, resources }];

@@ -3,19 +3,22 @@ import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { type ResourceList, subtractListsToZero, withoutZeros } from '../../domain/kernel/resource-list.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
-import { calculateUsage, chargeOf, type UsageCount } from '../../domain/quota-usage/calculate.ts';
+import { calculateUsage, chargeOf, resourcesToCount, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
 import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
 import { evaluatorFor } from '../../domain/quota-usage/evaluators.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
-import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
+import { createApiGet } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
+import { CacheChecks } from './cache-checks.ts';
 import { Notifier } from './notifier.ts';
-import { Monitors, type MonitorsOptions, STALE_AFTER_SECONDS } from './monitors.ts';
+import { Monitors, type MonitorsOptions } from './monitors.ts';
 import { CountedSpecs } from './counted-specs.ts';
 import { QuotaCharges } from './quota-charges.ts';
 import { shapeQuota } from './shape.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
+import { SteadyTime } from './steady-time.ts';
 import type { UsageListener } from './usage-listener.ts';
 
 export interface UsageCacheSetup
@@ -40,8 +43,13 @@ export interface RunningUsageCache extends UsageCache {
   readonly isReady: () => boolean;
   /** When pods of the namespace that are stuck in their deletion stop being charged, in epoch milliseconds. */
   readonly chargeEnds: (namespace: string) => readonly number[];
-  /** Charges of the quota that are so recent that the caches may not have their objects yet. */
-  readonly unsettledCharges: (quota: CachedQuota) => UnsettledCharges;
+  /** Charges of the quota whose objects the caches may not have yet. */
+  readonly unsettledCharges: (quota: CachedQuota) => ResourceList;
+  /**
+   * Has it checked whether the caches have them, where a status could be lowered then. Returns the moment at which that is
+   * to be asked again; null: the listener will be told.
+   */
+  readonly confirmCharges: (quota: CachedQuota, resources: readonly string[]) => MonotonicMs | null;
   /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** The evaluator of each known resource. */
@@ -85,17 +93,18 @@ class InformerUsageCache implements RunningUsageCache {
   readonly staleValues: UsageCache['staleValues'];
   readonly #listener: UsageListener;
   readonly #specs = new CountedSpecs();
+  readonly #time = new SteadyTime();
   /** Notified at every change of a quota, and whenever a cache becomes available or unavailable. */
   readonly #notifier = new Notifier();
   readonly #monitors: Monitors;
   readonly #quotas: Informer<V1ResourceQuota>;
-  readonly #charges: QuotaCharges;
+  readonly #charges = new QuotaCharges();
+  readonly #checks: CacheChecks;
 
   constructor(setup: UsageCacheSetup) {
-    const { kubeConfig, listener, staleValues, staleAfterSeconds = STALE_AFTER_SECONDS, log, signal } = setup;
+    const { kubeConfig, listener, staleValues, log, signal } = setup;
     this.staleValues = staleValues;
     this.#listener = listener;
-    this.#charges = new QuotaCharges(staleAfterSeconds * 1_000);
     this.#monitors = new Monitors({
       ...setup,
       specs: () => this.#specs.all,
@@ -106,6 +115,12 @@ class InformerUsageCache implements RunningUsageCache {
       onDelete: (resource, object) => listener.onObjectGone(resource, object),
       onFilled: (resource) => listener.onFilled(resource),
       notifier: this.#notifier,
+    });
+    this.#checks = new CacheChecks({
+      get: createApiGet(kubeConfig),
+      cacheOf: (resource) => this.#monitors.cacheOf(resource),
+      onChecked: (namespace) => listener.onChecked(namespace),
+      log,
     });
     this.#quotas = openInformer<V1ResourceQuota>(
       kubeConfig,
@@ -143,8 +158,17 @@ class InformerUsageCache implements RunningUsageCache {
     );
   }
 
-  unsettledCharges(quota: CachedQuota): UnsettledCharges {
-    return this.#charges.unsettled(quota, this.#monitors.connectionsOf(this.#neededFor(quota)));
+  unsettledCharges(quota: CachedQuota): ResourceList {
+    return this.#charges.unsettled(quota, (resource) => {
+      const moments = this.#countedFrom([resource]).map((from) => this.#checks.currentAsOf(from, quota.namespace));
+      return Math.min(...moments);
+    });
+  }
+
+  confirmCharges(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
+    const from = this.#charges.confirmableFrom(quota, resources) ?? 0;
+    if (from > performance.now()) return from;
+    return this.#checks.check(quota.namespace, this.#countedFrom(resources));
   }
 
   evaluators(): readonly Evaluator[] {
@@ -206,10 +230,15 @@ class InformerUsageCache implements RunningUsageCache {
 
   #contextOf(namespace: string): UsageContext {
     return {
-      now: Date.now(),
+      now: this.#time.now(),
       deviceClasses: this.#monitors.deviceClasses,
       podNamed: (name) => this.#monitors.get(PODS, name, namespace),
     };
+  }
+
+  /** What these resources of a quota are counted from. */
+  #countedFrom(resources: readonly string[]): readonly GroupResource[] {
+    return resourcesToCount(resources, this.#monitors.evaluators, { deviceClasses: this.#monitors.deviceClasses });
   }
 
   #neededFor({ spec }: CachedQuota): readonly GroupResource[] {

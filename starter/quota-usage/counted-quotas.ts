@@ -3,6 +3,7 @@ import { priorities } from '../../domain/kernel/priority.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import { desiredStatus, isUrgent } from '../../domain/quota-usage/status.ts';
 import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
@@ -20,13 +21,15 @@ export interface CountedQuotasOptions {
   readonly policy: UsagePolicy;
   readonly cache: () => Pick<
     RunningUsageCache,
-    'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses'
+    'quotas' | 'countNow' | 'unsettledCharges' | 'confirmCharges' | 'evaluators' | 'deviceClasses'
   >;
   readonly request: (quota: CachedQuota, cause: RequestCause) => void;
+  /** Whether this starter is the one that writes. */
+  readonly isOwner: () => boolean;
   /** In mode `own`: writes a status that differs; returns false where another starter is the one that writes. */
   readonly write: (wanted: WantedStatus) => boolean;
   /** Called with a moment at which a count has to be repeated, because no event will report the change. */
-  readonly countAgainAt: (namespace: string, at: number) => void;
+  readonly countAgainAt: (namespace: string, at: MonotonicMs) => void;
   /** Called with every count: the real usage of the quota. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
   /** Called with every write, and how many milliseconds after the first change that the status did not know. */
@@ -48,11 +51,11 @@ interface QuotaState {
   /** What an episode was started for; null while there is nothing to tell. */
   reported: string | null;
   /** Since when a number cannot be counted; null while all can. */
-  unmeasuredSince: number | null;
+  unmeasuredSince: MonotonicMs | null;
   /** Why its status is not written; null while it is. */
   problem: WriteProblem['kind'] | null;
   /** The first change that the status does not reflect; null while the status is right. */
-  staleSince: number | null;
+  staleSince: MonotonicMs | null;
 }
 
 /** The last count of each quota, and whether its status differs; an episode gets a reconcile request then. */
@@ -67,14 +70,14 @@ export class CountedQuotas {
   }
 
   /** Adds a count, and enqueues a reconcile request if the status differs. */
-  evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
+  evaluate(quota: CachedQuota, count: UsageCount, changedAt: MonotonicMs, isResync: boolean): void {
     const key = quotaKey(quota);
     const before = this.#states.get(key);
     const state = before?.quota.uid === quota.uid ? before : freshState(quota);
     this.#states.set(key, state);
     state.used = count.used;
     state.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
-    state.unmeasuredSince = state.unmeasured === 0 ? null : (state.unmeasuredSince ?? Date.now());
+    state.unmeasuredSince = state.unmeasured === 0 ? null : (state.unmeasuredSince ?? performance.now());
     const { mode } = this.#options.policy;
     const isInHand = mode === 'own' && this.#evaluateOwn(quota, state, count, { changedAt, isResync });
     this.#tell(quota, state, count, { isResync, isInHand });
@@ -86,9 +89,9 @@ export class CountedQuotas {
     quota: CachedQuota,
     state: QuotaState,
     count: UsageCount,
-    { changedAt, isResync }: { readonly changedAt: number; readonly isResync: boolean },
+    { changedAt, isResync }: { readonly changedAt: MonotonicMs; readonly isResync: boolean },
   ): boolean {
-    const { write, countAgainAt } = this.#options;
+    const { write } = this.#options;
     const cache = this.#options.cache();
     if (desiredStatus(quota, count).isWritten) {
       state.staleSince = null;
@@ -96,13 +99,24 @@ export class CountedQuotas {
       return true;
     }
     state.staleSince ??= changedAt;
-    const unsettled = cache.unsettledCharges(quota);
-    if (unsettled.countAgainAt !== null) countAgainAt(quota.namespace, unsettled.countAgainAt);
-    const status = desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts));
+    const counted = withUnsettledCharges(count, quota.status.used ?? {}, cache.unsettledCharges(quota));
+    this.#confirm(
+      quota,
+      Object.keys(counted.used).filter((resource) => counted.used[resource] !== count.used[resource]),
+    );
+    const status = desiredStatus(quota, counted);
     if (status.isWritten) return true;
     const isFirst = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
     const priority = isFirst ? priorities.urgent : isResync ? priorities.resync : priorities.routine;
     return write({ quota, status, priority });
+  }
+
+  /** Has the charges checked that alone keep a status from being lowered. */
+  #confirm(quota: CachedQuota, resources: readonly string[]): void {
+    const { cache, countAgainAt, isOwner } = this.#options;
+    if (resources.length === 0 || !isOwner()) return;
+    const at = cache().confirmCharges(quota, resources);
+    if (at !== null) countAgainAt(quota.namespace, at);
   }
 
   /** The status that was wanted of a quota is written: measures how long that took. */
@@ -110,14 +124,14 @@ export class CountedQuotas {
     const { metrics, countAgainAt, onWritten } = this.#options;
     const state = this.#states.get(quotaKey(quota));
     if (state === undefined || state.quota.uid !== quota.uid) return;
-    const lagMs = state.staleSince === null ? 0 : Math.max(0, Date.now() - state.staleSince);
+    const lagMs = state.staleSince === null ? 0 : performance.now() - state.staleSince;
     metrics.lag.observe(lagMs / 1_000);
     onWritten({ namespace: quota.namespace, quota: quota.name, lagMs });
     state.staleSince = null;
     state.problem = null;
     this.#audits.add({ ...quota, status }, { used: state.used, unmeasured: [] });
     // An episode that told of it is told that it is over.
-    if (state.reported !== null) countAgainAt(quota.namespace, Date.now());
+    if (state.reported !== null) countAgainAt(quota.namespace, performance.now());
   }
 
   /** A status is not written, which a person has to know: an episode tells it. */
@@ -144,7 +158,7 @@ export class CountedQuotas {
     { isResync, isInHand }: { readonly isResync: boolean; readonly isInHand: boolean },
   ): void {
     const { policy, request, countAgainAt } = this.#options;
-    const now = Date.now();
+    const now = performance.now();
     const staleValues = this.#audits.add(quota, count);
     const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
     const unmeasuredUntil = (policy.mode === 'own' ? (state.unmeasuredSince ?? Infinity) : Infinity) + UNMEASURED_MS;
@@ -183,7 +197,9 @@ export class CountedQuotas {
     // A count that waited for a cache may be about a quota that is gone meanwhile; its state would never be removed.
     const quotas = this.#options.cache().quotas(quota.namespace);
     if (!quotas.some(({ uid }) => uid === quota.uid)) this.#audits.forget(quota);
-    return found;
+    // Episodes and people go by the time of the day.
+    const startedAt = Date.now() - performance.now();
+    return found.map((value) => ({ ...value, since: Math.round(startedAt + value.since) }));
   }
 
   /** Quotas that have been wrong for longer than the audit's delay. */

@@ -4,12 +4,13 @@ import { type GroupResource, groupOf, groupResourceName } from '../../domain/ker
 import type { CountedObject, Evaluator } from '../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, neededResources, nextMonitors } from '../../domain/quota-usage/monitors.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Notifier } from './notifier.ts';
+import type { CheckedCacheAnswer } from './cache-checks.ts';
 import { READING_COMPONENT, SECRETS_COMPONENT } from './access.ts';
 import { COUNTABLE } from './countable.ts';
 import { createDiscovery } from './discovery.ts';
@@ -49,14 +50,14 @@ interface Monitor {
   readonly resource: Monitored;
   readonly informer: Informer<KubernetesObject>;
   resync: NodeJS.Timeout;
-  /** Since when no quota counts it; null while one does. */
-  idleSince: number | null;
+  /** Since when no quota counts it, by a clock that nobody can set; null while one does. */
+  idleSince: MonotonicMs | null;
   /** Since when its objects may be out of date; null while they are current. */
-  unsureSince: number | null;
+  unsureSince: MonotonicMs | null;
 }
 
 /** A restarted API server is back within this time; until then the cache is probably still right. */
-export const STALE_AFTER_SECONDS = 10;
+const STALE_AFTER_SECONDS = 10;
 const LINGER_MS = 60_000;
 /** Short, because nothing can be counted before the first successful round. */
 const FIRST_DISCOVERY_MS = 1_000;
@@ -124,7 +125,7 @@ export class Monitors {
     if (this.#over.signal.aborted) return;
     const needed = neededResources(this.#options.specs(), this.#evaluators, { deviceClasses: this.#deviceClasses });
     const wanted = new Set(needed.map(groupResourceName));
-    const now = Date.now();
+    const now = performance.now();
     for (const [name, monitor] of this.#monitors) {
       const served = this.#served.get(name);
       monitor.idleSince = wanted.has(name) ? null : (monitor.idleSince ?? now);
@@ -165,11 +166,17 @@ export class Monitors {
     return { objects: monitor.informer.list(name === DEVICE_CLASSES ? undefined : namespace) };
   }
 
-  /** The connections of the watches for these resources, as far as they are watched. */
-  connectionsOf(resources: readonly GroupResource[]): readonly WatchConnection[] {
-    return resources.flatMap(
-      (resource) => this.#monitors.get(groupResourceName(resource))?.informer.connection() ?? [],
-    );
+  cacheOf(resource: GroupResource): CheckedCacheAnswer {
+    const name = groupResourceName(resource);
+    const monitor = this.#monitors.get(name);
+    if (monitor !== undefined) return { ...monitor, namespaced: name !== DEVICE_CLASSES };
+    return this.#isUnserved(resource) ? 'unserved' : 'unwatched';
+  }
+
+  /** Whether it has no objects, because the cluster does not have it. */
+  #isUnserved(resource: GroupResource): boolean {
+    const isKnown = this.#isDiscovered && !this.#silentGroups.has(resource.group);
+    return isKnown && !this.#served.has(groupResourceName(resource));
   }
 
   /** Whether the first list of a resource is in. */
@@ -294,7 +301,7 @@ export class Monitors {
       resync: this.#resyncLater(() => monitor),
       idleSince: null,
       // It could not be counted until now.
-      unsureSince: 0,
+      unsureSince: Number.NEGATIVE_INFINITY,
     };
     this.#monitors.set(name, monitor);
   }
@@ -323,9 +330,9 @@ export class Monitors {
     if (monitor === undefined) return;
     const { informer } = monitor;
     if (informer.trouble() !== null) {
-      monitor.unsureSince ??= Date.now();
+      monitor.unsureSince ??= performance.now();
     } else if (informer.isSynced() && !this.#isStale(monitor) && monitor.unsureSince !== null) {
-      const unsureSeconds = (Date.now() - monitor.unsureSince) / 1000;
+      const unsureSeconds = (performance.now() - monitor.unsureSince) / 1000;
       monitor.unsureSince = null;
       if (name === DEVICE_CLASSES) this.#readDeviceClasses();
       // After a shorter interruption the watch reports all changes itself, and counting was never suspended.

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import {
   type ChangeKind,
   type CoalesceState,
@@ -12,7 +13,7 @@ interface PendingNamespace {
   state: CoalesceState;
   timer: Timer | null;
   /** When the first change that no recount has included happened. */
-  changedAt: number | null;
+  changedAt: MonotonicMs | null;
 }
 
 interface Timer {
@@ -34,19 +35,19 @@ function startTimer(callback: () => void, ms: number): Timer {
  * has the rule; this class has the timers.
  */
 export class NamespaceRecounts {
-  readonly #recount: (namespace: string, changedAt: number) => void;
+  readonly #recount: (namespace: string, changedAt: MonotonicMs) => void;
   readonly #namespaces = new Map<string, PendingNamespace>();
   #stopped = false;
 
   /** @param recount counts the quotas of a namespace; `changedAt` is the moment of the oldest change that it is for. */
-  constructor(recount: (namespace: string, changedAt: number) => void) {
+  constructor(recount: (namespace: string, changedAt: MonotonicMs) => void) {
     this.#recount = recount;
   }
 
   /** Adds a change in the namespace. */
   note(namespace: string, kind: ChangeKind): void {
     if (this.#stopped) return;
-    const now = Date.now();
+    const now = performance.now();
     const pending = this.#namespaces.get(namespace) ?? { state: idleState, timer: null, changedAt: null };
     this.#namespaces.set(namespace, pending);
     const before = pending.state.dueAt;
@@ -70,7 +71,7 @@ export class NamespaceRecounts {
   }
 
   #due(namespace: string, pending: PendingNamespace): void {
-    const now = Date.now();
+    const now = performance.now();
     const changedAt = pending.changedAt ?? now;
     pending.timer = null;
     pending.changedAt = null;

@@ -4,6 +4,7 @@ import { kubernetesFailure } from '../../activities/kubernetes/failure.ts';
 import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
 import { isAtLeast } from '../../domain/kernel/resource-version.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import type { DesiredStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -36,7 +37,7 @@ export interface StatusWriterOptions {
   readonly onWritten: (wanted: WantedStatus) => void;
   readonly onProblem: (quota: CachedQuota, problem: WriteProblem) => void;
   /** The namespace is to be counted again at this moment; null: now. */
-  readonly countAgain: (namespace: string, at: number | null) => void;
+  readonly countAgain: (namespace: string, at: MonotonicMs | null) => void;
   readonly metrics: Pick<UsageMetrics, 'writes'>;
   readonly log: Log;
 }
@@ -70,14 +71,14 @@ interface Writes {
   /** In a row. */
   failures: number;
   conflicts: number;
-  notBefore: number;
+  notBefore: MonotonicMs;
 }
 
 interface Behind {
   readonly version: string;
   readonly isWritten: boolean;
-  /** Epoch milliseconds until which the cache is waited for. */
-  readonly until: number;
+  /** Until when the cache is waited for. */
+  readonly until: MonotonicMs;
 }
 
 export class StatusWriter {
@@ -100,7 +101,7 @@ export class StatusWriter {
     const { quota, priority } = wanted;
     const { countAgain, isOwner } = this.#options;
     const writes = this.#writesOf(quota.uid);
-    const now = Date.now();
+    const now = performance.now();
     if (!isOwner()) return false;
     if (writes.notBefore > now) return true;
     if (writes.behind !== null && writes.behind.until <= now) writes.behind = null;
@@ -151,7 +152,7 @@ export class StatusWriter {
   #catchUp(writes: Writes, namespace: string): void {
     const isConflict = writes.behind?.isWritten === false;
     writes.behind = null;
-    const at = writes.conflicts > CONFLICTS_AT_ONCE ? Date.now() + CONFLICT_REST_MS : null;
+    const at = writes.conflicts > CONFLICTS_AT_ONCE ? performance.now() + CONFLICT_REST_MS : null;
     if (writes.isLate || isConflict) this.#options.countAgain(namespace, at);
     writes.isLate = false;
   }
@@ -197,12 +198,12 @@ export class StatusWriter {
     writes.failures = 0;
     if (outcome === 'gone') return;
     if (outcome === 'conflict') {
-      const until = Date.now() + CONFLICT_RETRY_MS;
+      const until = performance.now() + CONFLICT_RETRY_MS;
       writes.behind = { version: quota.resourceVersion, isWritten: false, until };
       writes.conflicts += 1;
       countAgain(quota.namespace, until);
     } else {
-      writes.behind = { version: outcome.resourceVersion, isWritten: true, until: Date.now() + ECHO_MS };
+      writes.behind = { version: outcome.resourceVersion, isWritten: true, until: performance.now() + ECHO_MS };
       writes.conflicts = 0;
       onWritten(wanted);
     }
@@ -228,8 +229,8 @@ export class StatusWriter {
   }
 
   /** Nothing is written for so long; returns the moment at which that is over. */
-  #rest(writes: Writes, ms: number): number {
-    writes.notBefore = Date.now() + ms;
+  #rest(writes: Writes, ms: number): MonotonicMs {
+    writes.notBefore = performance.now() + ms;
     return writes.notBefore;
   }
 

@@ -12,4 +12,6 @@ export interface UsageListener {
   readonly onQuotaGone: (quota: CachedQuota) => void;
   /** A cache was filled, or is no longer behind: what counts this resource can be counted now. */
   readonly onFilled: (resource: GroupResource) => void;
+  /** Whether the caches are current in a namespace was checked, for charges that may be taken back then. */
+  readonly onChecked: (namespace: string) => void;
 }

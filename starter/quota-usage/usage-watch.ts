@@ -1,5 +1,6 @@
 import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind } from '../../domain/quota-usage/coalesce.ts';
@@ -16,6 +17,7 @@ import { isUrgent } from '../../domain/quota-usage/status.ts';
 import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
+import { SteadyTime } from './steady-time.ts';
 import { StatusWriter, type StatusWriterOptions } from './status-writer.ts';
 
 export interface UsageWatchOptions {
@@ -25,7 +27,14 @@ export interface UsageWatchOptions {
   readonly resyncMs: number;
   readonly cache: () => Pick<
     RunningUsageCache,
-    'quota' | 'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses' | 'chargeEnds'
+    | 'quota'
+    | 'quotas'
+    | 'countNow'
+    | 'unsettledCharges'
+    | 'confirmCharges'
+    | 'evaluators'
+    | 'deviceClasses'
+    | 'chargeEnds'
   >;
   readonly request: (request: QueuedUsageRequest) => void;
   /** How a status is written, in mode `own`. */
@@ -64,8 +73,17 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
 class RecountingUsageWatch implements UsageWatch {
   readonly #options: UsageWatchOptions;
   readonly #counted: CountedQuotas;
-  /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
-  readonly #alarms = new Alarms((namespace) => this.#recounts.note(namespace, 'moved'));
+  /** Counts a namespace when a span of time is over. */
+  readonly #alarms = new Alarms(
+    () => performance.now(),
+    (namespace) => this.#recounts.note(namespace, 'moved'),
+  );
+  readonly #time = new SteadyTime();
+  /** Counts a namespace when a charge ends, which an object says by the time of the day. */
+  readonly #chargeEnds = new Alarms(
+    () => this.#time.now(),
+    (namespace) => this.#recounts.note(namespace, 'moved'),
+  );
   readonly #recounts: NamespaceRecounts;
   readonly #writer: StatusWriter;
   /** What makes the next count of a namespace one of a resync, which waits behind the others. */
@@ -79,6 +97,7 @@ class RecountingUsageWatch implements UsageWatch {
     this.#counted = new CountedQuotas({
       ...options,
       request: (quota, cause) => this.#enqueue(quota, cause),
+      isOwner: options.writing.isOwner,
       write: (wanted) => this.#writer.add(wanted),
       countAgainAt: (namespace, at) => this.#alarms.set(namespace, at),
     });
@@ -97,11 +116,11 @@ class RecountingUsageWatch implements UsageWatch {
   }
 
   onObject(resource: GroupResource, object: CountedObject, previous: CountedObject | undefined): void {
-    const now = Date.now();
+    const now = this.#time.now();
     // When it begins to be deleted a pod is charged as before: nothing changes until its grace is over.
     const endsAt = chargeEndsAt(resource, object);
     const itsNamespace = object.metadata?.namespace;
-    if (endsAt !== null && endsAt >= now && itsNamespace !== undefined) this.#alarms.set(itsNamespace, endsAt);
+    if (endsAt !== null && endsAt >= now && itsNamespace !== undefined) this.#chargeEnds.set(itsNamespace, endsAt);
     const isMoved = previous !== undefined && replenishes(resource, previous, object, now);
     if (previous !== undefined && !isMoved && !changesUsage(resource, previous, object, now)) return;
     const namespace = this.#saw(resource, object);
@@ -141,6 +160,10 @@ class RecountingUsageWatch implements UsageWatch {
     for (const namespace of this.#namespaces()) this.#noteChange(namespace, 'charged');
   }
 
+  onChecked(namespace: string): void {
+    this.#noteChange(namespace, 'moved');
+  }
+
   staleValues(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
     return this.#counted.staleValues(quota, count);
   }
@@ -169,15 +192,16 @@ class RecountingUsageWatch implements UsageWatch {
   stop(): void {
     if (this.#resync !== null) clearTimeout(this.#resync);
     this.#alarms.stop();
+    this.#chargeEnds.stop();
     this.#recounts.stop();
   }
 
-  #count(namespace: string, changedAt: number): void {
+  #count(namespace: string, changedAt: MonotonicMs): void {
     const { cache, metrics, log } = this.#options;
     metrics.recounts.inc();
     const isResync = this.#resynced.delete(namespace);
-    const now = Date.now();
-    for (const at of cache().chargeEnds(namespace)) if (at >= now) this.#alarms.set(namespace, at);
+    const now = this.#time.now();
+    for (const at of cache().chargeEnds(namespace)) if (at >= now) this.#chargeEnds.set(namespace, at);
     for (const quota of cache().quotas(namespace)) {
       try {
         this.#counted.evaluate(quota, cache().countNow(quota), changedAt, isResync);

@@ -279,6 +279,7 @@ function startCounting() {
       onQuota: ignore,
       onQuotaGone: ignore,
       onFilled: ignore,
+      onChecked: ignore,
     },
     staleValues: () => [],
     log: pino({}, { write: (text: string) => lines.push((JSON.parse(text) as { msg: string }).msg) }),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { openLateWatch } from '../kernel/servers/late-watch.ts';
+import { openWatchProxy } from '../kernel/servers/watch-proxy.ts';
 import { type HeadroomPlane, STARTER_USER } from '../kernel/stack/headroom-plane.ts';
 import { startUsagePlane, untilEnforced } from './planes.ts';
 import { type Api, type ApiAnswer, openApi } from './side-by-side/api.ts';
@@ -220,8 +220,9 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
 
   it('a quota of one pod lets no second one in while the watch of pods is late, and does when the first is gone', async () => {
     const { api, headroom } = cluster;
-    const way = await openLateWatch(headroom.plane, '/api/v1/pods', LATE_MS);
+    const way = await openWatchProxy(headroom.plane);
     onTestFinished(async () => await way.stop());
+    way.disturb('/api/v1/pods', { lateMs: LATE_MS });
     await cluster.starter.kill();
     cluster.starter = await headroom.startStarter({ KUBECONFIG: await way.kubeconfigFor(STARTER_USER) });
     const lives = Array.from({ length: 6 }, async (_, index) => {

@@ -2,17 +2,17 @@ import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
   CHARGE_GRACE_MS,
+  confirmableFrom,
   noCharges,
   noteArrival,
   noteStatus,
   noteVersion,
   type RecentCharges,
   unsettledCharges,
-  unsettledSince,
+  withoutConfirmed,
   withUnsettledCharges,
 } from '../../../domain/quota-usage/recent-charges.ts';
 
-const KEEP_MS = 10_000;
 const AT = 1_000_000;
 const counted = (pods: string) => ({ used: { pods }, unmeasured: [] });
 const note = (
@@ -21,12 +21,12 @@ const note = (
   now: Readonly<Record<string, string>>,
   at: number,
   version = '1',
-) => noteStatus(charges, before, now, { at, version, keepMs: KEEP_MS });
+) => noteStatus(charges, before, now, { at, version });
 /** An object that is reported after its charge. */
 const arrive = (charges: RecentCharges, charge: Readonly<Record<string, string>>) =>
   noteArrival(charges, charge, { at: AT, version: '1', reportedUpTo: '1' });
-const unsettledAt = (charges: RecentCharges, now: number) =>
-  unsettledCharges(charges, unsettledSince([], now), now).amounts;
+/** With caches that hold everything that was stored up to a moment. */
+const unsettledAt = (charges: RecentCharges, asOf: number) => unsettledCharges(withoutConfirmed(charges, () => asOf));
 
 describe('the charges of a quota', () => {
   it('are what its status has risen by, for as long as their objects may not have been seen', () => {
@@ -75,42 +75,48 @@ describe('the charges of a quota', () => {
     });
   });
 
-  it('are few, however many there are, and forgotten in time', () => {
+  it('are few entries, however many there are, and none once the caches are known to be current', () => {
     let charges = noCharges;
     for (let pods = 0; pods < 2_000; pods += 1) {
       charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, AT + 10 * pods);
     }
-    expect(charges.charges.length).toBeLessThanOrEqual(KEEP_MS / 100 + 1);
+    expect(charges.charges.length).toBeLessThanOrEqual(64);
+    expect(unsettledAt(charges, AT)).toEqual({ pods: '2k' });
     // Of the last two seconds, and the rest of the span in which they began.
     expect(Number(unsettledAt(charges, AT + 20_000)['pods'])).toBeLessThanOrEqual(210);
-    expect(note(charges, { pods: '1' }, { pods: '1' }, AT + 60_000)).toEqual(noCharges);
+    expect(withoutConfirmed(charges, () => AT + 60_000)).toEqual(noCharges);
   });
 
-  it('say when it is worth while to count again', () => {
-    const charges = note(note(noCharges, {}, { pods: '1' }, AT), { pods: '1' }, { pods: '2' }, AT + 1_000);
-    const at = (now: number) => unsettledCharges(charges, unsettledSince([], now), now).countAgainAt;
-    expect(at(AT)).toBe(AT + CHARGE_GRACE_MS);
-    expect(at(AT + CHARGE_GRACE_MS)).toBe(AT + 1_000 + CHARGE_GRACE_MS);
-    expect(at(AT + 1_000 + CHARGE_GRACE_MS)).toBeNull();
+  it('that were combined because there are many stand for as long as the newest of them', () => {
+    let charges = noCharges;
+    for (let pods = 0; pods < 100; pods += 1) {
+      charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, AT + 1_000 * pods);
+    }
+    const newestCombined = AT + 36_000 + CHARGE_GRACE_MS;
+    expect([unsettledAt(charges, newestCombined - 1), unsettledAt(charges, newestCombined)]).toEqual([
+      { pods: '100' },
+      { pods: '63' },
+    ]);
   });
 
-  it('are unsettled for as long as a watch is interrupted, and then for as long as ever', () => {
-    const charges = note(noCharges, {}, { pods: '1' }, AT);
-    const lost = { connectedSince: null, lastConnectedAt: AT - 100 };
-    const other = { connectedSince: AT - 60_000, lastConnectedAt: AT - 60_000 };
-    const during = unsettledCharges(charges, unsettledSince([other, lost], AT + 9_000), AT + 9_000);
-    expect(during).toEqual({ amounts: { pods: '1' }, countAgainAt: AT + 9_000 + CHARGE_GRACE_MS });
-    const back = { ...lost, connectedSince: AT + 9_000 };
-    const after = (ms: number) => unsettledCharges(charges, unsettledSince([back], AT + ms), AT + ms).amounts;
-    expect(after(9_000 + CHARGE_GRACE_MS - 1)).toEqual({ pods: '1' });
-    expect(after(9_000 + CHARGE_GRACE_MS)).toEqual({});
+  it('say when the first of them can be confirmed', () => {
+    const charges = note(
+      note(noCharges, {}, { pods: '1' }, AT),
+      { pods: '1' },
+      { pods: '1', services: '2' },
+      AT + 1_000,
+    );
+    expect(confirmableFrom(charges, ['pods', 'services'])).toBe(AT + CHARGE_GRACE_MS);
+    expect(confirmableFrom(charges, ['services'])).toBe(AT + 1_000 + CHARGE_GRACE_MS);
+    expect(confirmableFrom(charges, ['configmaps'])).toBeNull();
   });
 
-  it('are settled as quickly as ever when a watch is only renewed', () => {
-    const charges = note(noCharges, {}, { pods: '1' }, AT);
-    const renewed = { connectedSince: AT + CHARGE_GRACE_MS + 10, lastConnectedAt: AT + CHARGE_GRACE_MS + 5 };
-    const now = AT + CHARGE_GRACE_MS + 20;
-    expect(unsettledCharges(charges, unsettledSince([renewed], now), now).amounts).toEqual({});
+  it('stand for as long as what they are counted from is not known to be current, and no longer', () => {
+    const charges = note(noCharges, {}, { pods: '1', services: '1' }, AT);
+    const left = withoutConfirmed(charges, (resource) => (resource === 'pods' ? AT + CHARGE_GRACE_MS - 1 : Infinity));
+    expect(unsettledCharges(left)).toEqual({ pods: '1' });
+    expect(withoutConfirmed(left, () => AT + CHARGE_GRACE_MS)).toEqual(noCharges);
+    expect(withoutConfirmed(charges, () => Number.NEGATIVE_INFINITY)).toEqual(charges);
   });
 });
 
@@ -175,11 +181,13 @@ describe('a count', () => {
 });
 
 /**
- * An object that admission charges at a moment, which is stored and seen a little later, and perhaps deleted and seen to be.
- * The watch of quotas may be late as well, and so report the charge after the object.
+ * An object that admission charges at a moment, which is stored a little later and seen at any time after that, and perhaps
+ * deleted and seen to be. The watch of quotas may be late as well, and so report the charge after the object.
  */
 interface Life {
   readonly chargedAt: number;
+  readonly storedAfter: number;
+  /** How late the watch of objects is. */
   readonly seenAfter: number;
   readonly deletedAfter: number | null;
   readonly deletionSeenAfter: number;
@@ -191,7 +199,8 @@ const STEP_MS = 50;
 const lives: fc.Arbitrary<readonly Life[]> = fc.array(
   fc.record({
     chargedAt: fc.nat({ max: 80 }).map((step) => step * STEP_MS),
-    seenAfter: fc.nat({ max: CHARGE_GRACE_MS / STEP_MS - 1 }).map((step) => step * STEP_MS),
+    storedAfter: fc.nat({ max: CHARGE_GRACE_MS / STEP_MS - 1 }).map((step) => step * STEP_MS),
+    seenAfter: fc.nat({ max: 80 }).map((step) => step * STEP_MS),
     deletedAfter: fc.option(fc.nat({ max: 60 }).map((step) => step * STEP_MS)),
     deletionSeenAfter: fc.nat({ max: 60 }).map((step) => step * STEP_MS),
   }),
@@ -225,16 +234,20 @@ function play(all: readonly Life[], everyMs: number, quotaSeenAfter = 0) {
         : note(recent, { pods: String(before) }, { pods: String(next.status) }, now, String(next.version));
     }
   };
-  const ends = ({ chargedAt, deletedAfter }: Life) =>
-    deletedAfter === null ? Number.POSITIVE_INFINITY : chargedAt + deletedAfter;
-  for (let now = 0; now <= 14_000; now += STEP_MS) {
-    for (const life of all.filter(({ chargedAt }) => chargedAt === now)) {
-      say(present().status + 1, now, false);
+  const storedAt = ({ chargedAt, storedAfter }: Life) => chargedAt + storedAfter;
+  const seenAt = (life: Life) => storedAt(life) + life.seenAfter;
+  const ends = (life: Life) =>
+    life.deletedAfter === null ? Number.POSITIVE_INFINITY : storedAt(life) + life.deletedAfter;
+  for (let now = 0; now <= 16_000; now += STEP_MS) {
+    for (const { length: charged } of [all.filter(({ chargedAt }) => chargedAt === now)]) {
+      for (let index = 0; index < charged; index += 1) say(present().status + 1, now, false);
+    }
+    for (const life of all.filter((each) => storedAt(each) === now)) {
       version += 1;
       stored.set(life, version);
     }
     const arriveNow = (): void => {
-      for (const life of all.filter(({ chargedAt, seenAfter }) => chargedAt + seenAfter === now)) {
+      for (const life of all.filter((each) => seenAt(each) === now)) {
         const arrival = { at: now, version: String(stored.get(life)), reportedUpTo: String(versions[seen]?.version) };
         recent = noteArrival(recent, { pods: '1' }, arrival);
       }
@@ -246,12 +259,13 @@ function play(all: readonly Life[], everyMs: number, quotaSeenAfter = 0) {
     if (now % everyMs !== 0) continue;
     const uses = all.filter((charge) => charge.chargedAt <= now && now < ends(charge)).length;
     const counts = all.filter(
-      (charge) =>
-        charge.chargedAt + charge.seenAfter <= now &&
-        now < Math.max(ends(charge), charge.chargedAt + charge.seenAfter) + charge.deletionSeenAfter,
+      (charge) => seenAt(charge) <= now && now < Math.max(ends(charge), seenAt(charge)) + charge.deletionSeenAfter,
     ).length;
     const cached = versions[seen] ?? present();
-    const { amounts } = unsettledCharges(recent, unsettledSince([], now), now);
+    // What a list finds out: up to when everything that was stored has been seen.
+    const unseen = all.filter((life) => storedAt(life) <= now && seenAt(life) > now).map(storedAt);
+    recent = withoutConfirmed(recent, () => Math.min(now, ...unseen));
+    const amounts = unsettledCharges(recent);
     const status = { pods: String(cached.status) };
     const wanted = Number(withUnsettledCharges(counted(String(counts)), status, amounts).used['pods']);
     const before = present();
@@ -289,8 +303,8 @@ describe('a status that is counted all the time while objects come late and go',
   });
 
   it('falls at once although another object was reported before its charge', () => {
-    const leaves = { chargedAt: 0, seenAfter: STEP_MS, deletedAfter: 3_000, deletionSeenAfter: 0 };
-    const comes = { chargedAt: 2_900, seenAfter: STEP_MS, deletedAfter: null, deletionSeenAfter: 0 };
+    const leaves = { chargedAt: 0, storedAfter: 0, seenAfter: STEP_MS, deletedAfter: 3_000, deletionSeenAfter: 0 };
+    const comes = { chargedAt: 2_900, storedAfter: 0, seenAfter: STEP_MS, deletedAfter: null, deletionSeenAfter: 0 };
     const shownAt = (moment: number) => play([leaves, comes], STEP_MS, 200).find(({ at }) => at === moment)?.shown;
     expect([shownAt(2_950), shownAt(3_150)]).toEqual([2, 1]);
   });
@@ -298,6 +312,7 @@ describe('a status that is counted all the time while objects come late and go',
   it('falls while admission charges it without a pause', () => {
     const steady = Array.from({ length: 200 }, (_, index) => ({
       chargedAt: index * STEP_MS,
+      storedAfter: 0,
       seenAfter: STEP_MS,
       deletedAfter: index < 100 ? 5_000 : null,
       deletionSeenAfter: 0,

@@ -50,7 +50,7 @@ function writing({ isOwner = true, pause = null }: { isOwner?: boolean; pause?: 
       }),
     onWritten: ({ quota: { name } }) => told.push(`written ${name}`),
     onProblem: ({ name }, { kind, message }) => told.push(`${kind} ${name}: ${message}`),
-    countAgain: (_, at) => again.push(at === null ? null : at - Date.now()),
+    countAgain: (_, at) => again.push(at === null ? null : at - performance.now()),
     metrics: createUsageMetrics(new Registry(), none),
     log: pino({ level: 'silent' }),
   });

@@ -6,11 +6,12 @@ import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
 import {
   CHARGE_GRACE_MS,
+  confirmableFrom,
   noCharges,
   noteStatus,
   type RecentCharges,
   unsettledCharges,
-  unsettledSince,
+  withoutConfirmed,
 } from '../../../domain/quota-usage/recent-charges.ts';
 import type { QueuedUsageRequest } from '../../../starter/quota-usage/reconcile-request.ts';
 import { createUsageMetrics } from '../../../starter/quota-usage/metrics.ts';
@@ -18,6 +19,8 @@ import { createUsageWatch, type UsageWatchOptions } from '../../../starter/quota
 
 const PODS = { group: '', resource: 'pods' };
 const MINUTE = 60_000;
+/** How long a list of a namespace takes. */
+const LIST_MS = 100;
 const AT = Date.parse('2026-11-22T00:00:00Z');
 
 beforeEach(() => {
@@ -41,11 +44,18 @@ function watching(
     pods = '0',
     charges = noCharges,
     ends = [],
-  }: { readonly pods?: string; readonly charges?: RecentCharges; readonly ends?: readonly number[] } = {},
+    isBlind = false,
+  }: {
+    readonly pods?: string;
+    readonly charges?: RecentCharges;
+    readonly ends?: readonly number[];
+    readonly isBlind?: boolean;
+  } = {},
 ) {
   const requests: QueuedUsageRequest[] = [];
   const written: { readonly namespace: string; readonly version: string; readonly pods: string | undefined }[] = [];
   let counts = 0;
+  let currentAsOf = Number.NEGATIVE_INFINITY;
   const countNow = (): UsageCount => {
     counts += 1;
     return { used: { pods }, unmeasured: [] };
@@ -60,7 +70,17 @@ function watching(
         quotas.find((candidate) => candidate.namespace === namespace && candidate.name === name) ?? null,
       quotas: (namespace) => quotas.filter((candidate) => namespace === undefined || candidate.namespace === namespace),
       countNow,
-      unsettledCharges: () => unsettledCharges(charges, unsettledSince([], Date.now()), Date.now()),
+      unsettledCharges: () => unsettledCharges(withoutConfirmed(charges, () => currentAsOf)),
+      confirmCharges: ({ namespace }, resources) => {
+        const from = confirmableFrom(charges, resources) ?? 0;
+        if (from > performance.now()) return from;
+        const askedAt = performance.now();
+        setTimeout(() => {
+          if (!isBlind) currentAsOf = askedAt;
+          watch.onChecked(namespace);
+        }, LIST_MS);
+        return null;
+      },
       evaluators: () => staticEvaluators,
       deviceClasses: () => new Map(),
       chargeEnds: () => ends,
@@ -265,7 +285,7 @@ describe('a quota', () => {
 
   it('that was charged for a pod that nobody has seen is not written, and is when the pod does not come', async () => {
     const [before, charged] = [{ pods: '0' }, quota({ pods: '1' })];
-    const charges = noteStatus(noCharges, before, { pods: '1' }, { at: AT, version: '7', keepMs: MINUTE });
+    const charges = noteStatus(noCharges, before, { pods: '1' }, { at: performance.now(), version: '7' });
     const { watch, written } = watching([charged], {}, { charges });
     watch.onQuota(charged, quota(before));
     // What waits already takes the charge along, before its pod can be there.
@@ -276,8 +296,30 @@ describe('a quota', () => {
     expect(written).toEqual([{ namespace: 'team-a', version: '7', pods: '0' }]);
   });
 
+  it('that was charged is not lowered for as long as its caches are not current, also when the clock is set forward', async () => {
+    const charged = quota({ pods: '1' });
+    const charges = noteStatus(noCharges, { pods: '0' }, { pods: '1' }, { at: performance.now(), version: '7' });
+    const { watch, written } = watching([charged], {}, { charges, isBlind: true });
+    watch.onQuota(charged, quota({ pods: '0' }));
+    await vi.advanceTimersByTimeAsync(CHARGE_GRACE_MS);
+    vi.setSystemTime(Date.now() + 60 * MINUTE);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    expect(written).toEqual([]);
+  });
+
+  it('is written although the clock was set back', async () => {
+    const charges = noteStatus(noCharges, { pods: '0' }, { pods: '1' }, { at: performance.now(), version: '7' });
+    const { watch, written } = watching([quota({ pods: '1' })], {}, { charges });
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(20);
+    vi.setSystemTime(Date.now() - 60 * MINUTE);
+    await vi.advanceTimersByTimeAsync(CHARGE_GRACE_MS + 500);
+    expect(written).toEqual([{ namespace: 'team-a', version: '7', pods: '0' }]);
+  });
+
   it('that was charged lately frees at once what was freed besides', async () => {
-    const charges = noteStatus(noCharges, { pods: '3' }, { pods: '4' }, { at: AT, version: '7', keepMs: MINUTE });
+    const charges = noteStatus(noCharges, { pods: '3' }, { pods: '4' }, { at: performance.now(), version: '7' });
     const { watch, written } = watching([quota({ pods: '4' })], {}, { pods: '2', charges });
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(20);

@@ -1,0 +1,191 @@
+/** Finds out whether informer caches hold everything that is stored, by lists of single namespaces. */
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { listSnapshot } from '../../activities/kubernetes/list.ts';
+import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
+import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
+import type { MonotonicMs } from '../../domain/kernel/time.ts';
+import {
+  type CacheCurrency,
+  noteList,
+  noteProgress,
+  unknownCurrency,
+} from '../../domain/quota-usage/cache-currency.ts';
+import type { Monitored } from '../../domain/quota-usage/monitors.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { type ApiGet, failureOf, listPath, listPlainPages } from '../kernel/api-get.ts';
+import type { Informer } from '../kernel/informer.ts';
+
+type CheckedInformer = Pick<Informer<KubernetesObject>, 'list' | 'resourceVersion'>;
+
+/** A resource that is watched; `namespaced` is whether its objects are in namespaces. */
+interface CheckedCache {
+  readonly resource: Monitored;
+  readonly namespaced: boolean;
+  readonly informer: CheckedInformer;
+}
+
+/** Or why a resource has no cache: the cluster does not serve it, so that it has no objects; or nobody knows of them now. */
+export type CheckedCacheAnswer = CheckedCache | 'unserved' | 'unwatched';
+
+interface CacheChecksOptions {
+  readonly get: ApiGet;
+  readonly cacheOf: (resource: GroupResource) => CheckedCacheAnswer;
+  /** Called after a check of a namespace: what is known of its caches may be more than before. */
+  readonly onChecked: (namespace: string) => void;
+  readonly log: Log;
+}
+
+/** Namespaces that are checked at once; one resource after the other. */
+const IN_FLIGHT = 4;
+/** A namespace takes at most this part of the time for its checks. */
+const SHARE = 10;
+/** Milliseconds until the next check of a namespace whose caches are behind: at first, doubled each time, and at most. */
+const FIRST_REST_MS = 250;
+const LONGEST_REST_MS = 5_000;
+/** Below this number of namespaces it is not worthwhile to forget those that rest no longer. */
+const FORGET_FROM = 256;
+
+/** What is known of one namespace. */
+interface NamespaceChecks {
+  /** Up to which moment its objects of a resource are in the cache, by the resource's name. */
+  readonly currentAsOf: Map<string, MonotonicMs>;
+  isChecking: boolean;
+  notBefore: MonotonicMs;
+  restMs: number;
+}
+
+export class CacheChecks {
+  readonly #options: CacheChecksOptions;
+  readonly #currencies = new WeakMap<CheckedInformer, CacheCurrency>();
+  readonly #namespaces = new Map<string, NamespaceChecks>();
+  readonly #waiting = new Map<string, readonly GroupResource[]>();
+  #inFlight = 0;
+  #trouble = '';
+
+  constructor(options: CacheChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Up to which moment the cache of a resource holds everything that was stored in the namespace. */
+  currentAsOf(resource: GroupResource, namespace: string): MonotonicMs {
+    const cache = this.#options.cacheOf(resource);
+    if (cache === 'unserved') return Number.POSITIVE_INFINITY;
+    if (cache === 'unwatched') return Number.NEGATIVE_INFINITY;
+    const inNamespace = this.#namespaces.get(namespace)?.currentAsOf.get(groupResourceName(resource));
+    return Math.max(inNamespace ?? Number.NEGATIVE_INFINITY, this.#currencyOf(cache.informer).asOf);
+  }
+
+  /** Checks a namespace. Returns the moment until which it rests first; null: `onChecked` will be called. */
+  check(namespace: string, resources: readonly GroupResource[]): MonotonicMs | null {
+    const checks = this.#checksOf(namespace);
+    if (checks.notBefore > performance.now()) return checks.notBefore;
+    // Who wants more of a namespace that is being checked asks again afterwards.
+    if (!checks.isChecking) this.#waiting.set(namespace, union(this.#waiting.get(namespace) ?? [], resources));
+    this.#next();
+    return null;
+  }
+
+  #next(): void {
+    for (const [namespace, resources] of this.#waiting) {
+      if (this.#inFlight >= IN_FLIGHT) return;
+      this.#waiting.delete(namespace);
+      this.#inFlight += 1;
+      const checks = this.#checksOf(namespace);
+      checks.isChecking = true;
+      void this.#checkAll(namespace, resources, checks).finally(() => {
+        checks.isChecking = false;
+        this.#inFlight -= 1;
+        this.#forgetIdle();
+        this.#options.onChecked(namespace);
+        this.#next();
+      });
+    }
+  }
+
+  async #checkAll(namespace: string, resources: readonly GroupResource[], checks: NamespaceChecks): Promise<void> {
+    const began = performance.now();
+    let areCurrent = true;
+    for (const resource of resources) areCurrent = (await this.#checkOne(resource, namespace, checks)) && areCurrent;
+    const now = performance.now();
+    checks.restMs = areCurrent ? 0 : Math.min(Math.max(FIRST_REST_MS, 2 * checks.restMs), LONGEST_REST_MS);
+    checks.notBefore = now + Math.max(checks.restMs, SHARE * (now - began));
+  }
+
+  /** Whether the cache is current; false where that is not known. */
+  async #checkOne(resource: GroupResource, namespace: string, checks: NamespaceChecks): Promise<boolean> {
+    const cache = this.#options.cacheOf(resource);
+    if (typeof cache === 'string') return cache === 'unserved';
+    const askedAt = performance.now();
+    try {
+      if (!(await this.#isCurrent(cache, namespace, askedAt))) return false;
+      checks.currentAsOf.set(groupResourceName(resource), askedAt);
+      this.#trouble = '';
+      return true;
+    } catch (error) {
+      const { reason } = failureOf(error);
+      const level = reason === this.#trouble ? 'debug' : 'warn';
+      this.#trouble = reason;
+      this.#options.log[level]({ resource: groupResourceName(resource), namespace, reason }, 'a cache is not checked');
+      return false;
+    }
+  }
+
+  /**
+   * Whether a cache holds what is stored in a namespace. It does once it has come to the version of a list; and where it has
+   * not, because nothing has happened since that its watch would report, if it holds what the list has.
+   */
+  async #isCurrent({ resource, namespaced, informer }: CheckedCache, namespace: string, askedAt: MonotonicMs) {
+    const within = namespaced ? namespace : undefined;
+    const page = listPlainPages(this.#options.get, { path: listPath(resource, within), metadataOnly: true });
+    const isReached = (version: string): boolean => isProvenAtLeast(informer.resourceVersion(), version);
+    const { items, metadata } = await listSnapshot(async (range) => {
+      const { items: objects, metadata: list = {} } = await page(range);
+      const { resourceVersion = '' } = list;
+      // The other pages would say no more.
+      return { items: objects.map(identityOf), metadata: isReached(resourceVersion) ? { resourceVersion } : list };
+    });
+    const version = metadata?.resourceVersion ?? '';
+    const currency = noteList(this.#currencyOf(informer), { askedAt, version });
+    this.#currencies.set(informer, currency);
+    return isReached(version) || isSame(items, informer.list(within).map(identityOf));
+  }
+
+  #currencyOf(informer: CheckedInformer): CacheCurrency {
+    const currency = noteProgress(this.#currencies.get(informer) ?? unknownCurrency, informer.resourceVersion());
+    this.#currencies.set(informer, currency);
+    return currency;
+  }
+
+  #checksOf(namespace: string): NamespaceChecks {
+    const known = this.#namespaces.get(namespace);
+    if (known !== undefined) return known;
+    const fresh = { currentAsOf: new Map(), isChecking: false, notBefore: Number.NEGATIVE_INFINITY, restMs: 0 };
+    this.#namespaces.set(namespace, fresh);
+    return fresh;
+  }
+
+  /** What was found out of a namespace has settled its charges by now. */
+  #forgetIdle(): void {
+    if (this.#namespaces.size < FORGET_FROM) return;
+    const now = performance.now();
+    for (const [name, { isChecking, notBefore }] of this.#namespaces) {
+      if (!isChecking && notBefore < now - LONGEST_REST_MS && !this.#waiting.has(name)) this.#namespaces.delete(name);
+    }
+  }
+}
+
+function union(some: readonly GroupResource[], others: readonly GroupResource[]): readonly GroupResource[] {
+  return [...new Map([...some, ...others].map((resource) => [groupResourceName(resource), resource])).values()];
+}
+
+/** What tells one version of an object from another. */
+function identityOf({ metadata }: KubernetesObject): KubernetesObject {
+  const { name = '', uid = '', resourceVersion = '' } = metadata ?? {};
+  return { metadata: { name, uid, resourceVersion } };
+}
+
+function isSame(listed: readonly KubernetesObject[], cached: readonly KubernetesObject[]): boolean {
+  const keyOf = ({ metadata }: KubernetesObject): string => `${metadata?.uid} ${metadata?.resourceVersion}`;
+  const keys = new Set(cached.map(keyOf));
+  return keys.size === listed.length && listed.every((object) => keys.has(keyOf(object)));
+}

@@ -1,0 +1,139 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CacheChecks } from '../../../starter/quota-usage/cache-checks.ts';
+
+const PODS = { group: '', resource: 'pods' };
+const SERVICES = { group: '', resource: 'services' };
+const WIDGETS = { group: 'example.com', resource: 'widgets' };
+/** How long a list takes. */
+const LIST_MS = 20;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Stored {
+  version: string;
+  pods: readonly string[];
+}
+
+const object = (name: string) => ({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } });
+
+/** Checks of caches of pods, by what is stored and what the cache has, as a test says; and what was asked and told. */
+function checking({
+  stored = { version: '9', pods: [] },
+  cached = { ...stored },
+}: {
+  stored?: Stored;
+  cached?: Stored;
+}) {
+  const asked: string[] = [];
+  const checked: string[] = [];
+  let inFlight = 0;
+  const most = { inFlight: 0, isDown: false };
+  const informer = { resourceVersion: () => cached.version, list: () => cached.pods.map(object) };
+  const checks = new CacheChecks({
+    get: async (path, { accept, query }) => {
+      asked.push(`${path} ${query?.['limit']}`);
+      expect(accept).toContain('PartialObjectMetadataList');
+      inFlight += 1;
+      most.inFlight = Math.max(most.inFlight, inFlight);
+      const body = { items: stored.pods.map(object), metadata: { resourceVersion: stored.version } };
+      await new Promise((resolve) => setTimeout(resolve, LIST_MS));
+      inFlight -= 1;
+      if (most.isDown) throw new Error('nobody answers');
+      return { kind: 'answer', body, etag: undefined };
+    },
+    cacheOf: ({ resource }) => {
+      if (resource === 'pods') return { resource: { ...PODS, version: 'v1' }, namespaced: true, informer };
+      return resource === 'widgets' ? 'unserved' : 'unwatched';
+    },
+    onChecked: (namespace) => checked.push(namespace),
+    log: pino({ level: 'silent' }),
+  });
+  const asOf = (namespace = 'team-a') => checks.currentAsOf(PODS, namespace);
+  return { checks, asked, checked, stored, cached, most, asOf };
+}
+
+const listed = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(LIST_MS));
+
+describe('a cache is current in a namespace', () => {
+  it('as of a list that it has come to, and then in all namespaces', async () => {
+    const { checks, checked, asked, asOf } = checking({
+      stored: { version: '9', pods: ['a'] },
+      cached: { version: '9', pods: [] },
+    });
+    expect(asOf()).toBe(Number.NEGATIVE_INFINITY);
+    const askedAt = performance.now();
+    expect(checks.check('team-a', [PODS])).toBeNull();
+    await listed();
+    expect({ checked, asked }).toEqual({ checked: ['team-a'], asked: ['/api/v1/namespaces/team-a/pods 500'] });
+    expect([asOf(), asOf('team-b')]).toEqual([askedAt, askedAt]);
+  });
+
+  it('as of a list of which it has all, although its watch has told nothing since; in others once it has come so far', async () => {
+    const cached = { version: '5', pods: ['a'] };
+    const { checks, asOf } = checking({ stored: { version: '9', pods: ['a'] }, cached });
+    const askedAt = performance.now();
+    checks.check('team-a', [PODS]);
+    await listed();
+    expect([asOf(), asOf('team-b')]).toEqual([askedAt, Number.NEGATIVE_INFINITY]);
+    cached.version = '10';
+    expect(asOf('team-b')).toBe(askedAt);
+  });
+
+  it.each([
+    ['lacks an object', ['a', 'b'], ['a']],
+    ['has one that is gone', ['a'], ['a', 'b']],
+    ['has another one in its place', ['a', 'b'], ['a', 'c']],
+  ])('not while it %s and its watch is behind; the next list comes later and later', async (_, there, here) => {
+    const stored = { version: '9', pods: there };
+    const { checks, checked, asked, asOf } = checking({ stored, cached: { version: '5', pods: here } });
+    const rests: number[] = [];
+    for (let round = 0; round < 7; round += 1) {
+      expect(checks.check('team-a', [PODS])).toBeNull();
+      await listed();
+      const until = checks.check('team-a', [PODS]) ?? 0;
+      rests.push(until - performance.now());
+      await vi.advanceTimersByTimeAsync(until - performance.now());
+    }
+    expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    expect([asOf(), checked.length, asked.length]).toEqual([Number.NEGATIVE_INFINITY, 7, 7]);
+  });
+
+  it('not while the list fails', async () => {
+    const { checks, checked, most, asOf } = checking({});
+    most.isDown = true;
+    checks.check('team-a', [PODS]);
+    await listed();
+    expect([checked, asOf()]).toEqual([['team-a'], Number.NEGATIVE_INFINITY]);
+    expect(checks.check('team-a', [PODS])).toBeGreaterThan(performance.now());
+  });
+
+  it('without a list where the cluster does not serve the resource, and not where it is not watched yet', async () => {
+    const { checks, checked, asked } = checking({});
+    expect(checks.currentAsOf(WIDGETS, 'team-a')).toBe(Number.POSITIVE_INFINITY);
+    expect(checks.currentAsOf(SERVICES, 'team-a')).toBe(Number.NEGATIVE_INFINITY);
+    expect(checks.check('team-a', [SERVICES])).toBeNull();
+    await listed();
+    expect({ checked, asked }).toEqual({ checked: ['team-a'], asked: [] });
+    expect(checks.check('team-a', [SERVICES])).toBeGreaterThan(performance.now());
+  });
+});
+
+describe('the lists', () => {
+  it('are one of a namespace at a time, a few of all, and take a tenth of the time of each', async () => {
+    const { checks, checked, asked, most } = checking({});
+    const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
+    for (const namespace of [...namespaces, ...namespaces]) expect(checks.check(namespace, [PODS])).toBeNull();
+    await vi.advanceTimersByTimeAsync(20 * LIST_MS);
+    expect([asked.length, checked.length, most.inFlight]).toEqual([10, 10, 4]);
+    const last = namespaces.at(-1) ?? '';
+    checks.check(last, [PODS]);
+    await listed();
+    expect((checks.check(last, [PODS]) ?? 0) - performance.now()).toBe(10 * LIST_MS);
+  });
+});
