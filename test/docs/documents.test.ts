@@ -43,6 +43,15 @@ describe('the runbook', () => {
   });
 });
 
+describe('the table of decisions', () => {
+  it('has every record once, in the order of their numbers', () => {
+    const listed = [...read('docs/architecture.md').matchAll(/^\| \[\d+\]\((adr\/[^)]+)\)/gm)].map(
+      ([, path]) => `docs/${path}`,
+    );
+    expect(listed).toEqual(documents.filter((name) => name.startsWith('docs/adr/')).toSorted());
+  });
+});
+
 describe('the section of usage episodes', () => {
   const runbook = read('docs/operations.md');
   const section = runbook.slice(runbook.indexOf('## Usage episodes'), runbook.indexOf('## One budget for GitHub'));
