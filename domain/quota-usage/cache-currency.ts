@@ -7,9 +7,9 @@
 import { isProvenAtLeast } from '../kernel/resource-version.ts';
 import type { MonotonicMs } from '../kernel/time.ts';
 
-/** A list with everything that was stored when it was asked for. */
+/** A list with everything that was stored up to a moment. */
 interface FreshList {
-  readonly askedAt: MonotonicMs;
+  readonly asOf: MonotonicMs;
   readonly version: string;
 }
 
@@ -30,7 +30,7 @@ export function noteList({ asOf, ahead }: CacheCurrency, list: FreshList): Cache
 export function noteProgress({ asOf, ahead }: CacheCurrency, version: string): CacheCurrency {
   const reached = ahead.filter((list) => isProvenAtLeast(version, list.version));
   return {
-    asOf: Math.max(asOf, ...reached.map(({ askedAt }) => askedAt)),
+    asOf: Math.max(asOf, ...reached.map((list) => list.asOf)),
     ahead: ahead.filter((list) => !reached.includes(list)),
   };
 }

@@ -37,6 +37,11 @@ interface CacheChecksOptions {
 
 /** Namespaces that are checked at once; one resource after the other. */
 const IN_FLIGHT = 4;
+/**
+ * A server that is slow to list is slow to store, too: what admission has charged may be stored so many times as long as a list
+ * took later than it usually would be. So a list proves nothing of what was charged that shortly before it.
+ */
+const LISTS_TO_STORE = 10;
 /** A namespace takes at most this part of the time for its checks. */
 const SHARE = 10;
 /** Milliseconds until the next check of a namespace whose caches are behind: at first, doubled each time, and at most. */
@@ -115,10 +120,10 @@ export class CacheChecks {
   async #checkOne(resource: GroupResource, namespace: string, checks: NamespaceChecks): Promise<boolean> {
     const cache = this.#options.cacheOf(resource);
     if (typeof cache === 'string') return cache === 'unserved';
-    const askedAt = performance.now();
     try {
-      if (!(await this.#isCurrent(cache, namespace, askedAt))) return false;
-      checks.currentAsOf.set(groupResourceName(resource), askedAt);
+      const { isCurrent, asOf } = await this.#compare(cache, namespace);
+      if (!isCurrent) return false;
+      checks.currentAsOf.set(groupResourceName(resource), asOf);
       this.#trouble = '';
       return true;
     } catch (error) {
@@ -131,10 +136,11 @@ export class CacheChecks {
   }
 
   /**
-   * Whether a cache holds what is stored in a namespace. It does once it has come to the version of a list; and where it has
+   * Whether a cache holds what is stored in a namespace, and what was charged up to which moment. It does once it has come to the version of a list; and where it has
    * not, because nothing has happened since that its watch would report, if it holds what the list has.
    */
-  async #isCurrent({ resource, namespaced, informer }: CheckedCache, namespace: string, askedAt: MonotonicMs) {
+  async #compare({ resource, namespaced, informer }: CheckedCache, namespace: string) {
+    const askedAt = performance.now();
     const within = namespaced ? namespace : undefined;
     const page = listPlainPages(this.#options.get, { path: listPath(resource, within), metadataOnly: true });
     const isReached = (version: string): boolean => isProvenAtLeast(informer.resourceVersion(), version);
@@ -145,9 +151,10 @@ export class CacheChecks {
       return { items: objects.map(identityOf), metadata: isReached(resourceVersion) ? { resourceVersion } : list };
     });
     const version = metadata?.resourceVersion ?? '';
-    const currency = noteList(this.#currencyOf(informer), { askedAt, version });
+    const asOf = askedAt - LISTS_TO_STORE * (performance.now() - askedAt);
+    const currency = noteList(this.#currencyOf(informer), { asOf, version });
     this.#currencies.set(informer, currency);
-    return isReached(version) || isSame(items, informer.list(within).map(identityOf));
+    return { isCurrent: isReached(version) || isSame(items, informer.list(within).map(identityOf)), asOf };
   }
 
   #currencyOf(informer: CheckedInformer): CacheCurrency {

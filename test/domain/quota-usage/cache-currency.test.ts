@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { noteList, noteProgress, unknownCurrency } from '../../../domain/quota-usage/cache-currency.ts';
 
-const listed = (...lists: readonly (readonly [askedAt: number, version: string])[]) =>
-  lists.reduce((currency, [askedAt, version]) => noteList(currency, { askedAt, version }), unknownCurrency);
+const listed = (...lists: readonly (readonly [asOf: number, version: string])[]) =>
+  lists.reduce((currency, [asOf, version]) => noteList(currency, { asOf, version }), unknownCurrency);
 const asOf = (currency: typeof unknownCurrency, version: string) => noteProgress(currency, version).asOf;
 
 describe('a cache', () => {
@@ -23,7 +23,7 @@ describe('a cache', () => {
 
   it('stays current as of what it was', () => {
     const reached = noteProgress(listed([1_000, '100']), '100');
-    expect(asOf(noteList(reached, { askedAt: 2_000, version: '200' }), '150')).toBe(1_000);
+    expect(asOf(noteList(reached, { asOf: 2_000, version: '200' }), '150')).toBe(1_000);
   });
 
   it('is not known to be current where versions cannot be compared', () => {
