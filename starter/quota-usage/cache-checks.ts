@@ -42,9 +42,9 @@ const IN_FLIGHT = 4;
  * took later than it usually would be. So a list proves nothing of what was charged that shortly before it.
  */
 const LISTS_TO_STORE = 10;
-/** A namespace takes at most this part of the time for its checks. */
+/** The lists of a namespace that are answered take at most this part of the time. */
 const SHARE = 10;
-/** Milliseconds until the next check of a namespace whose caches are behind: at first, doubled each time, and at most. */
+/** Milliseconds until the next check of a namespace whose caches are behind, or whose list failed: at first, doubled each time, and at most. */
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 5_000;
 /** Below this number of namespaces it is not worthwhile to forget those that rest no longer. */
@@ -64,6 +64,8 @@ export class CacheChecks {
   readonly #currencies = new WeakMap<CheckedInformer, CacheCurrency>();
   readonly #namespaces = new Map<string, NamespaceChecks>();
   readonly #waiting = new Map<string, readonly GroupResource[]>();
+  /** Names of the resources whose last list failed in any namespace; what failed longest ago is the first. */
+  readonly #failed = new Set<string>();
   #inFlight = 0;
   #trouble = '';
 
@@ -108,30 +110,54 @@ export class CacheChecks {
   }
 
   async #checkAll(namespace: string, resources: readonly GroupResource[], checks: NamespaceChecks): Promise<void> {
-    const began = performance.now();
+    let answeredMs = 0;
     let areCurrent = true;
-    for (const resource of resources) areCurrent = (await this.#checkOne(resource, namespace, checks)) && areCurrent;
-    const now = performance.now();
+    let isFailed = false;
+    for (const resource of this.#failedLast(resources)) {
+      const began = performance.now();
+      const found = await this.#checkOne(resource, namespace, checks);
+      areCurrent &&= found === 'current';
+      isFailed = found === 'failed';
+      // The next list would most likely wait for as long.
+      if (isFailed) break;
+      answeredMs += performance.now() - began;
+    }
     checks.restMs = areCurrent ? 0 : Math.min(Math.max(FIRST_REST_MS, 2 * checks.restMs), LONGEST_REST_MS);
-    checks.notBefore = now + Math.max(checks.restMs, SHARE * (now - began));
+    const restMs = Math.max(checks.restMs, SHARE * answeredMs);
+    checks.notBefore = performance.now() + (isFailed ? Math.min(restMs, LONGEST_REST_MS) : restMs);
   }
 
-  /** Whether the cache is current; false where that is not known. */
-  async #checkOne(resource: GroupResource, namespace: string, checks: NamespaceChecks): Promise<boolean> {
+  /** A resource that nobody answers for keeps no other one from being checked. */
+  #failedLast(resources: readonly GroupResource[]): readonly GroupResource[] {
+    const failed = [...this.#failed];
+    const rankOf = (resource: GroupResource): number => failed.indexOf(groupResourceName(resource));
+    return resources.toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+
+  /** Where it is not known whether the cache is current, it counts as behind. */
+  async #checkOne(
+    resource: GroupResource,
+    namespace: string,
+    checks: NamespaceChecks,
+  ): Promise<'current' | 'behind' | 'failed'> {
     const cache = this.#options.cacheOf(resource);
-    if (typeof cache === 'string') return cache === 'unserved';
+    if (typeof cache === 'string') return cache === 'unserved' ? 'current' : 'behind';
+    const name = groupResourceName(resource);
     try {
       const { isCurrent, asOf } = await this.#compare(cache, namespace);
-      if (!isCurrent) return false;
-      checks.currentAsOf.set(groupResourceName(resource), asOf);
+      this.#failed.delete(name);
+      if (!isCurrent) return 'behind';
+      checks.currentAsOf.set(name, asOf);
       this.#trouble = '';
-      return true;
+      return 'current';
     } catch (error) {
       const { reason } = failureOf(error);
       const level = reason === this.#trouble ? 'debug' : 'warn';
       this.#trouble = reason;
-      this.#options.log[level]({ resource: groupResourceName(resource), namespace, reason }, 'a cache is not checked');
-      return false;
+      this.#failed.delete(name);
+      this.#failed.add(name);
+      this.#options.log[level]({ resource: name, namespace, reason }, 'a cache is not checked');
+      return 'failed';
     }
   }
 

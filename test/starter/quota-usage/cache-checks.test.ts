@@ -3,10 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CacheChecks } from '../../../starter/quota-usage/cache-checks.ts';
 
 const PODS = { group: '', resource: 'pods' };
+const SECRETS = { group: '', resource: 'secrets' };
 const SERVICES = { group: '', resource: 'services' };
 const WIDGETS = { group: 'example.com', resource: 'widgets' };
 /** How long a list takes. */
 const LIST_MS = 20;
+/** How long one takes that is not answered. */
+const TIMEOUT_MS = 30_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -26,15 +29,20 @@ const object = (name: string) => ({ metadata: { name, uid: `uid-${name}`, resour
 function checking({
   stored = { version: '9', pods: [] },
   cached = { ...stored },
+  watched = ['pods'],
 }: {
   stored?: Stored;
   cached?: Stored;
+  watched?: readonly string[];
 }) {
   const asked: string[] = [];
   const checked: string[] = [];
   let inFlight = 0;
-  const most = { inFlight: 0, isDown: false };
-  const informer = { resourceVersion: () => cached.version, list: () => cached.pods.map(object) };
+  const most = { inFlight: 0 };
+  /** Names of resources that nobody answers for. */
+  const hanging = new Set<string>();
+  const informerOf = () => ({ resourceVersion: () => cached.version, list: () => cached.pods.map(object) });
+  const informers = new Map(watched.map((resource) => [resource, informerOf()]));
   const checks = new CacheChecks({
     get: async (path, { accept, query }) => {
       asked.push(`${path} ${query?.['limit']}`);
@@ -42,20 +50,23 @@ function checking({
       inFlight += 1;
       most.inFlight = Math.max(most.inFlight, inFlight);
       const body = { items: stored.pods.map(object), metadata: { resourceVersion: stored.version } };
-      await new Promise((resolve) => setTimeout(resolve, LIST_MS));
+      const isHanging = hanging.has(path.split('/').at(-1) ?? '');
+      await new Promise((resolve) => setTimeout(resolve, isHanging ? TIMEOUT_MS : LIST_MS));
       inFlight -= 1;
-      if (most.isDown) throw new Error('nobody answers');
+      if (isHanging) throw new Error('nobody answers');
       return { kind: 'answer', body, etag: undefined };
     },
     cacheOf: ({ resource }) => {
-      if (resource === 'pods') return { resource: { ...PODS, version: 'v1' }, namespaced: true, informer };
-      return resource === 'widgets' ? 'unserved' : 'unwatched';
+      if (resource === 'widgets') return 'unserved';
+      const informer = informers.get(resource);
+      if (informer === undefined) return 'unwatched';
+      return { resource: { group: '', resource, version: 'v1' }, namespaced: true, informer };
     },
     onChecked: (namespace) => checked.push(namespace),
     log: pino({ level: 'silent' }),
   });
   const asOf = (namespace = 'team-a') => checks.currentAsOf(PODS, namespace);
-  return { checks, asked, checked, stored, cached, most, asOf };
+  return { checks, asked, checked, stored, cached, most, hanging, asOf };
 }
 
 const listed = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(LIST_MS));
@@ -104,13 +115,44 @@ describe('a cache is current in a namespace', () => {
     expect([asOf(), checked.length, asked.length]).toEqual([Number.NEGATIVE_INFINITY, 7, 7]);
   });
 
-  it('not while the list fails', async () => {
-    const { checks, checked, most, asOf } = checking({});
-    most.isDown = true;
-    checks.check('team-a', [PODS]);
-    await listed();
-    expect([checked, asOf()]).toEqual([['team-a'], Number.NEGATIVE_INFINITY]);
-    expect(checks.check('team-a', [PODS])).toBeGreaterThan(performance.now());
+  it('not while the list fails, which ends the check; the next one comes within seconds, however long that took', async () => {
+    const names = ['pods', 'services', 'secrets', 'configmaps'];
+    const { checks, checked, asked, hanging, asOf } = checking({ watched: names });
+    for (const name of names) hanging.add(name);
+    const resources = names.map((resource) => ({ group: '', resource }));
+    const rests: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      expect(checks.check('team-a', resources)).toBeNull();
+      await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
+      const until = checks.check('team-a', resources) ?? 0;
+      rests.push(until - performance.now());
+      await vi.advanceTimersByTimeAsync(until - performance.now());
+    }
+    expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000]);
+    expect([checked.length, asked.length, asOf()]).toEqual([6, 6, Number.NEGATIVE_INFINITY]);
+    hanging.clear();
+    checks.check('team-a', resources);
+    await vi.advanceTimersByTimeAsync(names.length * LIST_MS);
+    expect(asOf()).toBeGreaterThan(0);
+  });
+
+  it('although the lists of other resources fail: what failed is asked last, in any namespace', async () => {
+    const { checks, asked, hanging, asOf } = checking({ watched: ['pods', 'services', 'secrets'] });
+    hanging.add('services').add('secrets');
+    const checkAll = async (namespace: string): Promise<void> => {
+      checks.check(namespace, [SERVICES, SECRETS, PODS]);
+      await vi.advanceTimersByTimeAsync(TIMEOUT_MS + 2 * LIST_MS);
+    };
+    await checkAll('team-a');
+    await checkAll('team-b');
+    await checkAll('team-c');
+    expect(asOf('team-c')).toBeGreaterThan(0);
+    expect(asked.map((path) => path.replace('/api/v1/namespaces/', '').replace(' 500', ''))).toEqual([
+      'team-a/services',
+      'team-b/secrets',
+      'team-c/pods',
+      'team-c/services',
+    ]);
   });
 
   it('without a list where the cluster does not serve the resource, and not where it is not watched yet', async () => {
