@@ -50,6 +50,13 @@ const LONGEST_REST_MS = 5_000;
 /** Below this number of namespaces it is not worthwhile to forget those that rest no longer. */
 const FORGET_FROM = 256;
 
+/** A check that is asked for. */
+interface WantedCheck {
+  readonly resources: readonly GroupResource[];
+  /** As of which moment they have to be current: what is known to be needs no list. */
+  readonly from: MonotonicMs;
+}
+
 /** What is known of one namespace. */
 interface NamespaceChecks {
   /** Up to which moment its objects of a resource are in the cache, by the resource's name. */
@@ -63,7 +70,7 @@ export class CacheChecks {
   readonly #options: CacheChecksOptions;
   readonly #currencies = new WeakMap<CheckedInformer, CacheCurrency>();
   readonly #namespaces = new Map<string, NamespaceChecks>();
-  readonly #waiting = new Map<string, readonly GroupResource[]>();
+  readonly #waiting = new Map<string, WantedCheck>();
   /** Names of the resources whose last list failed in any namespace; what failed longest ago is the first. */
   readonly #failed = new Set<string>();
   #inFlight = 0;
@@ -83,23 +90,23 @@ export class CacheChecks {
   }
 
   /** Checks a namespace. Returns the moment until which it rests first; null: `onChecked` will be called. */
-  check(namespace: string, resources: readonly GroupResource[]): MonotonicMs | null {
+  check(namespace: string, wanted: WantedCheck): MonotonicMs | null {
     const checks = this.#checksOf(namespace);
     if (checks.notBefore > performance.now()) return checks.notBefore;
     // Who wants more of a namespace that is being checked asks again afterwards.
-    if (!checks.isChecking) this.#waiting.set(namespace, union(this.#waiting.get(namespace) ?? [], resources));
+    if (!checks.isChecking) this.#waiting.set(namespace, union(wanted, this.#waiting.get(namespace)));
     this.#next();
     return null;
   }
 
   #next(): void {
-    for (const [namespace, resources] of this.#waiting) {
+    for (const [namespace, wanted] of this.#waiting) {
       if (this.#inFlight >= IN_FLIGHT) return;
       this.#waiting.delete(namespace);
       this.#inFlight += 1;
       const checks = this.#checksOf(namespace);
       checks.isChecking = true;
-      void this.#checkAll(namespace, resources, checks).finally(() => {
+      void this.#checkAll(namespace, wanted, checks).finally(() => {
         checks.isChecking = false;
         this.#inFlight -= 1;
         this.#forgetIdle();
@@ -109,11 +116,13 @@ export class CacheChecks {
     }
   }
 
-  async #checkAll(namespace: string, resources: readonly GroupResource[], checks: NamespaceChecks): Promise<void> {
+  async #checkAll(namespace: string, { resources, from }: WantedCheck, checks: NamespaceChecks): Promise<void> {
     let answeredMs = 0;
     let areCurrent = true;
     let isFailed = false;
     for (const resource of this.#failedLast(resources)) {
+      // Another namespace's list may have shown it meanwhile.
+      if (this.currentAsOf(resource, namespace) >= from) continue;
       const began = performance.now();
       const found = await this.#checkOne(resource, namespace, checks);
       areCurrent &&= found === 'current';
@@ -141,7 +150,7 @@ export class CacheChecks {
     checks: NamespaceChecks,
   ): Promise<'current' | 'behind' | 'failed'> {
     const cache = this.#options.cacheOf(resource);
-    if (typeof cache === 'string') return cache === 'unserved' ? 'current' : 'behind';
+    if (typeof cache === 'string') return 'behind';
     const name = groupResourceName(resource);
     try {
       const { isCurrent, asOf } = await this.#compare(cache, namespace);
@@ -207,8 +216,9 @@ export class CacheChecks {
   }
 }
 
-function union(some: readonly GroupResource[], others: readonly GroupResource[]): readonly GroupResource[] {
-  return [...new Map([...some, ...others].map((resource) => [groupResourceName(resource), resource])).values()];
+function union(one: WantedCheck, other: WantedCheck = one): WantedCheck {
+  const resources = [...other.resources, ...one.resources].map((each) => [groupResourceName(each), each] as const);
+  return { resources: [...new Map(resources).values()], from: Math.max(one.from, other.from) };
 }
 
 /** What tells one version of an object from another. */

@@ -168,7 +168,7 @@ class InformerUsageCache implements RunningUsageCache {
   confirmCharges(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
     const from = this.#charges.confirmableFrom(quota, resources) ?? 0;
     if (from > performance.now()) return from;
-    return this.#checks.check(quota.namespace, this.#countedFrom(resources));
+    return this.#checks.check(quota.namespace, { resources: this.#countedFrom(resources), from });
   }
 
   evaluators(): readonly Evaluator[] {

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { GroupResource } from '../../../domain/kernel/group-resource.ts';
 import { CacheChecks } from '../../../starter/quota-usage/cache-checks.ts';
 
 const PODS = { group: '', resource: 'pods' };
@@ -66,20 +67,22 @@ function checking({
     log: pino({ level: 'silent' }),
   });
   const asOf = (namespace = 'team-a') => checks.currentAsOf(PODS, namespace);
-  return { checks, asked, checked, stored, cached, most, hanging, asOf };
+  const check = (namespace: string, resources: readonly GroupResource[], from = performance.now()) =>
+    checks.check(namespace, { resources, from });
+  return { checks, check, asked, checked, stored, cached, most, hanging, asOf };
 }
 
 const listed = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(LIST_MS));
 
 describe('a cache is current in a namespace', () => {
   it('up to ten times the duration of a list before it, once it has come to it, and then in all namespaces', async () => {
-    const { checks, checked, asked, asOf } = checking({
+    const { check, checked, asked, asOf } = checking({
       stored: { version: '9', pods: ['a'] },
       cached: { version: '9', pods: [] },
     });
     expect(asOf()).toBe(Number.NEGATIVE_INFINITY);
     const upTo = performance.now() - 10 * LIST_MS;
-    expect(checks.check('team-a', [PODS])).toBeNull();
+    expect(check('team-a', [PODS])).toBeNull();
     await listed();
     expect({ checked, asked }).toEqual({ checked: ['team-a'], asked: ['/api/v1/namespaces/team-a/pods 500'] });
     expect([asOf(), asOf('team-b')]).toEqual([upTo, upTo]);
@@ -87,9 +90,9 @@ describe('a cache is current in a namespace', () => {
 
   it('as of a list of which it has all, although its watch has told nothing since; in others once it has come so far', async () => {
     const cached = { version: '5', pods: ['a'] };
-    const { checks, asOf } = checking({ stored: { version: '9', pods: ['a'] }, cached });
+    const { check, asOf } = checking({ stored: { version: '9', pods: ['a'] }, cached });
     const upTo = performance.now() - 10 * LIST_MS;
-    checks.check('team-a', [PODS]);
+    check('team-a', [PODS]);
     await listed();
     expect([asOf(), asOf('team-b')]).toEqual([upTo, Number.NEGATIVE_INFINITY]);
     cached.version = '10';
@@ -102,12 +105,12 @@ describe('a cache is current in a namespace', () => {
     ['has another one in its place', ['a', 'b'], ['a', 'c']],
   ])('not while it %s and its watch is behind; the next list comes later and later', async (_, there, here) => {
     const stored = { version: '9', pods: there };
-    const { checks, checked, asked, asOf } = checking({ stored, cached: { version: '5', pods: here } });
+    const { check, checked, asked, asOf } = checking({ stored, cached: { version: '5', pods: here } });
     const rests: number[] = [];
     for (let round = 0; round < 7; round += 1) {
-      expect(checks.check('team-a', [PODS])).toBeNull();
+      expect(check('team-a', [PODS])).toBeNull();
       await listed();
-      const until = checks.check('team-a', [PODS]) ?? 0;
+      const until = check('team-a', [PODS]) ?? 0;
       rests.push(until - performance.now());
       await vi.advanceTimersByTimeAsync(until - performance.now());
     }
@@ -117,30 +120,30 @@ describe('a cache is current in a namespace', () => {
 
   it('not while the list fails, which ends the check; the next one comes within seconds, however long that took', async () => {
     const names = ['pods', 'services', 'secrets', 'configmaps'];
-    const { checks, checked, asked, hanging, asOf } = checking({ watched: names });
+    const { check, checked, asked, hanging, asOf } = checking({ watched: names });
     for (const name of names) hanging.add(name);
     const resources = names.map((resource) => ({ group: '', resource }));
     const rests: number[] = [];
     for (let round = 0; round < 6; round += 1) {
-      expect(checks.check('team-a', resources)).toBeNull();
+      expect(check('team-a', resources)).toBeNull();
       await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
-      const until = checks.check('team-a', resources) ?? 0;
+      const until = check('team-a', resources) ?? 0;
       rests.push(until - performance.now());
       await vi.advanceTimersByTimeAsync(until - performance.now());
     }
     expect(rests).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000]);
     expect([checked.length, asked.length, asOf()]).toEqual([6, 6, Number.NEGATIVE_INFINITY]);
     hanging.clear();
-    checks.check('team-a', resources);
+    check('team-a', resources);
     await vi.advanceTimersByTimeAsync(names.length * LIST_MS);
     expect(asOf()).toBeGreaterThan(0);
   });
 
   it('although the lists of other resources fail: what failed is asked last, in any namespace', async () => {
-    const { checks, asked, hanging, asOf } = checking({ watched: ['pods', 'services', 'secrets'] });
+    const { check, asked, hanging, asOf } = checking({ watched: ['pods', 'services', 'secrets'] });
     hanging.add('services').add('secrets');
     const checkAll = async (namespace: string): Promise<void> => {
-      checks.check(namespace, [SERVICES, SECRETS, PODS]);
+      check(namespace, [SERVICES, SECRETS, PODS]);
       await vi.advanceTimersByTimeAsync(TIMEOUT_MS + 2 * LIST_MS);
     };
     await checkAll('team-a');
@@ -156,26 +159,54 @@ describe('a cache is current in a namespace', () => {
   });
 
   it('without a list where the cluster does not serve the resource, and not where it is not watched yet', async () => {
-    const { checks, checked, asked } = checking({});
+    const { checks, check, checked, asked } = checking({});
     expect(checks.currentAsOf(WIDGETS, 'team-a')).toBe(Number.POSITIVE_INFINITY);
     expect(checks.currentAsOf(SERVICES, 'team-a')).toBe(Number.NEGATIVE_INFINITY);
-    expect(checks.check('team-a', [SERVICES])).toBeNull();
+    expect(check('team-a', [SERVICES])).toBeNull();
     await listed();
     expect({ checked, asked }).toEqual({ checked: ['team-a'], asked: [] });
-    expect(checks.check('team-a', [SERVICES])).toBeGreaterThan(performance.now());
+    expect(check('team-a', [SERVICES])).toBeGreaterThan(performance.now());
   });
 });
 
 describe('the lists', () => {
   it('are one of a namespace at a time, a few of all, and take a tenth of the time of each', async () => {
-    const { checks, checked, asked, most } = checking({});
+    const { check, checked, asked, most } = checking({});
     const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
-    for (const namespace of [...namespaces, ...namespaces]) expect(checks.check(namespace, [PODS])).toBeNull();
+    for (const namespace of [...namespaces, ...namespaces]) expect(check(namespace, [PODS])).toBeNull();
     await vi.advanceTimersByTimeAsync(20 * LIST_MS);
     expect([asked.length, checked.length, most.inFlight]).toEqual([10, 10, 4]);
     const last = namespaces.at(-1) ?? '';
-    checks.check(last, [PODS]);
+    check(last, [PODS]);
     await listed();
-    expect((checks.check(last, [PODS]) ?? 0) - performance.now()).toBe(10 * LIST_MS);
+    expect((check(last, [PODS]) ?? 0) - performance.now()).toBe(10 * LIST_MS);
+  });
+
+  it('are of nothing that another namespace has shown meanwhile, however many ask at once', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `kind-${index}`);
+    const { check, checked, asked } = checking({ watched: names });
+    const resources = names.map((resource) => ({ group: '', resource }));
+    const from = performance.now() - 10 * LIST_MS;
+    for (let index = 0; index < 1_000; index += 1) check(`team-${index}`, resources, from);
+    await vi.advanceTimersByTimeAsync(names.length * LIST_MS);
+    expect([checked.length, asked.length]).toEqual([1_000, 4 * names.length]);
+  });
+
+  it('come again where what is known is of an earlier moment, as the later of two who ask wants', async () => {
+    // What is behind in its version is known of one namespace only.
+    const { check, asked } = checking({ cached: { version: '5', pods: [] } });
+    check('team-a', [PODS]);
+    await listed();
+    await vi.advanceTimersByTimeAsync(10 * LIST_MS);
+    const proven = performance.now() - 21 * LIST_MS;
+    check('team-a', [PODS], proven);
+    await listed();
+    expect(asked).toHaveLength(1);
+    for (const team of ['team-b', 'team-c', 'team-d', 'team-e']) check(team, [PODS], Number.POSITIVE_INFINITY);
+    check('team-a', [PODS], proven + 1);
+    check('team-a', [PODS], proven);
+    await listed();
+    await listed();
+    expect(asked).toHaveLength(6);
   });
 });
