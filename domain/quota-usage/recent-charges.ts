@@ -35,7 +35,7 @@ export const CHARGE_GRACE_MS = 2_000;
 
 /** Milliseconds: charges within one such span are combined, so that a thousand per second need ten entries. */
 const SPAN_MS = 100;
-/** Beyond so many entries the two oldest are combined, and stand for as long as the newer one: one silent watch may last. */
+/** Beyond so many entries two neighbours are combined, and stand for as long as the newer one: a silent watch may last. */
 const MOST_CHARGES = 64;
 
 interface Charge {
@@ -86,10 +86,16 @@ export function noteStatus(
     : { charges: bounded([...charges, { at: end, amounts }]), early: left };
 }
 
+/**
+ * Combines the two neighbours that then span the least. So those of a long time are evenly spread over it, and the older ones
+ * can be confirmed while more come; the oldest stays as it is, because its own span may be of any length.
+ */
 function bounded(charges: readonly Charge[]): readonly Charge[] {
-  const [first, second, ...rest] = charges;
-  if (charges.length <= MOST_CHARGES || first === undefined || second === undefined) return charges;
-  return [combined(first, second), ...rest];
+  if (charges.length <= MOST_CHARGES) return charges;
+  const spans = charges.slice(2).map(({ at }, index) => at - (charges[index]?.at ?? at));
+  const earlier = 1 + spans.indexOf(Math.min(...spans));
+  const both = charges.slice(earlier, earlier + 2).reduce(combined);
+  return charges.toSpliced(earlier, 2, both);
 }
 
 function combined(earlier: Charge, later: Charge): Charge {

@@ -1,5 +1,7 @@
 import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
+import { scaledValue } from '../../../domain/kernel/quantity.ts';
+import { quantityIn } from '../../../domain/kernel/resource-list.ts';
 import {
   CHARGE_GRACE_MS,
   confirmableFrom,
@@ -82,22 +84,42 @@ describe('the charges of a quota', () => {
     }
     expect(charges.charges.length).toBeLessThanOrEqual(64);
     expect(unsettledAt(charges, AT)).toEqual({ pods: '2k' });
-    // Of the last two seconds, and the rest of the span in which they began.
-    expect(Number(unsettledAt(charges, AT + 20_000)['pods'])).toBeLessThanOrEqual(210);
+    // Of the last two seconds, and the rest of the span in which they began: about a thirtieth of the time.
+    expect(Number(unsettledAt(charges, AT + 20_000)['pods'])).toBeLessThanOrEqual(200 + 70);
     expect(withoutConfirmed(charges, () => AT + 60_000)).toEqual(noCharges);
   });
 
   it('that were combined because there are many stand for as long as the newest of them', () => {
     let charges = noCharges;
-    for (let pods = 0; pods < 100; pods += 1) {
+    for (let pods = 0; pods < 65; pods += 1) {
       charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, AT + 1_000 * pods);
     }
-    const newestCombined = AT + 36_000 + CHARGE_GRACE_MS;
-    expect([unsettledAt(charges, newestCombined - 1), unsettledAt(charges, newestCombined)]).toEqual([
-      { pods: '100' },
-      { pods: '63' },
-    ]);
+    const leftAt = (second: number) => Number(unsettledAt(charges, AT + 1_000 * second + CHARGE_GRACE_MS)['pods']);
+    // Any two span the same here; the second and the third are combined.
+    expect([leftAt(0), leftAt(1), leftAt(2), leftAt(3)]).toEqual([64, 64, 62, 61]);
   });
+
+  it.each([3_000, 4_500, 10_000, 60_000])(
+    'without objects fall while more come all the time, although a list comes only every %i ms',
+    (listMs) => {
+      let [charges, pods, askedAt, most] = [noCharges, 0, 0, 0];
+      for (let at = 0; at < 300_000; at += 100) {
+        charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, at);
+        pods += 1;
+        if (at - askedAt >= listMs) {
+          const asOf = askedAt;
+          charges = withoutConfirmed(charges, () => asOf);
+          pods = Number(scaledValue(quantityIn(unsettledCharges(charges), 'pods'), 0));
+          askedAt = at;
+        }
+        most = Math.max(most, pods);
+      }
+      const oldestMs = 2 * listMs + CHARGE_GRACE_MS;
+      // What was combined may stand for a thirtieth longer.
+      expect(most).toBeLessThanOrEqual((oldestMs + oldestMs / 30) / 100 + 1);
+      expect(charges.charges.length).toBeLessThanOrEqual(64);
+    },
+  );
 
   it('say when the first of them can be confirmed', () => {
     const charges = note(
