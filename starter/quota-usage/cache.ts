@@ -18,7 +18,7 @@ import { CountedSpecs } from './counted-specs.ts';
 import { QuotaCharges } from './quota-charges.ts';
 import { shapeQuota } from './shape.ts';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
-import { SteadyTime } from './steady-time.ts';
+import type { SteadyTime } from './steady-time.ts';
 import type { UsageListener } from './usage-listener.ts';
 
 export interface UsageCacheSetup
@@ -31,6 +31,8 @@ export interface UsageCacheSetup
   readonly listener: UsageListener;
   /** The stale values of a quota's status by a count, and since when. */
   readonly staleValues: UsageCache['staleValues'];
+  /** Tells when a charge ends; the one of its listener, which has to count when it does here. */
+  readonly time: Pick<SteadyTime, 'now'>;
 }
 
 export interface RunningUsageCache extends UsageCache {
@@ -93,7 +95,7 @@ class InformerUsageCache implements RunningUsageCache {
   readonly staleValues: UsageCache['staleValues'];
   readonly #listener: UsageListener;
   readonly #specs = new CountedSpecs();
-  readonly #time = new SteadyTime();
+  readonly #time: UsageCacheSetup['time'];
   /** Notified at every change of a quota, and whenever a cache becomes available or unavailable. */
   readonly #notifier = new Notifier();
   readonly #monitors: Monitors;
@@ -102,8 +104,9 @@ class InformerUsageCache implements RunningUsageCache {
   readonly #checks: CacheChecks;
 
   constructor(setup: UsageCacheSetup) {
-    const { kubeConfig, listener, staleValues, log, signal } = setup;
+    const { kubeConfig, listener, staleValues, time, log, signal } = setup;
     this.staleValues = staleValues;
+    this.#time = time;
     this.#listener = listener;
     this.#monitors = new Monitors({
       ...setup,

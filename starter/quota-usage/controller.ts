@@ -11,6 +11,7 @@ import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
 import { OWNER_LEASE, OwnerLease } from './owner-lease.ts';
 import { startRollUp } from './roll-up.ts';
+import { SteadyTime } from './steady-time.ts';
 import { patchStatus } from './status-patch.ts';
 
 /** Milliseconds for which a status may be untrue in mode `own` until an episode tells it. */
@@ -52,11 +53,13 @@ function start(context: StarterContext): RunningController {
     onAcquired: () => watch.writeAgain(),
     log,
   });
+  const time = new SteadyTime();
   const watch = createUsageWatch({
     cluster,
     policy,
     resyncMs: resync,
     cache: () => cache,
+    time,
     request: (request) => queue.add(request),
     writing: {
       isOwner: () => owner.isOwner,
@@ -81,6 +84,7 @@ function start(context: StarterContext): RunningController {
     replenishmentResyncMs: replenishmentResync,
     listener: watch,
     staleValues: (quota, count) => watch.staleValues(quota, count),
+    time,
     log,
     signal,
   });

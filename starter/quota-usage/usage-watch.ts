@@ -17,7 +17,7 @@ import { isUrgent } from '../../domain/quota-usage/status.ts';
 import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
-import { SteadyTime } from './steady-time.ts';
+import type { SteadyTime } from './steady-time.ts';
 import { StatusWriter, type StatusWriterOptions } from './status-writer.ts';
 
 export interface UsageWatchOptions {
@@ -36,6 +36,8 @@ export interface UsageWatchOptions {
     | 'deviceClasses'
     | 'chargeEnds'
   >;
+  /** Tells when a charge ends; the one of the cache. */
+  readonly time: Pick<SteadyTime, 'now'>;
   readonly request: (request: QueuedUsageRequest) => void;
   /** How a status is written, in mode `own`. */
   readonly writing: Pick<StatusWriterOptions, 'isOwner' | 'pauseOf' | 'patch'>;
@@ -78,10 +80,9 @@ class RecountingUsageWatch implements UsageWatch {
     () => performance.now(),
     (namespace) => this.#recounts.note(namespace, 'moved'),
   );
-  readonly #time = new SteadyTime();
   /** Counts a namespace when a charge ends, which an object says by the time of the day. */
   readonly #chargeEnds = new Alarms(
-    () => this.#time.now(),
+    () => this.#options.time.now(),
     (namespace) => this.#recounts.note(namespace, 'moved'),
   );
   readonly #recounts: NamespaceRecounts;
@@ -116,7 +117,7 @@ class RecountingUsageWatch implements UsageWatch {
   }
 
   onObject(resource: GroupResource, object: CountedObject, previous: CountedObject | undefined): void {
-    const now = this.#time.now();
+    const now = this.#options.time.now();
     // When it begins to be deleted a pod is charged as before: nothing changes until its grace is over.
     const endsAt = chargeEndsAt(resource, object);
     const itsNamespace = object.metadata?.namespace;
@@ -200,7 +201,7 @@ class RecountingUsageWatch implements UsageWatch {
     const { cache, metrics, log } = this.#options;
     metrics.recounts.inc();
     const isResync = this.#resynced.delete(namespace);
-    const now = this.#time.now();
+    const now = this.#options.time.now();
     for (const at of cache().chargeEnds(namespace)) if (at >= now) this.#chargeEnds.set(namespace, at);
     for (const quota of cache().quotas(namespace)) {
       try {

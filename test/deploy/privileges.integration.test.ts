@@ -282,6 +282,7 @@ function startCounting() {
       onChecked: ignore,
     },
     staleValues: () => [],
+    time: Date,
     log: pino({}, { write: (text: string) => lines.push((JSON.parse(text) as { msg: string }).msg) }),
     signal: over.signal,
   });

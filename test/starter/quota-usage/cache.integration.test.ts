@@ -111,6 +111,7 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
       onChecked: (namespace) => calls.push(`checked ${namespace}`),
     },
     staleValues: () => [],
+    time: Date,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
     ...more,

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/quota-usage/recent-charges.ts';
 import type { QueuedUsageRequest } from '../../../starter/quota-usage/reconcile-request.ts';
 import { createUsageMetrics } from '../../../starter/quota-usage/metrics.ts';
+import { SteadyTime } from '../../../starter/quota-usage/steady-time.ts';
 import { createUsageWatch, type UsageWatchOptions } from '../../../starter/quota-usage/usage-watch.ts';
 
 const PODS = { group: '', resource: 'pods' };
@@ -46,7 +47,7 @@ function watching(
     ends = [],
     isBlind = false,
   }: {
-    readonly pods?: string;
+    readonly pods?: string | (() => string);
     readonly charges?: RecentCharges;
     readonly ends?: readonly number[];
     readonly isBlind?: boolean;
@@ -58,7 +59,7 @@ function watching(
   let currentAsOf = Number.NEGATIVE_INFINITY;
   const countNow = (): UsageCount => {
     counts += 1;
-    return { used: { pods }, unmeasured: [] };
+    return { used: { pods: typeof pods === 'string' ? pods : pods() }, unmeasured: [] };
   };
   const none = { watched: () => 0, wrong: () => [], unmeasured: () => [], waiting: () => 0, isOwner: () => true };
   const watch = createUsageWatch({
@@ -85,6 +86,7 @@ function watching(
       deviceClasses: () => new Map(),
       chargeEnds: () => ends,
     }),
+    time: new SteadyTime(),
     request: (request) => requests.push(request),
     writing: {
       isOwner: () => true,
@@ -306,6 +308,23 @@ describe('a quota', () => {
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(2 * MINUTE);
     expect(written).toEqual([]);
+  });
+
+  it('is written once a clock that was set forward past the end of a charge is believed, at one moment here and in the cache', async () => {
+    const time = new SteadyTime();
+    const end = AT + 60 * MINUTE;
+    const pods = () => (time.now() > end ? '0' : '1');
+    const { watch, written } = watching([quota({ pods: '1' })], { time }, { pods, ends: [end] });
+    vi.setSystemTime(Date.now() + 120 * MINUTE);
+    // Nothing is counted for this one.
+    watch.onObject(PODS, { metadata: { namespace: 'team-b', name: 'web' } }, undefined);
+    await vi.advanceTimersByTimeAsync(5 * MINUTE);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(written).toEqual([]);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(written).toEqual([{ namespace: 'team-a', version: '7', pods: '0' }]);
   });
 
   it('is written although the clock was set back', async () => {
