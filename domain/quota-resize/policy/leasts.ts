@@ -31,7 +31,7 @@ type Installed = Pick<
 
 /**
  * What the guardrail says; where it says nothing the built-in value, or the installation's own setting where that is less,
- * because both are the platform's.
+ * because both are the platform's. A threshold that the guardrail allows at most is also less.
  */
 export function leastsOf(guardrail: Guardrail, installed: Installed): Leasts {
   const built = BUILT_IN_LEASTS;
@@ -45,7 +45,9 @@ export function leastsOf(guardrail: Guardrail, installed: Installed): Leasts {
     leastReminder:
       guardrail.leastReminder ?? Math.min(built.leastReminder, installed.approvalReminder ?? Number.POSITIVE_INFINITY),
     leastIncrement: guardrail.leastIncrement ?? lesser(built.leastIncrement, installed.increment),
-    leastThreshold: guardrail.threshold?.least ?? lesser(built.leastThreshold, installed.threshold),
+    leastThreshold:
+      guardrail.threshold?.least ??
+      [built.leastThreshold, installed.threshold].reduce(lesser, guardrail.threshold?.greatest ?? '100'),
   };
 }
 

@@ -167,6 +167,15 @@ describe('annotations can only tighten', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('a guardrail that says only how great a threshold may be keeps its word', () => {
+    const [said] = read([{ name: 'prod', threshold: { greatest: '40' } }]);
+    const guardrails = said === undefined ? [] : [said];
+    for (const written of ['30', '50']) {
+      expect(resolve({}, { threshold: written }, { guardrails }).policy.threshold).toBe('40');
+    }
+    expect(resolve({}, {}, { guardrails, threshold: '30' }).policy.threshold).toBe('30');
+  });
+
   it('a threshold of one resource stays within the range', () => {
     const guardrails = [guardrail({ threshold: { least: '50', greatest: '90' } })];
     const { policy, warnings } = resolve({ 'cpu-threshold': '1' }, {}, { guardrails });
