@@ -51,6 +51,18 @@ export function leastsOf(guardrail: Guardrail, installed: Installed): Leasts {
   };
 }
 
+/** Who sets one of the values that hold, a clause for people. */
+export function setterOf(key: keyof Leasts, guardrail: Guardrail, leasts: Leasts): string {
+  const { name, threshold } = guardrail;
+  const isOwn =
+    key === 'leastThreshold'
+      ? [threshold?.least, threshold?.greatest].includes(leasts.leastThreshold)
+      : guardrail[key] !== undefined;
+  if (isOwn) return `guardrail ${name} sets`;
+  const setter = leasts[key] === BUILT_IN_LEASTS[key] ? 'Headroom' : 'the installation';
+  return `${setter} sets where guardrail ${name} does not`;
+}
+
 function lesser(a: Percent, b: Percent): Percent {
   return isLessPercent(b, a) ? b : a;
 }

@@ -8,7 +8,7 @@ import { isBelowField } from '../git/yaml/field-path.ts';
 import { resourceFamily } from './annotations.ts';
 import type { Draft } from './draft.ts';
 import type { Guardrail } from './guardrail.ts';
-import type { Leasts } from './leasts.ts';
+import { type Leasts, setterOf } from './leasts.ts';
 import { factorRatio } from './max-step.ts';
 import type { Approval } from './merge-rules.ts';
 import type { PolicyLayer, PolicySource, PolicyWarning } from './policy.ts';
@@ -17,33 +17,47 @@ import { looserValue } from './warnings.ts';
 /** Changes the draft to what the guardrail allows, and returns a warning for each annotation that allows more. */
 export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
-  const of = `guardrail ${guardrail.name}`;
+  const byGuardrail = `guardrail ${guardrail.name} sets`;
+  const setter = (key: keyof Leasts): string => setterOf(key, guardrail, leasts);
   /** The value of this setting is replaced; only an annotation is a mistake of somebody, a default may be general. */
-  const replaced = (name: string, value: string, relation: string, bound: string, wanted: string): void => {
+  const replaced = (
+    name: string,
+    value: string,
+    relation: string,
+    bound: string,
+    wanted: string,
+    set = byGuardrail,
+  ): void => {
     const layer = draft.sources.get(name) ?? 'default';
     draft.sources.set(name, 'guardrail');
     if (layer === 'default' || layer === 'guardrail') return;
-    warnings.push(looserValue({ name, value, layer }, relation, { value: bound, of, wanted }));
+    warnings.push(looserValue({ name, value, layer }, relation, { value: bound, set, wanted }));
   };
 
   const { leastApproval, largestMaxStep, threshold, git } = guardrail;
-  const atLeast = (name: string, value: number, least: number, form = formatDuration): number => {
+  const atLeast = (
+    name: string,
+    value: number,
+    key: Exclude<keyof Leasts, 'leastIncrement' | 'leastThreshold'>,
+    form = formatDuration,
+  ): number => {
+    const least = leasts[key];
     if (value >= least) return value;
-    replaced(name, form(value), 'below the least of', formatDuration(least), `"${form(least)}" or more`);
+    replaced(name, form(value), 'below the least of', formatDuration(least), `"${form(least)}" or more`, setter(key));
     return least;
   };
-  draft.cooldown = atLeast('cooldown-minutes', draft.cooldown, leasts.leastCooldown, inMinutes);
-  draft.rejectionCooldown = atLeast('rejection-cooldown', draft.rejectionCooldown, leasts.leastRejectionCooldown);
+  draft.cooldown = atLeast('cooldown-minutes', draft.cooldown, 'leastCooldown', inMinutes);
+  draft.rejectionCooldown = atLeast('rejection-cooldown', draft.rejectionCooldown, 'leastRejectionCooldown');
   if (draft.approvalTimeout !== null) {
-    draft.approvalTimeout = atLeast('approval-timeout', draft.approvalTimeout, leasts.leastApprovalTimeout);
+    draft.approvalTimeout = atLeast('approval-timeout', draft.approvalTimeout, 'leastApprovalTimeout');
   }
   if (draft.approvalReminder !== null) {
-    draft.approvalReminder = atLeast('approval-reminder', draft.approvalReminder, leasts.leastReminder);
+    draft.approvalReminder = atLeast('approval-reminder', draft.approvalReminder, 'leastReminder');
   }
   const increment = (name: string, value: Percent): Percent => {
     const least = leasts.leastIncrement;
     if (!isLessPercent(value, least)) return value;
-    replaced(name, value, 'below the least of', `${least} %`, `"${least}" or more`);
+    replaced(name, value, 'below the least of', `${least} %`, `"${least}" or more`, setter('leastIncrement'));
     return least;
   };
   draft.increment = increment('increment', draft.increment);
@@ -67,11 +81,14 @@ export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): rea
   const least = leasts.leastThreshold;
   const greatest = threshold?.greatest ?? '100';
   const within = (name: string, value: Percent): Percent => {
-    const bounded = isLessPercent(value, least) ? least : isLessPercent(greatest, value) ? greatest : value;
-    if (bounded !== value) {
-      replaced(name, value, 'outside of the range from', `${least} % to ${greatest} %`, `a value in that range`);
+    const wanted = `a value from "${least}" to "${greatest}"`;
+    if (isLessPercent(value, least)) {
+      replaced(name, value, 'below the least of', `${least} %`, wanted, setter('leastThreshold'));
+      return least;
     }
-    return bounded;
+    if (!isLessPercent(greatest, value)) return value;
+    replaced(name, value, 'above the greatest of', `${greatest} %`, wanted);
+    return greatest;
   };
   draft.threshold = within('threshold', draft.threshold);
   for (const [resource, value] of draft.thresholds) {
@@ -161,12 +178,12 @@ export function maximumsWithin(
     for (const [key, value] of Object.entries(limits)) {
       const bound = smallestOf(layers.slice(0, index), key);
       if (bound === undefined || compareQuantities(parseQuantity(value), parseQuantity(bound.limit)) <= 0) continue;
-      const of = bound.source === 'guardrail' ? `guardrail ${guardrail.name}` : `the annotation of the ${bound.source}`;
+      const by = bound.source === 'guardrail' ? `guardrail ${guardrail.name}` : `the annotation of the ${bound.source}`;
       const wanted = `at most "${bound.limit}"`;
       warnings.push(
         looserValue({ name: `${key}-max`, value, layer: source }, 'above the maximum of', {
           value: `"${bound.limit}"`,
-          of,
+          set: `${by} sets`,
           wanted,
         }),
       );
