@@ -14,27 +14,23 @@ import type { Approval } from './merge-rules.ts';
 import type { PolicyLayer, PolicySource, PolicyWarning } from './policy.ts';
 import { looserValue } from './warnings.ts';
 
+/** Notes that a value of the draft is replaced, and by whose word. */
+type Replaced = (name: string, value: string, relation: string, bound: string, wanted: string, set?: string) => void;
+
 /** Changes the draft to what the guardrail allows, and returns a warning for each annotation that allows more. */
 export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
   const byGuardrail = `guardrail ${guardrail.name} sets`;
   const setter = (key: keyof Leasts): string => setterOf(key, guardrail, leasts);
   /** The value of this setting is replaced; only an annotation is a mistake of somebody, a default may be general. */
-  const replaced = (
-    name: string,
-    value: string,
-    relation: string,
-    bound: string,
-    wanted: string,
-    set = byGuardrail,
-  ): void => {
+  const replaced: Replaced = (name, value, relation, bound, wanted, set = byGuardrail) => {
     const layer = draft.sources.get(name) ?? 'default';
     draft.sources.set(name, 'guardrail');
     if (layer === 'default' || layer === 'guardrail') return;
     warnings.push(looserValue({ name, value, layer }, relation, { value: bound, set, wanted }));
   };
 
-  const { leastApproval, largestMaxStep, threshold, git } = guardrail;
+  const { leastApproval, largestMaxStep, threshold } = guardrail;
   const atLeast = (
     name: string,
     value: number,
@@ -94,6 +90,12 @@ export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): rea
   for (const [resource, value] of draft.thresholds) {
     draft.thresholds.set(resource, within(`${resource}-threshold`, value));
   }
+  tightenGit(draft, guardrail, replaced);
+  return warnings;
+}
+
+/** Leaves out where the quota is said to be in Git if the guardrail does not allow it. */
+function tightenGit(draft: Draft, { git }: Guardrail, replaced: Replaced): void {
   const listed = (key: 'repository' | 'ref' | 'field', name: string, allowed: readonly string[] | undefined): void => {
     const value = draft.git[key];
     if (value === undefined || allowed === undefined || allowed.some((item) => matches(key, value, item))) return;
@@ -105,7 +107,6 @@ export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): rea
   listed('repository', 'git-repository', git.repositories);
   listed('ref', 'git-ref', git.branches);
   listed('field', 'git-field', git.fields);
-  return warnings;
 }
 
 /** Rounded up, so that it is allowed where it stands in for a least value. */

@@ -232,7 +232,7 @@ describe('a family', () => {
       const changes = Object.entries(to).map(([resource, most]) =>
         change({ resource, from: hard[resource] ?? '0', to: most }),
       );
-      const { unattended: rest = [] } = withoutGiven({ unattended }, [{ hard, changes }]);
+      const { unattended: rest } = withoutGiven({ unattended }, [{ hard, changes }]);
       return Object.fromEntries(rest.map(({ resource, sum = '', limit }) => [`${resource} of ${sum}`, limit]));
     };
     expect(leftAfter({ cpu: '10', 'requests.cpu': '10' }, { cpu: '15', 'requests.cpu': '15' })).toEqual({
