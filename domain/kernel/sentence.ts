@@ -16,10 +16,13 @@ export function oneLine(text: string): string {
 }
 
 /**
- * What cannot be seen, and changes how the text around it is shown: it turns the reading direction around, joins and hides
- * (Unicode's format characters), or moves the cursor of a terminal (control characters, but line breaks and tabs).
+ * What cannot be seen, and changes how the text around it is shown or compared: it turns the reading direction around, joins
+ * and hides (Unicode's format characters, and what a font draws nothing for: fillers, selectors, the blank of braille), breaks
+ * lines where few programs do, or moves the cursor of a terminal (control characters, but line breaks and tabs). The selector
+ * that colors an emoji is left as it is.
  */
-const HIDDEN_CHARACTER = /\p{Cf}|\r(?!\n)|[^\P{Cc}\r\n\t]/gu;
+const HIDDEN_CHARACTER =
+  /(?!\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]|\r(?!\n)|[^\P{Cc}\r\n\t]/gu;
 
 /** Shows each hidden character by its number, as in `[U+202E]`: for all text that people read. */
 export function visibleText(text: string): string {

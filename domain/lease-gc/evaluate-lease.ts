@@ -32,8 +32,8 @@ type LeaseEvaluation =
 /** A workflow that has just started may not be in the list of running ones yet. */
 const UNLOCK_GRACE_MS = 10 * 60_000;
 
-/** A GitOps tool may delete a quota and create it again; its cooldown should survive that. */
-const QUOTA_GONE_GRACE_MS = 24 * 60 * 60_000;
+/** A GitOps tool may delete a quota or its namespace and create it again; its cooldown should survive that. */
+const GONE_GRACE_MS = 24 * 60 * 60_000;
 
 const keep: LeaseEvaluation = { kind: 'keep' };
 
@@ -84,15 +84,16 @@ export function evaluateLease(
   if (decisionIdOf(holder) !== null) {
     return isStale ? { kind: 'unlock', why: `no workflow of ${namespace}/${owner.quota} runs that holds it` } : keep;
   }
-  const isOld = now - lastWritten > QUOTA_GONE_GRACE_MS && !binds;
+  const isOld = now - lastWritten > GONE_GRACE_MS && !binds;
   if (holder === null && !quotas.has(`${namespace}/${quota}`) && isOld) {
     return { kind: 'delete', why: `the quota ${namespace}/${quota} does not exist` };
   }
   return keep;
 }
 
-/** Until when what a quota's Lease remembers of raises and rejections may hold up another raise. */
+/** Until when what a quota's Lease remembers of raises, rejections and other ends may hold up another raise. */
 function boundUntil(lease: LeaseObject): EpochMs {
-  const { raises, rejections } = readLeaseMemory(lease).memory;
-  return Math.max(0, ...[...raises, ...rejections].map(({ at }) => at + GROWTH_MEMORY_MS));
+  const { raises, rejections, lastModified, lastWithdrawal } = readLeaseMemory(lease).memory;
+  const ends = [lastModified ?? 0, lastWithdrawal ?? 0].map((at) => at + GONE_GRACE_MS);
+  return Math.max(...ends, ...[...raises, ...rejections].map(({ at }) => at + GROWTH_MEMORY_MS));
 }

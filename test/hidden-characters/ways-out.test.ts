@@ -14,10 +14,10 @@ import { brief } from '../../workflows/kernel/visibility.ts';
 import { resolve } from '../domain/quota-resize/policy/policies.ts';
 
 /** Reads "approved by alice" backwards, ends in a tag that is not seen, and moves the cursor of a terminal. */
-const HIDDEN = 'a\u202eecila\u2066b\u200bc\u{e0041}d\u061ce\u009b2Jf\u001b[1Ag\rh';
-const hidden = /[\p{Cf}\p{Cc}]/u;
+const HIDDEN = 'a\u202eecila\u2066\u3164\u{e0101}b\u200bc\u{e0041}d\u061ce\u009b2Jf\u001b[1Ag\rh';
+const hidden = /[\p{Cf}\p{Cc}\p{DI}]/u;
 /** Line breaks, and tabs, are what makes a text readable. */
-const hiddenInText = /\p{Cf}|[^\P{Cc}\n\t]/u;
+const hiddenInText = /[\p{Cf}\p{DI}]|[^\P{Cc}\n\t]/u;
 
 const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: HIDDEN };
@@ -88,7 +88,7 @@ describe('a log', () => {
     log.error(new Error(HIDDEN));
     expect(lines.join('')).not.toMatch(hiddenInText);
     const text = (line: string): string => JSON.stringify(Object.values(JSON.parse(line) as object));
-    expect(lines.map(text).join('\n')).not.toMatch(/\p{Cf}|[\u007f-\u009f]/u);
+    expect(lines.map(text).join('\n')).not.toMatch(/[\p{Cf}\p{DI}\u007f-\u009f]/u);
   });
 });
 

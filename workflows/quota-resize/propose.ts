@@ -122,10 +122,12 @@ async function placeBatchedQuotas(
         },
       ],
     );
-    const policy = withoutGiven(
-      otherQuota.policy,
-      [own, ...placed].flatMap(({ changes }) => changes),
-    );
+    const hardOf = (name: string): ResourceList =>
+      seen.observation.otherQuotas.find((other) => other.name === name)?.quota.hard ?? {};
+    const policy = withoutGiven(otherQuota.policy, [
+      { hard: seen.observation.quota?.hard ?? {}, changes: own.changes },
+      ...placed.map(({ quota: name, changes }) => ({ hard: hardOf(name), changes })),
+    ]);
     const placement = placeBatchedQuota({ batchedQuota, proposal, policy }, source, own.source);
     if (placement !== null) placed.push(placement);
   }

@@ -74,7 +74,14 @@ export function awaitApproval(
   const places = isBeforePullRequest(approvalRequirement) ? Object.values(approvedPlaces(decision)) : [];
   const key = [decision.id, requirementDigest(decision), decision.pullRequest?.headSha ?? '', ...places].join('|');
   const { state } = memory;
-  const existing = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
+  const about = `approval|${key}`;
+  const before = state.awaiting?.key === key ? state.awaiting : null;
+  const isTold = before?.isTold === true || memory.emitted.includes(about);
+  // A notice may have to wait, as any Event may: nobody can answer before.
+  const asked = before !== null && isTold ? before : { key, since: now, remindedAt: now };
+  const reminder = `${about}|${asked.remindedAt}`;
+  const isReminded = memory.emitted.includes(reminder);
+  const existing = { ...asked, ...(isTold ? { isTold } : {}), ...(isReminded ? { remindedAt: now } : {}) };
   const asking = inState(memory, { ...state, awaiting: existing });
   const subject = decision.pullRequest === null ? wholeSummary(decision) : linkTo(decision.pullRequest);
   const notProved = notProvedOf(decision);
@@ -84,8 +91,7 @@ export function awaitApproval(
   const answer = asksForVerified(observation.policy) ? `${VERIFIED_WAYS}, or send reject` : 'Send approve or reject';
   const detail = `${subject} has waited for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}${doubt}. ${claim}${answer}`;
 
-  const about = `approval|${key}`;
-  if (!memory.emitted.includes(about)) {
+  if (!isTold) {
     const event = { reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
     return [
       asking,
@@ -108,9 +114,8 @@ export function awaitApproval(
   if (now >= remindAt) {
     const message = `${detail} (still no answer after ${formatSpan(now - existing.since)})`;
     const event = { reason: 'QuotaResizeApprovalOverdue', message } as const;
-    const reminder = `${about}|${now}`;
     return [
-      inState(memory, { ...state, awaiting: { ...existing, remindedAt: now } }),
+      asking,
       {
         kind: 'notify',
         phase: 'AwaitingApproval',

@@ -15,7 +15,7 @@ import { approvalRequirementOf, approvalRequirementOfDecision, fromInForce } fro
 import { computeRequirement, mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { withoutGiven } from '../policy/totals.ts';
+import { type GivenRaise, withoutGiven } from '../policy/totals.ts';
 import { lastRejection, partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -26,20 +26,20 @@ export function batchedQuotasFor(
   now: EpochMs,
 ): readonly BatchedQuota[] {
   if (!requirement.unmetDemand) return [];
-  const given = [...requirement.changes];
+  const given: GivenRaise[] = [{ hard: observation.quota?.hard ?? {}, changes: requirement.changes }];
   return observation.otherQuotas.flatMap((otherQuota): BatchedQuota[] => {
     const theirs = requirementOf(observation, afterGiving(otherQuota, given), now);
     if (theirs === null) return [];
     const { name, quota, candidates } = otherQuota;
     const { changes, approvalRequirement } = theirs;
-    given.push(...changes);
+    given.push({ hard: quota.hard, changes });
     const notes = { ...usageNotesOf(theirs), ...byMessage(theirs.demandByMessage) };
     return [{ quota: name, quotaUid: quota.uid, changes, ...notes, approvalRequirement, candidates }];
   });
 }
 
 /** Another quota of the namespace, with what is left for it after the same decision raised others. */
-function afterGiving(otherQuota: OtherQuota, given: readonly LimitChange[]): OtherQuota {
+function afterGiving(otherQuota: OtherQuota, given: readonly GivenRaise[]): OtherQuota {
   return { ...otherQuota, policy: withoutGiven(otherQuota.policy, given) };
 }
 
@@ -67,7 +67,7 @@ export function grownBatchedQuotas(
   ownGrowth: readonly LimitChange[],
 ): readonly BatchedQuota[] | null {
   let grew = false;
-  const given = [...ownGrowth];
+  const given: GivenRaise[] = [{ hard: observation.quota?.hard ?? {}, changes: ownGrowth }];
   const now = batchedQuotas.map((batchedQuota): BatchedQuota => {
     const other = observation.otherQuotas.find(({ name }) => name === batchedQuota.quota);
     if (other === undefined) return batchedQuota;
@@ -76,7 +76,7 @@ export function grownBatchedQuotas(
     if (theirs === null || !outgrows(theirs, decidedLimits(batchedQuota), otherQuota.policy)) return batchedQuota;
     grew = true;
     const changes = mergeChanges(batchedQuota.changes, theirs.changes, otherQuota.policy);
-    given.push(...growthOf(batchedQuota.changes, changes));
+    given.push({ hard: other.quota.hard, changes: growthOf(batchedQuota.changes, changes) });
     const demandByMessage = theirs.demandByMessage || isDemandByMessage(batchedQuota);
     return {
       ...batchedQuota,

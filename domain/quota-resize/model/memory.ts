@@ -31,12 +31,22 @@ export interface Idle {
   readonly yieldedSince: EpochMs | null;
 }
 
+interface AwaitedApproval {
+  readonly key: string;
+  /** Since when people know that it is waited for: they have the whole timeout from then on. */
+  readonly since: EpochMs;
+  /** When people were last reminded. */
+  readonly remindedAt: EpochMs;
+  /** Whether people were told; absent in memories of earlier versions, where only the written Events say it. */
+  readonly isTold?: boolean;
+}
+
 /** State that belongs to a decision until it is merged or given up. */
 interface Review {
   readonly approval: Approval | null;
   readonly rejection: OperatorWord | null;
-  /** The approval that is waited for, since when, and when people were last reminded. */
-  readonly awaiting: { readonly key: string; readonly since: EpochMs; readonly remindedAt: EpochMs } | null;
+  /** The approval that is waited for. */
+  readonly awaiting: AwaitedApproval | null;
   /** Since when nothing has needed the decision. */
   readonly demandGoneSince: EpochMs | null;
   /**

@@ -75,7 +75,7 @@ const cooldown = read((text) => {
 
 const threshold = z
   .strictObject({ least: read(readThreshold).optional(), greatest: read(readThreshold).default('100') })
-  .refine(({ least = '1', greatest }) => !isLessPercent(greatest, least), {
+  .refine(({ least, greatest }) => least === undefined || !isLessPercent(greatest, least), {
     message: 'write a least threshold that is not above the greatest',
   });
 

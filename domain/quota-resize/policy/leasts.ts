@@ -31,7 +31,7 @@ type Installed = Pick<
 
 /**
  * What the guardrail says; where it says nothing the built-in value, or the installation's own setting where that is less,
- * because both are the platform's.
+ * because both are the platform's. A threshold that the guardrail allows at most is also less.
  */
 export function leastsOf(guardrail: Guardrail, installed: Installed): Leasts {
   const built = BUILT_IN_LEASTS;
@@ -45,8 +45,22 @@ export function leastsOf(guardrail: Guardrail, installed: Installed): Leasts {
     leastReminder:
       guardrail.leastReminder ?? Math.min(built.leastReminder, installed.approvalReminder ?? Number.POSITIVE_INFINITY),
     leastIncrement: guardrail.leastIncrement ?? lesser(built.leastIncrement, installed.increment),
-    leastThreshold: guardrail.threshold?.least ?? lesser(built.leastThreshold, installed.threshold),
+    leastThreshold:
+      guardrail.threshold?.least ??
+      [built.leastThreshold, installed.threshold].reduce(lesser, guardrail.threshold?.greatest ?? '100'),
   };
+}
+
+/** Who sets one of the values that hold, a clause for people. */
+export function setterOf(key: keyof Leasts, guardrail: Guardrail, leasts: Leasts): string {
+  const { name, threshold } = guardrail;
+  const isOwn =
+    key === 'leastThreshold'
+      ? [threshold?.least, threshold?.greatest].includes(leasts.leastThreshold)
+      : guardrail[key] !== undefined;
+  if (isOwn) return `guardrail ${name} sets`;
+  const setter = leasts[key] === BUILT_IN_LEASTS[key] ? 'Headroom' : 'the installation';
+  return `${setter} sets where guardrail ${name} does not`;
 }
 
 function lesser(a: Percent, b: Percent): Percent {

@@ -31,7 +31,7 @@ export interface PolicyDefaults {
   readonly dryRun: boolean;
   readonly threshold: Percent;
   readonly increment: Percent;
-  /** How long the quota rests after a change or a recommendation, in milliseconds. */
+  /** How long the quota rests after a decision ended or a recommendation was made, in milliseconds. */
   readonly cooldown: number;
   /** Whether Headroom may merge at all. */
   readonly autoMerge: boolean;
@@ -65,7 +65,7 @@ export interface ResizePolicy {
   /** By family (`cpu`) or by quota key (`requests.cpu`). */
   readonly thresholds: Readonly<Record<string, Percent>>;
   readonly increments: Readonly<Record<string, Percent>>;
-  /** How long the quota rests after a change or a recommendation, in milliseconds. */
+  /** How long the quota rests after a decision ended or a recommendation was made, in milliseconds. */
   readonly cooldown: number;
   /** NamespaceOff: switched off by an annotation of the namespace or of the quota. */
   readonly autoMerge: { readonly allowed: boolean; readonly reason: 'GlobalOff' | 'NamespaceOff' | 'On' };

@@ -8,42 +8,52 @@ import { isBelowField } from '../git/yaml/field-path.ts';
 import { resourceFamily } from './annotations.ts';
 import type { Draft } from './draft.ts';
 import type { Guardrail } from './guardrail.ts';
-import type { Leasts } from './leasts.ts';
+import { type Leasts, setterOf } from './leasts.ts';
 import { factorRatio } from './max-step.ts';
 import type { Approval } from './merge-rules.ts';
 import type { PolicyLayer, PolicySource, PolicyWarning } from './policy.ts';
 import { looserValue } from './warnings.ts';
 
+/** Notes that a value of the draft is replaced, and by whose word. */
+type Replaced = (name: string, value: string, relation: string, bound: string, wanted: string, set?: string) => void;
+
 /** Changes the draft to what the guardrail allows, and returns a warning for each annotation that allows more. */
 export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
-  const of = `guardrail ${guardrail.name}`;
+  const byGuardrail = `guardrail ${guardrail.name} sets`;
+  const setter = (key: keyof Leasts): string => setterOf(key, guardrail, leasts);
   /** The value of this setting is replaced; only an annotation is a mistake of somebody, a default may be general. */
-  const replaced = (name: string, value: string, relation: string, bound: string, wanted: string): void => {
+  const replaced: Replaced = (name, value, relation, bound, wanted, set = byGuardrail) => {
     const layer = draft.sources.get(name) ?? 'default';
     draft.sources.set(name, 'guardrail');
     if (layer === 'default' || layer === 'guardrail') return;
-    warnings.push(looserValue({ name, value, layer }, relation, { value: bound, of, wanted }));
+    warnings.push(looserValue({ name, value, layer }, relation, { value: bound, set, wanted }));
   };
 
-  const { leastApproval, largestMaxStep, threshold, git } = guardrail;
-  const atLeast = (name: string, value: number, least: number, form = formatDuration): number => {
+  const { leastApproval, largestMaxStep, threshold } = guardrail;
+  const atLeast = (
+    name: string,
+    value: number,
+    key: Exclude<keyof Leasts, 'leastIncrement' | 'leastThreshold'>,
+    form = formatDuration,
+  ): number => {
+    const least = leasts[key];
     if (value >= least) return value;
-    replaced(name, form(value), 'below the least of', formatDuration(least), `"${form(least)}" or more`);
+    replaced(name, form(value), 'below the least of', formatDuration(least), `"${form(least)}" or more`, setter(key));
     return least;
   };
-  draft.cooldown = atLeast('cooldown-minutes', draft.cooldown, leasts.leastCooldown, inMinutes);
-  draft.rejectionCooldown = atLeast('rejection-cooldown', draft.rejectionCooldown, leasts.leastRejectionCooldown);
+  draft.cooldown = atLeast('cooldown-minutes', draft.cooldown, 'leastCooldown', inMinutes);
+  draft.rejectionCooldown = atLeast('rejection-cooldown', draft.rejectionCooldown, 'leastRejectionCooldown');
   if (draft.approvalTimeout !== null) {
-    draft.approvalTimeout = atLeast('approval-timeout', draft.approvalTimeout, leasts.leastApprovalTimeout);
+    draft.approvalTimeout = atLeast('approval-timeout', draft.approvalTimeout, 'leastApprovalTimeout');
   }
   if (draft.approvalReminder !== null) {
-    draft.approvalReminder = atLeast('approval-reminder', draft.approvalReminder, leasts.leastReminder);
+    draft.approvalReminder = atLeast('approval-reminder', draft.approvalReminder, 'leastReminder');
   }
   const increment = (name: string, value: Percent): Percent => {
     const least = leasts.leastIncrement;
     if (!isLessPercent(value, least)) return value;
-    replaced(name, value, 'below the least of', `${least} %`, `"${least}" or more`);
+    replaced(name, value, 'below the least of', `${least} %`, `"${least}" or more`, setter('leastIncrement'));
     return least;
   };
   draft.increment = increment('increment', draft.increment);
@@ -67,16 +77,25 @@ export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): rea
   const least = leasts.leastThreshold;
   const greatest = threshold?.greatest ?? '100';
   const within = (name: string, value: Percent): Percent => {
-    const bounded = isLessPercent(value, least) ? least : isLessPercent(greatest, value) ? greatest : value;
-    if (bounded !== value) {
-      replaced(name, value, 'outside of the range from', `${least} % to ${greatest} %`, `a value in that range`);
+    const wanted = `a value from "${least}" to "${greatest}"`;
+    if (isLessPercent(value, least)) {
+      replaced(name, value, 'below the least of', `${least} %`, wanted, setter('leastThreshold'));
+      return least;
     }
-    return bounded;
+    if (!isLessPercent(greatest, value)) return value;
+    replaced(name, value, 'above the greatest of', `${greatest} %`, wanted);
+    return greatest;
   };
   draft.threshold = within('threshold', draft.threshold);
   for (const [resource, value] of draft.thresholds) {
     draft.thresholds.set(resource, within(`${resource}-threshold`, value));
   }
+  tightenGit(draft, guardrail, replaced);
+  return warnings;
+}
+
+/** Leaves out where the quota is said to be in Git if the guardrail does not allow it. */
+function tightenGit(draft: Draft, { git }: Guardrail, replaced: Replaced): void {
   const listed = (key: 'repository' | 'ref' | 'field', name: string, allowed: readonly string[] | undefined): void => {
     const value = draft.git[key];
     if (value === undefined || allowed === undefined || allowed.some((item) => matches(key, value, item))) return;
@@ -88,7 +107,6 @@ export function tighten(draft: Draft, guardrail: Guardrail, leasts: Leasts): rea
   listed('repository', 'git-repository', git.repositories);
   listed('ref', 'git-ref', git.branches);
   listed('field', 'git-field', git.fields);
-  return warnings;
 }
 
 /** Rounded up, so that it is allowed where it stands in for a least value. */
@@ -161,12 +179,12 @@ export function maximumsWithin(
     for (const [key, value] of Object.entries(limits)) {
       const bound = smallestOf(layers.slice(0, index), key);
       if (bound === undefined || compareQuantities(parseQuantity(value), parseQuantity(bound.limit)) <= 0) continue;
-      const of = bound.source === 'guardrail' ? `guardrail ${guardrail.name}` : `the annotation of the ${bound.source}`;
+      const by = bound.source === 'guardrail' ? `guardrail ${guardrail.name}` : `the annotation of the ${bound.source}`;
       const wanted = `at most "${bound.limit}"`;
       warnings.push(
         looserValue({ name: `${key}-max`, value, layer: source }, 'above the maximum of', {
           value: `"${bound.limit}"`,
-          of,
+          set: `${by} sets`,
           wanted,
         }),
       );

@@ -3,6 +3,7 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  isQuantity,
   parseQuantity,
   type Quantity,
   quantityOrNull,
@@ -49,7 +50,8 @@ interface RaisedQuota extends CountedQuota {
  * merged. Of other decisions those count that were made before its own, or before its growth, and all of them while it
  * has none: of two that do not fit together, the later one waits for a person.
  *
- * @param quotas all quotas that the guardrail holds for. @param decided all decisions that the cluster may not show yet.
+ * @param own with the limits that can be read. @param quotas all quotas that the guardrail holds for, as they are written.
+ * @param decided all decisions that the cluster may not show yet.
  */
 export function totalLimits(
   { name, totals }: Pick<GuardrailInForce, 'name' | 'totals'>,
@@ -59,23 +61,26 @@ export function totalLimits(
 ): readonly UnattendedLimit[] {
   const counted = decided.filter((raise) => !isSame(raise, own) && counts(raise, own.decision));
   const others = quotas.filter((quota) => !isSame(quota, own));
+  const written = quotas.find((quota) => isSame(quota, own))?.hard ?? {};
+  const unread = Object.fromEntries(Object.entries(written).filter(([, text]) => !isQuantity(text)));
   return Object.keys(own.hard).flatMap((resource) =>
     sumsOf(resource).flatMap((sum): readonly UnattendedLimit[] => {
       const most = totalOf(totals, sum);
       if (most === undefined || !bounds(own.hard, sum, resource)) return [];
       const why = `what guardrail ${name} leaves of its total of ${quantityText(sum, most)} for all its namespaces`;
       const amounts = others.map((other) => amountOf(other, sum, counted));
+      const ofOwn = amountOf({ ...own, hard: { ...unread, ...own.hard } }, sum, []);
       const shared = sharing(own.hard, sum, resource);
       const total = { resource, sum, isShared: true, ...(shared.length === 0 ? {} : { sharedWith: shared }) };
       const { nano, format } = parseQuantity(most);
-      const unreadable = amounts.find((amount) => 'value' in amount);
+      const unreadable = [ofOwn, ...amounts].find((amount) => 'value' in amount);
       if (unreadable !== undefined) {
         const limit = formatQuantity({ nano: 0n, format });
         const unbounded = `${writtenAmount(unreadable)} cannot be read and counts as unbounded`;
         return [{ ...total, limit, why: `${why}, as ${unbounded}`, unreadable }];
       }
-      const ofOwn = shared.map((key) => quantityIn(own.hard, key));
-      const taken = [...amounts.filter((amount) => 'nano' in amount), ...ofOwn].reduce(
+      const ofShared = shared.map((key) => quantityIn(own.hard, key));
+      const taken = [...amounts.filter((amount) => 'nano' in amount), ...ofShared].reduce(
         addQuantities,
         parseQuantity('0'),
       );
@@ -141,6 +146,12 @@ function counts({ decision, decidedAt, isMerged }: DecidedRaise, own: RaisedQuot
   return decidedAt === own.decidedAt ? decision < own.id : decidedAt < own.decidedAt;
 }
 
+/** What a decision gives to a quota that has these limits. */
+export interface GivenRaise {
+  readonly hard: ResourceList;
+  readonly changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[];
+}
+
 /**
  * The policy of a quota whose decision raises other quotas too: what it gives to them is not left of the totals.
  *
@@ -148,19 +159,24 @@ function counts({ decision, decidedAt, isMerged }: DecidedRaise, own: RaisedQuot
  */
 export function withoutGiven<P extends { readonly unattended?: readonly UnattendedLimit[] }>(
   policy: P,
-  given: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[],
+  given: readonly GivenRaise[],
 ): P {
   if (policy.unattended === undefined) return policy;
   const unattended = policy.unattended.map((limit): UnattendedLimit => {
     if (limit.isShared !== true) return limit;
     const { sum = sumOf(limit.resource) } = limit;
-    const amounts = given
-      .filter(({ resource }) => sumsOf(resource).includes(sum))
-      .map(({ from, to }) => parseQuantity(to).nano - parseQuantity(from).nano)
-      .filter((amount) => amount > 0n);
     const { nano, format } = parseQuantity(limit.limit);
-    const left = amounts.reduce((rest, amount) => rest - amount, nano);
+    const left = given.map((raise) => amountGiven(raise, sum)).reduce((rest, amount) => rest - amount, nano);
     return { ...limit, limit: formatQuantity({ nano: left > 0n ? left : 0n, format }) };
   });
   return { ...policy, unattended };
+}
+
+/** By how much a raise makes a sum greater, in nano; the limits of a raise can be read. */
+function amountGiven({ hard, changes }: GivenRaise, sum: string): bigint {
+  const withLimits = (side: 'from' | 'to'): Quantity | { readonly unreadable: string } =>
+    amountIn({ ...hard, ...Object.fromEntries(changes.map((change) => [change.resource, change[side]])) }, sum);
+  const [before, after] = [withLimits('from'), withLimits('to')];
+  if ('unreadable' in before || 'unreadable' in after) return 0n;
+  return after.nano > before.nano ? after.nano - before.nano : 0n;
 }

@@ -21,7 +21,7 @@ export interface UnattendedLimit {
   readonly sum?: string;
   /** Other limits of the same quota whose raises take from the same amount. */
   readonly sharedWith?: readonly string[];
-  /** Present where an amount of another quota cannot be read, so that nothing is left of a total. */
+  /** Present where an amount of a quota cannot be read, so that nothing is left of a total. */
   readonly unreadable?: UnreadableAmount;
 }
 

@@ -76,10 +76,11 @@ export function unknownKey(key: string, text: string, layer: PolicyLayer, closes
 export function looserValue(
   { name, value, layer }: { readonly name: string; readonly value: string; readonly layer: PolicyLayer },
   relation: string,
-  bound: { readonly value: string; readonly of: string; readonly wanted: string },
+  /** `set`: by whom, as in "guardrail prod sets". */
+  bound: { readonly value: string; readonly set: string; readonly wanted: string },
 ): PolicyWarning {
   const key = annotationKey(name);
   const written = shown(value);
-  const message = `${key}: ${JSON.stringify(written)} on the ${layer} is ${relation} ${bound.value}, which ${bound.of} sets and which holds; write ${bound.wanted}`;
+  const message = `${key}: ${JSON.stringify(written)} on the ${layer} is ${relation} ${bound.value}, which ${bound.set} and which holds; write ${bound.wanted}`;
   return { key, value: written, layer, wanted: bound.wanted, message };
 }

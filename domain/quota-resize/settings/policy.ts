@@ -71,7 +71,7 @@ export const policySettings = {
   cooldownMinutes: {
     type: numberBetween(0, 40_320),
     expected: 'a number of minutes from 0 to 40320 (four weeks), such as 60',
-    description: 'How many minutes a quota rests after a change or a recommendation.',
+    description: 'How many minutes a quota rests after a decision, however it ended, and after a recommendation.',
     env: 'COOLDOWN_MINUTES',
     flag: '--cooldown-minutes',
     default: '60',

@@ -143,6 +143,18 @@ describe('an old Lease', () => {
     }
   });
 
+  it('of a namespace that is gone is kept while a cooldown after a change or a withdrawal may run', () => {
+    const ended = (ends: { readonly lastModified?: number; readonly lastWithdrawal?: number }) => {
+      const own = lease('gone', 'memory');
+      const target = { cluster: 'c1', namespace: 'gone', quota: 'memory' };
+      return { ...own, metadata: { ...own.metadata, annotations: withMemory({}, target, { ...empty, ...ends }) } };
+    };
+    for (const end of ['lastModified', 'lastWithdrawal']) {
+      expect(judge(ended({ [end]: now - 24 * 60 * MINUTE + MINUTE }))).toBe('keep');
+      expect(judge(ended({ [end]: now - 24 * 60 * MINUTE }))).toBe('delete');
+    }
+  });
+
   it('says why it goes', () => {
     expect([
       sentence(lease('gone', 'compute')),

@@ -267,6 +267,31 @@ describe('a missing approval', () => {
     expect(after.learntFrom).toEqual([]);
   });
 
+  it('is reminded of as soon as people may be told something again', () => {
+    const observed = { policy: asking({ 'approval-reminder': '24h' }) };
+    const first = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() }));
+    const due = NOW + 24 * HOUR;
+    const notified = Array.from({ length: 10 }, () => due - MINUTE);
+    const full = untilQuiet((current) => opened(observed, current, due), { ...first.memory, notified });
+    expect(full.learntFrom).toEqual([]);
+    const late = untilQuiet((current) => opened(observed, current, due + HOUR), full.memory);
+    expect(late.learntFrom).toEqual(['QuotaResizeApprovalOverdue']);
+    const next = untilQuiet((current) => opened(observed, current, due + 25 * HOUR - 1), late.memory);
+    expect(next.learntFrom).toEqual([]);
+  });
+
+  it('is a no after the timeout, however often people were told other things in between', () => {
+    const observed = { policy: asking({ 'approval-timeout': '7d', 'approval-reminder': '1h' }) };
+    const week = 7 * 24;
+    let current: ResizeMemory = memory({ decision: openDecision() });
+    for (let hour = 0; hour < week; hour += 1) {
+      const told = untilQuiet((remembered) => opened(observed, remembered, NOW + hour * HOUR), current);
+      expect(told.last.kind).toBe('hold');
+      current = told.memory;
+    }
+    expect(opened(observed, current, NOW + week * HOUR)[1]).toMatchObject({ reason: 'ApprovalTimedOut' });
+  });
+
   it('is a no after the timeout, if there is one', () => {
     const observed = { policy: asking({ 'approval-timeout': '7d' }) };
     const first = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() }));

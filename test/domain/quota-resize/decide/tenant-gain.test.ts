@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, SECOND } from '../model/observations.ts';
+import { HOUR, MINUTE, SECOND } from '../model/observations.ts';
 import { play, type Story } from './tenant-world.ts';
 
 const hour = { tick: 30 * SECOND, ticks: 120 } as const;
@@ -78,6 +78,28 @@ describe('annotations do not take away', () => {
       ...told,
     });
     expect(events.length).toBeLessThanOrEqual(12);
+  });
+
+  it('the time that people have to answer, by a demand that grows until they are told no more for an hour', () => {
+    const { events, rejected } = play({
+      annotations: [
+        {
+          approval: 'before-pull-request',
+          'approval-timeout': '15m',
+          'approval-reminder': 'never',
+          burst: 'fill',
+          'max-step': '1000',
+        },
+      ],
+      missing: (tick) => 1_000 + Math.min(tick, 24),
+      answer: 'none',
+      tick: 30 * SECOND,
+      ticks: 200,
+    });
+    const end = rejected[0]?.at ?? 0;
+    // The last Event of that moment is about the end itself.
+    const asked = events.slice(0, events.lastIndexOf(end)).at(-1) ?? 0;
+    expect(end - asked).toBeGreaterThanOrEqual(15 * MINUTE);
   });
 
   it('the attention of people, by a freeze that ends at another moment every minute', () => {

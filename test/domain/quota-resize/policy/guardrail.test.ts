@@ -157,7 +157,23 @@ describe('annotations can only tighten', () => {
       ),
     );
     expect(warnings[0]?.message).toBe(
-      'resizer.io/cooldown-minutes: "0" on the quota is below the least of 1m, which guardrail built-in sets and which holds; write "1" or more',
+      'resizer.io/cooldown-minutes: "0" on the quota is below the least of 1m, which the installation sets where guardrail built-in does not and which holds; write "1" or more',
+    );
+  });
+
+  it('a warning says who sets what holds', () => {
+    const said = (changed: Partial<Guardrail>, threshold: string): string | undefined =>
+      resolve({}, { threshold }, { guardrails: [guardrail(changed)] }).warnings[0]?.message;
+    const after = (bound: string): string => `resizer.io/threshold: ${bound} and which holds; write a value from`;
+    expect(said({}, '30')).toContain(
+      after('"30" on the quota is below the least of 50 %, which Headroom sets where guardrail prod does not'),
+    );
+    const [most] = read([{ name: 'prod', threshold: { greatest: '40' } }]);
+    expect(said({ threshold: most?.threshold ?? null }, '30')).toContain(
+      after('"30" on the quota is below the least of 40 %, which guardrail prod sets'),
+    );
+    expect(said({ threshold: most?.threshold ?? null }, '50')).toContain(
+      after('"50" on the quota is above the greatest of 40 %, which guardrail prod sets'),
     );
   });
 
@@ -167,12 +183,21 @@ describe('annotations can only tighten', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('a guardrail that says only how great a threshold may be keeps its word', () => {
+    const [said] = read([{ name: 'prod', threshold: { greatest: '40' } }]);
+    const guardrails = said === undefined ? [] : [said];
+    for (const written of ['30', '50']) {
+      expect(resolve({}, { threshold: written }, { guardrails }).policy.threshold).toBe('40');
+    }
+    expect(resolve({}, {}, { guardrails, threshold: '30' }).policy.threshold).toBe('30');
+  });
+
   it('a threshold of one resource stays within the range', () => {
     const guardrails = [guardrail({ threshold: { least: '50', greatest: '90' } })];
     const { policy, warnings } = resolve({ 'cpu-threshold': '1' }, {}, { guardrails });
     expect(thresholdFor(policy, 'requests.cpu')).toBe('50');
     expect(warnings.map(({ message }) => message)).toEqual([
-      'resizer.io/cpu-threshold: "1" on the namespace is outside of the range from 50 % to 90 %, which guardrail prod sets and which holds; write a value in that range',
+      'resizer.io/cpu-threshold: "1" on the namespace is below the least of 50 %, which guardrail prod sets and which holds; write a value from "50" to "90"',
     ]);
   });
 

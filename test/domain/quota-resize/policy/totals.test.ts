@@ -87,6 +87,10 @@ function amounts(...given: Parameters<typeof leaves>): Readonly<Record<string, s
   return Object.fromEntries(leaves(...given).map(({ resource, limit }) => [resource, limit]));
 }
 
+const GOLD = 'gold.storageclass.storage.k8s.io/requests.storage';
+const SILVER = 'silver.storageclass.storage.k8s.io/requests.storage';
+const FAST = 'fast.volumeattributesclass.storage.k8s.io/requests.storage';
+
 /** Kubernetes takes it, and whoever sums it up works for minutes. */
 const UNREADABLE = '1e1002';
 
@@ -108,6 +112,14 @@ describe('an amount that cannot be read', () => {
     expect(cpu?.why).toContain('requests.cpu "1e1002" of quota b/q0 cannot be read and counts as unbounded');
   });
 
+  it('of the quota itself counts as unbounded as well', () => {
+    const written = { namespace: 'a', quota: 'own', hard: { [GOLD]: '10Gi', [SILVER]: UNREADABLE } };
+    const own = { ...written, hard: { [GOLD]: '10Gi' }, decision: null };
+    expect(totalLimits({ name: 'prod', totals: { storage: '100Gi' } }, own, [written], [])).toMatchObject([
+      { resource: GOLD, limit: '0', unreadable: { namespace: 'a', quota: 'own', resource: SILVER } },
+    ]);
+  });
+
   it('is a warning that names quota, key and value once', () => {
     const limits = leaves({ cpu: '100' }, { 'requests.cpu': '10' }, [{ 'requests.cpu': UNREADABLE }]);
     expect(unreadableWarnings([...limits, ...limits])).toMatchObject([
@@ -120,10 +132,6 @@ describe('an amount that cannot be read', () => {
     ]);
   });
 });
-
-const GOLD = 'gold.storageclass.storage.k8s.io/requests.storage';
-const SILVER = 'silver.storageclass.storage.k8s.io/requests.storage';
-const FAST = 'fast.volumeattributesclass.storage.k8s.io/requests.storage';
 
 describe('a family', () => {
   it.each([
@@ -213,7 +221,28 @@ describe('a family', () => {
       change({ resource: 'cpu', from: '10', to: '40' }),
       change({ resource: 'memory', from: '1', to: '9' }),
     ];
-    expect(withoutGiven({ unattended }, given).unattended).toMatchObject([{ limit: '70' }]);
+    const raised = [{ hard: { cpu: '10', memory: '1' }, changes: given }];
+    expect(withoutGiven({ unattended }, raised).unattended).toMatchObject([{ limit: '70' }]);
+  });
+
+  it('is given once to a quota that bounds the same thing twice, and not where the quota has a bound of the whole', () => {
+    const leftAfter = (hard: Readonly<Record<string, string>>, to: Readonly<Record<string, string>>) => {
+      const own = Object.fromEntries(Object.keys(hard).map((resource) => [resource, '10']));
+      const unattended = leaves({ cpu: '30', storage: '30', [GOLD]: '30' }, own, []);
+      const changes = Object.entries(to).map(([resource, most]) =>
+        change({ resource, from: hard[resource] ?? '0', to: most }),
+      );
+      const { unattended: rest } = withoutGiven({ unattended }, [{ hard, changes }]);
+      return Object.fromEntries(rest.map(({ resource, sum = '', limit }) => [`${resource} of ${sum}`, limit]));
+    };
+    expect(leftAfter({ cpu: '10', 'requests.cpu': '10' }, { cpu: '15', 'requests.cpu': '15' })).toEqual({
+      'cpu of requests.cpu': '25',
+      'requests.cpu of requests.cpu': '25',
+    });
+    expect(leftAfter({ 'requests.storage': '40', [GOLD]: '10' }, { [GOLD]: '20' })).toEqual({
+      'requests.storage of requests.storage': '30',
+      [`${GOLD} of ${GOLD}`]: '20',
+    });
   });
 });
 
