@@ -191,9 +191,13 @@ export class Plans implements NodeGroupCacheActivities {
     return last !== null && last.facts.lease === facts.lease && isStillTrue(last, facts) ? last : await this.#make();
   }
 
-  /** Whether the group is as it was, and so is the Lease but for what others have claimed of the same plan. */
+  /**
+   * Whether the group is as it was, and so is the Lease but for what others have claimed of the same plan. A plan that should have followed long
+   * ago, and has not, would know of changes.
+   */
   #isStillDue(group: string, { made, key }: Due, now: FreshFacts): boolean {
     const { plan, facts } = made;
+    if (this.#changedSince !== null && Date.now() - this.#changedSince > LONGEST_MS) return false;
     const isOpen = facts.lease === now.lease || isOnlyClaimed(plan.fence, facts.claims.claims, now.claims);
     if (!isOpen || !isStillTrue(made, now)) return false;
     const view = this.#viewOf(group, made);
@@ -240,7 +244,10 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, log, signal } = this.#options;
     this.#timer = null;
     const incomplete = caches.trouble();
-    if (incomplete !== null) return this.#schedule(INCOMPLETE_MS);
+    if (incomplete !== null) {
+      this.#due.clear();
+      return this.#schedule(INCOMPLETE_MS);
+    }
     this.#changedSince = null;
     try {
       const made = await this.#make();
@@ -248,6 +255,7 @@ export class Plans implements NodeGroupCacheActivities {
       this.#trouble = null;
       for (const read of this.#read()) this.#wakeFor(read, made);
     } catch (error) {
+      this.#due.clear();
       const { reason } = failureOf(error);
       if (reason !== this.#trouble && !signal.aborted) log.warn({ reason }, 'there is no plan for the node groups');
       this.#trouble = reason;

@@ -14,7 +14,7 @@ export function specProblems(spec: NodeGroupSpec, name: string): readonly string
       ? [invalid('spec.offeringIDs', offeringIDs, 'each of them once')]
       : []),
     ...Object.keys(labels).flatMap((key) => keyProblems('spec.labels', key)),
-    ...ownLabels(labels, name).map((key) => invalid('spec.labels', key, 'a key that Headroom does not write itself')),
+    ...ownLabels(spec, name).map((key) => invalid('spec.labels', key, 'a key that Headroom does not write itself')),
     ...(['taints', 'startupTaints'] as const).flatMap((field) =>
       (spec[field] ?? []).flatMap(({ key }) => keyProblems(`spec.${field}`, key)),
     ),
@@ -35,13 +35,17 @@ function keyProblems(field: string, key: string): readonly string[] {
   ];
 }
 
-/** Labels that say something else of the group's nodes than Headroom does: a node that registers with them would be nobody's. */
-function ownLabels(labels: Readonly<Record<string, string>>, name: string): readonly string[] {
-  const written: Readonly<Record<string, string | null>> = {
+/**
+ * Labels that say something else of the group's nodes than Headroom does: a node that registers with them would be nobody's. Of several types
+ * none is that of all nodes, and those to come are imagined with the group's labels.
+ */
+function ownLabels({ labels = {}, offeringIDs }: NodeGroupSpec, name: string): readonly string[] {
+  const [offering, ...others] = offeringIDs;
+  const written: Readonly<Record<string, string | null | undefined>> = {
     [MANAGED_LABEL]: 'true',
     [GROUP_LABEL]: name,
     [VPSIENODE_LABEL]: null,
-    [OFFERING_LABEL]: null,
+    [OFFERING_LABEL]: others.length === 0 ? offering : null,
   };
   return Object.keys(written).filter((key) => Object.hasOwn(labels, key) && labels[key] !== written[key]);
 }

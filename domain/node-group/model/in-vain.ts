@@ -21,6 +21,9 @@ export interface InVain {
   readonly isFirm: boolean;
 }
 
+/** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
+export const REMEMBERED_MS = 2 * 86_400_000;
+
 /** There is one for each. */
 export function inVainKey({ instanceType, kind }: Pick<InVain, 'instanceType' | 'kind'>): string {
   return `${instanceType} ${kind}`;

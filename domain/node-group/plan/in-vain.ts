@@ -6,7 +6,7 @@
 import { ownValue } from '../../kernel/record.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
-import { type InVain, inVainKey, isKindOfNode, kindOfNode, stops } from '../model/in-vain.ts';
+import { type InVain, inVainKey, isKindOfNode, kindOfNode, REMEMBERED_MS, stops } from '../model/in-vain.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Keep } from '../model/plan.ts';
@@ -21,8 +21,6 @@ import { isStillInPlace, judgeSpares, type Spare, type Spares } from './spares.t
 import { type Failed, judge, type Judged, type Trials } from './trials.ts';
 
 const HOUR_MS = 3_600_000;
-/** For so long after a pod of the kind waited last: a CronJob makes the next one a day later. */
-const REMEMBERED_MS = 2 * 86_400_000;
 /** So many are kept of a group, as many of each namespace as there is room: no tenant takes the evidence of others away. */
 const MOST = 100;
 /** As much of kube-scheduler's message as a sentence takes. */

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
-import { type InVain, kindOfNode } from '../model/in-vain.ts';
+import { type InVain, kindOfNode, REMEMBERED_MS } from '../model/in-vain.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import { isComing } from './live-nodes.ts';
@@ -41,12 +41,30 @@ export function judgeSpares(state: ClusterState): Spares {
     const own = machine.node === null ? undefined : byName.get(machine.node);
     if (node === undefined || node.isDeleting || (machine.phase === 'Ready' && own === undefined)) continue;
     const isReady = machine.phase === 'Ready' && own?.ready.status === 'True';
+    const isGoing = going.has(node.name);
+    if (isOver(machine, node, { at, isGoing })) continue;
     if (isReady || !there.has(node.uid)) there.set(node.uid, { machine, isReady });
-    if (machine.phase !== 'Ready' || isReadyAgain(node, machine.createdAt)) continue;
-    if (going.has(node.name) || at - machine.phaseSince < TRIED_MS) onTrial.push({ machine, node: node.name });
+    if (machine.phase !== 'Ready') continue;
+    if (isGoing || at - machine.phaseSince < TRIED_MS) onTrial.push({ machine, node: node.name });
     else failed.push({ machine, kind: kindOfNode(node), pod: node.name, isFirm: true });
   }
   return { there, onTrial, failed };
+}
+
+/**
+ * Whether what the machine came for is over, so that it is one like any other: the node is Ready again, or was in between, or has been Ready
+ * all the time for as long as is remembered. Of a node that is not Ready, only when its condition changed last is known: a change from `False`
+ * to `Unknown` after the quarter of an hour looks the same. What is written by then still counts.
+ */
+function isOver(
+  { phase, phaseSince, createdAt }: Machine,
+  node: Node,
+  { at, isGoing }: { readonly at: EpochMs; readonly isGoing: boolean },
+): boolean {
+  if (phase !== 'Ready') return false;
+  if (isReadyAgain(node, createdAt)) return true;
+  const tried = phaseSince + TRIED_MS;
+  return !isGoing && (node.ready.status === 'True' ? at >= tried + REMEMBERED_MS : node.ready.since > tried);
 }
 
 /** Whether the node is Ready, and has not always been so since that moment. */

@@ -117,16 +117,18 @@ export class PodSafety {
 
   readonly #byLocalStorage = (pod: Pod): Keep | null => {
     const keep = (detail: string): Keep => ({ reason: 'LocalStorage', detail, until: null });
-    const volume = isSafe(pod) ? undefined : lostVolume(pod);
-    if (volume !== undefined) return keep(`the volume ${volume} of ${podName(pod)} would be lost with the node`);
+    const lost = isSafe(pod) ? undefined : lostVolume(pod);
+    if (lost !== undefined) return keep(`the volume ${lost} of ${podName(pod)} would be lost with the node`);
     for (const name of pod.claims) {
       const claim = this.#claims.get(`${pod.namespace}/${name}`);
       const of = `the PersistentVolumeClaim ${name} of ${podName(pod)}`;
       if (claim === undefined || claim.isLost) return keep(`${of} ${claim === undefined ? 'is not there' : 'is lost'}`);
-      if (claim.volume === null) continue;
-      const bound = this.#volumes.get(claim.volume);
-      if (bound === undefined) return keep(`${of} is bound to ${claim.volume}, which is not there`);
-      if (bound.isLocal) return keep(`${of} is bound to ${claim.volume}, which is on the node itself`);
+      // A pod that runs has the volume, although its binding is not marked complete.
+      const volume = claim.volume ?? claim.wantedVolume;
+      if (volume === undefined) continue;
+      const bound = this.#volumes.get(volume);
+      if (bound === undefined) return keep(`${of} is bound to ${volume}, which is not there`);
+      if (bound.isLocal) return keep(`${of} is bound to ${volume}, which is on the node itself`);
     }
     return null;
   };

@@ -65,11 +65,12 @@ export class VolumeBook {
   #needsOf(namespace: string, name: string): VolumeNeeds {
     const claim = this.#claims.get(`${namespace}/${name}`);
     if (claim === undefined) return blockedBy('ClaimMissing', `its PersistentVolumeClaim ${name} does not exist`);
-    if (claim.isLost) return blockedBy('ClaimNotBound', `its PersistentVolumeClaim ${name} has lost its volume`);
-    if (claim.isDeleting === true)
-      return blockedBy('ClaimNotBound', `its PersistentVolumeClaim ${name} is being deleted`);
-    const needs = claim.volume === null ? this.#unbound(claim) : this.#bound(claim, claim.volume);
-    return claim.isOfOnePod === true ? { ...needs, onePodClaims: [this.#useOf(claim)] } : needs;
+    const volume = claim.volume ?? claim.wantedVolume;
+    const needs = volume === undefined ? this.#unbound(claim) : this.#bound(claim, volume);
+    // A pod that runs with the claim takes room all the same, so all else is as it would be.
+    const blocked = whyNotUsable(claim) ?? needs.blocked;
+    const onePodClaims = claim.isOfOnePod === true ? [this.#useOf(claim)] : [];
+    return { ...needs, blocked, onePodClaims };
   }
 
   #useOf({ namespace, name }: Claim): ClaimUse {
@@ -93,11 +94,7 @@ export class VolumeBook {
     return { ...NOTHING, places, attachments: driver === null ? [] : [attachmentOf(driver, handle)] };
   }
 
-  #unbound({ namespace, name, wantedVolume, storageClass, selectedNode }: Claim): VolumeNeeds {
-    if (wantedVolume !== undefined) {
-      const detail = `its PersistentVolumeClaim ${name} is not bound to the PersistentVolume ${wantedVolume} that it names`;
-      return blockedBy('ClaimNotBound', detail);
-    }
+  #unbound({ namespace, name, storageClass, selectedNode }: Claim): VolumeNeeds {
     const found = storageClass === null ? undefined : this.#classes.get(storageClass);
     if (found === undefined) {
       const why = storageClass === null ? 'no StorageClass' : `the StorageClass ${storageClass}, which does not exist`;
@@ -121,6 +118,16 @@ export class VolumeBook {
       attachments: [attachmentOf(found.provisioner, `${namespace}/${name}`)],
     };
   }
+}
+
+/** Why no pod may use the claim that does not already, whatever its volume asks for. */
+function whyNotUsable({ name, isLost, isDeleting, volume, wantedVolume }: Claim): VolumeNeeds['blocked'] {
+  const by = 'ClaimNotBound';
+  const claim = `its PersistentVolumeClaim ${name}`;
+  if (isLost) return { by, detail: `${claim} has lost its volume` };
+  if (isDeleting === true) return { by, detail: `${claim} is being deleted` };
+  if (volume !== null || wantedVolume === undefined) return null;
+  return { by, detail: `${claim} is not bound to the PersistentVolume ${wantedVolume} that it names` };
 }
 
 function blockedBy(by: Misfit, detail: string): VolumeNeeds {

@@ -57,6 +57,10 @@ class Played {
   fresh: FreshFacts = { lease: '1', claims: { plan: '', claims: [] }, wishes: [], heldBy: null, blocked: {} };
   /** Milliseconds that each plan takes. */
   takesMs = 0;
+  /** Why a cache is not complete. */
+  trouble: string | null = null;
+  /** Why nothing can be read for a plan. */
+  failure: Error | null = null;
   #madeOne: (() => void) | null = null;
 
   constructor(
@@ -71,9 +75,12 @@ class Played {
         groups: { list: () => groups, get: (name) => groups.find(({ metadata }) => metadata?.name === name) },
         node: (name) => (name === node.name ? node : null),
         machines: () => [machine],
-        trouble: () => null,
+        trouble: () => this.trouble,
       },
-      fresh: async () => this.fresh,
+      fresh: async () => {
+        if (this.failure !== null) throw this.failure;
+        return this.fresh;
+      },
       onPlan: (plan) => {
         vi.setSystemTime(Date.now() + this.takesMs);
         this.made.push(plan);
@@ -268,6 +275,39 @@ describe('groups that were woken for one plan', () => {
     const given = await woken();
     claimed(given, 'a', { givenUp: [0] });
     expect((await given.plans.observeNodeGroup(asking('b'))).fence).not.toBe(formatFence(fenceOf(given)));
+  });
+
+  describe('are not told one of before', () => {
+    const goAll = (played: Played): void => {
+      for (const pool of POOLS) played.plans.change('pods', `default/${pool}`, null);
+    };
+
+    it('a time in which a cache was not complete', async () => {
+      const played = await woken();
+      played.trouble = 'the watch of pods is broken';
+      goAll(played);
+      await vi.advanceTimersByTimeAsync(20 * 60_000);
+      played.trouble = null;
+      expect((await played.plans.observeNodeGroup(asking('a'))).newNodes).toEqual([]);
+    });
+
+    it('a plan that failed', async () => {
+      const played = await woken();
+      played.failure = new Error('the API server is away');
+      goAll(played);
+      await vi.advanceTimersByTimeAsync(60_000);
+      played.failure = null;
+      expect((await played.plans.observeNodeGroup(asking('a'))).newNodes).toEqual([]);
+    });
+
+    it('a change for which ten seconds were waited', async () => {
+      const played = await woken();
+      goAll(played);
+      vi.setSystemTime(Date.now() + LONGEST_MS);
+      expect((await played.plans.observeNodeGroup(asking('a'))).newNodes).toHaveLength(1);
+      vi.setSystemTime(Date.now() + 1);
+      expect((await played.plans.observeNodeGroup(asking('b'))).newNodes).toEqual([]);
+    });
   });
 
   it('are told the next one when there is one', async () => {

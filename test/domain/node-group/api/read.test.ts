@@ -80,6 +80,15 @@ describe('a NodeGroup', () => {
     ]);
   });
 
+  it('is read with labels that say of its nodes what is written on them anyway', () => {
+    const labels = {
+      'autoscaler.vpsie.com/managed': 'true',
+      'autoscaler.vpsie.com/nodegroup': 'web',
+      'autoscaler.vpsie.com/offering': 'small',
+    };
+    expect(read({ ...KWOK, offeringIDs: ['small'], labels })).toMatchObject({ problems: [], group: { labels } });
+  });
+
   it.each(['foo bar baz qux quux', '0 0 30 2 *', 'noon'])('is read, and goes on, with a budget in %s', (schedule) => {
     const budgets = [{ nodes: '0', schedule, duration: '8h' }];
     const { group, problems } = read({ ...KWOK, budgets });
@@ -131,6 +140,11 @@ describe('a NodeGroup', () => {
     [
       'one by which they would be of another type',
       { ...KWOK, labels: { 'autoscaler.vpsie.com/offering': 'large' } },
+      'spec.labels: Invalid value: "autoscaler.vpsie.com/offering": ',
+    ],
+    [
+      'one by which those of all its types would be of one',
+      { ...KWOK, offeringIDs: ['small', 'large'], labels: { 'autoscaler.vpsie.com/offering': 'small' } },
       'spec.labels: Invalid value: "autoscaler.vpsie.com/offering": ',
     ],
     ['an unknown provider', { ...KWOK, provider: 'other' }, 'spec.provider: '],

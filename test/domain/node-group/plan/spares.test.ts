@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
-import { groupOf, podOf, typeOf } from '../builders.ts';
+import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
+import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
+import { judgeSpares } from '../../../../domain/node-group/plan/spares.ts';
+import { promiseOf } from '../../../../domain/node-group/plan/pod-kind.ts';
+import { freshPlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
+import { boundTo, groupOf, machineOf, nodeOf, NOW, podOf, stateOf, typeOf } from '../builders.ts';
 import { randomOf, SimulatedCluster } from './simulated-cluster.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
@@ -50,6 +55,110 @@ function hours(world: SimulatedCluster, count: number): void {
     if (part % 3 === 2) world.restart();
   }
 }
+
+describe('a node that is not Ready for the second time, hours later', () => {
+  it('has another one Ready first, however full the first one is by then', () => {
+    const { world, node, came } = cluster({ isBound: false });
+    world.hear(node, false);
+    world.run(35);
+    expect(came()).toHaveLength(1);
+    world.hear(node, true);
+    world.run(2);
+    for (let number = 0; number < 3; number += 1) {
+      world.pods.push({ ...podOf(`more-${number}`, { cpu: '1.2', memory: '1Gi' }), owner, isReady: true });
+    }
+    world.run(10);
+    world.pods = world.pods.map((pod) => ({ ...pod, labels: {} }));
+    hours(world, 10);
+    world.hear(node, false);
+    for (let minute = 0; minute < 30; minute += 1) {
+      world.run(1);
+      expect(world.pending).toEqual([]);
+      expect(world.plan?.inVain['web']).toEqual([]);
+    }
+    expect(came()).toHaveLength(2);
+    expect(world.lives.find(({ name }) => name === node)?.wentAt).toEqual(expect.any(Number));
+  });
+});
+
+describe('what came in place of a node, of which it is all that came', () => {
+  const HOUR = 3_600_000;
+  const READY = NOW - 100 * HOUR;
+  const came = {
+    node: 's',
+    phase: 'Ready',
+    createdAt: READY - 300_000,
+    phaseSince: READY,
+    replaces: 'uid-old',
+  } as const;
+  const found = (status: 'True' | 'False' | 'Unknown', since: number, over: Partial<ClusterState> = {}) => {
+    const nodes = [{ ...nodeOf('old'), ready: { status, since } }, nodeOf('s')];
+    const { there, onTrial, failed } = judgeSpares(
+      stateOf({ nodes, machines: [machineOf('s', 'web', came)], ...over }),
+    );
+    return [there.size, onTrial.length, failed.length];
+  };
+
+  it('counts as long as the node is not Ready, from before or from within a quarter of an hour', () => {
+    expect(found('Unknown', READY - HOUR)).toEqual([1, 0, 1]);
+    expect(found('False', READY + 900_000)).toEqual([1, 0, 1]);
+  });
+
+  it('counts no more once the node is Ready again, or was', () => {
+    expect(found('True', READY + HOUR)).toEqual([0, 0, 0]);
+    expect(found('Unknown', READY + 900_001)).toEqual([0, 0, 0]);
+    expect(found('False', NOW)).toEqual([0, 0, 0]);
+  });
+
+  it('stays while the drain goes on', () => {
+    expect(found('False', NOW, { leaving: ['old'] })).toEqual([1, 1, 0]);
+  });
+
+  it('counts for two days where the node has been Ready all the time', () => {
+    const since = READY - 500 * HOUR;
+    expect(found('True', since, { at: READY + 900_000 })).toEqual([1, 0, 1]);
+    expect(found('True', since, { at: READY + 900_000 + 48 * HOUR - 1 })).toEqual([1, 0, 1]);
+    expect(found('True', since, { at: READY + 900_000 + 48 * HOUR })).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a node that is Ready again, or all the time', () => {
+  const HOUR = 3_600_000;
+  const small = typeOf('small', 4, 16);
+  const big = (name: string, node: string): Pod => ({
+    ...boundTo(node, podOf(name, { cpu: '3' })),
+    owner,
+    isReady: true,
+  });
+  const days = (since: number, over: Partial<NodeGroup>, isDrainRequested: boolean) => {
+    const old = { node: 'old', phase: 'Ready', createdAt: NOW - 900 * HOUR, phaseSince: NOW - 900 * HOUR } as const;
+    const spare = { node: 's', phase: 'Ready', createdAt: NOW - 500 * HOUR, phaseSince: NOW - 499 * HOUR } as const;
+    const state = stateOf({
+      groups: [groupOf('web', { maxNodes: 20, ...over })],
+      instanceTypes: { web: [small] },
+      nodes: [nodeOf('old'), nodeOf('s')].map((node) => ({ ...node, ready: { status: 'True', since } })),
+      machines: [
+        machineOf('old', 'web', { ...old, isDrainRequested }),
+        machineOf('s', 'web', { ...spare, replaces: 'uid-old' }),
+      ],
+      pods: [big('a', 'old'), big('b', 's')],
+    });
+    return planCluster(state, { blocked: {}, memory: freshPlanMemory, requested: [] }).plan;
+  };
+
+  it('has another one in its place when its VPSieNode is deleted, although the first one lives', () => {
+    const plan = days(NOW - 400 * HOUR, { replaceBeforeDrain: true }, true);
+    expect(plan.removals).toMatchObject([{ node: 'old', replacement: { instanceType: 'small' } }]);
+  });
+
+  it('has no entry again in the plan that ends one after two days', () => {
+    const group = groupOf('web', { maxNodes: 20 });
+    const at = NOW - 49 * HOUR;
+    const record = { instanceType: 'small', kind: 'node/uid-old', pod: 'old', machine: 's', at, waited: at };
+    const inVain = [{ ...record, promise: promiseOf(group, small), tries: 1, isFirm: true }];
+    expect(days(NOW - 900 * HOUR, { inVain }, false).inVain['web']).toEqual([]);
+  });
+});
 
 describe('a node that is not Ready for good, and whose drain does not end', () => {
   it('has one in its place, which goes when nothing uses it, and no second one; it is named', () => {

@@ -87,6 +87,10 @@ describe('local storage', () => {
     expect(keptBy(pods)?.detail).toBe('the PersistentVolumeClaim data of default/p is not there');
     expect(reason(pods, { claims: [claim] })).toBe('LocalStorage');
     expect(reason(pods, { claims: [{ ...claim, isLost: true }], volumes: [volume] })).toBe('LocalStorage');
+    const named = { ...claim, volume: null, wantedVolume: 'pv' };
+    expect(reason(pods, { claims: [named], volumes: [{ ...volume, isLocal: true }] })).toBe('LocalStorage');
+    expect(reason(pods, { claims: [named], volumes: [volume] })).toBeNull();
+    expect(reason(pods, { claims: [{ ...claim, volume: null }] })).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fits, snapshotOf } from '../../../../domain/node-group/scheduling/fits.ts';
 import { readClaim, readStorageClass } from '../../../../domain/node-group/scheduling/read-objects.ts';
-import { nodeOf, podOf, stateOf } from '../builders.ts';
+import { boundTo, nodeOf, podOf, stateOf } from '../builders.ts';
 
 const pod = podOf('p', {}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] });
 const storageClasses = [
@@ -47,5 +47,36 @@ describe('the claim of a pod', () => {
       'the volume of its PersistentVolumeClaim c cannot be used there',
       'fits',
     ]);
+  });
+});
+
+describe('a pod that runs with a claim', () => {
+  const annotations = bound;
+  const spec = { volumeName: 'pv', storageClassName: 'late' };
+  const running = (name: string) => {
+    const used = [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }];
+    return boundTo('a', podOf(name, {}, { volumes: used }));
+  };
+  const other = { name: 'other-pv', nodeAffinity: null, driver: 'csi', handle: 'other', isLocal: false };
+
+  it.each([
+    ['is bound', { metadata: { annotations }, spec }],
+    ['is being deleted', { metadata: { annotations, deletionTimestamp: '2026-11-20T10:00:00Z' }, spec }],
+    ['is not bound completely', { metadata: {}, spec }],
+    ['has lost its volume', { metadata: { annotations }, spec, status: { phase: 'Lost' } }],
+  ])('has its volume attached, so that the limit counts it: the claim %s', (_, { metadata, ...claim }) => {
+    const claims = [
+      readClaim({ metadata: { name: 'used', namespace: 'default', ...metadata }, ...claim }),
+      readClaim({ metadata: { name: 'c', namespace: 'default', annotations }, spec: { volumeName: 'other-pv' } }),
+    ];
+    const state = stateOf({
+      nodes: [nodeOf('a')],
+      claims,
+      volumes: [...volumes, other],
+      storageClasses,
+      attachLimits: [{ node: 'a', limits: { csi: 1 } }],
+      pods: [running('r'), pod],
+    });
+    expect(fits(pod, 'a', snapshotOf(state)).kind).not.toBe('fits');
   });
 });
