@@ -12,8 +12,8 @@ import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from 
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
 import { otherThanDecided } from './decided-content.ts';
 import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
-import { joinedDecisions } from './joined.ts';
 import type { MergeOutcome, QuotaResizeActivities } from '../interface.ts';
+import type { LockOwner } from '../lease/file-lock.ts';
 import {
   ensureComment,
   findPullRequest,
@@ -111,36 +111,33 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   if (rules.mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
   }
-  const left = leftToPeople(decision, { name: base, isProtected: rules.isProtected });
-  if (left !== null) {
-    const message = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
-    return { kind: 'blocked', reason: 'NotMergeable', message };
-  }
-  const joined = await joinedDecisions(task, decision);
-  for (const other of joined) {
-    const why = other === null ? null : leftToPeople(other.decision, { name: base, isProtected: rules.isProtected });
-    if (why === null) continue;
-    const message = `a person merges pull request #${number} of ${forge.repository}: ${why.why}`;
-    return { kind: 'blocked', reason: 'NotMergeable', message };
-  }
-  const facts = sharedFacts(
-    decidedFacts(forge.repository, target, decision),
-    joined.filter((other) => other !== null),
-  );
-  const { title, message } = config.texts.merge(facts, number);
+  const leftIn = ({ decision: one }: Pick<LockOwner, 'decision'>): MergeOutcome | null => {
+    const left = leftToPeople(one, { name: base, isProtected: rules.isProtected });
+    if (left === null) return null;
+    const words = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
+    return { kind: 'blocked', reason: 'NotMergeable', message: words };
+  };
+  const left = leftIn(task);
+  if (left !== null) return left;
   let isFirst = false;
   const answer = await write('merge', { number, headSha }, () =>
     mergeGate.merging(
       target,
       open,
-      async (expect): Promise<MergeAnswer | NotAttempted> => {
+      async ({ own, joined }, expect): Promise<MergeAnswer | NotAttempted> => {
+        for (const other of joined) {
+          const outcome = leftIn(other);
+          if (outcome !== null) return { kind: 'leftToPeople', outcome };
+        }
         // The write may have waited for its permit.
         const isFresh = Date.now() - readAt < FRESH_MS;
         const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
-        const difference = differenceFrom(found, recorded, joined.length);
+        const difference = differenceFrom(found, own.decision.pullRequest, joined.length);
         if (difference !== null) return { kind: 'otherThanRecorded', why: difference };
-        const why = await otherThanDecided(task, found);
+        const why = await otherThanDecided({ ...task, decision: own.decision, joined }, found);
         if (why !== null) return { kind: 'otherCommit', why };
+        const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
+        const { title, message } = config.texts.merge(facts, number);
         isFirst = await expect();
         return await forge.pullRequests.merge({ number, headSha, title, message });
       },
@@ -148,6 +145,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     ),
   );
 
+  if (answer.kind === 'leftToPeople') return answer.outcome;
   if (answer.kind === 'otherCommit') {
     const because = `because of its commit ${headSha.slice(0, 7)}: ${answer.why}`;
     const words = `pull request #${number} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
@@ -165,6 +163,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
 
 /** Why the forge was not asked to merge, a clause. */
 type NotAttempted =
+  | { readonly kind: 'leftToPeople'; readonly outcome: MergeOutcome }
   | { readonly kind: 'otherCommit'; readonly why: string }
   | { readonly kind: 'otherThanRecorded'; readonly why: string };
 

@@ -112,7 +112,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
     const merge = { sha: 'f00', at, by: 'bot', isOwn: true, limits };
     await leases().acquire(target, { ...decision, pullRequest: null });
     await leases().update(target, decision);
-    await through.merging(target, decision, async (expectMerge) => await expectMerge());
+    await through.merging(target, decision, async (_, expectMerge) => await expectMerge());
     await through.ended(target, decision, merge);
     await leases().release(target, decision, { rejection: null });
     return { ...decision, merge };
@@ -475,6 +475,38 @@ export function mergeGateTests(cluster: () => Cluster): void {
       }
       await leases().update(target, { ...decision, readyAt: headSha });
       expect(await merged(owner)).toBe('merged 1');
+    });
+
+    it('hands over what it checked, and lets nothing be merged when a Lease has another decision by then', async () => {
+      const { owner, joined } = await shared();
+      const ready = { ...joined.decision, readyAt: joined.decision.pullRequest.headSha };
+      await leases().update(joined.target, ready);
+      const through = gate();
+      const recorded = await through.recorded(owner.target, owner.decision.id);
+      const more = {
+        quota: 'other',
+        quotaUid: 'uid',
+        changes: [change({ from: '1', to: '2' })],
+        approvalRequirement: null,
+        candidates: [],
+      };
+      const swapped = [
+        [owner.target, { ...owner.decision, changes: [change({ from: '10', to: '11' })] }, owner.decision],
+        [owner.target, { ...owner.decision, joined: [] }, owner.decision],
+        [joined.target, { ...ready, changes: [change({ from: '10', to: '11' })] }, ready],
+        [joined.target, { ...ready, batchedQuotas: [more] }, ready],
+      ] as const;
+      for (const [target, other, before] of swapped) {
+        let limits: unknown = null;
+        const merging = through.merging(owner.target, recorded, async (checked, expectMerge) => {
+          await leases().update(target, other);
+          limits = [checked.own, ...checked.joined].map((one) => decidedLimits(one.decision));
+          return await expectMerge();
+        });
+        await expect(merging).rejects.toThrow('its Lease holds another decision');
+        expect(limits).toEqual([{ 'requests.cpu': '12' }, { 'requests.cpu': '12' }]);
+        await leases().update(target, before);
+      }
     });
 
     it('asks for an approval of each decision, and holds each to the policy of its own quota', async () => {
