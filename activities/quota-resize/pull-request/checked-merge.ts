@@ -9,7 +9,7 @@ import {
   type OpenDecision,
 } from '../../../domain/quota-resize/model/decision.ts';
 import type { LockOwner } from '../lease/file-lock.ts';
-import { expectRaise, type QuotaRaise } from '../lease/raises.ts';
+import { type ExpectedRaise, expectRaise, forgetRaise, type QuotaRaise } from '../lease/raises.ts';
 import type { LeaseStore } from '../lease/lease.ts';
 import { policyChanged } from './policy-guard.ts';
 
@@ -49,23 +49,36 @@ function mergedPart(decision: Decision): unknown {
   ];
 }
 
+/** The raises that one request to merge has written into the Leases. */
+export interface Expected {
+  readonly raises: readonly ExpectedRaise[];
+}
+
 /**
  * Records all raises right before the forge is asked to merge them.
  *
- * @returns whether the forge cannot have been asked before.
  * @throws {ApplicationFailure} PolicyChanged when a Lease holds another decision than the one that was checked.
  */
-export async function expectAll(leases: LeaseStore, { own, joined }: CheckedMerge): Promise<boolean> {
-  let isFirst = true;
-  for (const { target, decision, raises } of [own, ...joined]) {
-    for (const one of raises) {
+export async function expectAll(leases: LeaseStore, { own, joined }: CheckedMerge): Promise<Expected> {
+  const raises: ExpectedRaise[] = [];
+  for (const { target, decision, raises: theirs } of [own, ...joined]) {
+    for (const one of theirs) {
       // The Lease of a batched quota has no decision of its own.
       const hasDecision = targetName(one.target) === targetName(target);
       const isChecked = (now: Decision | null): boolean => !hasDecision || isAsChecked(now, decision);
-      const wasPending = await expectRaise({ leases }, one, isChecked);
-      if (wasPending === null) throw policyChanged(target, 'merge', 'its Lease holds another decision');
-      if (wasPending) isFirst = false;
+      const expected = await expectRaise({ leases }, one, isChecked);
+      if (expected === null) {
+        await forgetAll(leases, { raises });
+        throw policyChanged(target, 'merge', 'its Lease holds another decision');
+      }
+      raises.push(expected);
     }
   }
-  return isFirst;
+  return { raises };
+}
+
+/** Forgets them, unless an earlier request whose answer was lost may still come to its end. */
+export async function forgetAll(leases: LeaseStore, { raises }: Expected): Promise<void> {
+  if (raises.some(({ wasPending }) => wasPending)) return;
+  for (const one of raises) await forgetRaise({ leases }, one);
 }

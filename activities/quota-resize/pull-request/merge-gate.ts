@@ -39,7 +39,14 @@ import { withGuardrailLock } from '../lease/guardrail-lock.ts';
 import { type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
 import { hardOf, policyOf, withUnattendedLimits } from '../quota/policy-of-quota.ts';
 import { readTotals, type Totals } from '../quota/totals.ts';
-import { type CheckedDecision, type CheckedMerge, expectAll, isAsChecked } from './checked-merge.ts';
+import {
+  type CheckedDecision,
+  type CheckedMerge,
+  type Expected,
+  expectAll,
+  forgetAll,
+  isAsChecked,
+} from './checked-merge.ts';
 import { policyChanged } from './policy-guard.ts';
 import type { PullRequestEnds } from '../lease/ends.ts';
 
@@ -57,19 +64,24 @@ export interface MergeGate {
    * Merges, if everything still allows it. Totals of a guardrail stay as they were checked until the merge is done.
    *
    * @param merge gets what was checked, which alone it may merge. It has to call `expect` right before it asks the forge: from
-   *   then on the Leases count the raises as merged, until `ended` says what became of them. Its answer is whether the
-   *   forge cannot have been asked before.
+   *   then on the Leases count the raises as merged, until `ended` or `refused` says what became of them.
    * @param reviews asked only where an approval has to be verified; absent: there are none.
    * @throws {ApplicationFailure} PolicyChanged when something forbids it.
    */
   merging<Result>(
     target: QuotaTarget,
     decision: OpenDecision,
-    merge: (checked: CheckedMerge, expect: () => Promise<boolean>) => Promise<Result>,
+    merge: (checked: CheckedMerge, expect: () => Promise<Expected>) => Promise<Result>,
     reviews?: Reviews,
   ): Promise<Result>;
-  /** Records in the Leases what the forge says of the decision's pull request; null: that it was not merged. */
-  ended(target: QuotaTarget, decision: OpenDecision, merge: Merge | null): Promise<void>;
+  /**
+   * Records in the Leases that the decision's pull request is merged, as the forge says.
+   *
+   * @param expected what this request has written; null where it was merged already.
+   */
+  ended(target: QuotaTarget, decision: OpenDecision, merge: Merge, expected: Expected | null): Promise<void>;
+  /** Records in the Leases that the forge has refused this request, and the pull request is not merged. */
+  refused(expected: Expected): Promise<void>;
 }
 
 interface MergeGateOptions {
@@ -135,21 +147,24 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
       const holder = `${targetName(target)}/${decision.id}`;
       return await withGuardrailLock(options, guarded.guardrail.name, holder, checked);
     },
-    ended: withKubernetesFailures(async (target, decision, merge) => {
+    ended: withKubernetesFailures(async (target, decision, merge, expected) => {
       const { pullRequest, batchedQuotas = [], joined = [] } = decision;
+      const raiseFor = (quota: QuotaTarget): QuotaRaise['raise'] | undefined =>
+        expected?.raises.find((one) => targetName(one.target) === targetName(quota))?.raise;
       const others = [
         ...batchedQuotas.map(({ quota }) => ({ ...target, quota })),
         ...joined.filter(isHeldIn).map(({ namespace, quota }) => ({ ...target, namespace, quota })),
       ];
-      const end =
-        merge === null
-          ? ({ kind: 'closed' } as const)
-          : ({ kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const);
-      for (const other of others) await recordEnd(options, other, pullRequest, end);
+      const end = { kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const;
+      for (const other of others) {
+        const raise = raiseFor(other);
+        await recordEnd(options, other, pullRequest, raise === undefined ? end : { ...end, raise });
+      }
       // The own one last: while it is pending, so may be the others.
-      if (merge === null) await recordEnd(options, target, pullRequest, end);
-      else await recordMerge(options, target, decision, merge);
+      const raise = raiseFor(target) ?? raiseOf(decision, decision.changes, false);
+      await recordMerge(options, { target, raise }, merge);
     }),
+    refused: withKubernetesFailures(async (expected) => await forgetAll(options.leases, expected)),
   };
 }
 

@@ -10,6 +10,7 @@ import { targetName } from '../../../domain/kernel/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
+import type { Expected } from './checked-merge.ts';
 import { otherThanDecided } from './decided-content.ts';
 import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
 import type { MergeOutcome, QuotaResizeActivities } from '../interface.ts';
@@ -119,12 +120,11 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   };
   const left = leftIn(task);
   if (left !== null) return left;
-  let isFirst = false;
   const answer = await write('merge', { number, headSha }, () =>
     mergeGate.merging(
       target,
       open,
-      async ({ own, joined }, expect): Promise<MergeAnswer | NotAttempted> => {
+      async ({ own, joined }, expect): Promise<Answered | NotAttempted> => {
         for (const other of joined) {
           const outcome = leftIn(other);
           if (outcome !== null) return { kind: 'leftToPeople', outcome };
@@ -138,8 +138,8 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
         if (why !== null) return { kind: 'otherCommit', why };
         const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
         const { title, message } = config.texts.merge(facts, number);
-        isFirst = await expect();
-        return await forge.pullRequests.merge({ number, headSha, title, message });
+        const expected = await expect();
+        return { ...(await forge.pullRequests.merge({ number, headSha, title, message })), expected };
       },
       async () => await forge.pullRequests.approvals(number),
     ),
@@ -152,14 +152,16 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     return { kind: 'blocked', reason: 'NotMergeable', message: words };
   }
   const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
-  const merged = await mergedOutcome(task, open, after);
+  const expected = answer.kind === 'otherThanRecorded' ? null : answer.expected;
+  const merged = await mergedOutcome(task, open, after, expected);
   if (merged !== null) return merged;
-  // An earlier request whose answer was lost may still come to its end.
-  if (isFirst && answer.kind !== 'merged') await mergeGate.ended(target, open, null);
-  return answer.kind === 'otherThanRecorded'
-    ? { kind: 'moved', why: answer.why }
-    : unmergedOutcome(task, after.pull, headSha, answer);
+  if (answer.kind === 'otherThanRecorded') return { kind: 'moved', why: answer.why };
+  if (answer.kind !== 'merged') await mergeGate.refused(answer.expected);
+  return unmergedOutcome(task, after.pull, headSha, answer);
 }
+
+/** The forge's answer to a request to merge, and what that request expected. */
+type Answered = MergeAnswer & { readonly expected: Expected };
 
 /** Why the forge was not asked to merge, a clause. */
 type NotAttempted =
@@ -192,10 +194,11 @@ async function mergedOutcome(
   task: PullRequestTask,
   decision: OpenDecision,
   state: PullRequestState,
+  expected: Expected | null = null,
 ): Promise<MergeOutcome | null> {
   const merge = await mergeOf(task.forge, task.target, decision, state);
   if (merge === null) return null;
-  await task.mergeGate.ended(task.target, decision, merge);
+  await task.mergeGate.ended(task.target, decision, merge, expected);
   await deleteBranchOf(task, state.pull, async () => await state.branchHead());
   return { kind: 'merged', ...merge };
 }

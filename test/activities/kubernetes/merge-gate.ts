@@ -112,8 +112,8 @@ export function mergeGateTests(cluster: () => Cluster): void {
     const merge = { sha: 'f00', at, by: 'bot', isOwn: true, limits };
     await leases().acquire(target, { ...decision, pullRequest: null });
     await leases().update(target, decision);
-    await through.merging(target, decision, async (_, expectMerge) => await expectMerge());
-    await through.ended(target, decision, merge);
+    const expected = await through.merging(target, decision, async (_, expectMerge) => await expectMerge());
+    await through.ended(target, decision, merge, expected);
     await leases().release(target, decision, { rejection: null });
     return { ...decision, merge };
   }
@@ -289,6 +289,26 @@ export function mergeGateTests(cluster: () => Cluster): void {
       await store.acquire(held.target, { ...held.decision, pullRequest: null });
       await store.update(held.target, held.decision);
       expect(await merged(held)).toContain('above 16, the most that guardrail built-in allows in 24 hours');
+    });
+
+    it('forgets a refused merge unless another request is under way, and counts a merge that nobody expected', async () => {
+      const { target, decision } = await locked();
+      const through = gate();
+      const raises = async () => (await leases().read(target)).raises;
+      const expecting = async () => await through.merging(target, decision, async (_, merges) => await merges());
+      const first = await expecting();
+      const second = await expecting();
+      await through.refused(first);
+      await through.refused(second);
+      expect(await raises(), 'of the first nobody knows when the second is refused').toMatchObject([
+        { isPending: true },
+      ]);
+      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: {} };
+      await leases().remember(target, (memory) => ({ ...memory, raises: [] }));
+      await through.ended(target, decision, merge, null);
+      expect(await raises()).toMatchObject([{ from: { 'requests.cpu': '10' }, to: { 'requests.cpu': '12' } }]);
+      await through.ended(target, decision, merge, second);
+      expect(await raises()).toHaveLength(1);
     });
 
     it('takes over the lock of a merge that ended long ago without giving it back', async () => {
@@ -504,6 +524,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
           return await expectMerge();
         });
         await expect(merging).rejects.toThrow('its Lease holds another decision');
+        for (const one of [owner, joined]) expect((await leases().read(one.target)).raises).toEqual([]);
         expect(limits).toEqual([{ 'requests.cpu': '12' }, { 'requests.cpu': '12' }]);
         await leases().update(target, before);
       }

@@ -295,9 +295,10 @@ export function openGate(
           : [{ target: one.target, decision: { ...one.decision, pullRequest, merge: null }, raises: [] }],
       );
       const own = { target: owner, decision, raises: [] };
-      return await merge({ own, joined }, () => Promise.resolve(true));
+      return await merge({ own, joined }, () => Promise.resolve({ raises: [] }));
     },
     ended: () => Promise.resolve(),
+    refused: () => Promise.resolve(),
   };
 }
 
