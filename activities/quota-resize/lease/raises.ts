@@ -125,6 +125,14 @@ export async function settledRaises(
   return unknown.length === 0 ? raises : (await leases.read(target)).raises;
 }
 
+/** The same for all quotas that a decision raises, as its Lease has them, before it is released. */
+export async function settleDecision(options: RaiseOptions, target: QuotaTarget, id: string): Promise<void> {
+  const { decision } = await options.leases.read(target);
+  const batchedQuotas = decision?.id === id ? (decision.batchedQuotas ?? []) : [];
+  for (const { quota } of batchedQuotas) await settledRaises(options, { ...target, quota });
+  await settledRaises(options, target);
+}
+
 /** How a pull request ended, and what its merge is counted as where no raise of it is recorded. */
 type End = Exclude<PullRequestEnd, { kind: 'open' }> & { readonly raise?: QuotaRaise['raise'] };
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { GUARDRAIL_LOCK_EXPIRES_MS, withGuardrailLock } from '../../../activities/quota-resize/lease/guardrail-lock.ts';
-import { noPullRequestEnds as ends } from '../../../activities/quota-resize/lease/ends.ts';
+import { noPullRequestEnds as ends, type PullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
 import { patchLease } from '../../../activities/kubernetes/lease-object.ts';
 import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
 import { createMergeGate, type MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
@@ -22,6 +22,8 @@ import { BUILT_IN_GUARDRAIL, type Guardrail } from '../../../domain/quota-resize
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
 import { change, openDecision, ref } from '../../domain/quota-resize/model/observations.ts';
 import { defaults } from '../../domain/quota-resize/policy/policies.ts';
+import { SYNCS_WITHIN_MS } from '../../../domain/quota-resize/policy/recorded-raise.ts';
+import { MINUTE_MS } from '../../../domain/kernel/time.ts';
 import { type Cluster, kubeConfig, namespaceOf, quotaOf, SYSTEM_NAMESPACE, targetOf, WORKER } from './cluster.ts';
 
 interface Given {
@@ -429,6 +431,34 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const inGit = await mergedAs(both, { at: Date.now(), limits: { 'requests.cpu': '12' } });
       await leases().synced(target, inGit, Date.now());
       expect(await merged(other, gate(rules))).toContain('above 38, what guardrail half-synced leaves of its total');
+    });
+
+    it('counts a raise of which nothing is known for as long as the cluster may not show it, and no longer', async () => {
+      const unknown = await locked({ hard: '40', to: '60' });
+      const other = await locked({ hard: '40', to: '50' });
+      const rules = ofNamespaces([unknown.target, other.target], { name: 'unknown', totals: { cpu: '95' } });
+      await gate().merging(unknown.target, unknown.decision, async (_, merges) => await merges());
+      await leases().release(unknown.target, unknown.decision, { rejection: null });
+      const askedAgo = async (ms: number): Promise<void> =>
+        await leases().remember(unknown.target, (memory) => ({
+          ...memory,
+          raises: memory.raises.map((one) => ({ ...one, at: Date.now() - ms })),
+        }));
+      await askedAgo(2 * SYNCS_WITHIN_MS - MINUTE_MS);
+      expect(await merged(other, gate(rules))).toContain('what guardrail unknown leaves of its total');
+      await askedAgo(2 * SYNCS_WITHIN_MS);
+      expect(await merged(other, gate(rules))).toBe('merged 1');
+    });
+
+    it('forgets what was pending for every quota of a decision that is released when its pull request is closed', async () => {
+      const { target, decision } = await locked({ batched: [{ quota: 'second', hard: '10', to: '12' }] });
+      const raises = async (quota: string) => (await leases().read({ ...target, quota })).raises;
+      await gate().merging(target, decision, async (_, merges) => await merges());
+      for (const quota of [target.quota, 'second']) expect(await raises(quota)).toMatchObject([{ isPending: true }]);
+      const closed: PullRequestEnds = { ...ends, endOf: () => Promise.resolve({ kind: 'closed' }) };
+      const { ensureLeaseReleased } = cluster().activities({ ends: closed });
+      await ensureLeaseReleased({ target, decision, rejection: null });
+      for (const quota of [target.quota, 'second']) expect(await raises(quota)).toEqual([]);
     });
 
     it('counts for a decision that has grown what was decided before that, merged or not', async () => {
