@@ -14,7 +14,7 @@ import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { CandidateOptions } from './source/source-candidates.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease/lease.ts';
-import { settledRaises } from './lease/raises.ts';
+import { settleDecision } from './lease/raises.ts';
 import type { PullRequestEnds } from './lease/ends.ts';
 import { observeQuota } from './quota/observe-quota.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
@@ -107,7 +107,7 @@ export function createQuotaResizeKubernetesActivities(
     ),
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
     ensureLeaseReleased: ensuring(async ({ target, decision, rejection, withdrawnAt }) => {
-      await settledRaises({ ...options, leases }, target);
+      await settleDecision({ ...options, leases }, target, decision.id);
       await leases.release(target, decision, { rejection, withdrawnAt });
     }),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),

@@ -3,17 +3,20 @@
  * them: one whose fate is unknown counts.
  */
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import type { Decision, OpenDecision } from '../../../domain/quota-resize/model/decision.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import type { LeaseMemory } from '../../../domain/quota-resize/model/lease.ts';
 import {
-  isPendingIn,
   isSamePullRequest,
+  pendingIn,
   pendingPullRequests,
   type PullRequestEnd,
   type PullRequestId,
   type RecordedRaise,
   withEnd,
+  withoutRequest,
   withRaise,
+  withUnexpected,
 } from '../../../domain/quota-resize/policy/recorded-raise.ts';
 import type { PullRequestEnds } from './ends.ts';
 import { withMerge } from './ended.ts';
@@ -30,26 +33,47 @@ export interface QuotaRaise {
   readonly raise: Omit<RecordedRaise, 'at' | 'isPending'> & { readonly pullRequest: PullRequestId };
 }
 
+/** One that is recorded as pending. */
+export interface ExpectedRaise extends QuotaRaise {
+  /** When the forge was asked to merge it: no two requests of a pull request have the same. */
+  readonly at: EpochMs;
+  /** Whether it was pending before, so that the forge may have been asked already. */
+  readonly wasPending: boolean;
+}
+
 /**
  * Records that the forge is about to be asked to merge a raise.
  *
  * @param isAsChecked whether the decision in the Lease is still the one that was checked.
- * @returns whether the pull request was pending before, so that the forge may have been asked already; null where the
- *   decision is another one, and nothing was written.
+ * @returns null where the decision is another one, and nothing was written.
  */
 export async function expectRaise(
   { leases }: Pick<RaiseOptions, 'leases'>,
   { target, raise }: QuotaRaise,
-  isAsChecked: (decision: Decision | null) => boolean = () => true,
-): Promise<boolean | null> {
-  let wasPending: boolean | null = null;
+  isAsChecked: (decision: Decision | null) => boolean,
+): Promise<ExpectedRaise | null> {
+  let expected: ExpectedRaise | null = null;
   await leases.remember(target, (memory) => {
-    wasPending = isAsChecked(memory.decision) ? isPendingIn(memory.raises, raise.pullRequest) : null;
-    if (wasPending === null) return null;
-    const at = Date.now();
-    return { ...memory, raises: withRaise(memory.raises, { ...raise, at, isPending: true }, at) };
+    expected = null;
+    if (!isAsChecked(memory.decision)) return null;
+    const before = pendingIn(memory.raises, raise.pullRequest);
+    const now = Date.now();
+    const at = Math.max(now, before === undefined ? 0 : before.at + 1);
+    expected = { target, raise, at, wasPending: before !== undefined };
+    return { ...memory, raises: withRaise(memory.raises, { ...raise, at, isPending: true }, now) };
   });
-  return wasPending;
+  return expected;
+}
+
+/** Forgets a raise that the forge has refused in answer to this request, and that no other request waits for. */
+export async function forgetRaise(
+  { leases }: Pick<RaiseOptions, 'leases'>,
+  { target, raise, at }: ExpectedRaise,
+): Promise<void> {
+  await leases.remember(target, (memory) => {
+    const raises = withoutRequest(memory.raises, raise.pullRequest, at);
+    return raises === memory.raises ? null : { ...memory, raises };
+  });
 }
 
 /** Records how a pull request ended, as the forge says: what was pending is merged, or was never raised. */
@@ -57,23 +81,27 @@ export async function recordEnd(
   { leases }: Pick<RaiseOptions, 'leases'>,
   target: QuotaTarget,
   pullRequest: PullRequestId,
-  end: Exclude<PullRequestEnd, { kind: 'open' }>,
+  end: End,
 ): Promise<void> {
   await leases.remember(target, (memory) => withEndOf(memory, pullRequest, end));
 }
 
-/** The same for a decision's own quota, whose Lease then records the merge as well. */
+/**
+ * The same for a decision's own quota, whose Lease then records the merge as well. A merge that nobody expected is counted
+ * by what the decision says, once.
+ */
 export async function recordMerge(
   { leases }: Pick<RaiseOptions, 'leases'>,
-  target: QuotaTarget,
-  { id, pullRequest }: Pick<OpenDecision, 'id' | 'pullRequest'>,
+  { target, raise }: QuotaRaise,
   merge: NonNullable<Decision['merge']>,
 ): Promise<void> {
   const end = { kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const;
   await leases.remember(target, (memory) => {
-    const ended = withEndOf(memory, pullRequest, end);
+    const isOfDecision = memory.decision?.id === raise.decision;
+    const isNew = isOfDecision && memory.decision?.merge === null;
+    const ended = withEndOf(memory, raise.pullRequest, isNew ? { ...end, raise } : end);
     const { decision } = ended;
-    return decision?.id === id ? { ...ended, decision: withMerge(decision, merge) } : ended;
+    return isOfDecision && decision !== null ? { ...ended, decision: withMerge(decision, merge) } : ended;
   });
 }
 
@@ -97,15 +125,24 @@ export async function settledRaises(
   return unknown.length === 0 ? raises : (await leases.read(target)).raises;
 }
 
-function withEndOf(
-  memory: LeaseMemory,
-  pullRequest: PullRequestId,
-  end: Exclude<PullRequestEnd, { kind: 'open' }>,
-): LeaseMemory {
+/** The same for all quotas that a decision raises, as its Lease has them, before it is released. */
+export async function settleDecision(options: RaiseOptions, target: QuotaTarget, id: string): Promise<void> {
+  const { decision } = await options.leases.read(target);
+  const batchedQuotas = decision?.id === id ? (decision.batchedQuotas ?? []) : [];
+  for (const { quota } of batchedQuotas) await settledRaises(options, { ...target, quota });
+  await settledRaises(options, target);
+}
+
+/** How a pull request ended, and what its merge is counted as where no raise of it is recorded. */
+type End = Exclude<PullRequestEnd, { kind: 'open' }> & { readonly raise?: QuotaRaise['raise'] };
+
+function withEndOf(memory: LeaseMemory, pullRequest: PullRequestId, end: End): LeaseMemory {
   const now = Date.now();
-  const raises = withEnd(memory.raises, pullRequest, end, now);
-  if (raises === memory.raises) return memory;
+  const ended = withEnd(memory.raises, pullRequest, end, now);
   const isMerged = end.kind === 'merged';
+  const isUnexpected = isMerged && end.isOwn && end.raise !== undefined;
+  const raises = isUnexpected ? withUnexpected(ended, { ...end.raise, at: end.at }, now) : ended;
+  if (raises === memory.raises) return memory;
   // The cooldown begins with the merge, whether or not anybody says so.
   return {
     ...memory,

@@ -1,24 +1,26 @@
 /** Whether the commits of a pull request are what was decided, and nothing else: asked right before they are merged. */
 import { targetName } from '../../../domain/kernel/target.ts';
-import { isHeldIn, type JoinedDecision } from '../../../domain/quota-resize/model/decision.ts';
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import type { Commit, PullRequest } from '../../forge/forge.ts';
+import type { LockOwner } from '../lease/file-lock.ts';
 import type { DeliveredRepositories } from '../source/deliveries.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import { GitTrees } from '../source/git-tree.ts';
 import { holdsJust, type PullRequestTask } from './decision-branch.ts';
-import { joinedCommit, joinedDecisions, placedBy } from './joined.ts';
+import { joinedCommit, placedBy } from './joined.ts';
 import { isCommitOf } from './own-work.ts';
 import type { JoinedCommit } from './shared-edit.ts';
 
-type Task = Pick<PullRequestTask, 'forge' | 'target' | 'decision' | 'decisions'> & {
+type Task = Pick<PullRequestTask, 'forge' | 'target' | 'decision'> & {
+  /** The decisions that joined, in the order of their commits. */
+  readonly joined: readonly LockOwner[];
   readonly repositories: DeliveredRepositories;
 };
 
 const NOT_DECIDED = 'it changes something else than was decided';
 
 /**
- * Makes the changes of the decision, and of those that joined it, anew on the parent of the first commit and compares the
+ * Makes the changes of the decision, and of those that joined it, as the gate has checked them, anew on the parent of the first commit and compares the
  * files. Neither a branch's name nor a commit's author and words say what is in it, and whoever writes to the Lease could
  * say less than the commit does.
  *
@@ -27,8 +29,7 @@ const NOT_DECIDED = 'it changes something else than was decided';
 export async function otherThanDecided(task: Task, pull: PullRequest): Promise<string | null> {
   const { forge, target, decision } = task;
   const { source } = decision;
-  const joined = (decision.joined ?? []).filter(isHeldIn);
-  const chain = await commitChain(task, pull, joined);
+  const chain = await commitChain(task, pull);
   if (typeof chain === 'string') return chain;
   const [own, ...others] = chain.commits;
   if (own === undefined || source?.placement === undefined) return 'the decision does not say where its values are';
@@ -51,9 +52,9 @@ async function otherThanJoined(
   commits: readonly Commit[],
 ): Promise<string | null> {
   const before: JoinedCommit[] = [];
-  for (const [index, joined] of (await joinedDecisions(task, task.decision)).entries()) {
+  for (const [index, joined] of task.joined.entries()) {
     const commit = commits[index];
-    if (joined === null || commit === undefined) return 'a decision that joined it is gone';
+    if (commit === undefined) return 'a commit of a decision that joined it is gone';
     const decided = await joinedCommit(task.repositories, joined, { edit, before, trees });
     if (decided === null || !(await holdsJust(task, commit, decided.files))) {
       return `for ${targetName(joined.target)}, ${NOT_DECIDED}`;
@@ -65,11 +66,10 @@ async function otherThanJoined(
 
 /** The commits of the pull request, the decision's own first, and the commit below them; a clause where they are others. */
 async function commitChain(
-  { forge, decision }: Task,
+  { forge, decision, joined }: Task,
   pull: PullRequest,
-  joined: readonly JoinedDecision[],
 ): Promise<{ readonly commits: readonly Commit[]; readonly parent: string } | string> {
-  const ids = [decision.id, ...joined.map((one) => one.decision)];
+  const ids = [decision.id, ...joined.map((one) => one.decision.id)];
   const commits: Commit[] = [];
   let sha = pull.headSha;
   for (const id of ids.toReversed()) {

@@ -36,9 +36,17 @@ import { orNull, withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { ForgeApproval } from '../../forge/forge.ts';
 import type { LeaseStore } from '../lease/lease.ts';
 import { withGuardrailLock } from '../lease/guardrail-lock.ts';
-import { expectRaise, type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
+import { type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
 import { hardOf, policyOf, withUnattendedLimits } from '../quota/policy-of-quota.ts';
 import { readTotals, type Totals } from '../quota/totals.ts';
+import {
+  type CheckedDecision,
+  type CheckedMerge,
+  type Expected,
+  expectAll,
+  forgetAll,
+  isAsChecked,
+} from './checked-merge.ts';
 import { policyChanged } from './policy-guard.ts';
 import type { PullRequestEnds } from '../lease/ends.ts';
 
@@ -55,19 +63,25 @@ export interface MergeGate {
   /**
    * Merges, if everything still allows it. Totals of a guardrail stay as they were checked until the merge is done.
    *
-   * @param merge has to call `expect` right before it asks the forge: from then on the Leases count the raises as merged,
-   *   until `ended` says what became of them. Its answer is whether the forge cannot have been asked before.
+   * @param merge gets what was checked, which alone it may merge. It has to call `expect` right before it asks the forge: from
+   *   then on the Leases count the raises as merged, until `ended` or `refused` says what became of them.
    * @param reviews asked only where an approval has to be verified; absent: there are none.
    * @throws {ApplicationFailure} PolicyChanged when something forbids it.
    */
   merging<Result>(
     target: QuotaTarget,
     decision: OpenDecision,
-    merge: (expect: () => Promise<boolean>) => Promise<Result>,
+    merge: (checked: CheckedMerge, expect: () => Promise<Expected>) => Promise<Result>,
     reviews?: Reviews,
   ): Promise<Result>;
-  /** Records in the Leases what the forge says of the decision's pull request; null: that it was not merged. */
-  ended(target: QuotaTarget, decision: OpenDecision, merge: Merge | null): Promise<void>;
+  /**
+   * Records in the Leases that the decision's pull request is merged, as the forge says.
+   *
+   * @param expected what this request has written; null where it was merged already.
+   */
+  ended(target: QuotaTarget, decision: OpenDecision, merge: Merge, expected: Expected | null): Promise<void>;
+  /** Records in the Leases that the forge has refused this request, and the pull request is not merged. */
+  refused(expected: Expected): Promise<void>;
 }
 
 interface MergeGateOptions {
@@ -90,43 +104,33 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
   const recorded = withKubernetesFailures(async (target: QuotaTarget, decisionId: string) =>
     recordedDecision(options, target, decisionId),
   );
-  /** @returns what is raised by the merge. */
   const check = withKubernetesFailures(
-    async (
-      target: QuotaTarget,
-      decision: OpenDecision,
-      { guarded, reviews }: Given,
-    ): Promise<readonly QuotaRaise[]> => {
+    async (target: QuotaTarget, decision: OpenDecision, { guarded, reviews }: Given): Promise<CheckedMerge> => {
       const now = await recordedDecision(options, target, decision.id);
       if (!isSameHead(now, decision)) {
         throw policyChanged(target, 'merge', 'its Lease records another head of the pull request');
       }
-      const { approval, raises } = await assertMayBeMerged(options, target, now, { guarded, reviews });
-      if (approval !== null) auditApproval(options.log, target, now, approval);
-      const all = [...raises];
+      if (!isAsChecked(now, decision)) {
+        throw policyChanged(target, 'merge', 'its Lease records another decision than the one that is to be merged');
+      }
+      const checked = async (other: QuotaTarget, theirs: OpenDecision): Promise<CheckedDecision> => {
+        const { approval, raises } = await assertMayBeMerged(options, other, theirs, { guarded, reviews });
+        if (approval !== null) auditApproval(options.log, other, theirs, approval);
+        return { target: other, decision: theirs, raises };
+      };
+      const own = await checked(target, now);
+      const all: CheckedDecision[] = [];
       for (const joined of (now.joined ?? []).filter(isHeldIn)) {
         const other = { ...target, namespace: joined.namespace, quota: joined.quota };
         const theirs = await recordedDecision(options, other, joined.decision);
         assertLetsMerge(other, theirs, { owner: now, joined });
-        const given = await assertMayBeMerged(options, other, theirs, { guarded, reviews });
-        if (given.approval !== null) auditApproval(options.log, other, theirs, given.approval);
-        all.push(...given.raises);
+        all.push(await checked(other, theirs));
       }
-      return all;
+      return { own, joined: all };
     },
   );
-  const expectAll = withKubernetesFailures(
-    async (target: QuotaTarget, decision: OpenDecision, raises: readonly QuotaRaise[]): Promise<boolean> => {
-      let isFirst = true;
-      for (const one of raises) {
-        const isOwn = targetName(one.target) === targetName(target);
-        const isAsChecked = (now: Decision | null): boolean => now?.id === decision.id && isSameHead(now, decision);
-        const wasPending = await expectRaise(options, one, isOwn ? isAsChecked : undefined);
-        if (wasPending === null) throw policyChanged(target, 'merge', 'its Lease holds another decision');
-        if (wasPending) isFirst = false;
-      }
-      return isFirst;
-    },
+  const expectChecked = withKubernetesFailures(
+    async (checked: CheckedMerge) => await expectAll(options.leases, checked),
   );
   return {
     recorded,
@@ -135,29 +139,32 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
       const namespace = await orNull(options.kubernetes.core.readNamespace({ name }));
       const { policy: guarded } = policyOf(options.policyDefaults, name, namespace, null);
       const checked = async (renewLock?: () => Promise<void>): Promise<Awaited<ReturnType<typeof merge>>> => {
-        const raises = await check(target, decision, { guarded, reviews });
+        const all = await check(target, decision, { guarded, reviews });
         await renewLock?.();
-        return await merge(async () => await expectAll(target, decision, raises));
+        return await merge(all, async () => await expectChecked(all));
       };
       if (Object.keys(guarded.guardrail.totals).length === 0) return await checked();
       const holder = `${targetName(target)}/${decision.id}`;
       return await withGuardrailLock(options, guarded.guardrail.name, holder, checked);
     },
-    ended: withKubernetesFailures(async (target, decision, merge) => {
+    ended: withKubernetesFailures(async (target, decision, merge, expected) => {
       const { pullRequest, batchedQuotas = [], joined = [] } = decision;
+      const raiseFor = (quota: QuotaTarget): QuotaRaise['raise'] | undefined =>
+        expected?.raises.find((one) => targetName(one.target) === targetName(quota))?.raise;
       const others = [
         ...batchedQuotas.map(({ quota }) => ({ ...target, quota })),
         ...joined.filter(isHeldIn).map(({ namespace, quota }) => ({ ...target, namespace, quota })),
       ];
-      const end =
-        merge === null
-          ? ({ kind: 'closed' } as const)
-          : ({ kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const);
-      for (const other of others) await recordEnd(options, other, pullRequest, end);
+      const end = { kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const;
+      for (const other of others) {
+        const raise = raiseFor(other);
+        await recordEnd(options, other, pullRequest, raise === undefined ? end : { ...end, raise });
+      }
       // The own one last: while it is pending, so may be the others.
-      if (merge === null) await recordEnd(options, target, pullRequest, end);
-      else await recordMerge(options, target, decision, merge);
+      const raise = raiseFor(target) ?? raiseOf(decision, decision.changes, false);
+      await recordMerge(options, { target, raise }, merge);
     }),
+    refused: withKubernetesFailures(async (expected) => await forgetAll(options.leases, expected)),
   };
 }
 

@@ -10,10 +10,11 @@ import { targetName } from '../../../domain/kernel/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
+import type { Expected } from './checked-merge.ts';
 import { otherThanDecided } from './decided-content.ts';
 import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
-import { joinedDecisions } from './joined.ts';
 import type { MergeOutcome, QuotaResizeActivities } from '../interface.ts';
+import type { LockOwner } from '../lease/file-lock.ts';
 import {
   ensureComment,
   findPullRequest,
@@ -111,60 +112,60 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   if (rules.mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
   }
-  const left = leftToPeople(decision, { name: base, isProtected: rules.isProtected });
-  if (left !== null) {
-    const message = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
-    return { kind: 'blocked', reason: 'NotMergeable', message };
-  }
-  const joined = await joinedDecisions(task, decision);
-  for (const other of joined) {
-    const why = other === null ? null : leftToPeople(other.decision, { name: base, isProtected: rules.isProtected });
-    if (why === null) continue;
-    const message = `a person merges pull request #${number} of ${forge.repository}: ${why.why}`;
-    return { kind: 'blocked', reason: 'NotMergeable', message };
-  }
-  const facts = sharedFacts(
-    decidedFacts(forge.repository, target, decision),
-    joined.filter((other) => other !== null),
-  );
-  const { title, message } = config.texts.merge(facts, number);
-  let isFirst = false;
+  const leftIn = ({ decision: one }: Pick<LockOwner, 'decision'>): MergeOutcome | null => {
+    const left = leftToPeople(one, { name: base, isProtected: rules.isProtected });
+    if (left === null) return null;
+    const words = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
+    return { kind: 'blocked', reason: 'NotMergeable', message: words };
+  };
+  const left = leftIn(task);
+  if (left !== null) return left;
   const answer = await write('merge', { number, headSha }, () =>
     mergeGate.merging(
       target,
       open,
-      async (expect): Promise<MergeAnswer | NotAttempted> => {
+      async ({ own, joined }, expect): Promise<Answered | NotAttempted> => {
+        for (const other of joined) {
+          const outcome = leftIn(other);
+          if (outcome !== null) return { kind: 'leftToPeople', outcome };
+        }
         // The write may have waited for its permit.
         const isFresh = Date.now() - readAt < FRESH_MS;
         const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
-        const difference = differenceFrom(found, recorded, joined.length);
+        const difference = differenceFrom(found, own.decision.pullRequest, joined.length);
         if (difference !== null) return { kind: 'otherThanRecorded', why: difference };
-        const why = await otherThanDecided(task, found);
+        const why = await otherThanDecided({ ...task, decision: own.decision, joined }, found);
         if (why !== null) return { kind: 'otherCommit', why };
-        isFirst = await expect();
-        return await forge.pullRequests.merge({ number, headSha, title, message });
+        const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
+        const { title, message } = config.texts.merge(facts, number);
+        const expected = await expect();
+        return { ...(await forge.pullRequests.merge({ number, headSha, title, message })), expected };
       },
       async () => await forge.pullRequests.approvals(number),
     ),
   );
 
+  if (answer.kind === 'leftToPeople') return answer.outcome;
   if (answer.kind === 'otherCommit') {
     const because = `because of its commit ${headSha.slice(0, 7)}: ${answer.why}`;
     const words = `pull request #${number} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
     return { kind: 'blocked', reason: 'NotMergeable', message: words };
   }
   const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
-  const merged = await mergedOutcome(task, open, after);
+  const expected = answer.kind === 'otherThanRecorded' ? null : answer.expected;
+  const merged = await mergedOutcome(task, open, after, expected);
   if (merged !== null) return merged;
-  // An earlier request whose answer was lost may still come to its end.
-  if (isFirst && answer.kind !== 'merged') await mergeGate.ended(target, open, null);
-  return answer.kind === 'otherThanRecorded'
-    ? { kind: 'moved', why: answer.why }
-    : unmergedOutcome(task, after.pull, headSha, answer);
+  if (answer.kind === 'otherThanRecorded') return { kind: 'moved', why: answer.why };
+  if (answer.kind !== 'merged') await mergeGate.refused(answer.expected);
+  return unmergedOutcome(task, after.pull, headSha, answer);
 }
+
+/** The forge's answer to a request to merge, and what that request expected. */
+type Answered = MergeAnswer & { readonly expected: Expected };
 
 /** Why the forge was not asked to merge, a clause. */
 type NotAttempted =
+  | { readonly kind: 'leftToPeople'; readonly outcome: MergeOutcome }
   | { readonly kind: 'otherCommit'; readonly why: string }
   | { readonly kind: 'otherThanRecorded'; readonly why: string };
 
@@ -193,10 +194,11 @@ async function mergedOutcome(
   task: PullRequestTask,
   decision: OpenDecision,
   state: PullRequestState,
+  expected: Expected | null = null,
 ): Promise<MergeOutcome | null> {
   const merge = await mergeOf(task.forge, task.target, decision, state);
   if (merge === null) return null;
-  await task.mergeGate.ended(task.target, decision, merge);
+  await task.mergeGate.ended(task.target, decision, merge, expected);
   await deleteBranchOf(task, state.pull, async () => await state.branchHead());
   return { kind: 'merged', ...merge };
 }

@@ -70,13 +70,14 @@ export async function readTotals(
   return (target, hard, decision) => totalLimits(guardrail, { ...target, hard, decision }, all, decided);
 }
 
+/** A pending one counts for twice as long, since it may be merged some time after the forge was asked. */
 function recentRaisesOf(
   { namespace, quota }: Pick<QuotaTarget, 'namespace' | 'quota'>,
   raises: readonly RecordedRaise[],
   now: EpochMs,
 ): readonly DecidedRaise[] {
   return raises
-    .filter(({ at, isPending }) => isPending === true || at > now - SYNCS_WITHIN_MS)
+    .filter(({ at, isPending }) => at > now - (isPending === true ? 2 : 1) * SYNCS_WITHIN_MS)
     .map(({ decision, at, to }) => ({ namespace, quota, decision, decidedAt: at, isMerged: true, limits: to }));
 }
 

@@ -68,7 +68,7 @@ export function withEnd(
   end: Exclude<PullRequestEnd, { kind: 'open' }>,
   now: EpochMs,
 ): readonly RecordedRaise[] {
-  const pending = raises.find((one) => one.isPending === true && isSamePullRequest(one.pullRequest, pullRequest));
+  const pending = pendingIn(raises, pullRequest);
   if (pending === undefined) return raises;
   const others = raises.filter((one) => one !== pending);
   // What a person merged is no growth without a person.
@@ -77,9 +77,32 @@ export function withEnd(
   return withRaise(others, { ...merged, at: end.at }, now);
 }
 
-/** Whether the raises hold one of the pull request that is pending. */
-export function isPendingIn(raises: readonly RecordedRaise[], pullRequest: PullRequestId): boolean {
-  return raises.some((one) => one.isPending === true && isSamePullRequest(one.pullRequest, pullRequest));
+/** The raises with a merge by Headroom that none of them is of; the same array where one is, or it was long ago. */
+export function withUnexpected(
+  raises: readonly RecordedRaise[],
+  raise: RecordedRaise,
+  now: EpochMs,
+): readonly RecordedRaise[] {
+  const isKnown = raises.some((one) => isSameRaise(one, raise));
+  return isKnown || now >= raise.at + memoryOf(raise) ? raises : withRaise(raises, raise, now);
+}
+
+/**
+ * The raises without the pending one of a pull request, if it is still the one of the request at that time; the same array
+ * where it is not, as another request may be under way.
+ */
+export function withoutRequest(
+  raises: readonly RecordedRaise[],
+  pullRequest: PullRequestId,
+  at: EpochMs,
+): readonly RecordedRaise[] {
+  const refused = pendingIn(raises, pullRequest);
+  return refused?.at === at ? raises.filter((one) => one !== refused) : raises;
+}
+
+/** The pending raise of a pull request. */
+export function pendingIn(raises: readonly RecordedRaise[], pullRequest: PullRequestId): RecordedRaise | undefined {
+  return raises.find((one) => one.isPending === true && isSamePullRequest(one.pullRequest, pullRequest));
 }
 
 /** The pull requests that the forge was asked to merge, and of which nothing is known. */

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { GUARDRAIL_LOCK_EXPIRES_MS, withGuardrailLock } from '../../../activities/quota-resize/lease/guardrail-lock.ts';
-import { noPullRequestEnds as ends } from '../../../activities/quota-resize/lease/ends.ts';
+import { noPullRequestEnds as ends, type PullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
 import { patchLease } from '../../../activities/kubernetes/lease-object.ts';
 import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
 import { createMergeGate, type MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
@@ -22,6 +22,8 @@ import { BUILT_IN_GUARDRAIL, type Guardrail } from '../../../domain/quota-resize
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
 import { change, openDecision, ref } from '../../domain/quota-resize/model/observations.ts';
 import { defaults } from '../../domain/quota-resize/policy/policies.ts';
+import { SYNCS_WITHIN_MS } from '../../../domain/quota-resize/policy/recorded-raise.ts';
+import { MINUTE_MS } from '../../../domain/kernel/time.ts';
 import { type Cluster, kubeConfig, namespaceOf, quotaOf, SYSTEM_NAMESPACE, targetOf, WORKER } from './cluster.ts';
 
 interface Given {
@@ -112,8 +114,8 @@ export function mergeGateTests(cluster: () => Cluster): void {
     const merge = { sha: 'f00', at, by: 'bot', isOwn: true, limits };
     await leases().acquire(target, { ...decision, pullRequest: null });
     await leases().update(target, decision);
-    await through.merging(target, decision, async (expectMerge) => await expectMerge());
-    await through.ended(target, decision, merge);
+    const expected = await through.merging(target, decision, async (_, expectMerge) => await expectMerge());
+    await through.ended(target, decision, merge, expected);
     await leases().release(target, decision, { rejection: null });
     return { ...decision, merge };
   }
@@ -291,6 +293,26 @@ export function mergeGateTests(cluster: () => Cluster): void {
       expect(await merged(held)).toContain('above 16, the most that guardrail built-in allows in 24 hours');
     });
 
+    it('forgets a refused merge unless another request is under way, and counts a merge that nobody expected', async () => {
+      const { target, decision } = await locked();
+      const through = gate();
+      const raises = async () => (await leases().read(target)).raises;
+      const expecting = async () => await through.merging(target, decision, async (_, merges) => await merges());
+      const first = await expecting();
+      const second = await expecting();
+      await through.refused(first);
+      await through.refused(second);
+      expect(await raises(), 'of the first nobody knows when the second is refused').toMatchObject([
+        { isPending: true },
+      ]);
+      const merge = { sha: 'f00', at: Date.now(), by: 'bot', isOwn: true, limits: {} };
+      await leases().remember(target, (memory) => ({ ...memory, raises: [] }));
+      await through.ended(target, decision, merge, null);
+      expect(await raises()).toMatchObject([{ from: { 'requests.cpu': '10' }, to: { 'requests.cpu': '12' } }]);
+      await through.ended(target, decision, merge, second);
+      expect(await raises()).toHaveLength(1);
+    });
+
     it('takes over the lock of a merge that ended long ago without giving it back', async () => {
       const held = await locked();
       const name = guardrailLeaseName('alone');
@@ -411,6 +433,34 @@ export function mergeGateTests(cluster: () => Cluster): void {
       expect(await merged(other, gate(rules))).toContain('above 38, what guardrail half-synced leaves of its total');
     });
 
+    it('counts a raise of which nothing is known for as long as the cluster may not show it, and no longer', async () => {
+      const unknown = await locked({ hard: '40', to: '60' });
+      const other = await locked({ hard: '40', to: '50' });
+      const rules = ofNamespaces([unknown.target, other.target], { name: 'unknown', totals: { cpu: '95' } });
+      await gate().merging(unknown.target, unknown.decision, async (_, merges) => await merges());
+      await leases().release(unknown.target, unknown.decision, { rejection: null });
+      const askedAgo = async (ms: number): Promise<void> =>
+        await leases().remember(unknown.target, (memory) => ({
+          ...memory,
+          raises: memory.raises.map((one) => ({ ...one, at: Date.now() - ms })),
+        }));
+      await askedAgo(2 * SYNCS_WITHIN_MS - MINUTE_MS);
+      expect(await merged(other, gate(rules))).toContain('what guardrail unknown leaves of its total');
+      await askedAgo(2 * SYNCS_WITHIN_MS);
+      expect(await merged(other, gate(rules))).toBe('merged 1');
+    });
+
+    it('forgets what was pending for every quota of a decision that is released when its pull request is closed', async () => {
+      const { target, decision } = await locked({ batched: [{ quota: 'second', hard: '10', to: '12' }] });
+      const raises = async (quota: string) => (await leases().read({ ...target, quota })).raises;
+      await gate().merging(target, decision, async (_, merges) => await merges());
+      for (const quota of [target.quota, 'second']) expect(await raises(quota)).toMatchObject([{ isPending: true }]);
+      const closed: PullRequestEnds = { ...ends, endOf: () => Promise.resolve({ kind: 'closed' }) };
+      const { ensureLeaseReleased } = cluster().activities({ ends: closed });
+      await ensureLeaseReleased({ target, decision, rejection: null });
+      for (const quota of [target.quota, 'second']) expect(await raises(quota)).toEqual([]);
+    });
+
     it('counts for a decision that has grown what was decided before that, merged or not', async () => {
       const earlier = await locked({ hard: '40', to: '60', decision: { decidedAt: 1, grownAt: Date.now() + 60_000 } });
       const later = await locked({ hard: '40', to: '50' });
@@ -475,6 +525,39 @@ export function mergeGateTests(cluster: () => Cluster): void {
       }
       await leases().update(target, { ...decision, readyAt: headSha });
       expect(await merged(owner)).toBe('merged 1');
+    });
+
+    it('hands over what it checked, and lets nothing be merged when a Lease has another decision by then', async () => {
+      const { owner, joined } = await shared();
+      const ready = { ...joined.decision, readyAt: joined.decision.pullRequest.headSha };
+      await leases().update(joined.target, ready);
+      const through = gate();
+      const recorded = await through.recorded(owner.target, owner.decision.id);
+      const more = {
+        quota: 'other',
+        quotaUid: 'uid',
+        changes: [change({ from: '1', to: '2' })],
+        approvalRequirement: null,
+        candidates: [],
+      };
+      const swapped = [
+        [owner.target, { ...owner.decision, changes: [change({ from: '10', to: '11' })] }, owner.decision],
+        [owner.target, { ...owner.decision, joined: [] }, owner.decision],
+        [joined.target, { ...ready, changes: [change({ from: '10', to: '11' })] }, ready],
+        [joined.target, { ...ready, batchedQuotas: [more] }, ready],
+      ] as const;
+      for (const [target, other, before] of swapped) {
+        let limits: unknown = null;
+        const merging = through.merging(owner.target, recorded, async (checked, expectMerge) => {
+          await leases().update(target, other);
+          limits = [checked.own, ...checked.joined].map((one) => decidedLimits(one.decision));
+          return await expectMerge();
+        });
+        await expect(merging).rejects.toThrow('its Lease holds another decision');
+        for (const one of [owner, joined]) expect((await leases().read(one.target)).raises).toEqual([]);
+        expect(limits).toEqual([{ 'requests.cpu': '12' }, { 'requests.cpu': '12' }]);
+        await leases().update(target, before);
+      }
     });
 
     it('asks for an approval of each decision, and holds each to the policy of its own quota', async () => {

@@ -21,6 +21,7 @@ import type { MergeOutcome, QuotaCandidates } from '../../../activities/quota-re
 import type { FileLocks } from '../../../activities/quota-resize/lease/file-lock.ts';
 import type { OrphanDependencies } from '../../../activities/quota-resize/pull-request/orphan-search.ts';
 import type { PullRequestDependencies } from '../../../activities/quota-resize/pull-request/own-work.ts';
+import { joinedDecisions } from '../../../activities/quota-resize/pull-request/joined.ts';
 import type { MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
 import {
   type BatchedQuota,
@@ -221,7 +222,7 @@ export async function startGitOps(
         ...unasked,
         ...orphans,
         decisions,
-        mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded))),
+        mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded)), decisions),
         log,
         config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
       });
@@ -278,12 +279,26 @@ async function placed(activities: QuotaResizeForgeActivities, decision: Decision
   return { ...decision, source, ...(batchedQuotas.length === 0 ? {} : { batchedQuotas }) };
 }
 
-/** A gate that lets everything pass, with the decision that a Lease would record. */
-export function openGate(recorded: () => Promise<OpenDecision>): MergeGate {
+/** A gate that lets everything pass, with the decision that a Lease would record, and those that joined it. */
+export function openGate(
+  recorded: () => Promise<OpenDecision>,
+  decisions: PullRequestDependencies['decisions'] = noDecisions,
+): MergeGate {
   return {
     recorded,
-    merging: async (_target, _decision, merge) => await merge(() => Promise.resolve(true)),
+    async merging(owner, decision, merge) {
+      const found = await joinedDecisions({ target: owner, decisions }, decision);
+      const { pullRequest } = decision;
+      const joined = found.flatMap((one) =>
+        one === null
+          ? []
+          : [{ target: one.target, decision: { ...one.decision, pullRequest, merge: null }, raises: [] }],
+      );
+      const own = { target: owner, decision, raises: [] };
+      return await merge({ own, joined }, () => Promise.resolve({ raises: [] }));
+    },
     ended: () => Promise.resolve(),
+    refused: () => Promise.resolve(),
   };
 }
 

@@ -5,7 +5,7 @@
 import { pino } from 'pino';
 import { createFileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
-import { createMergeGate } from '../../../../activities/quota-resize/pull-request/merge-gate.ts';
+import { createMergeGate, type MergeGate } from '../../../../activities/quota-resize/pull-request/merge-gate.ts';
 import { createPullRequestEnds } from '../../../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import type { QuotaResizeActivities } from '../../../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
@@ -20,7 +20,7 @@ import { change, decide, type GitOps, policy } from '../gitops-fixture.ts';
 const RESOURCE = 'requests.cpu';
 
 /** What the platform allows in these tests: a limit doubles in a day, and a person's name is verified. */
-const STRICT: Guardrail = {
+export const STRICT: Guardrail = {
   ...BUILT_IN_GUARDRAIL,
   name: 'strict',
   growthPerDay: '2',
@@ -43,11 +43,18 @@ function pathOf(namespace: string): string {
   return `quotas/${namespace}/quota.yaml`;
 }
 
+/** What happens between the steps of a merge; each of them is called by every attempt. */
+export interface Meanwhile {
+  afterRecorded?: () => Promise<void>;
+  afterExpected?: () => Promise<void>;
+}
+
 /** The activities of a worker, and what an attacker makes of them for one quota. */
 export interface Attacker {
   readonly target: QuotaTarget;
   readonly activities: Attackable;
   readonly leases: LeaseStore;
+  readonly meanwhile: Meanwhile;
   /** A pull request for a decision that nobody but the attacker has made, recorded in the Lease. */
   readonly opened: (to: string, more?: Partial<Decision>) => Promise<OpenDecision>;
   /** The outcome of a merge, or the message of the failure that refused it. */
@@ -86,8 +93,8 @@ export async function attack(
   const named = { name: target.quota, namespace };
   const quotaUid = (await core.readNamespacedResourceQuota(named)).metadata?.uid ?? '';
   const policyDefaults = { ...defaults, mode: 'propose', cooldown: 0, guardrails: [guardrail] } as const;
-  const { leases, ...wired } = workerOf(cluster, gitops, policyDefaults);
-  const { activities } = wired;
+  const meanwhile: Meanwhile = {};
+  const { leases, activities } = workerOf(cluster, gitops, policyDefaults, meanwhile);
   const candidates = [{ from: 'template', path: `quotas/${namespace}`, learntFrom: 'the path template' }] as const;
   const inGit = async (): Promise<string> => {
     const text = (await gitops.forge.readFile('main', pathOf(namespace))) ?? '';
@@ -98,6 +105,7 @@ export async function attack(
     target,
     activities,
     leases,
+    meanwhile,
     inGit,
     async opened(to, more = {}) {
       const from = await inGit();
@@ -138,6 +146,7 @@ function workerOf(
   { worker: kubernetes, activities }: Cluster,
   gitops: GitOps,
   policyDefaults: PolicyDefaults,
+  meanwhile: Meanwhile,
 ): { readonly leases: LeaseStore; readonly activities: Attackable } {
   const log = pino({ level: 'silent' });
   const shared = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log };
@@ -145,9 +154,29 @@ function workerOf(
   const leases = new LeaseStore({ ...shared, abandonedHolder: null, ends });
   const inCluster = activities({ policyDefaults, ends });
   const inGit = gitops.worker({
-    mergeGate: createMergeGate({ ...shared, policyDefaults, leases, ends }),
+    mergeGate: interrupted(createMergeGate({ ...shared, policyDefaults, leases, ends }), meanwhile),
     fileLocks: createFileLocks({ ...shared, leases, timings: { holdRetry: 300_000, fileWait: 86_400_000 } }),
     decisions: leases,
   });
   return { leases, activities: { ...inCluster, ...inGit.activities } };
+}
+
+function interrupted(gate: MergeGate, meanwhile: Meanwhile): MergeGate {
+  return {
+    ...gate,
+    async recorded(target, decisionId) {
+      const decision = await gate.recorded(target, decisionId);
+      await meanwhile.afterRecorded?.();
+      return decision;
+    },
+    async merging(target, decision, merge, reviews) {
+      const merging: typeof merge = async (checked, expect) =>
+        await merge(checked, async () => {
+          const expected = await expect();
+          await meanwhile.afterExpected?.();
+          return expected;
+        });
+      return await gate.merging(target, decision, merging, reviews);
+    },
+  };
 }

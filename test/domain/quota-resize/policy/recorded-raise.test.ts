@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   GROWTH_MEMORY_MS,
-  isPendingIn,
+  pendingIn,
   pendingPullRequests,
   type RecordedRaise,
   SYNCS_WITHIN_MS,
   withEnd,
+  withoutRequest,
   withRaise,
+  withUnexpected,
 } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
 import { HOUR, NOW } from '../model/observations.ts';
 
@@ -59,7 +61,7 @@ describe('what the forge says of a pull request', () => {
     const after = withEnd(raises, pullRequest, { kind: 'merged', at: NOW + 5, isOwn: true }, NOW + 9);
     const { isPending: _, ...settled } = pending;
     expect(after).toEqual([merged, { ...settled, at: NOW + 5 }]);
-    expect(isPendingIn(raises, pullRequest)).toBe(true);
+    expect(pendingIn(raises, pullRequest)).toBe(pending);
     expect(pendingPullRequests(after)).toEqual([]);
   });
 
@@ -71,5 +73,21 @@ describe('what the forge says of a pull request', () => {
   it('changes nothing about what is settled, or of another pull request', () => {
     expect(withEnd(raises, { ...pullRequest, number: 6 }, { kind: 'closed' }, NOW)).toBe(raises);
     expect(withEnd(raises, { ...pullRequest, number: 8 }, { kind: 'closed' }, NOW)).toBe(raises);
+  });
+
+  it('forgets only the request that it has refused', () => {
+    expect(withoutRequest(raises, pullRequest, pending.at)).toEqual([merged]);
+    expect(withoutRequest(raises, pullRequest, pending.at - 1)).toBe(raises);
+    expect(withoutRequest([merged], pullRequest, pending.at)).toEqual([merged]);
+  });
+
+  it('counts a merge of Headroom that nobody expected, once and for as long as any', () => {
+    const own = raise('2', '4', NOW, { pullRequest });
+    expect(withUnexpected([merged], own, NOW)).toEqual([merged, own]);
+    const known = [merged, own];
+    expect(withUnexpected(known, { ...own, at: NOW + 1 }, NOW + 1)).toBe(known);
+    expect(withUnexpected(raises, own, NOW)).toBe(raises);
+    const none: readonly RecordedRaise[] = [];
+    expect(withUnexpected(none, own, NOW + GROWTH_MEMORY_MS)).toBe(none);
   });
 });
