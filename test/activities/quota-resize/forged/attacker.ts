@@ -44,7 +44,7 @@ function pathOf(namespace: string): string {
 }
 
 /** What happens between the steps of a merge; each of them is called by every attempt. */
-export interface Meanwhile {
+interface Meanwhile {
   afterRecorded?: () => Promise<void>;
   afterExpected?: () => Promise<void>;
 }
