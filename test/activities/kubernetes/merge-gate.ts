@@ -413,6 +413,8 @@ export function mergeGateTests(cluster: () => Cluster): void {
       expect(await merged(second, gate(rules))).toContain(
         `requests.cpu "1e1002" of quota ${namespace}/odder cannot be read and counts as unbounded`,
       );
+      // Other guardrails of these tests hold for all namespaces.
+      await cluster().admin.core.deleteNamespacedResourceQuota({ namespace, name: 'odder' });
     });
 
     it('counts what a later decision has merged and the cluster does not show yet', async () => {

@@ -65,6 +65,8 @@ export function quotaTests(cluster: () => Cluster): void {
         .observeQuota({ target: targetOf('unreadable') });
       expect(seen.quota?.hard).toEqual({ 'requests.cpu': '2' });
       expect(seen.warnings).toMatchObject([{ key: 'requests.cpu "1e1002" of quota unreadable/other' }]);
+      // Guardrails of other tests hold for all namespaces.
+      await cluster().admin.core.deleteNamespacedResourceQuota({ namespace: 'unreadable', name: 'other' });
     });
 
     it('has canonical limits, the policy of its annotations, and its warnings', async () => {

@@ -289,11 +289,10 @@ export function openGate(
     async merging(owner, decision, merge) {
       const found = await joinedDecisions({ target: owner, decisions }, decision);
       const { pullRequest } = decision;
-      const joined = found.flatMap((one) =>
-        one === null
-          ? []
-          : [{ target: one.target, decision: { ...one.decision, pullRequest, merge: null }, raises: [] }],
-      );
+      const joined = found.map((one) => {
+        if (one === null) throw new Error('no Lease records a decision that joined');
+        return { target: one.target, decision: { ...one.decision, pullRequest, merge: null }, raises: [] };
+      });
       const own = { target: owner, decision, raises: [] };
       return await merge({ own, joined }, () => Promise.resolve({ raises: [] }));
     },

@@ -99,9 +99,16 @@ describe('a raise', () => {
         await leases.rememberRecommendation(target, { limits, at });
     };
     const writing = writes();
-    expect(await merged(decision)).toBe('merged');
-    over.abort();
-    await writing;
+    try {
+      // Who is always second gives up after five times, and Temporal makes another attempt.
+      let outcome: string;
+      do outcome = await merged(decision);
+      while (outcome.includes('was changed by others 5 times in a row'));
+      expect(outcome).toBe('merged');
+    } finally {
+      over.abort();
+      await writing;
+    }
     expect(await raises()).toMatchObject([doubled]);
     expect((await activities.observeQuota({ target })).lease.lastRecommendation).toMatchObject({ limits });
   });

@@ -121,17 +121,18 @@ describe('from cold to an open pull request', () => {
   });
 
   it.each([
-    ['helm', 'helm-one', 'charts/one', ['requests.cpu', '2', '3']],
-    ['argo', 'argo-a', 'teams/a', ['pods', '10', '12']],
-    ['flux', 'flux-a', 'tenants/a', ['pods', '10', '12']],
-  ] as const)('takes four in the example of %s', async (layout, namespace, path, resource) => {
+    // The other chart may be another cluster's: nothing but an annotation says which one is this cluster's.
+    ['five', 'helm', 'helm-one', 'charts/one', ['requests.cpu', '2', '3'], 5],
+    ['four', 'argo', 'argo-a', 'teams/a', ['pods', '10', '12'], 4],
+    ['four', 'flux', 'flux-a', 'tenants/a', ['pods', '10', '12'], 4],
+  ] as const)('takes %s in the example of %s', async (_, layout, namespace, path, resource, requests) => {
     const { cold } = await requestsOf(layoutFiles(layout), annotated(path), {
       target: { ...target, namespace },
       resource,
     });
     expect(cold.seen).toMatchObject({ kind: 'found' });
     expect(cold.outcome).toMatchObject({ kind: 'open' });
-    expect(requestsFor(4, cold.tookMs)).toContain(cold.requests);
+    expect(requestsFor(requests, cold.tookMs)).toContain(cold.requests);
   });
 });
 
