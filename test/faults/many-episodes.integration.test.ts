@@ -24,8 +24,8 @@ const LONGEST_MS = 900_000;
 const ONCE = {
   'create leases of a file': COUNT,
   'create leases': COUNT,
-  // The pull request, the merge, the sync.
-  'update leases': 3 * COUNT,
+  // The pull request, that the merge is asked for, what came of it, the merge, the sync.
+  'update leases': 5 * COUNT,
   'delete leases of a file': COUNT,
   // The recommendation and the merge.
   'create events': 2 * COUNT,
@@ -162,7 +162,7 @@ describe(`${COUNT} quotas under pressure at once, with two workers and two start
     expect(done).toEqual(ONCE);
     const updated = writes.filter((event) => event.verb === 'update' && codeOf(event) < 400);
     expect(count(updated.map(({ objectRef }) => objectRef?.name ?? ''))).toEqual(
-      Object.fromEntries(namespaces.map((namespace) => [`state-${namespace}-${QUOTA}`, 3])),
+      Object.fromEntries(namespaces.map((namespace) => [`state-${namespace}-${QUOTA}`, 5])),
     );
 
     // An attempt that counts as lost and still runs meets the one that repeats it: the later write is refused and changes
