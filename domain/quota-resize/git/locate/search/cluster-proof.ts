@@ -5,7 +5,7 @@
 import { readPath } from '../candidate/path-template.ts';
 import { parseField } from '../../yaml/field-path.ts';
 import type { QuotaLocation } from '../location/location.ts';
-import { fileNameOf, folderOf, isKustomizationFile, isManifestFile, mentions, wordsOf } from '../tree/paths.ts';
+import { fileNameOf, folderOf, isKustomizationFile, mentions, wordsOf } from '../tree/paths.ts';
 import { clusterKeys, nameCluster } from './cluster-words.ts';
 import { environmentOf, environmentOfCluster, templatesOf } from './identify.ts';
 import { notInForce } from './proof.ts';
@@ -56,11 +56,11 @@ function foldersAbove(path: string): readonly string[] {
 /** A file that stands where this one does but for one folder, and may have a quota of the same namespace and name. */
 function secondBeside({ reader, wanted }: Search, path: string): string | undefined {
   const parts = path.split('/');
-  const name = `/${fileNameOf(path)}`;
   const { namespace } = wanted;
   const hasNamespace = (other: string): boolean => wordsOf(other).some((word) => mentions(word, namespace));
-  return reader.tree.paths
-    .filter((other) => isManifestFile(other) && other.endsWith(name) && differsInOneFolder(other.split('/'), parts))
+  return reader.index
+    .manifestsNamed(fileNameOf(path))
+    .filter((other) => differsInOneFolder(other.split('/'), parts))
     .toSorted((a, b) => Number(hasNamespace(b)) - Number(hasNamespace(a)))
     .slice(0, MAX_READ)
     .find((other) => {

@@ -10,6 +10,7 @@ export class TreeIndex {
   readonly #folders: ReadonlySet<string>;
   readonly #manifestsBelow = new Map<string, readonly string[]>();
   #manifestsByWord: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> | undefined;
+  #manifestsByName: ReadonlyMap<string, readonly string[]> | undefined;
   #kustomizations: readonly string[] | undefined;
   #namesIn: ReadonlyMap<string, readonly string[]> | undefined;
 
@@ -49,6 +50,12 @@ export class TreeIndex {
       this.below(folder).filter((path) => isManifestFile(path) || isKustomizationFile(path));
     this.#manifestsBelow.set(folder, manifests);
     return manifests;
+  }
+
+  /** All manifests of the tree whose file is called so. */
+  manifestsNamed(fileName: string): readonly string[] {
+    this.#manifestsByName ??= Map.groupBy(this.#paths.filter(isManifestFile), fileNameOf);
+    return this.#manifestsByName.get(fileName) ?? [];
   }
 
   /** All kustomizations of the tree. */
