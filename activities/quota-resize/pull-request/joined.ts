@@ -1,7 +1,6 @@
 /** The commits of decisions that joined the pull request of another one. */
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import {
-  type Decision,
   type DecisionRef,
   isHeldIn,
   type JoinedDecision,
@@ -113,14 +112,6 @@ export async function joinedOutcome(task: ProposalTask, owner: DecisionRef, path
   const pull = await forge.pullRequests.get(recorded.number);
   if (pull.state !== 'open' || pull.headSha !== recorded.headSha) return waits(where);
   return { kind: 'open', pullRequest: { ...recorded, path, joinedTo: owner } };
-}
-
-/** The decisions whose commits the pull request holds, as their Leases have them; null for one that is gone. */
-export async function joinedDecisions(
-  task: Reading,
-  { joined = [] }: Pick<Decision, 'joined'>,
-): Promise<readonly (LockOwner | null)[]> {
-  return await Promise.all(joined.filter(isHeldIn).map(async (one) => await decisionOf(task, one)));
 }
 
 async function decisionOf(

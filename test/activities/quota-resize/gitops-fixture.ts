@@ -21,12 +21,13 @@ import type { MergeOutcome, QuotaCandidates } from '../../../activities/quota-re
 import type { FileLocks } from '../../../activities/quota-resize/lease/file-lock.ts';
 import type { OrphanDependencies } from '../../../activities/quota-resize/pull-request/orphan-search.ts';
 import type { PullRequestDependencies } from '../../../activities/quota-resize/pull-request/own-work.ts';
-import { joinedDecisions } from '../../../activities/quota-resize/pull-request/joined.ts';
+import type { CheckedDecision } from '../../../activities/quota-resize/pull-request/checked-merge.ts';
 import type { MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
 import {
   type BatchedQuota,
-  type Decision,
   decidedLimits,
+  type Decision,
+  isHeldIn,
   type LimitChange,
   type OpenDecision,
   type PullRequestRef,
@@ -287,12 +288,14 @@ export function openGate(
   return {
     recorded,
     async merging(owner, decision, merge) {
-      const found = await joinedDecisions({ target: owner, decisions }, decision);
       const { pullRequest } = decision;
-      const joined = found.map((one) => {
-        if (one === null) throw new Error('no Lease records a decision that joined');
-        return { target: one.target, decision: { ...one.decision, pullRequest, merge: null }, raises: [] };
-      });
+      const joined: CheckedDecision[] = [];
+      for (const { namespace, quota, decision: id } of (decision.joined ?? []).filter(isHeldIn)) {
+        const target = { ...owner, namespace, quota };
+        const { decision: theirs } = await decisions.read(target);
+        if (theirs?.id !== id) throw new Error(`the Lease of ${namespace}/${quota} has no decision that joined`);
+        joined.push({ target, decision: { ...theirs, pullRequest, merge: null }, raises: [] });
+      }
       const own = { target: owner, decision, raises: [] };
       return await merge({ own, joined }, () => Promise.resolve({ raises: [] }));
     },
