@@ -10,6 +10,7 @@ import {
   type QuotaResizeKubernetesOptions,
 } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import { noPullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
+import { LeaseStore } from '../../../activities/quota-resize/lease/lease.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
@@ -67,6 +68,18 @@ export async function startCluster(): Promise<Cluster> {
     },
     stop: () => plane.stop(),
   };
+}
+
+/** The Leases as a worker keeps them that has no repository. */
+export function leaseStore({ worker: kubernetes }: Pick<Cluster, 'worker'>): LeaseStore {
+  const log = pino({ level: 'silent' });
+  return new LeaseStore({
+    kubernetes,
+    systemNamespace: SYSTEM_NAMESPACE,
+    abandonedHolder: null,
+    ends: noPullRequestEnds,
+    log,
+  });
 }
 
 /** The objects of one of the product's manifests. */

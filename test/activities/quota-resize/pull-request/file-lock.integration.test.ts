@@ -4,12 +4,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileLocks, type FileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
-import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
-import { noPullRequestEnds } from '../../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../../domain/quota-resize/model/lease.ts';
-import { type Cluster, startCluster, SYSTEM_NAMESPACE } from '../../kubernetes/cluster.ts';
+import { type Cluster, leaseStore, startCluster, SYSTEM_NAMESPACE } from '../../kubernetes/cluster.ts';
 import {
   asAttempt,
   candidates,
@@ -34,22 +32,11 @@ const OTHER_PATH = 'managed-resources/prod/team-a/gpu.yaml';
 const OTHER =
   'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpu, namespace: team-a}\nspec: {hard: {pods: 5}}\n';
 
-function leaseStore(): LeaseStore {
-  const log = pino({ level: 'silent' });
-  return new LeaseStore({
-    kubernetes: cluster.worker,
-    systemNamespace: SYSTEM_NAMESPACE,
-    abandonedHolder: null,
-    ends: noPullRequestEnds,
-    log,
-  });
-}
-
 function fileLocks(fileWait = 86_400_000): FileLocks {
   const { worker: kubernetes } = cluster;
   const log = pino({ level: 'silent' });
   const timings = { holdRetry: 300_000, fileWait };
-  return createFileLocks({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, leases: leaseStore(), timings, log });
+  return createFileLocks({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, leases: leaseStore(cluster), timings, log });
 }
 
 /** A quota of the one file, under a decision that holds its Lease. Files of different tests are in different repositories. */
@@ -69,7 +56,7 @@ function quotas(): (quota: string, changes?: Partial<Decision>) => Promise<Quota
     const target = { cluster: 'prod', namespace, quota };
     const resource = quota === 'gpu' ? change('pods', '5', '6') : change('requests.cpu', '2', '3600m');
     const decision = decide([resource], changes);
-    await leaseStore().acquire(target, decision);
+    await leaseStore(cluster).acquire(target, decision);
     const all = [quota, ...(decision.batchedQuotas ?? []).map((other) => other.quota)];
     const candidatesByQuota = all.map((name) => ({ quota: name, candidates: inNamespace(namespace) }));
     const open: Quota['open'] = async (worker) =>
@@ -122,7 +109,7 @@ describe('the file of a pull request', () => {
     expect(await asAttempt(2, () => second.open(worker))).toEqual(busy);
     expect(gitops.effects()).toHaveLength(effects);
 
-    await leaseStore().release(first.target, first.decision, { rejection: null });
+    await leaseStore(cluster).release(first.target, first.decision, { rejection: null });
     expect(await second.open(worker)).toMatchObject({ kind: 'open' });
     expect(await holderOf(PATH, namespace)).toBe(`headroom/${second.decision.id}`);
   });
@@ -240,7 +227,7 @@ describe('the file of a pull request', () => {
     await using gitops = await repository(namespace);
     const worker = gitops.worker({ fileLocks: fileLocks() });
     await quota.open(worker);
-    await leaseStore().unlockFiles(quota.target, quota.decision);
+    await leaseStore(cluster).unlockFiles(quota.target, quota.decision);
     expect(await holderOf(PATH, namespace)).toBeUndefined();
     expect(await asAttempt(2, () => quota.open(worker))).toMatchObject({ kind: 'open' });
     expect(await holderOf(PATH, namespace)).toBe(`headroom/${quota.decision.id}`);
@@ -281,7 +268,7 @@ describe('a lock that is older than an opening takes', () => {
     await using gitops = await repository(namespace);
     const worker = gitops.worker({ fileLocks: fileLocks() });
     expect(await compute.open(worker)).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
-    await leaseStore().release(compute.target, compute.decision, { rejection: null });
+    await leaseStore(cluster).release(compute.target, compute.decision, { rejection: null });
     const taking = await quota('compute');
     expect(await taking.open(gitops.worker({ fileLocks: fileLocks() }))).toMatchObject({ pullRequest: { number: 1 } });
     await age(PATH, namespace);

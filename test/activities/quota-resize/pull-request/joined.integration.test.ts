@@ -2,14 +2,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileLocks, type FileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
-import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
 import type { PullRequestOutcome } from '../../../../activities/quota-resize/interface.ts';
-import { noPullRequestEnds } from '../../../../activities/quota-resize/lease/ends.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { type Decision, decidedLimits, type OpenDecision } from '../../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../../domain/quota-resize/model/lease.ts';
 import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/text.ts';
-import { type Cluster, startCluster, SYSTEM_NAMESPACE } from '../../kubernetes/cluster.ts';
+import { type Cluster, leaseStore, startCluster, SYSTEM_NAMESPACE } from '../../kubernetes/cluster.ts';
 import { change, decide, type GitOps, policy, startGitOps, type Worker } from '../gitops-fixture.ts';
 
 let cluster: Cluster;
@@ -19,22 +17,11 @@ beforeAll(async () => {
 });
 afterAll(async () => await cluster?.stop());
 
-function leaseStore(): LeaseStore {
-  const log = pino({ level: 'silent' });
-  return new LeaseStore({
-    kubernetes: cluster.worker,
-    systemNamespace: SYSTEM_NAMESPACE,
-    abandonedHolder: null,
-    ends: noPullRequestEnds,
-    log,
-  });
-}
-
 function fileLocks(): FileLocks {
   const { worker: kubernetes } = cluster;
   const log = pino({ level: 'silent' });
   const timings = { holdRetry: 300_000, fileWait: 86_400_000 };
-  return createFileLocks({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, leases: leaseStore(), timings, log });
+  return createFileLocks({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, leases: leaseStore(cluster), timings, log });
 }
 
 /** A line for each namespace: its quota with so many pods. */
@@ -69,7 +56,7 @@ interface Shared {
 
 /** An open pull request for the first of three quotas in one file, for whose Leases a real API server is asked. */
 async function sharing(gitops: GitOps, path: string, names: Shared['names']): Promise<Shared> {
-  const worker = gitops.worker({ fileLocks: fileLocks(), decisions: leaseStore() });
+  const worker = gitops.worker({ fileLocks: fileLocks(), decisions: leaseStore(cluster) });
   const decided = async (namespace: string): Promise<Quota> => {
     const target = { cluster: 'prod', namespace, quota: 'compute' };
     const candidates = [{ from: 'scan', learntFrom: 'a search' } as const];
@@ -78,7 +65,7 @@ async function sharing(gitops: GitOps, path: string, names: Shared['names']): Pr
     if (found.kind !== 'found') throw new Error(found.message);
     const { repository, base, how, placement } = found;
     const decision = decide([change('pods', '10', '12')], { source: { repository, base, how, placement } });
-    await leaseStore().acquire(target, decision);
+    await leaseStore(cluster).acquire(target, decision);
     return { target, decision };
   };
   const input = ({ target, decision }: Quota) => {
@@ -88,7 +75,7 @@ async function sharing(gitops: GitOps, path: string, names: Shared['names']): Pr
     return { target, decision, policy, candidatesByQuota };
   };
   const tries: Shared['tries'] = async (quota) => await worker.activities.ensurePullRequest(input(quota));
-  const store: Shared['store'] = async ({ target, decision }) => await leaseStore().update(target, decision);
+  const store: Shared['store'] = async ({ target, decision }) => await leaseStore(cluster).update(target, decision);
   const first = await decided(names[0]);
   const opened = await tries(first);
   if (opened.kind !== 'open') throw new Error(opened.kind);
@@ -182,7 +169,7 @@ describe('decisions that share a pull request', () => {
     await using _ = gitops;
     const second = await shared.waits(shared.names[1]);
     const third = await shared.waits(shared.names[2]);
-    await leaseStore().release(second.target, second.decision, { rejection: null });
+    await leaseStore(cluster).release(second.target, second.decision, { rejection: null });
     const wanted = joinedBy(shared.owner.decision, second, third);
     const outcome = await shared.rebuild(wanted);
     expect(outcome).toMatchObject({
@@ -203,9 +190,9 @@ describe('decisions that share a pull request', () => {
       return items.find(({ metadata }) => metadata?.name === fileLeaseName(more(name)))?.spec?.holderIdentity;
     };
     const written = await shared.waits(second);
-    await leaseStore().recordFiles(written.target, written.decision, [more(second)]);
+    await leaseStore(cluster).recordFiles(written.target, written.decision, [more(second)]);
     const changed = await shared.waits(third);
-    await leaseStore().recordFiles(changed.target, changed.decision, [more(third)]);
+    await leaseStore(cluster).recordFiles(changed.target, changed.decision, [more(third)]);
     await gitops.forge.pushCommit({
       files: { [shared.path]: fileOf({ [first]: '10', [second]: '10', [third]: '11' }) },
     });
@@ -255,7 +242,7 @@ describe('decisions that share a pull request', () => {
     expect(await shared.tries(second)).toEqual(says('which goes on without this quota'));
     expect(await shared.tries(second)).toEqual(says('This quota has waited for the file since'));
 
-    await leaseStore().release(target, { ...owner, pullRequest: without.pullRequest }, { rejection: null });
+    await leaseStore(cluster).release(target, { ...owner, pullRequest: without.pullRequest }, { rejection: null });
     expect(await shared.tries(second)).toMatchObject({ kind: 'open' });
   });
 
@@ -355,9 +342,16 @@ describe('a merge of what several decisions share', () => {
       kind: 'moved',
       why: `pull request #${number} was not merged, as its number of commits is 4, and not 3`,
     });
-    const another = { ...other.target, namespace: second };
-    const twice = joinedBy(recorded, ...others, { target: another, decision: other.decision });
-    await expect(merge(twice)).rejects.toThrow('no Lease records a decision that joined');
+    // With as many decisions as commits, each commit is compared with its own.
+    const fourth = { target: { ...other.target, namespace: `fourth-${files}` }, decision: other.decision };
+    await leaseStore(cluster).acquire(fourth.target, fourth.decision);
+    expect(await merge(joinedBy(recorded, ...others, fourth))).toMatchObject({
+      kind: 'blocked',
+      reason: 'NotMergeable',
+      message: expect.stringContaining(
+        `for ${fourth.target.namespace}/compute, it changes something else than was decided`,
+      ) as string,
+    });
     expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
   });
 });
