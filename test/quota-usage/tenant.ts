@@ -84,10 +84,10 @@ export class Tenant {
     });
   }
 
-  /** `pods: 12 of 10` for each resource of which there were too many. */
+  /** `pods of NAMESPACE: 12 of 10` for each resource of which there were too many. */
   overAdmitted(): readonly string[] {
     return RESOURCES.filter((resource) => this.#most[resource] > LIMITS[resource]).map(
-      (resource) => `${resource}: ${this.#most[resource]} of ${LIMITS[resource]}`,
+      (resource) => `${resource} of ${this.#namespace}: ${this.#most[resource]} of ${LIMITS[resource]}`,
     );
   }
 
