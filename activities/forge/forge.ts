@@ -4,7 +4,7 @@
  * for a result that it does not return as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Mergeability, ReadLimits } from '../../domain/kernel/forge.ts';
+import type { ChangeRequests, Mergeability, ReadLimits } from '../../domain/kernel/forge.ts';
 
 /** The base branch at one commit. */
 export interface BaseBranch {
@@ -141,7 +141,10 @@ export interface BranchRules {
   readonly requiresChecks: boolean;
   /** Changes require a merge queue. */
   readonly mergeQueue: boolean;
-  /** The forge calls the branch protected: by a branch protection or a ruleset. */
+  /**
+   * Changes require an approving review or a passed check, as far as the forge tells it to this credential. A rule against
+   * anything else, such as force pushes, keeps nobody from merging.
+   */
   readonly isProtected: boolean;
 }
 
@@ -157,6 +160,8 @@ export interface PullRequestState {
   rules(): Promise<BranchRules>;
   /** As `ForgePullRequests.approvals`. */
   approvals(): Promise<readonly ForgeApproval[]>;
+  /** As `ForgePullRequests.changeRequests`. */
+  changeRequests(): Promise<ChangeRequests>;
   /** Null when it is not closed, or the forge does not say. */
   closedBy(): Promise<string | null>;
   /** The commit that its branch points to; null when there is no such branch. */
@@ -320,6 +325,12 @@ export interface ForgePullRequests {
    * pull request has more reviews than are read.
    */
   approvals(number: number): Promise<readonly ForgeApproval[]>;
+  /**
+   * The requests for changes that stand, whatever was pushed since: of each account the last word (its approval, or a
+   * dismissal, ends it), of people who may write to the repository now, and of apps, which the repository's administrators
+   * let review.
+   */
+  changeRequests(number: number): Promise<ChangeRequests>;
   /** The commits of a pull request, oldest first. */
   commitsOf(number: number): Promise<readonly ListedCommit[]>;
   /** The paths that a pull request changes (the first hundred). */

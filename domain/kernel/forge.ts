@@ -1,4 +1,5 @@
 /** Terms for services that host Git repositories. */
+import type { EpochMs } from './time.ts';
 
 export interface RepositoryName {
   readonly owner: string;
@@ -24,6 +25,18 @@ export type Mergeability =
   | 'unstable'
   /** A state of the forge that this version does not know. */
   | 'unrecognised';
+
+/** A review that requests changes, and that neither its author's later approval nor a dismissal has ended. */
+export interface ChangeRequest {
+  /** The account that requests them. */
+  readonly by: string;
+  /** The head that was reviewed; null where the forge does not say. */
+  readonly headSha: string | null;
+  readonly at: EpochMs;
+}
+
+/** The requests for changes that hold a merge. `unread`: there are more reviews than are read, so there may be some. */
+export type ChangeRequests = readonly ChangeRequest[] | 'unread';
 
 /** The most bytes that are read of a repository. */
 export interface ReadLimits {

@@ -81,6 +81,27 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     await endsMerged(quota);
   });
 
+  it('waits while somebody requests changes, although no rule asks for a review, and says so once', async () => {
+    const quota = await openedEpisode('changes-requested');
+    const { number, head } = await quota.pullRequest();
+    await stack.forge.requestChanges(number, 'alice');
+    await quota.check(head.sha, 'success');
+    const held = await quota.reaches('AwaitingMerge', 'ChangesRequested');
+    expect(held.detail).toBe(
+      `pull request #${number} is not merged: changes are requested by alice at ${head.sha.slice(0, 12)}; an approval by alice or a dismissal of that review ends it, and new commits do not`,
+    );
+    await reconcileCompletely(quota);
+    await quota.reaches('AwaitingMerge', 'ChangesRequested');
+    expect(await quota.comments(number)).toEqual([
+      expect.stringMatching(/^Not merged by Headroom: changes are requested by alice at /),
+    ]);
+    expect(await quota.events('QuotaResizeHeld')).toHaveLength(1);
+    expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
+
+    await stack.forge.dismissReview(number, 'alice', 'bob');
+    await endsMerged(quota);
+  });
+
   it('is rebuilt on the base when a commit there conflicts with it, and stays the only one', async () => {
     // 9 pods are above the threshold of the person's 11 as well.
     const quota = await openedEpisode('conflict', 9);

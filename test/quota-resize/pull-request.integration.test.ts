@@ -196,7 +196,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     );
     await stack.forge.requestChanges(number, 'alice', 'Is this really needed?');
     await reconcileCompletely(quota);
-    await reviewable(quota);
+    await quota.reaches('AwaitingMerge', 'ChangesRequested');
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
 
     await stack.forge.approveReview(number, 'alice');

@@ -28,8 +28,9 @@ export class GitHubBranches implements ForgeBranches {
   }
 
   /**
-   * Whether changes of the branch require passed checks, by its protection or a ruleset, and whether they require a
-   * merge queue, which the rules contain however it was enabled.
+   * Whether changes of the branch require passed checks or reviews, by its protection or a ruleset, and whether they require
+   * a merge queue, which the rules contain however it was enabled. That a branch protection requires reviews is told only to
+   * who administers the repository, as Headroom does not.
    */
   async rules(branch: string): Promise<BranchRules> {
     const [protection, rules] = await Promise.all([
@@ -41,11 +42,12 @@ export class GitHubBranches implements ForgeBranches {
         octokit.rest.repos.getBranchRules({ ...this.#repository.where, branch, per_page: 100 }),
       ),
     ]);
-    const types: readonly string[] = rules.ok ? rules.data.map(({ type }) => type) : [];
+    const inForce = rules.ok ? rules.data : [];
+    const checked = (protection.ok && requiresChecks(protection.data)) || inForce.some(asksForChecks);
     return {
-      requiresChecks: (protection.ok && requiresChecks(protection.data)) || types.includes('required_status_checks'),
-      mergeQueue: types.includes('merge_queue'),
-      isProtected: protection.ok && protection.data.protected,
+      requiresChecks: checked,
+      mergeQueue: inForce.some(({ type }) => type === 'merge_queue'),
+      isProtected: checked || inForce.some(asksForReviews),
     };
   }
 
@@ -203,6 +205,16 @@ export class GitHubBranches implements ForgeBranches {
 function requiresChecks(branch: Responses['repos']['getBranch']['response']['data']): boolean {
   const required = branch.protection?.required_status_checks;
   return (required?.contexts?.length ?? 0) > 0 || (required?.checks?.length ?? 0) > 0;
+}
+
+type RuleData = Responses['repos']['getBranchRules']['response']['data'][number];
+
+function asksForChecks(rule: RuleData): boolean {
+  return rule.type === 'required_status_checks' && (rule.parameters?.required_status_checks.length ?? 0) > 0;
+}
+
+function asksForReviews(rule: RuleData): boolean {
+  return rule.type === 'pull_request' && (rule.parameters?.required_approving_review_count ?? 0) > 0;
 }
 
 function base64(text: string): string {

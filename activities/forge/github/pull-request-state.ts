@@ -12,8 +12,9 @@ import type {
   PullRequestState,
 } from '../forge.ts';
 import { blobSha } from '../git-blob.ts';
-import { approvingReviews } from './approving-reviews.ts';
+import type { ChangeRequests } from '../../../domain/kernel/forge.ts';
 import { checksOf } from './checks.ts';
+import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
 import {
   type ActorNode,
   accountOf,
@@ -62,12 +63,24 @@ type CheckNode =
     }
   | { readonly __typename: 'StatusContext'; readonly context: string; readonly state: string };
 
+interface RuleNode {
+  readonly type: string;
+  /** Of the rules that are asked for theirs. */
+  readonly parameters: {
+    readonly requiredApprovingReviewCount?: number;
+    readonly requiredStatusChecks?: readonly { readonly context: string }[];
+  } | null;
+}
+
 interface StateNode extends PullRequestNode {
   readonly isMergeQueueEnabled: boolean;
   readonly headRef: { readonly target: { readonly oid: string } | null } | null;
   readonly baseRef: {
-    readonly refUpdateRule: { readonly requiredStatusCheckContexts: readonly (string | null)[] | null } | null;
-    readonly rules: Page<{ readonly type: string }> | null;
+    readonly refUpdateRule: {
+      readonly requiredStatusCheckContexts: readonly (string | null)[] | null;
+      readonly requiredApprovingReviewCount: number | null;
+    } | null;
+    readonly rules: Page<RuleNode> | null;
   } | null;
   /** Null when nothing checks the head. */
   readonly statusCheckRollup: { readonly contexts: Page<CheckNode> } | null;
@@ -79,6 +92,8 @@ interface StateNode extends PullRequestNode {
   };
   /** Absent where they were not asked for. */
   readonly reviews?: Page<ReviewNode> | null;
+  /** Of each account the last review that says more than a comment does. */
+  readonly latestOpinionatedReviews: Page<ReviewNode> | null;
   readonly merge?: {
     readonly oid: string;
     readonly tree: { readonly oid: string };
@@ -94,13 +109,15 @@ interface StateNode extends PullRequestNode {
 
 const COMMIT_FIELDS = 'oid message committedDate committer { name email user { login } } tree { oid }';
 
-const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts } rules(first: 100) { pageInfo { hasNextPage } nodes { type } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { state submittedAt author { __typename login } authorCanPushToRepository commit { oid } } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
+const REVIEW_FIELDS = 'state submittedAt author { __typename login } authorCanPushToRepository commit { oid }';
+
+const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
 
 /** By REST, one request for each; what a query did not bring is asked for here. */
 interface OneByOne {
   readonly files: Pick<ForgeFiles, 'fileAt'>;
   readonly branches: Pick<ForgeBranches, 'rules' | 'head'>;
-  readonly pullRequests: Pick<ForgePullRequests, 'get' | 'checks' | 'approvals' | 'closedBy'>;
+  readonly pullRequests: Pick<ForgePullRequests, 'get' | 'checks' | 'approvals' | 'changeRequests' | 'closedBy'>;
 }
 
 /** Reads the state; with REST the pull request alone. */
@@ -145,6 +162,7 @@ function restState({ files, branches, pullRequests }: OneByOne, pull: PullReques
     checks: async () => await pullRequests.checks(headSha),
     rules: async () => await branches.rules(baseRef),
     approvals: async () => await pullRequests.approvals(number),
+    changeRequests: async () => await pullRequests.changeRequests(number),
     closedBy: async () => (pull.state === 'closed' ? await pullRequests.closedBy(number) : null),
     branchHead: async () => await branches.head(headRef),
     mergedFile: async (path) => (mergeSha === null ? null : await files.fileAt(path, mergeSha)),
@@ -159,6 +177,7 @@ function queriedState(node: StateNode, oneByOne: OneByOne, path: string | undefi
     checks: checksOfNode(node),
     rules: rulesOfNode(node),
     approvals: approvalsOfNode(node, pull.user),
+    changeRequests: changeRequestsOfNode(node),
     file: mergedFileOfNode(node),
   };
   return {
@@ -166,6 +185,7 @@ function queriedState(node: StateNode, oneByOne: OneByOne, path: string | undefi
     checks: async () => known.checks ?? (await otherwise.checks()),
     rules: async () => known.rules ?? (await otherwise.rules()),
     approvals: async () => known.approvals ?? (await otherwise.approvals()),
+    changeRequests: async () => known.changeRequests ?? (await otherwise.changeRequests()),
     closedBy: () => Promise.resolve(accountOf(node.timelineItems.nodes.at(-1)?.actor ?? null)),
     branchHead: () => Promise.resolve(node.headRef?.target?.oid ?? null),
     mergedFile: async (asked) =>
@@ -207,30 +227,45 @@ function numberOf({ databaseId }: Extract<CheckNode, { __typename: 'CheckRun' }>
 /** Undefined when there are more than the query gives, or the base branch is gone. */
 function rulesOfNode({ baseRef, isMergeQueueEnabled }: StateNode): BranchRules | undefined {
   if (baseRef === null || baseRef.rules?.pageInfo.hasNextPage === true) return undefined;
-  const types = baseRef.rules?.nodes.map(({ type }) => type) ?? [];
-  const contexts = baseRef.refUpdateRule?.requiredStatusCheckContexts ?? [];
+  const { refUpdateRule } = baseRef;
+  const rules = baseRef.rules?.nodes ?? [];
+  const contexts = refUpdateRule?.requiredStatusCheckContexts ?? [];
+  const requiresChecks =
+    contexts.length > 0 || rules.some(({ parameters }) => (parameters?.requiredStatusChecks?.length ?? 0) > 0);
+  const approvals = [refUpdateRule, ...rules.map(({ parameters }) => parameters)].map(
+    (rule) => rule?.requiredApprovingReviewCount ?? 0,
+  );
   return {
-    requiresChecks: contexts.length > 0 || types.includes('REQUIRED_STATUS_CHECKS'),
-    mergeQueue: isMergeQueueEnabled || types.includes('MERGE_QUEUE'),
-    isProtected: baseRef.refUpdateRule !== null || types.length > 0,
+    requiresChecks,
+    mergeQueue: isMergeQueueEnabled || rules.some(({ type }) => type === 'MERGE_QUEUE'),
+    isProtected: requiresChecks || approvals.some((count) => count > 0),
   };
 }
 
 /** Undefined when they were not asked for, or there are more than the query gives. */
 function approvalsOfNode({ reviews }: StateNode, author: string | null): readonly ForgeApproval[] | undefined {
   if (reviews === undefined || reviews === null || reviews.pageInfo.hasNextPage) return undefined;
-  const given = reviews.nodes.flatMap((review) => {
-    const { author: by, state, submittedAt, commit } = review;
-    // A deleted account has no author.
-    if (by === null) return [];
-    const isPerson = by.__typename === 'User';
-    const mayWrite = review.authorCanPushToRepository;
-    const at = moment(submittedAt ?? undefined);
-    return [{ by: by.login, isPerson, state, headSha: commit?.oid ?? null, at, mayWrite }];
-  });
-  return approvingReviews(given, author).flatMap(({ by, headSha, at, mayWrite }) =>
+  return approvingReviews(givenReviews(reviews), author).flatMap(({ by, headSha, at, mayWrite }) =>
     headSha !== null && mayWrite ? [{ by, headSha, at }] : [],
   );
+}
+
+/** Undefined when more accounts have reviewed than the query gives. */
+function changeRequestsOfNode({ latestOpinionatedReviews: latest }: StateNode): ChangeRequests | undefined {
+  if (latest === null || latest.pageInfo.hasNextPage) return undefined;
+  return requestingReviews(givenReviews(latest)).flatMap(({ by, type, headSha, at, mayWrite }) =>
+    type === 'Bot' || mayWrite ? [{ by, headSha, at }] : [],
+  );
+}
+
+function givenReviews({ nodes }: Page<ReviewNode>): readonly (GivenReview & { readonly mayWrite: boolean })[] {
+  return nodes.flatMap(({ author, state, submittedAt, commit, authorCanPushToRepository: mayWrite }) => {
+    const by = accountOf(author);
+    // A deleted account has no author.
+    if (author === null || by === null) return [];
+    const at = moment(submittedAt ?? undefined);
+    return [{ by, type: author.__typename, state, headSha: commit?.oid ?? null, at, mayWrite }];
+  });
 }
 
 /** Undefined when it was not asked for, or its text did not come whole: GraphQL cuts long ones and converts encodings. */

@@ -1,4 +1,5 @@
 /** Pull requests of a repository on GitHub, and the checks of their heads. */
+import type { ChangeRequest, ChangeRequests } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
   type FileChange,
@@ -17,10 +18,10 @@ import {
 } from '../forge.ts';
 import { MAX_PAGES } from './client.ts';
 import { failure } from '../../kernel/failure.ts';
-import { approvingReviews } from './approving-reviews.ts';
 import type { GitHubBranches } from './branches.ts';
 import { checksOf } from './checks.ts';
 import type { GitHubFiles } from './files.ts';
+import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
 import { mergeabilityOf } from './mergeability.ts';
 import { lastReopening, ownComments, readOwnOpen } from './graphql.ts';
 import { openAtOnce } from './open-at-once.ts';
@@ -162,18 +163,35 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 
   async approvals(number: number): Promise<readonly ForgeApproval[]> {
-    const [{ user: author }, pages] = await Promise.all([this.get(number), this.#reviewPages(number)]);
-    // The oldest reviews come first: whoever took an approval back on an unread page would not be heard.
-    if (pages.length >= MAX_PAGES) return [];
-    const reviews = pages.flat().flatMap(({ user, state, commit_id: headSha, submitted_at: at }) =>
-      // A deleted account has no user.
-      user === null ? [] : [{ by: user.login, isPerson: user.type === 'User', state, headSha, at: moment(at) }],
-    );
+    const [{ user: author }, reviews] = await Promise.all([this.get(number), this.#reviews(number)]);
     const approvals: ForgeApproval[] = [];
-    for (const { by, headSha, at } of approvingReviews(reviews, author)) {
+    for (const { by, headSha, at } of approvingReviews(reviews ?? [], author)) {
       if (headSha !== null && (await this.#mayWrite(by))) approvals.push({ by, headSha, at });
     }
     return approvals;
+  }
+
+  async changeRequests(number: number): Promise<ChangeRequests> {
+    const reviews = await this.#reviews(number);
+    if (reviews === null) return 'unread';
+    const requests: ChangeRequest[] = [];
+    for (const { by, type, headSha, at } of requestingReviews(reviews)) {
+      if (type === 'Bot' || (await this.#mayWrite(by))) requests.push({ by, headSha, at });
+    }
+    return requests;
+  }
+
+  /**
+   * All reviews, the oldest first; null where there are more than are read. The newest are then missing, and with them who
+   * took back what he had said.
+   */
+  async #reviews(number: number): Promise<readonly GivenReview[] | null> {
+    const pages = await this.#reviewPages(number);
+    if (pages.length >= MAX_PAGES) return null;
+    return pages.flat().flatMap(({ user, state, commit_id: headSha, submitted_at: at }) =>
+      // A deleted account has no user, and may not write.
+      user === null ? [] : [{ by: user.login, type: user.type, state, headSha, at: moment(at) }],
+    );
   }
 
   #reviewPages(number: number): Promise<ReviewData[][]> {

@@ -7,14 +7,15 @@ import {
   type PullRequestRef,
 } from '../../../domain/quota-resize/model/decision.ts';
 import { targetName } from '../../../domain/kernel/target.ts';
+import { requestedChanges } from '../../../domain/quota-resize/decide/change-requests.ts';
+import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
-import type { Expected } from './checked-merge.ts';
+import type { CheckedMerge, Expected } from './checked-merge.ts';
 import { otherThanDecided } from './decided-content.ts';
 import { decidedFacts, discardBranch, type PullRequestTask, sharedFacts } from './decision-branch.ts';
 import type { MergeOutcome, QuotaResizeActivities } from '../interface.ts';
-import type { LockOwner } from '../lease/file-lock.ts';
 import {
   ensureComment,
   findPullRequest,
@@ -25,9 +26,6 @@ import {
   writesOf,
 } from './own-work.ts';
 import { mergeOf } from './pull-request-state.ts';
-
-/** Milliseconds for which what was read of a pull request counts right before its merge, which is pinned to its head. */
-const FRESH_MS = 5_000;
 
 type EndDependencies = ForgeActivityDependencies & Pick<PullRequestDependencies, 'repositories'>;
 type EndTask = PullRequestTask & Pick<PullRequestDependencies, 'repositories'>;
@@ -101,41 +99,24 @@ function othersGoOn({ joined = [] }: Decision): string {
 async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
   const { target, decision, forge, config, write, mergeGate } = task;
   const recorded = pullRequestRef(forge, decision);
-  const { number, headSha, base } = recorded;
+  const { number, headSha } = recorded;
   const open = { ...decision, pullRequest: recorded, merge: null };
-  const readAt = Date.now();
-  const seen = await forge.pullRequests.state(number, { mergedFile: recorded.path });
-  const before = await mergedOutcome(task, open, seen);
+  const look = async (): Promise<PullRequestState> =>
+    await forge.pullRequests.state(number, { mergedFile: recorded.path });
+  // An attempt whose answer was lost may have merged it.
+  const before = currentAttempt() > 1 ? await mergedOutcome(task, open, await look()) : null;
   if (before !== null) return before;
-  // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
-  const rules = await (seen.pull.baseRef === base ? seen.rules() : forge.branches.rules(base));
-  if (rules.mergeQueue) {
-    return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
-  }
-  const leftIn = ({ decision: one }: Pick<LockOwner, 'decision'>): MergeOutcome | null => {
-    const left = leftToPeople(one, { name: base, isProtected: rules.isProtected });
-    if (left === null) return null;
-    const words = `a person merges pull request #${number} of ${forge.repository}: ${left.why}`;
-    return { kind: 'blocked', reason: 'NotMergeable', message: words };
-  };
-  const left = leftIn(task);
-  if (left !== null) return left;
   const answer = await write('merge', { number, headSha }, () =>
     mergeGate.merging(
       target,
       open,
-      async ({ own, joined }, expect): Promise<Answered | NotAttempted> => {
-        for (const other of joined) {
-          const outcome = leftIn(other);
-          if (outcome !== null) return { kind: 'leftToPeople', outcome };
-        }
-        // The write may have waited for its permit.
-        const isFresh = Date.now() - readAt < FRESH_MS;
-        const { pull: found } = isFresh ? seen : await forge.pullRequests.state(number);
-        const difference = differenceFrom(found, own.decision.pullRequest, joined.length);
-        if (difference !== null) return { kind: 'otherThanRecorded', why: difference };
-        const why = await otherThanDecided({ ...task, decision: own.decision, joined }, found);
-        if (why !== null) return { kind: 'otherCommit', why };
+      async (checked, expect): Promise<Answered | NotAsked> => {
+        // Read last of all: whoever has said no by now is heard.
+        const state = await look();
+        if (state.pull.mergedAt !== null) return { kind: 'alreadyMerged', state };
+        const outcome = await objection(task, recorded, checked, state);
+        if (outcome !== null) return { kind: 'notAsked', outcome };
+        const { own, joined } = checked;
         const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
         const { title, message } = config.texts.merge(facts, number);
         const expected = await expect();
@@ -145,17 +126,11 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
     ),
   );
 
-  if (answer.kind === 'leftToPeople') return answer.outcome;
-  if (answer.kind === 'otherCommit') {
-    const because = `because of its commit ${headSha.slice(0, 7)}: ${answer.why}`;
-    const words = `pull request #${number} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
-    return { kind: 'blocked', reason: 'NotMergeable', message: words };
-  }
-  const after = await forge.pullRequests.state(number, { mergedFile: recorded.path });
-  const expected = answer.kind === 'otherThanRecorded' ? null : answer.expected;
-  const merged = await mergedOutcome(task, open, after, expected);
+  if (answer.kind === 'notAsked') return answer.outcome;
+  if (answer.kind === 'alreadyMerged') return (await mergedOutcome(task, open, answer.state)) ?? { kind: 'moved' };
+  const after = await look();
+  const merged = await mergedOutcome(task, open, after, answer.expected);
   if (merged !== null) return merged;
-  if (answer.kind === 'otherThanRecorded') return { kind: 'moved', why: answer.why };
   if (answer.kind !== 'merged') await mergeGate.refused(answer.expected);
   return unmergedOutcome(task, after.pull, headSha, answer);
 }
@@ -163,11 +138,44 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
 /** The forge's answer to a request to merge, and what that request expected. */
 type Answered = MergeAnswer & { readonly expected: Expected };
 
-/** Why the forge was not asked to merge, a clause. */
-type NotAttempted =
-  | { readonly kind: 'leftToPeople'; readonly outcome: MergeOutcome }
-  | { readonly kind: 'otherCommit'; readonly why: string }
-  | { readonly kind: 'otherThanRecorded'; readonly why: string };
+/** Why the forge was not asked to merge. */
+type NotAsked =
+  | { readonly kind: 'alreadyMerged'; readonly state: PullRequestState }
+  | { readonly kind: 'notAsked'; readonly outcome: MergeOutcome };
+
+/** What of the forge is in the way of a merge that the gate lets pass; null where nothing is. */
+async function objection(
+  task: EndTask,
+  recorded: PullRequestRef,
+  { own, joined }: CheckedMerge,
+  state: PullRequestState,
+): Promise<MergeOutcome | null> {
+  const { forge } = task;
+  const { pull } = state;
+  const { number, base, headSha } = recorded;
+  const name = `pull request #${number}`;
+  // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
+  const rules = await (pull.baseRef === base ? state.rules() : forge.branches.rules(base));
+  if (rules.mergeQueue) {
+    return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
+  }
+  for (const { decision } of [own, ...joined]) {
+    const left = leftToPeople(decision, { name: base, isProtected: rules.isProtected });
+    if (left === null) continue;
+    const message = `a person merges ${name} of ${forge.repository}: ${left.why}`;
+    return { kind: 'blocked', reason: 'NotMergeable', message };
+  }
+  const difference = differenceFrom(pull, own.decision.pullRequest, joined.length);
+  if (difference !== null) return { kind: 'moved', why: difference };
+  const why = await otherThanDecided({ ...task, decision: own.decision, joined }, pull);
+  if (why !== null) {
+    const because = `because of its commit ${headSha.slice(0, 7)}: ${why}`;
+    const message = `${name} of ${forge.repository} is not merged, ${because}; look at it, and merge or close it`;
+    return { kind: 'blocked', reason: 'NotMergeable', message };
+  }
+  const requested = requestedChanges(await state.changeRequests());
+  return requested === null ? null : { kind: 'moved', why: `${name} was not merged: ${requested}` };
+}
 
 /**
  * What keeps a pull request from a merge that is open with one commit a decision, on the recorded branch and at the recorded

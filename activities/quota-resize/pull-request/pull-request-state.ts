@@ -2,6 +2,7 @@
 import { type Decision, decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
 import { limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
+import type { ChangeRequests } from '../../../domain/kernel/forge.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
@@ -50,10 +51,15 @@ export function createPullRequestStateActivities({
       const reads = state ?? {
         pull,
         approvals: async () => await pullRequests.approvals(number),
+        changeRequests: async () => await pullRequests.changeRequests(number),
         checks: async () => await pullRequests.checks(pull.headSha),
       };
       const approvals = await approvalsOf(decision, reads);
       if (approvals !== null && !sameApprovals(approvals, lastSeen.approvals ?? [])) return await changed();
+      // A quiet poll asks for them only where they hold the merge: what is new is seen with the next change, and before a merge.
+      const readsRequests = state !== null || lastSeen.changesRequested !== undefined;
+      if (readsRequests && !sameRequests(await changeRequestsOf(reads), lastSeen.changesRequested))
+        return await changed();
       if (readsChecks && !sameChecks(await reads.checks(), lastSeen.checks)) return await changed();
       throw notYet(waitingFor(lastSeen), poll.delay);
     },
@@ -72,13 +78,14 @@ async function observationOf(
   state: PullRequestState,
 ): Promise<PullRequestObservation> {
   const { pull } = state;
-  const [checks, rules, ours, merge, closedBy, approvals] = await Promise.all([
+  const [checks, rules, ours, merge, closedBy, approvals, changesRequested] = await Promise.all([
     state.checks(),
     state.rules(),
     headIsOurs(forge, pull, decision),
     mergeOf(forge, target, decision, state),
     closedByOf(state),
     approvalsOf(decision, state),
+    changeRequestsOf(state),
   ]);
   return {
     number: pull.number,
@@ -92,6 +99,7 @@ async function observationOf(
     ...(rules.isProtected ? { baseIsProtected: true } : {}),
     ...(rules.mergeQueue ? { mergeQueue: true } : {}),
     ...(approvals === null ? {} : { approvals }),
+    ...(changesRequested === undefined ? {} : { changesRequested }),
     closedBy,
     ...(decision.pullRequest?.joinedTo === undefined ? {} : await sharedStateOf(forge, decision, { pull, closedBy })),
     merge,
@@ -192,6 +200,25 @@ async function approvalsOf(
   if (approvalRequirement === null || state !== 'open') return null;
   const approvals = await read();
   return approvals.filter((approval) => approval.headSha === headSha).map(({ by, at }) => ({ by, at }));
+}
+
+/** Undefined where nobody requests changes, or it is too late. */
+async function changeRequestsOf(
+  state: Pick<PullRequestState, 'pull' | 'changeRequests'>,
+): Promise<ChangeRequests | undefined> {
+  const requests = state.pull.state === 'open' ? await state.changeRequests() : [];
+  return requests.length === 0 ? undefined : requests;
+}
+
+function sameRequests(a: ChangeRequests | undefined, b: ChangeRequests | undefined): boolean {
+  const key = (requests: typeof a) =>
+    typeof requests === 'object'
+      ? requests
+          .map(({ by, at }) => `${by} ${at}`)
+          .toSorted()
+          .join()
+      : requests;
+  return key(a) === key(b);
 }
 
 function sameApprovals(

@@ -86,7 +86,8 @@ export function attempt(
  */
 function closingFor(intent: IntendedAct, state: ResizeState): ResizeState {
   if (intent.kind !== 'close' || !isUnmerged(state)) return state;
-  return { ...state, closing: { reason: intent.reason, detail: intent.detail } };
+  const { reason, detail, rejection } = intent;
+  return { ...state, closing: { reason, detail, ...(rejection === null ? {} : { rejection }) } };
 }
 
 function spacing(count: number, observation: QuotaObservation): number {

@@ -5,6 +5,7 @@ import { inState, isUnmerged, type ResizeMemory, type ResizeState } from '../mod
 import type { Verdict, Wait } from '../model/verdict.ts';
 import { abandon, goneReason } from './abandon.ts';
 import { attempt } from './attempt.ts';
+import { withReviewersNo } from './change-requests.ts';
 import { hydrate } from './hydrate.ts';
 import { decideIdle } from './idle.ts';
 import { withoutForge } from './joined.ts';
@@ -25,7 +26,7 @@ export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
   const pass = { ...seen, memory: hydrated, now };
   const [remembered, intent] = guard(pass) ?? decideInState(pass, isAdopted);
-  return attempt({ ...pass, memory: remembered }, withoutForge(intent));
+  return attempt({ ...pass, memory: remembered }, withoutForge(withReviewersNo(pass, intent)));
 }
 
 /**

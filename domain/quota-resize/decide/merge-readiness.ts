@@ -2,6 +2,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { PullRequestRef } from '../model/decision.ts';
 import type { PullRequestObservation } from '../model/observation.ts';
 import type { Reason } from '../model/verdict.ts';
+import { requestedChanges } from './change-requests.ts';
 
 /**
  * Whether the forge's state of an open pull request with Headroom's head allows a merge, and what to wait for
@@ -43,8 +44,18 @@ export function mergeReadiness(
     case 'blocked':
     case 'unstable':
     case 'unrecognised':
-      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, graceEndsAt);
+      return (
+        waitForPeople(pullRequest, subject) ??
+        waitForChecks(pullRequest, subject) ??
+        withoutOpenChecks(pullRequest, mergeability, ref, graceEndsAt)
+      );
   }
+}
+
+/** The wait for those who requested changes, whether or not the base branch asks for reviews; null when nobody did. */
+function waitForPeople({ changesRequested }: PullRequestObservation, subject: string): MergeReadiness | null {
+  const why = requestedChanges(changesRequested);
+  return why === null ? null : wait('ChangesRequested', `${subject} is not merged: ${why}`);
 }
 
 /** The wait for unfinished or failed checks of the head; null when no check prevents the merge. */

@@ -14,6 +14,7 @@ import {
   leavingSentence,
   withRequirementsOfNow,
 } from './batched-quotas.ts';
+import { newestRequest, requestedChanges } from './change-requests.ts';
 import { growthOfOpen } from './growth.ts';
 import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { mergeReadiness } from './merge-readiness.ts';
@@ -160,13 +161,16 @@ function grownInShared(grown: OpenDecision, why: string): Intent {
 }
 
 /** What still has to happen on the forge before a merge; null when the pull request is ready. */
-function untilReady({ observation, memory, pullRequest, now }: OpenPass, waiting: Waiting): Intent | null {
+function untilReady(pass: OpenPass, waiting: Waiting): Intent | null {
+  const { observation, memory, pullRequest, now } = pass;
   const { timings } = observation;
   const { decision } = memory.state;
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
   if (readiness.kind === 'ready') return null;
+  if (readiness.kind === 'wait' && readiness.reason === 'ChangesRequested')
+    return changesRequested(pass, readiness.detail, waiting);
   if (readiness.kind === 'wait') return waiting('AwaitingChecks', readiness.reason, readiness.detail, readiness.until);
   const { reason, why } = readiness;
   const dueAt = ref.pushedAt + timings.updateInterval;
@@ -176,6 +180,20 @@ function untilReady({ observation, memory, pullRequest, now }: OpenPass, waiting
     return waiting('AwaitingChecks', 'Behind', detail, dueAt);
   }
   return rebuild(observation, decision, { reason, detail: `${link}: ${why}. Headroom rebuilds the branch`, why });
+}
+
+/** Somebody requests changes: where Headroom would merge, people are told once for each request. */
+function changesRequested({ observation, memory, pullRequest }: OpenPass, detail: string, waiting: Waiting): Intent {
+  const status = { phase: 'AwaitingMerge', reason: 'ChangesRequested', detail } as const;
+  const { changesRequested: requests } = pullRequest;
+  const about = `changes|${newestRequest(requests)}`;
+  if (!observation.policy.autoMerge.allowed || memory.emitted.includes(about)) {
+    return waiting(status.phase, status.reason, detail);
+  }
+  const { decision } = memory.state;
+  const comment = `Not merged by Headroom: ${requestedChanges(requests)}.`;
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  return { kind: 'notify', ...status, decision, about, comment, event };
 }
 
 /** The pull request is ready: do people and the policy allow the merge now? */

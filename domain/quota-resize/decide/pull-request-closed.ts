@@ -34,7 +34,7 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
   // Headroom itself was about to close the pull request. How many of the steps were done is unknown, and repeating them
   // is harmless.
   if (rejected === null && closing !== null && deletesBranch) {
-    const { reason, detail } = closing;
+    const { reason, detail, rejection = null } = closing;
     return {
       kind: 'close',
       phase: 'CoolingDown',
@@ -42,7 +42,7 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
       detail,
       decision,
       comment: closeComment(detail),
-      rejection: null,
+      rejection,
     };
   }
   const rejection = rejected ?? {

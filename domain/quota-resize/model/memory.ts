@@ -53,7 +53,12 @@ interface Review {
    * Why Headroom began to close the pull request; a closed pull request is then no rejection by a person. Also set when
    * no pull request is known, because the response to an attempt to open one may have been lost.
    */
-  readonly closing: { readonly reason: Reason; readonly detail: string } | null;
+  readonly closing: {
+    readonly reason: Reason;
+    readonly detail: string;
+    /** Absent where closing it is no rejection, and in memories of earlier versions. */
+    readonly rejection?: Rejection;
+  } | null;
 }
 
 /** The decision holds the Lease and has no known pull request. */

@@ -1,4 +1,4 @@
-import type { Mergeability } from '../../kernel/forge.ts';
+import type { ChangeRequests, Mergeability } from '../../kernel/forge.ts';
 import type { PauseInForce } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
@@ -260,7 +260,7 @@ export interface PullRequestObservation {
   };
   /** Whether the base branch requires checks; then `clean` proves that they passed. */
   readonly hasRequiredChecks: boolean;
-  /** Whether the base branch is protected; absent when not. */
+  /** Whether the base branch asks for a review or a check; absent when not. */
   readonly baseIsProtected?: boolean;
   /** Whether the base branch may only be changed through a merge queue; absent when not. */
   readonly mergeQueue?: boolean;
@@ -269,6 +269,8 @@ export interface PullRequestObservation {
    * asked for, and in observations of earlier versions.
    */
   readonly approvals?: readonly { readonly by: string; readonly at: EpochMs }[];
+  /** Who requests changes, of any head. Absent where nobody does, and in observations of earlier versions. */
+  readonly changesRequested?: ChangeRequests;
   /** Who closed or merged the pull request, if the forge says so; otherwise "unknown". */
   readonly closedBy: string;
   /** Of a decision that joined it: whether that is the account that opened it; absent when not. */

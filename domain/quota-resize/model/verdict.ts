@@ -76,6 +76,7 @@ export type Reason =
   | 'ChecksFailing'
   | 'NoChecksYet'
   | 'ReviewRequired'
+  | 'ChangesRequested'
   | 'Draft'
   | 'Conflict'
   | 'Behind'

@@ -21,6 +21,7 @@ export interface AccountsOptions {
 export class Accounts {
   #collaborators: ReadonlyMap<string, Permission> | undefined;
   #teams: ReadonlyMap<string, TeamMembers>;
+  readonly #deleted = new Set<string>();
 
   constructor(options: AccountsOptions) {
     this.#collaborators = options.collaborators && byLowerCase(options.collaborators);
@@ -31,6 +32,15 @@ export class Accounts {
   set({ collaborators, teams }: AccountsOptions): void {
     if (collaborators) this.#collaborators = byLowerCase(collaborators);
     if (teams) this.#teams = byLowerCase(teams);
+  }
+
+  /** Ends an account: what it has written stays, and is nobody's. */
+  delete(login: string): void {
+    this.#deleted.add(login.toLowerCase());
+  }
+
+  isDeleted(login: string): boolean {
+    return this.#deleted.has(login.toLowerCase());
   }
 
   mayRead(login: string): boolean {
@@ -57,12 +67,13 @@ export class Accounts {
 
   /** The most that somebody may do, by themselves or through a team; undefined for a stranger. */
   permissionOf(login: string): Permission | undefined {
-    if (!this.#collaborators) return 'push';
+    if (!this.#collaborators && !this.isDeleted(login)) return 'push';
     return PERMISSIONS.findLast((wanted) => this.#may(login, wanted));
   }
 
   #may(login: string, wanted: Permission): boolean {
     const enough = (has: Permission): boolean => PERMISSIONS.indexOf(has) >= PERMISSIONS.indexOf(wanted);
+    if (this.isDeleted(login)) return false;
     if (!this.#collaborators) return true;
     const own = this.#collaborators.get(login.toLowerCase());
     if (own && enough(own)) return true;

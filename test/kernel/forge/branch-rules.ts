@@ -1,8 +1,13 @@
 import type { Protection } from './model.ts';
 
+interface Rule {
+  readonly type: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
 /** What of a protection is a ruleset, as REST shows it. GitHub's rulesets refuse deletion and force pushes unless told otherwise. */
-export function rulesOf(protection: Protection): readonly (Record<string, unknown> & { readonly type: string })[] {
-  const rules: (Record<string, unknown> & { readonly type: string })[] = [];
+export function rulesOf(protection: Protection): readonly Rule[] {
+  const rules: Rule[] = [];
   if (protection.as === 'ruleset') rules.push({ type: 'deletion' }, { type: 'non_fast_forward' });
   if (protection.as === 'ruleset' && protection.requiredChecks.length > 0) {
     rules.push({

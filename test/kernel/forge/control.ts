@@ -167,6 +167,11 @@ export class Control {
     this.#forge.accounts.set(accounts);
   }
 
+  /** Ends somebody's account: reviews of theirs stay, without an author. */
+  deleteAccount(login: string): void {
+    this.#forge.accounts.delete(login);
+  }
+
   /** Makes a webhook and sends its ping. Returns its id. */
   async addHook(options: HookOptions): Promise<number> {
     return this.#changing(async () => {

@@ -54,6 +54,15 @@ export class Reviews {
     return this.of(pull).filter(({ user, state }) => state !== 'PENDING' && this.#accounts.mayWrite(user));
   }
 
+  /** Of each account the last review that is submitted and more than a comment, dismissed ones too. */
+  latest(pull: PullRequest): Review[] {
+    const latest = new Map<string, Review>();
+    for (const review of this.of(pull)) {
+      if (review.state !== 'PENDING' && review.state !== 'COMMENTED') latest.set(review.user.toLowerCase(), review);
+    }
+    return [...latest.values()];
+  }
+
   /** @throws ApiError 404 */
   find(pull: PullRequest, id: number): Review {
     const found = this.of(pull).find((review) => review.id === id);

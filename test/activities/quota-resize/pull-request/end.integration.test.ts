@@ -202,7 +202,11 @@ describe('merging', () => {
       expect(await worker.activities.observePullRequest({ target, decision: live })).not.toHaveProperty(
         'baseIsProtected',
       );
+      // A rule against force pushes and deletions keeps nobody from a merge.
       await gitops.forge.protectBranch('live', { as });
+      expect(await worker.activities.ensureMerged({ target, decision: live })).toMatchObject({ kind: 'blocked' });
+      await gitops.forge.protectBranch('live', { as, requiredReviews: 1 });
+      await gitops.forge.approveReview(live.pullRequest?.number ?? 0, 'mona');
       expect(await worker.activities.observePullRequest({ target, decision: live })).toMatchObject({
         baseIsProtected: true,
       });
@@ -213,6 +217,40 @@ describe('merging', () => {
       expect(await worker.activities.ensureMerged({ target, decision: main })).toMatchObject({ kind: 'merged' });
     },
   );
+
+  it.each(['auto', 'off'] as const)(
+    'merges nothing of which changes are requested while it is about to be merged, with GraphQL %s',
+    async (graphQl) => {
+      await using gitops = await startGitOps();
+      const decision = await open(gitops.worker());
+      const { headSha } = decision.pullRequest;
+      let isToRequest = true;
+      // Pauses are looked at right before the write, when everything else was looked at.
+      const guard = async (): Promise<void> => {
+        if (isToRequest) await gitops.forge.requestChanges(1, 'bob');
+        isToRequest = false;
+      };
+      const { activities } = gitops.worker({ graphQl, guard });
+      const held = {
+        kind: 'moved',
+        why: `pull request #1 was not merged: changes are requested by bob at ${headSha.slice(0, 12)}; an approval by bob or a dismissal of that review ends it, and new commits do not`,
+      };
+      expect(await activities.ensureMerged({ target, decision })).toEqual(held);
+      expect(await asAttempt(2, () => activities.ensureMerged({ target, decision }))).toEqual(held);
+      expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
+      await gitops.forge.approveReview(1, 'bob');
+      expect(await activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+    },
+  );
+
+  it('merges what somebody who may not write requests changes of', async () => {
+    const collaborators = { 'headroom-bot': 'push', reader: 'triage' } as const;
+    await using gitops = await startGitOps(undefined, { collaborators });
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    for (const person of ['reader', 'stranger']) await gitops.forge.requestChanges(1, person);
+    expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+  });
 
   it('reports the merge of a person as that person’s', async () => {
     await using gitops = await startGitOps();

@@ -305,6 +305,22 @@ describe('a merge of what several decisions share', () => {
     expect(seen.isWithoutOwn).toBeUndefined();
   });
 
+  it('is not made while somebody requests changes, of whichever of them', async () => {
+    const { gitops, shared } = await start();
+    await using _ = gitops;
+    const { owner } = await joinTwo(shared);
+    const { number } = owner.pullRequest;
+    const { target } = shared.owner;
+    await gitops.forge.requestChanges(number, 'bob');
+    const merge = async () => await shared.worker.activities.ensureMerged({ target, decision: owner });
+    expect(await merge()).toEqual({
+      kind: 'moved',
+      why: expect.stringContaining('was not merged: changes are requested by bob at') as string,
+    });
+    await gitops.forge.dismissReview(number, 'bob', 'alice');
+    expect(await merge()).toMatchObject({ kind: 'merged' });
+  });
+
   it('is not made where a commit does something else than its decision, or one is missing', async () => {
     const { gitops, shared } = await start();
     await using _ = gitops;

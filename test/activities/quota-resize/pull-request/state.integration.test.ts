@@ -125,6 +125,47 @@ describe('observing a pull request', () => {
     expect((await observePullRequest({ target, decision: asking })).approvals, 'of the head before').toEqual([]);
   });
 
+  it('reads who requests changes, of whatever head, and comes back when that changes', async () => {
+    await using gitops = await startGitOps();
+    const { worker, decision, observe, sha } = await opened(gitops);
+    const { awaitPullRequestChange } = worker.activities;
+    /** A poll of the first minute sees all at once; a quiet one is a request for the pull request. */
+    const poll = async (lastSeen: PullRequestObservation, quietFor: number) =>
+      await asAttempt(1, () =>
+        awaitPullRequestChange({ target, decision, lastSeen, quietSince: Date.now() - quietFor }),
+      );
+    const before = await observe();
+    expect(before).not.toHaveProperty('changesRequested');
+    await gitops.forge.requestChanges(1, 'alice');
+    const held = await poll(before, 0);
+    if (held === null) throw new Error('a poll of the first minute reads everything');
+    expect(held).toEqual(await observe());
+    expect(held.changesRequested).toEqual([{ by: 'alice', headSha: sha, at: expect.any(Number) as number }]);
+    await gitops.forge.pushCommit({ branch: decision.pullRequest.branch, files: { a: 'b' }, author: 'mona' });
+    const pushed = await observe();
+    expect(pushed.changesRequested).toEqual(held.changesRequested);
+    for (const quietFor of [0, 10_000_000]) {
+      await expect(poll(pushed, quietFor)).rejects.toMatchObject({ type: 'NotYet' });
+    }
+    await gitops.forge.requestChanges(1, 'bob');
+    await poll(pushed, 10_000_000);
+    const both = await observe();
+    expect(both.changesRequested).toHaveLength(2);
+    for (const person of ['alice', 'bob']) await gitops.forge.dismissReview(1, person, 'carol');
+    await poll(both, 10_000_000);
+    expect(await observe()).not.toHaveProperty('changesRequested');
+  });
+
+  it('reads who requests changes with the same request as everything else', async () => {
+    await using gitops = await startGitOps();
+    const { observe } = await opened(gitops);
+    await observe();
+    const requests = gitops.forge.requests;
+    await gitops.forge.requestChanges(1, 'alice');
+    expect(await observe()).toHaveProperty('changesRequested');
+    expect(gitops.forge.requests - requests).toBe(1);
+  });
+
   it('reads what was merged from the merged file, which a person may have changed', async () => {
     await using gitops = await startGitOps();
     const { observe, decision } = await opened(gitops);

@@ -36,6 +36,29 @@ describe('clean is a proof', () => {
   });
 });
 
+describe('a request for changes', () => {
+  const changesRequested = [{ by: 'bob', headSha: 'b'.repeat(40), at: NOW - MINUTE }];
+
+  it.each(['clean', 'blocked', 'unstable', 'unrecognised'] as const)(
+    'holds a pull request that is %s',
+    (mergeability) => {
+      expect(readiness({ mergeability, changesRequested })).toBe('wait ChangesRequested');
+    },
+  );
+
+  it('is named before checks, and after what Headroom has to do itself', () => {
+    const checks = { total: 2, pending: ['a'], failing: ['b'] };
+    expect(readiness({ checks, changesRequested })).toBe('wait ChangesRequested');
+    expect(readiness({ mergeability: 'behind', changesRequested })).toBe('rebuild Behind');
+    expect(readiness({ mergeability: 'conflict', changesRequested })).toBe('rebuild Conflict');
+  });
+
+  it('holds where there may be one that was not read', () => {
+    expect(readiness({ changesRequested: 'unread' })).toBe('wait ChangesRequested');
+    expect(readiness({ changesRequested: [] })).toBe('ready');
+  });
+});
+
 describe('nothing but clean is merged', () => {
   it.each([
     [{ mergeability: 'draft' }, 'wait Draft'],

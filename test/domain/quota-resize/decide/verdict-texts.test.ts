@@ -422,6 +422,13 @@ const expected: Record<Reason, Expected> = {
     phase: 'AwaitingChecks',
     detail: 'pull request #7 is blocked by a rule of main: a review or a required check that has not started',
   },
+  ChangesRequested: {
+    verdict: open({ pull: { changesRequested: [{ by: 'bob', headSha: 'b'.repeat(40), at: NOW }] } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail:
+      'pull request #7 is not merged: changes are requested by bob at bbbbbbbbbbbb; an approval by bob or a dismissal of that review ends it, and new commits do not',
+  },
   Draft: {
     verdict: open({ pull: { mergeability: 'draft' } }),
     kind: 'hold',

@@ -100,6 +100,15 @@ export async function pullRequestObject(
           .map((review) => reviewObject(forge, review)),
         page,
       ),
+    latestOpinionatedReviews: ({ writersOnly = false, ...page }: PageArguments & { readonly writersOnly?: boolean }) =>
+      connection(
+        'latestOpinionatedReviews',
+        forge.reviews
+          .latest(pull)
+          .filter(({ user }) => !writersOnly || forge.accounts.mayWrite(user))
+          .map((review) => reviewObject(forge, review)),
+        page,
+      ),
     timelineItems: ({ itemTypes, ...page }: PageArguments & { readonly itemTypes?: readonly string[] | null }) =>
       connection('timelineItems', timelineOf(forge, pull, itemTypes ?? null), page),
   };
@@ -151,7 +160,7 @@ function reviewObject(forge: ForgeContext, review: Review): GraphQLObject {
     state: review.state,
     body: review.body,
     submittedAt: review.state === 'PENDING' ? null : review.submittedAt,
-    author: actor(forge, review.user),
+    author: forge.accounts.isDeleted(review.user) ? null : actor(forge, review.user),
     authorCanPushToRepository: forge.accounts.mayWrite(review.user),
     commit: async () => {
       const sha = await forge.git.commitSha(review.commitId);

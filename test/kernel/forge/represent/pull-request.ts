@@ -156,14 +156,14 @@ export function issueComment(urls: Urls, owner: string, comment: IssueComment): 
   };
 }
 
-/** GitHub's `pull-request-review`. */
-export function review(urls: Urls, owner: string, submitted: Review): Record<string, unknown> {
+/** GitHub's `pull-request-review`. @param isDeleted whether its author has no account any more */
+export function review(urls: Urls, owner: string, submitted: Review, isDeleted: boolean): Record<string, unknown> {
   const html = `${urls.html}/pull/${submitted.pull}#pullrequestreview-${submitted.id}`;
   const pull = `${urls.api}/pulls/${submitted.pull}`;
   return {
     id: submitted.id,
     node_id: nodeId('PullRequestReview', submitted.id),
-    user: simpleUser(urls, submitted.user),
+    user: isDeleted ? null : simpleUser(urls, submitted.user),
     body: submitted.body,
     state: submitted.state,
     html_url: html,

@@ -18,7 +18,7 @@ export const collaboratorRoutes: readonly Route[] = [
     handle({ forge, params }) {
       const login = params['username'] ?? '';
       // An app acts in a repository by the permissions of its installation, and has no role there.
-      if (login.endsWith('[bot]')) throw new ApiError(404, `${login} is not a user`);
+      if (login.endsWith('[bot]') || forge.accounts.isDeleted(login)) throw new ApiError(404, `${login} is not a user`);
       // The repository is public: strangers may read it.
       const own: Permission = forge.accounts.permissionOf(login) ?? 'pull';
       return ok({

@@ -125,5 +125,5 @@ async function reviewOf(call: Call): Promise<Review> {
 }
 
 function shown({ forge }: Call, submitted: Review): Record<string, unknown> {
-  return shownReview(forge.urls, forge.owner, submitted);
+  return shownReview(forge.urls, forge.owner, submitted, forge.accounts.isDeleted(submitted.user));
 }

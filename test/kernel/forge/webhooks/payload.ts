@@ -35,7 +35,8 @@ export async function messageOf(forge: ForgeContext, event: ForgeEvent): Promise
     case 'pull_request':
       return message(await pullRequestPayload(forge, event));
     case 'pull_request_review': {
-      const shown = review(forge.urls, forge.owner, event.review);
+      const isDeleted = forge.accounts.isDeleted(event.review.user);
+      const shown = review(forge.urls, forge.owner, event.review, isDeleted);
       // Only here GitHub writes a review's state in small letters.
       const state = event.review.state.toLowerCase();
       return message({ review: { ...shown, state }, pull_request: simplePull(forge, event.pull) });
