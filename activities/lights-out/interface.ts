@@ -43,7 +43,7 @@ export interface Batch {
   readonly items: readonly ItemGroup[];
   /** The input of the plan, of the contested and the failing workloads only those of the batch. */
   readonly observeInput: ObserveScheduleInput;
-  /** UIDs of entries of the memory that the plan found to say nothing any more. */
+  /** UIDs of entries of the memory that the plan found to say nothing any more. Each is looked at again. */
   readonly outdated?: readonly string[];
 }
 
@@ -141,7 +141,10 @@ export interface LightsOutActivities {
   awaitScaled(wait: ReadinessWait): Promise<void>;
   /** Keeps the workloads that are in scope now as approved, with those that were approved before. */
   ensureApproved(input: ApprovalInput): Promise<ApprovalOutcome>;
-  /** Adds or removes the finalizer. A schedule that is gone or has another UID is left alone. */
+  /**
+   * Adds or removes the finalizer. A schedule that is gone or has another UID is left alone; only one that is being deleted loses it.
+   * @throws PolicyChanged, not retried, while the schedule has something to wake.
+   */
   ensureFinalizer(input: {
     readonly target: ScheduleTarget;
     readonly scheduleUid: string;

@@ -62,7 +62,7 @@ export function createLightsOutActivities(given: LightsOutOptions): LightsOutAct
     ensureScaled: ensuring((batch) => ensureScaled(options, batch)),
     ensureApproved: ensuring((input) => ensureApproved(options, input)),
     awaitScaled: withKubernetesFailures((wait) => awaitScaled(kubernetes, wait)),
-    ensureFinalizer: ensuring((input) => ensureFinalizer(kubernetes, input)),
+    ensureFinalizer: ensuring((input) => ensureFinalizer(observing, input)),
     ensureScheduleStatus: withKubernetesFailures((write) => ensureScheduleStatus(kubernetes, write, now)),
     ensureScheduleEvent: ensuring((event) => ensureScheduleEvent(kubernetes, event)),
   };

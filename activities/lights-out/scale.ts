@@ -21,6 +21,7 @@ import { type PauseOptions, readPause } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
+import { forgettable } from './forgettable.ts';
 import { itemFailure } from './item-failure.ts';
 import { type ScalingMetrics, scalingMetrics } from './metrics.ts';
 import { type ContextSettings, othersThan, evaluationContext } from './evaluation-context.ts';
@@ -59,7 +60,7 @@ export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise
   const items = unpackItems(batch.items);
   const versions = new WrittenVersions();
   // Before the batch: what is put to sleep by it is remembered again.
-  await memory.forget(batch.outdated ?? []);
+  await memory.forget(await forgettable(options.kubernetes, memory, batch.outdated ?? []));
   const awake: string[] = [];
   const idle = new IdleCount();
   const outcomes = await inParallel(AT_ONCE, items, async (item) => {

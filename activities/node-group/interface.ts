@@ -101,7 +101,8 @@ export interface NodeGroupActivities {
   ensureMachinesSettled(input: GroupInput): Promise<Driven>;
   /**
    * Deletes the VPSieNode of a machine, and drives its deletion. Once its deletion was asked for there is no way back.
-   * @param input `drained`: the node that has to be as its drain has left it, while enough other nodes are ready. Absent: none has.
+   * @param input `drained`: the node that was drained, and why. What else has to be so is read: its Node has the marks of its drain, the
+   *   cordon and no pods that a drain takes off, while enough other nodes are ready; or it is gone.
    * @returns whether the node has to be looked at again, so that nothing was deleted; otherwise the object is gone.
    * @throws NotYet, retried, until then.
    */

@@ -25,6 +25,8 @@ export const NO_WISHES: Wishes = { requested: [], failed: [], rejected: [] };
 const LONGEST_TEXT = 200;
 /** How many rests of each kind are written down for a group, the longest first: an object takes 256 KiB of annotations. */
 const MOST_RESTS = 20;
+/** No rest is longer, in milliseconds: a rejection holds for eight hours. */
+const LONGEST_REST_MS = 86_400_000;
 
 /** What counts of a memory, or of what was written down, at that moment. */
 export function wishesOf({ requested, failed, rejected }: Wishes, now: EpochMs): Wishes {
@@ -87,7 +89,27 @@ export function withWishes(
   if (!isLeft && areEqualWishes(present, wishes, now)) return null;
   const left = all.filter((each) => each.group !== group);
   const isEmpty = areEqualWishes(wishes, NO_WISHES, now);
-  return JSON.stringify(isEmpty ? left : [...left, { group, uid, ...wishesOf(wishes, now) }]);
+  const { requested, failed, rejected } = wishesOf(wishes, now);
+  const bounded = <Rest extends { readonly until: EpochMs }>(rest: Rest): Rest => ({
+    ...rest,
+    until: Math.min(rest.until, now + LONGEST_REST_MS),
+  });
+  const entry = { group, uid, requested, failed: failed.map(bounded), rejected: rejected.map(bounded) };
+  return JSON.stringify(isEmpty ? left : [...left, entry]);
+}
+
+/**
+ * The annotation without what was written down of a group that is gone; what is there of another one under its name stays.
+ *
+ * @returns null where that changes nothing.
+ */
+export function withoutWishes(
+  text: string | undefined,
+  { group, uid }: Pick<GroupWishes, 'group' | 'uid'>,
+): string | null {
+  const all = parseWishes(text);
+  const left = all.filter((each) => each.group !== group || each.uid !== uid);
+  return left.length === all.length ? null : JSON.stringify(left);
 }
 
 /** Reads the annotation, which may be missing or somebody else's; never throws. */

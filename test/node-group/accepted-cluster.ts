@@ -155,6 +155,7 @@ export class AcceptingCluster {
         kinds: ['0123456789abcdef', '*'],
       })),
     });
+    if (!group.scaleUp.enabled) return scaledUp.kind === 'created' ? [`${name} grew, and is not to`] : [];
     if (scaledUp.kind !== 'created') return [scaledUp.detail];
     await driven(activities, input);
     if (group.provider === 'vpsie') await this.#register(group, scaledUp.machines);
@@ -165,9 +166,11 @@ export class AcceptingCluster {
     // What is written of one is written of each.
     const [node] = await this.#nodesOf(name);
     const drain = { ...input.target, node: node?.metadata?.name ?? '', uid: node?.metadata?.uid ?? '' };
-    const marking = { kubernetes: this.#kubernetes, now: Date.now, guard: () => Promise.resolve() };
+    const allowed = (): Promise<void> => Promise.resolve();
+    const marking = { kubernetes: this.#kubernetes, now: Date.now, guard: allowed, ensureOrdered: allowed };
     await ensureMarked(marking, drain);
     await ensureUnmarked(marking, drain, nodeDrainId(drain));
+    await ensureMarked(marking, drain);
     const until = Date.now() + HOUR_MS;
     const wishes = {
       requested: scaledUp.machines.map((machine) => ({ node: machine.name, by: 'jane' })),
@@ -176,8 +179,11 @@ export class AcceptingCluster {
     };
     await activities.ensureWishesKept({ ...input, wishes });
     await activities.ensureGroupStatus(input);
-    const [{ name: machine } = { name: '' }] = scaledUp.machines;
-    await untilDone(async () => await activities.ensureMachineDeleted({ ...input, machine }));
+    const { name: machine = '' } = (await this.#machinesOf(name)).find(({ node: of }) => of === drain.node) ?? {};
+    const drained = { ...drain, reason: 'Requested' } as const;
+    await untilDone(async () => {
+      if (await activities.ensureMachineDeleted({ ...input, machine, drained })) throw new Error(`${machine} stays`);
+    });
     return wrong;
   }
 

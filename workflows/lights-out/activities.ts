@@ -57,10 +57,10 @@ export const { ensureApproved } = controllerActivities<LightsOutActivities>('lig
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** One read and one write. What is refused is said after a minute. */
+/** One write; before the finalizer is taken off, the objects of the cluster are listed once. What is refused is said after two minutes. */
 export const { ensureFinalizer } = controllerActivities<LightsOutActivities>('lights-out', {
-  startToCloseTimeout: '1 minute',
-  scheduleToCloseTimeout: '1 minute',
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '2 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },

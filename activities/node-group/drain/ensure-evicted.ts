@@ -10,17 +10,16 @@ import {
 } from '../../../domain/node-group/drain/look.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
 import { leavingPods } from '../../../domain/node-group/drain/pods-to-evict.ts';
-import { readPod } from '../../../domain/node-group/scheduling/read-pod.ts';
 import { isInterrupted } from '../../kernel/cancellation.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { listAll } from '../../kubernetes/list.ts';
 import { budgetsIn, evict } from './eviction.ts';
 import { haltedNow } from './halted.ts';
 import type { Evicted } from '../../../domain/node-group/drain/answers.ts';
 import type { EvictInput } from './interface.ts';
 import { ensureMarked, type MarkOptions } from './node-marks.ts';
+import { podsOn } from './pods-on.ts';
 
 export interface EvictOptions extends MarkOptions {
   readonly kubernetes: Pick<Kubernetes, 'core' | 'custom'>;
@@ -63,12 +62,6 @@ export async function ensureEvicted(options: EvictOptions, input: EvictInput): P
     return { kind: 'refused', by: refusedBy, progress: verdict.progress, detail };
   }
   throw notYet(detail, refusedBy.length > 0 ? REFUSED_RETRY_MS : ENDING);
-}
-
-async function podsOn({ core }: Pick<Kubernetes, 'core'>, node: string): Promise<readonly Pod[]> {
-  const fieldSelector = `spec.nodeName=${node}`;
-  const pods = await listAll((range) => core.listPodForAllNamespaces({ ...range, fieldSelector }));
-  return pods.map(({ metadata, spec, status }) => readPod({ metadata, spec, status }));
 }
 
 /** Those of pods that are not on their way out. */

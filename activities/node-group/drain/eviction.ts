@@ -48,8 +48,10 @@ export async function evict(
 function answerOf(error: unknown, namespace: string): EvictionAnswer | null {
   const code = statusCode(error);
   const status: KubernetesStatus = error instanceof ApiException ? readKubernetesStatus(error.body) : {};
-  // It is gone, or another one has its name; with its namespace it is deleted without an eviction.
-  if (code === 404 || code === 409 || isNamespaceTerminating(error)) return { kind: 'gone' };
+  // It is gone, or another one has its name.
+  if (code === 404 || code === 409) return { kind: 'gone' };
+  // With its namespace it is deleted without an eviction, and still runs.
+  if (isNamespaceTerminating(error)) return { kind: 'evicted' };
   const message = oneLine(status.message ?? '');
   if (code === 429) {
     const causes = (status.details?.causes ?? []).filter(({ reason }) => reason === BUDGET_CAUSE);

@@ -12,10 +12,11 @@ import { type EvictOptions, ensureEvicted } from './ensure-evicted.ts';
 import { reportBlocked } from './report-blocked.ts';
 import type { DrainActivities } from './interface.ts';
 import { ensureMarked, ensureUnmarked } from './node-marks.ts';
+import { ensureOrdered } from './ordered.ts';
 
 export interface DrainActivitiesOptions {
   readonly kubernetes: Kubernetes;
-  /** The namespace of the pause ConfigMaps. */
+  /** The namespace of the pause ConfigMaps, and of the plan's Lease. */
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
   readonly log: Pick<Logger, 'warn'>;
@@ -52,6 +53,9 @@ function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly 
   return {
     kubernetes,
     now,
+    ensureOrdered: async (target, node, isMarked) => {
+      await ensureOrdered({ ...given, now }, target, node, isMarked);
+    },
     guard: async ({ group, node, cluster }: DrainTarget) => {
       await guard({ cluster, group });
       await pauses({ controller: 'node-group', name: node }, `the node ${node}`);

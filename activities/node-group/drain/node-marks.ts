@@ -15,6 +15,8 @@ export interface MarkOptions {
   readonly now: () => EpochMs;
   /** @throws while nothing may be written for the node. */
   readonly guard: (target: DrainTarget) => Promise<void>;
+  /** @throws where the node is not to be drained: `ordered.ts`. */
+  readonly ensureOrdered: (target: DrainTarget, node: Node, isMarked: boolean) => Promise<void>;
 }
 
 /** A node of which the resourceVersion is known, so that a write can be bound to it. */
@@ -38,10 +40,10 @@ export async function ensureMarked(options: MarkOptions, target: DrainTarget): P
     const { node } = read;
     const mark = markOf(node);
     if (mark !== null && mark.drain !== drain) return { kind: 'foreign', drain: mark.drain };
-    if (mark !== null) {
-      // Whoever made it schedulable again wants it to stay.
-      return node.isCordoned ? { kind: 'marked', node, drainBegan: mark.startedAt } : { kind: 'uncordoned' };
-    }
+    // Whoever made it schedulable again wants it to stay.
+    if (mark !== null && !node.isCordoned) return { kind: 'uncordoned' };
+    await options.ensureOrdered(target, node, mark !== null);
+    if (mark !== null) return { kind: 'marked', node, drainBegan: mark.startedAt };
     await options.guard(target);
     const at = options.now();
     await patchNode(options.kubernetes, read, markPatch(node, drain, at));
@@ -56,7 +58,11 @@ export async function ensureMarked(options: MarkOptions, target: DrainTarget): P
  * @param drain the workflow id of the drain that the marks name.
  * @returns whether there were any.
  */
-export async function ensureUnmarked(options: MarkOptions, target: DrainTarget, drain: string): Promise<boolean> {
+export async function ensureUnmarked(
+  options: Omit<MarkOptions, 'ensureOrdered'>,
+  target: DrainTarget,
+  drain: string,
+): Promise<boolean> {
   return await retryOnConflict(`the Node ${target.node}`, async () => {
     const read = await nodeOf(options.kubernetes, target);
     const patch = read === null ? null : unmarkPatch(read.node, drain);

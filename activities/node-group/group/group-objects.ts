@@ -22,12 +22,11 @@ export interface SeenGroupObject {
 
 /** The group of an activity; null where it is gone, or another one has its name. */
 export async function findGroup(
-  { custom }: Pick<Kubernetes, 'custom'>,
+  kubernetes: Pick<Kubernetes, 'custom'>,
   { target, uid }: GroupInput,
 ): Promise<SeenGroupObject | null> {
-  const object: unknown = await orNull(custom.getNamespacedCustomObject({ ...GROUPS, name: target.group }));
-  // Whether a group acts is decided by whoever calls; here only what the object itself says counts.
-  const read = readNodeGroup(object, { mode: 'act' });
+  const object = await getGroup(kubernetes, target.group);
+  const read = readObject(object);
   if (read.uid !== uid) return null;
   const { status, metadata } = fieldsOf(object);
   const { finalizers } = fieldsOf(metadata);
@@ -36,6 +35,20 @@ export async function findGroup(
     status: fieldsOf(status),
     finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
   };
+}
+
+/** Whichever group has the name now; without a group and a UID where none has. */
+export async function readGroup(kubernetes: Pick<Kubernetes, 'custom'>, name: string): Promise<ReadNodeGroup> {
+  return readObject(await getGroup(kubernetes, name));
+}
+
+async function getGroup({ custom }: Pick<Kubernetes, 'custom'>, name: string): Promise<unknown> {
+  return await orNull<unknown>(custom.getNamespacedCustomObject({ ...GROUPS, name }));
+}
+
+/** Whether a group acts is decided by whoever calls; here only what the object itself says counts. */
+function readObject(object: unknown): ReadNodeGroup {
+  return readNodeGroup(object, { mode: 'act' });
 }
 
 /**

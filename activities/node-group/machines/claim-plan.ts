@@ -20,19 +20,30 @@ import { annotateLease, createLease, readLease } from '../../kubernetes/lease-ob
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import type { MachineOptions } from './options.ts';
 
+export const OVER = 'somebody acted on another plan since this one was made, or it is too late for it';
+const NO_CLAIMS: PlanClaims = { plan: '', claims: [] };
+
 type ClaimOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>;
+
+type ClaimAnswer =
+  /** As it is in the Lease. */
+  | { readonly claim: PlanClaim }
+  /** It may not be acted on, and nothing was written. `detail`: why, a sentence. */
+  | { readonly claim: null; readonly detail: string };
 
 /**
  * Claims a part of a plan. Two that claim at once are put in order by the Lease's resourceVersion.
  *
- * @returns the claim as it is in the Lease; null where it may not be acted on: nothing was written.
+ * @param refusal why the group may not have that, whoever plans it; null where it may. Asked before a claim is written, and not again:
+ *   what was claimed counts already.
  */
 export async function claimPlan(
   options: ClaimOptions,
   target: NodeGroupTarget,
   fence: Fence,
   claim: Omit<PlanClaim, 'at'>,
-): Promise<PlanClaim | null> {
+  refusal: (present: PlanClaims) => Promise<string | null>,
+): Promise<ClaimAnswer> {
   return await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
     const lease = await readLease(options, PLAN_LEASE);
     const present =
@@ -44,12 +55,15 @@ export async function claimPlan(
           };
     const wanted = { ...claim, at: options.now() };
     const claimed = withClaim(present, fence, wanted);
-    if (claimed.kind !== 'new') return claimed.kind === 'held' ? claimed.claim : null;
+    if (claimed.kind === 'held') return { claim: claimed.claim };
+    if (claimed.kind === 'over') return { claim: null, detail: OVER };
+    const detail = await refusal(present?.claims ?? NO_CLAIMS);
+    if (detail !== null) return { claim: null, detail };
     await options.guard(target);
     const annotations = { [PLAN_CLAIMS]: formatClaims(claimed.claims) };
     if (lease === null) await createLease(options, { name: PLAN_LEASE, labels: {}, annotations }, null);
     else await annotateLease(options, lease, { ...annotationsOf(lease), ...annotations });
-    return wanted;
+    return { claim: wanted };
   });
 }
 

@@ -1,6 +1,8 @@
 import { removalsOf } from '../../../domain/node-group/plan-claim.ts';
 import type { ClaimRemovalsInput } from '../interface.ts';
+import { findGroup } from '../group/group-objects.ts';
 import { claimPlan } from './claim-plan.ts';
+import { nodesRefusal } from './claimable.ts';
 import { fenceOf } from './fence.ts';
 import type { MachineOptions } from './options.ts';
 
@@ -10,6 +12,10 @@ export async function claimRemovals(options: MachineOptions, input: ClaimRemoval
   const fence = fenceOf(input);
   const decision = removalsOf(fence, target.group);
   const claim = { decision, group: target.group, machines: {}, givenUp: [], removals: nodes };
-  const claimed = await claimPlan(options, target, fence, claim);
+  const { claim: claimed } = await claimPlan(options, target, fence, claim, async () =>
+    (await findGroup(options.kubernetes, input))?.read.group?.mode === 'act'
+      ? await nodesRefusal(options, target.group, nodes)
+      : `the NodeGroup ${target.group} is gone, invalid or observed only`,
+  );
   return claimed !== null && nodes.every((uid) => claimed.removals?.includes(uid));
 }

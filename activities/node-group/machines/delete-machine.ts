@@ -1,22 +1,25 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
+import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
 import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
-import { nodeDrainId } from '../../../domain/node-group/target.ts';
-import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
-import { orNull } from '../../kubernetes/failure.ts';
+import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
+import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../domain/node-group/model/node.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupStatus } from '../group/group-objects.ts';
 import { haltedNow } from '../drain/halted.ts';
+import { podsOn } from '../drain/pods-on.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
+import { machineOfNode } from './machine-of-node.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
-import { nodesOfMachines } from './node-objects.ts';
+import { findNode, nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** A provider deletes a machine within seconds or minutes. */
@@ -34,10 +37,8 @@ export async function deleteMachine(
   const machine = await findMachine(kubernetes, input.machine);
   // One of another group, or of a group that was created again under the same name, is left alone.
   if (machine === null || !isOfGroup(machine, target.group, uid)) return false;
-  if (!machine.isDeleting) {
-    if (input.drained !== undefined && !(await isDrained(options, input.drained))) return true;
-    await askForDeletion(options, input, machine);
-  }
+  if (!isUnderWay(machine) && !(await mayGo(options, input, machine))) return true;
+  if (!machine.isDeleting) await askForDeletion(options, input, machine);
   const deleting = await findMachine(kubernetes, input.machine);
   if (deleting?.uid !== machine.uid) return false;
   const group = (await findGroup(kubernetes, input))?.read.group ?? null;
@@ -53,18 +54,53 @@ export async function deleteMachine(
   throw notYet(`the object of the machine ${machine.name} is kept by somebody else`, PACE);
 }
 
+/** Whether its deletion was asked for after its drain, or by somebody who wants none: there is no way back. */
+function isUnderWay({ isDeleting, drainsFirst }: DrivenMachine): boolean {
+  return isDeleting && !drainsFirst;
+}
+
 /**
- * Whether the node is as its drain has left it and may go, or is gone: hours may have passed since the last look, in which a person took
- * it back, or the control plane lost sight of other nodes.
+ * Whether a machine may go, by its Node and the pods there, and not by what the caller says of them. One that has never become a Node
+ * was not drained either: whoever drives it gives it up.
  */
-async function isDrained({ kubernetes }: MachineOptions, drained: DrainedNode): Promise<boolean> {
-  const object = await orNull(kubernetes.core.readNode({ name: drained.node }));
-  const { metadata, spec, status } = object ?? {};
-  if (metadata?.uid !== drained.uid) return true;
-  const node = readNode({ metadata, spec, status });
-  if (!node.isCordoned || markOf(node)?.drain !== nodeDrainId(drained)) return false;
-  if (drained.reason === 'NotReady' && node.ready.status === 'True') return false;
-  return (await haltedNow(kubernetes, drained, drained.reason)) === null;
+async function mayGo(
+  options: MachineOptions,
+  { target, drained }: Parameters<typeof deleteMachine>[1],
+  machine: DrivenMachine,
+): Promise<boolean> {
+  const node = await nodeOf(options, target.group, machine);
+  if (node === null) return machine.node !== null || machine.isDeleting || machine.phase === 'Deleting';
+  if (drained !== undefined && drained.uid !== node.uid) return false;
+  const of = { ...target, node: node.name, uid: node.uid };
+  return await isDrained(options, of, node, drained?.reason);
+}
+
+/** The Node that a machine stands for; null where there is none. */
+async function nodeOf({ kubernetes }: MachineOptions, group: string, machine: DrivenMachine): Promise<Node | null> {
+  if (machine.node === null) return (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
+  const node = await findNode(kubernetes.core, machine.node);
+  const owner = node === null ? null : await machineOfNode(kubernetes, group, node);
+  return owner === null || owner.uid === machine.uid ? node : null;
+}
+
+/**
+ * Whether the node is as its drain has left it and may go: hours may have passed since the last look, in which a person took it back, pods
+ * came that nothing keeps from it, or the control plane lost sight of other nodes.
+ */
+async function isDrained(
+  { kubernetes, now }: MachineOptions,
+  target: DrainTarget,
+  node: Node,
+  reason: DisruptionReason | undefined,
+): Promise<boolean> {
+  const mark = markOf(node);
+  if (!node.isCordoned || mark?.drain !== nodeDrainId(target)) return false;
+  const isNodeReady = node.ready.status === 'True';
+  if (reason === 'NotReady' && isNodeReady) return false;
+  // As the drain asks: otherwise the one would end what the other begins anew.
+  const pods = await podsOn(kubernetes, node.name);
+  if (awaited({ pods, drainBegan: mark.startedAt, isNodeReady, at: now() }).length > 0) return false;
+  return (await haltedNow(kubernetes, target, reason)) === null;
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */

@@ -22,10 +22,22 @@ export const MACHINES = { group: GROUP, version: VERSION, plural: MACHINE_PLURAL
 
 type Custom = Pick<Kubernetes, 'custom'>;
 
-export async function listMachines({ custom }: Custom, group: string): Promise<readonly DrivenMachine[]> {
-  const labelSelector = `${GROUP_LABEL}=${group}`;
+export async function listMachines(kubernetes: Custom, group: string): Promise<readonly DrivenMachine[]> {
+  return await listOf(kubernetes, group, { labelSelector: `${GROUP_LABEL}=${group}` });
+}
+
+/** Those too that have lost the label of their group: plans have them all the same. */
+export async function listAllMachines(kubernetes: Custom, group: string): Promise<readonly DrivenMachine[]> {
+  return await listOf(kubernetes, group, {});
+}
+
+async function listOf(
+  { custom }: Custom,
+  group: string,
+  selection: { readonly labelSelector?: string },
+): Promise<readonly DrivenMachine[]> {
   const objects = await listAll<KubernetesObject>(async (range) => {
-    const page: unknown = await custom.listNamespacedCustomObject({ ...MACHINES, ...range, labelSelector });
+    const page: unknown = await custom.listNamespacedCustomObject({ ...MACHINES, ...range, ...selection });
     // Custom resources come as plain JSON, where the token has its own name.
     const { items, metadata } = page as KubernetesListObject<KubernetesObject> & { metadata?: { continue?: string } };
     return { items, metadata: metadata?.continue === undefined ? {} : { _continue: metadata.continue } };

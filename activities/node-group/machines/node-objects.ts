@@ -86,7 +86,8 @@ export async function patchNode(
   });
 }
 
-async function findNode(core: Core['core'], name: string): Promise<SeenNode | null> {
+/** Null for one that does not exist. */
+export async function findNode(core: Core['core'], name: string): Promise<SeenNode | null> {
   const object = await orNull(core.readNode({ name }));
   return object === null ? null : ofObject(object);
 }

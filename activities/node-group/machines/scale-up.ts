@@ -15,6 +15,7 @@ import {
 import { pairReplacements } from '../../../domain/node-group/pair-replacements.ts';
 import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
 import { despiteCancellation, interruption } from '../../kernel/cancellation.ts';
+import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { elapsed, notYet } from '../../kernel/not-yet.ts';
 import { kubernetesFailure, statusCode } from '../../kubernetes/failure.ts';
@@ -22,7 +23,8 @@ import { newNodesText } from '../../../domain/node-group/decide/sentences.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { findGroup, patchGroupFinalizers, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
-import { claimPlan, strikeDespitePause, strikeMachines } from './claim-plan.ts';
+import { claimPlan, OVER, strikeDespitePause, strikeMachines } from './claim-plan.ts';
+import { machinesRefusal, nodesRefusal } from './claimable.ts';
 import { fenceOf } from './fence.ts';
 import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
@@ -38,18 +40,31 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   const fence = fenceOf(input);
   const decision = (replaces === undefined ? decisionOf : replacementsOf)(fence, target.group);
   const machines = countsOf(newNodes);
+  ensureSensible(machines);
   const nodes = replaces === undefined ? {} : { removals: replaces };
   const made = { decision, group: target.group, machines, givenUp: [], ...nodes };
   // A plan is not acted on for the first time long after it was made: what it made may have been there, and have gone.
   const isLate = elapsed() >= HELD_MS;
   const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;
-  if (creating(await findGroup(options.kubernetes, input)) === null) {
+  const group = creating(await findGroup(options.kubernetes, input));
+  if (group === null) {
     // An earlier attempt may have claimed them.
     await strikeMissing(options, target, made);
     return superseded(gone);
   }
-  const claim = isLate ? null : await claimPlan(options, target, fence, made);
-  if (claim === null) return await createdEarlier(options, input, made);
+  const answer = isLate
+    ? ({ claim: null, detail: OVER } as const)
+    : await claimPlan(
+        options,
+        target,
+        fence,
+        made,
+        async (claims) =>
+          (await machinesRefusal(options, group, machines, claims)) ??
+          (await nodesRefusal(options, target.group, replaces ?? [])),
+      );
+  const { claim } = answer;
+  if (claim === null) return await createdEarlier(options, input, made, answer.detail);
   // What was claimed counts as coming, so it is created also where the workflow asks for something else meanwhile.
   const isLast = interruption();
   const { scaledUp, created } = await despiteCancellation(
@@ -124,6 +139,7 @@ async function createdEarlier(
   options: MachineOptions,
   input: ScaleUpInput,
   made: Omit<PlanClaim, 'at'>,
+  otherwise: string,
 ): Promise<ScaledUp> {
   const existing = new Map((await listMachines(options.kubernetes, made.group)).map((each) => [each.name, each]));
   const machines = machinesToCreate(made, input.newNodes).filter(({ name }) => existing.has(name));
@@ -131,7 +147,18 @@ async function createdEarlier(
     await raise(options, input, Math.max(...machines.map(({ name }) => existing.get(name)?.createdAt ?? 0)));
     return { kind: 'created', machines, failed: [] };
   }
-  return superseded('somebody acted on another plan since this one was made, or it is too late for it');
+  return superseded(otherwise);
+}
+
+/** What a plan can ask for: each machine of a claim gets a name, whether there will be one or not. */
+const MOST_AT_ONCE = 1000;
+
+/** @throws InvalidInput, not retried, for what no plan says. */
+function ensureSensible(machines: Readonly<Record<string, number>>): void {
+  const counts = Object.values(machines);
+  const isSensible = counts.every((count) => Number.isSafeInteger(count) && count > 0);
+  if (isSensible && counts.reduce((sum, count) => sum + count, 0) <= MOST_AT_ONCE) return;
+  throw failure({ type: 'InvalidInput', message: `no plan asks for ${JSON.stringify(machines)}`, nonRetryable: true });
 }
 
 /** Null where it creates no machines. */

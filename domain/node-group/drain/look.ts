@@ -35,7 +35,7 @@ export interface DrainProgress {
 
 /** What the API server answered to an eviction. */
 export type EvictionAnswer =
-  /** `gone`: the pod was not there any more, or another one under its name. */
+  /** `evicted`: it is on its way out, or its namespace is. `gone`: it was not there any more, or another one under its name. */
   | { readonly kind: 'evicted' | 'gone' }
   /** Not now. `budgets`: the PodDisruptionBudgets that refuse it; none where something else does, which `message` says. */
   | { readonly kind: 'refused'; readonly budgets: readonly string[]; readonly message: string }
@@ -138,8 +138,13 @@ export function afterLook(look: DrainLook, answers: ReadonlyMap<string, Eviction
       };
 }
 
-/** What leaves the node; without pods that only a kubelet which is silent could end. */
-function awaited({ pods, drainBegan, isNodeReady, at }: DrainLook): readonly DrainedPod[] {
+/** What has to leave the node before it goes; without pods that only a kubelet which is silent could end. */
+export function awaited({
+  pods,
+  drainBegan,
+  isNodeReady,
+  at,
+}: Pick<DrainLook, 'pods' | 'drainBegan' | 'isNodeReady' | 'at'>): readonly DrainedPod[] {
   return leavingPods(pods, drainBegan).filter((pod) => isNodeReady || !isOverdue(pod, at));
 }
 

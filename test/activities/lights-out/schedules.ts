@@ -175,9 +175,9 @@ export function scheduleTests(cluster: () => Cluster): void {
         await activities.ensureFinalizer({ target, scheduleUid, isPresent: true });
         expect(await found()).toEqual(expected);
       }
+      await remove('finalized');
       await activities.ensureFinalizer({ target, scheduleUid, isPresent: false });
       expect(await found()).toEqual(finalizers);
-      await remove('finalized');
       // What is being deleted takes no finalizer any more, which is no error.
       await activities.ensureFinalizer({ target, scheduleUid, isPresent: true });
       await change('finalized', { metadata: { finalizers: null } });

@@ -6,6 +6,7 @@ import {
   parseWishes,
   type Wishes,
   wishesOf,
+  withoutWishes,
   withWishes,
 } from '../../../domain/node-group/plan-wishes.ts';
 import { NOW } from './builders.ts';
@@ -33,6 +34,18 @@ describe('what is written down of a group', () => {
   it('goes with the group that it was said of', () => {
     const text = withWishes(undefined, { ...POOL, ...asked }, NOW) ?? '';
     expect(withWishes(text, { group: 'pool', uid: 'uid-again', ...NO_WISHES }, NOW)).toBe('[]');
+  });
+
+  it('goes when the group is gone, and that of another one under its name stays', () => {
+    const text = withWishes(undefined, { ...POOL, ...asked }, NOW) ?? '';
+    expect(withoutWishes(text, POOL)).toBe('[]');
+    expect(withoutWishes(text, { ...POOL, uid: 'uid-before' })).toBeNull();
+  });
+
+  it('keeps no node for longer than a day', () => {
+    const forEver = { ...POOL, ...NO_WISHES, rejected: [{ ...rejected, until: NOW + 1e12 }] };
+    const [own] = parseWishes(withWishes(undefined, forEver, NOW) ?? '');
+    expect(own?.rejected).toEqual([{ ...rejected, until: NOW + 86_400_000 }]);
   });
 
   it('is as nothing where nobody can read it', () => {

@@ -14,9 +14,13 @@ import {
   type V1Pod,
 } from '@kubernetes/client-node';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
+import { claimPlan } from '../../../activities/node-group/machines/claim-plan.ts';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
+import { API_VERSION, GROUP_LABEL, KIND, MACHINE_KIND, PLURAL } from '../../../domain/node-group/api/names.ts';
+import { PLAN_LEASE, removalsOf } from '../../../domain/node-group/plan-claim.ts';
 import type { DrainEnding } from '../../../domain/node-group/drain/steps.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import type { nodeDrain, NodeDrainInput } from '../../../workflows/node-group/drain.ts';
@@ -47,6 +51,8 @@ const ALIVE_MS = 10_000;
 /** How often the kubelet looks for pods that are to end. */
 const KUBELET_MS = 250;
 const GROUP = 'pool';
+/** Of a NodeGroup that a test pauses. */
+export const PAUSED_GROUP = 'pool-paused';
 
 export type DrainHandle = WorkflowHandle<typeof nodeDrain>;
 
@@ -57,6 +63,7 @@ export class DrainCluster {
   readonly core: CoreV1Api;
   readonly policy: PolicyV1Api;
   readonly #coordination: CoordinationV1Api;
+  readonly #custom: CustomObjectsApi;
   readonly #temporal: { readonly address: string; readonly namespace: string };
   readonly #dir: string;
   readonly #undo: (() => Promise<void>)[] = [];
@@ -78,6 +85,7 @@ export class DrainCluster {
     this.core = config.makeApiClient(CoreV1Api);
     this.policy = config.makeApiClient(PolicyV1Api);
     this.#coordination = config.makeApiClient(CoordinationV1Api);
+    this.#custom = config.makeApiClient(CustomObjectsApi);
     this.#dir = dir;
     this.#temporal = temporal;
   }
@@ -105,7 +113,7 @@ export class DrainCluster {
       },
     );
     await cluster.core.createNamespace({ body: { metadata: { name: SYSTEM_NAMESPACE } } });
-    await cluster.#defineMachines();
+    await cluster.#defineGroups();
     return cluster;
   }
 
@@ -113,11 +121,39 @@ export class DrainCluster {
     for (const step of this.#undo.splice(0).reverse()) await step();
   }
 
-  /** A drain counts the ready nodes of its group by their machines, of which there are none here. */
-  async #defineMachines(): Promise<void> {
+  async #defineGroups(): Promise<void> {
     await applyManifests(this.plane.adminKubeconfig, [CRD]);
-    const custom = accessOf(this.plane.adminKubeconfig).makeApiClient(CustomObjectsApi);
-    await eventually('VPSieNodes are served', async () => await custom.listNamespacedCustomObject(MACHINES));
+    await eventually('VPSieNodes are served', async () => await this.#custom.listNamespacedCustomObject(MACHINES));
+    for (const name of [GROUP, PAUSED_GROUP]) {
+      const spec = { provider: 'kwok', mode: 'act', minNodes: 0, maxNodes: 1000, offeringIDs: ['small'] };
+      const body = { apiVersion: API_VERSION, kind: KIND, metadata: { name }, spec };
+      await this.#custom.createNamespacedCustomObject({ ...MACHINES, plural: PLURAL, body });
+    }
+  }
+
+  /** The machine of a node, which is called as the node is. A drain counts the ready nodes of its group by machines that are Ready: none. */
+  async #createMachine(name: string, group: string): Promise<void> {
+    const metadata = { name, labels: { [GROUP_LABEL]: group } };
+    const spec = { instanceType: 'small', nodeGroupName: group };
+    const body = { apiVersion: API_VERSION, kind: MACHINE_KIND, metadata, spec };
+    await this.#custom.createNamespacedCustomObject({ ...MACHINES, body });
+    const status = { phase: 'Joining', nodeName: name };
+    await this.#custom.patchNamespacedCustomObjectStatus({ ...MACHINES, name, body: { status } }, merge);
+  }
+
+  /** The plan has the node drained: its group has claimed it. */
+  async #claim({ cluster, group, uid }: DrainTarget): Promise<void> {
+    const kubernetes = connectKubernetes(accessOf(this.plane.adminKubeconfig));
+    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, now: Date.now, guard: () => Promise.resolve() };
+    await eventually(`the node ${uid} is claimed`, async () => {
+      const lease = await orNull(
+        this.#coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE }),
+      );
+      const fence = { lease: lease?.metadata?.resourceVersion ?? '', plan: uid };
+      const removals = { decision: removalsOf(fence, group), group, machines: {}, givenUp: [], removals: [uid] };
+      const refused = async (): Promise<null> => await Promise.resolve(null);
+      return (await claimPlan(options, { cluster, group }, fence, removals, refused)).claim !== null;
+    });
   }
 
   async startWorker(): Promise<SupervisedProcess> {
@@ -139,10 +175,11 @@ export class DrainCluster {
   }
 
   /** A namespace, and a node of the same name that is ready; pods run at once there, and end when they are told to. */
-  async create(name: string, pods: readonly string[] = []): Promise<V1Node> {
+  async create(name: string, pods: readonly string[] = [], group = GROUP): Promise<V1Node> {
     await this.core.createNamespace({ body: { metadata: { name } } });
     this.#namespaces.add(name);
     const node = await this.createNode(name);
+    await this.#createMachine(name, group);
     for (const pod of pods) await this.run(name, pod);
     return node;
   }
@@ -200,6 +237,7 @@ export class DrainCluster {
       removal,
       ...more,
     };
+    await this.#claim(input.target);
     return await this.client.workflow.start<typeof nodeDrain>('nodeDrain', {
       workflowId: nodeDrainId(input.target),
       taskQueue: taskQueue(DRAIN_CLUSTER),

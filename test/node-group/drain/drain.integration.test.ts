@@ -10,7 +10,7 @@ import type { Hold } from '../../kernel/forge/http/faults.ts';
 import type { SupervisedProcess } from '../../kernel/servers/supervised-process.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually, never } from '../../kernel/stack/eventually.ts';
-import { DrainCluster } from './cluster.ts';
+import { DrainCluster, PAUSED_GROUP } from './cluster.ts';
 import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
 import { partOf } from '../../kernel/long.ts';
 
@@ -137,9 +137,9 @@ describe('a drain', () => {
 
   it('writes nothing while its group is paused', async () => {
     const name = 'd-group-paused';
-    await cluster.create(name, ['a']);
+    await cluster.create(name, ['a'], PAUSED_GROUP);
     const options = { kubernetes: { core: cluster.core }, systemNamespace: SYSTEM_NAMESPACE };
-    const scope = { kind: 'target', controller: 'node-group', name: 'pool-paused' } as const;
+    const scope = { kind: 'target', controller: 'node-group', name: PAUSED_GROUP } as const;
     await cluster.core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: { metadata: { name: PAUSES } } });
     await writePause(options, scope, { by: 'alice', reason: 'a freeze', at: null });
     const target = { ...(await cluster.target(name)), group: scope.name };

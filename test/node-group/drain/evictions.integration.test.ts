@@ -27,8 +27,9 @@ let plane: ControlPlane;
 let api: Api;
 
 beforeAll(async () => {
-  // With the controller of budgets, a status that a test writes would stay for a moment only.
-  plane = await startControlPlane({ controllerManagerFlags: ['--controllers=*,-disruption-controller'] });
+  // With the controller of budgets, a status that a test writes would stay for a moment only; with that of namespaces, one that is deleted.
+  const controllers = '--controllers=*,-disruption-controller,-namespace-controller';
+  plane = await startControlPlane({ controllerManagerFlags: [controllers] });
   api = openApi(plane.adminKubeconfig);
 });
 afterAll(async () => {
@@ -97,6 +98,15 @@ describe('the eviction API, as Headroom foresees it', () => {
       kind: 'refused',
       budgets: ['stuck/web'],
     });
+  });
+
+  it('of a pod whose namespace is being deleted: it runs until it is deleted too, and a drain waits for it', async () => {
+    await createNamespace('ending');
+    await createPod('ending', 'ready', 'Running', true);
+    await ask('DELETE', '/api/v1/namespaces/ending');
+    const core = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
+    const { metadata: { uid = '' } = {} } = await core.readNamespacedPod({ namespace: 'ending', name: 'ready' });
+    expect(await evict({ core }, { namespace: 'ending', name: 'ready', uid }, null)).toEqual({ kind: 'evicted' });
   });
 
   it('by selectors: an empty one takes every pod of the namespace, none takes no pod', async () => {

@@ -10,6 +10,8 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import type { DrainActivities } from '../../../activities/node-group/drain/interface.ts';
+import { createDrainActivities } from '../../../activities/node-group/drain/kubernetes-activities.ts';
 import type { GroupInput, NodeGroupActivities } from '../../../activities/node-group/interface.ts';
 import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import { createMachineActivities } from '../../../activities/node-group/machines/kubernetes-activities.ts';
@@ -26,7 +28,7 @@ import {
   PLURAL,
   VERSION,
 } from '../../../domain/node-group/api/names.ts';
-import { nodeDrainId } from '../../../domain/node-group/target.ts';
+import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import { markPatch } from '../../../domain/node-group/drain/marks.ts';
 import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
@@ -38,7 +40,8 @@ import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { type NodePlane, startNodePlane } from '../plane.ts';
 import { Mortal } from '../provider/mortal.ts';
 
-const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+const CLUSTER = 'machines';
 /** Processes have the rights of a worker, and no others. */
 const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
 const MANIFESTS = [
@@ -145,7 +148,7 @@ export class MachineCluster {
       spec: { provider: 'kwok', mode: 'act', minNodes: 0, maxNodes: 100, offeringIDs: ['small', 'large'], ...spec },
     };
     const object = (await this.custom.createNamespacedCustomObject({ ...GROUPS, body })) as GroupObject;
-    return { target: { cluster: 'machines', group: name }, uid: object.metadata.uid };
+    return { target: { cluster: CLUSTER, group: name }, uid: object.metadata.uid };
   }
 
   /** Null where it is gone. */
@@ -172,9 +175,42 @@ export class MachineCluster {
   }
 
   /** Puts the marks of a drain on a node, as the drain itself does. */
-  async markDrained(name: string, uid = name): Promise<void> {
-    const body = markPatch({ annotations: {}, isCordoned: false }, nodeDrainId({ cluster: 'test', uid }), Date.now());
+  async markDrained(name: string): Promise<void> {
+    const { metadata: { uid = '' } = {} } = await this.core.readNode({ name });
+    const body = markPatch({ annotations: {}, isCordoned: false }, nodeDrainId({ cluster: CLUSTER, uid }), Date.now());
     await this.core.patchNode({ name, body }, MERGE_PATCH);
+  }
+
+  /** The activities of drains. */
+  drains(): DrainActivities {
+    const kubernetes = connectKubernetes(this.#worker);
+    return createDrainActivities({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: { warn: () => undefined } });
+  }
+
+  async drainTarget(group: string, node: string): Promise<DrainTarget> {
+    const { metadata: { uid = '' } = {} } = await this.core.readNode({ name: node });
+    return { cluster: CLUSTER, group, node, uid };
+  }
+
+  /** A group with nodes that are ready, and whose machines are. */
+  async populated(name: string, count: number, spec: object = {}): Promise<GroupInput> {
+    const input = await this.createGroup(name, spec);
+    const process = this.process();
+    const fence = await this.fence(`plan-${name}`);
+    const { kind } = await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, count)] });
+    if (kind !== 'created') throw new Error(`${name} got no machines`);
+    await this.untilDone('the machines are ready', async () => await process.ensureMachinesSettled(input));
+    return input;
+  }
+
+  /** A pod that runs on a node, wherever kube-scheduler would have put it. */
+  async run(name: string, node: string): Promise<void> {
+    const body = { metadata: { name }, spec: { nodeName: node, containers: [{ name: 'main', image: 'test/none:1' }] } };
+    await this.core.createNamespacedPod({ namespace: 'default', body });
+    await eventually(`${name} runs`, async () => {
+      const { status } = await this.core.readNamespacedPod({ namespace: 'default', name });
+      return status?.phase === 'Running';
+    });
   }
 
   /** Whether kwok plays the kubelet of a node; without one it is not Ready. */

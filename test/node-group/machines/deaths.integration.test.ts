@@ -105,6 +105,7 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       await alive.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 2)] });
       await cluster.untilDone('the machines are ready', async () => await alive.ensureMachinesSettled(input));
       const [machine = '', other = ''] = (await cluster.machines(name)).map((each) => each.name);
+      await cluster.markDrained(machine);
       const mortal = new Mortal({ at, when });
       const dying = cluster.process({ mortal });
       const ended = await ends(mortal, async () => await dying.ensureMachineDeleted({ ...input, machine }));

@@ -75,10 +75,11 @@ describe('a group that is scaled up', () => {
     const process = cluster.process();
     await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-back'), newNodes: [nodesOf(name, 2)] });
     await cluster.untilDone('the machines are ready', async () => await process.ensureMachinesSettled(input));
-    const [machine] = (await cluster.machines(name)).map((each) => each.name);
+    const [machine = ''] = (await cluster.machines(name)).map((each) => each.name);
+    await cluster.markDrained(machine);
     await cluster.untilDone(
       'the machine is gone',
-      async () => await process.ensureMachineDeleted({ ...input, machine: machine ?? '' }),
+      async () => await process.ensureMachineDeleted({ ...input, machine }),
     );
     expect(await cluster.machines(name)).toHaveLength(1);
     expect(await cluster.nodes(name)).toHaveLength(1);

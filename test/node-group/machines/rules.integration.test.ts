@@ -3,6 +3,7 @@ import { PatchStrategy, setHeaderOptions, V1MicroTime } from '@kubernetes/client
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import type { GroupInput } from '../../../activities/node-group/interface.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
 import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
@@ -71,11 +72,9 @@ describe('a plan', () => {
     const scaleUp = { ...input, fence: await cluster.fence('plan-once') };
     await process.ensureScaledUp(scaleUp);
     await cluster.untilDone('they are ready', async () => await process.ensureMachinesSettled(input));
-    const [gone, left] = (await cluster.machines(name)).map((machine) => machine.name);
-    await cluster.untilDone(
-      'one is gone',
-      async () => await process.ensureMachineDeleted({ ...input, machine: gone ?? '' }),
-    );
+    const [gone = '', left] = (await cluster.machines(name)).map((machine) => machine.name);
+    await cluster.markDrained(gone);
+    await cluster.untilDone('one is gone', async () => await process.ensureMachineDeleted({ ...input, machine: gone }));
     now += 4 * MINUTE;
     expect(await process.ensureScaledUp(scaleUp)).toMatchObject({ kind: 'created', machines: [{ name: left }] });
     expect(await cluster.machines(name)).toHaveLength(1);
@@ -103,19 +102,21 @@ describe('a plan', () => {
 describe('nodes that are to go', () => {
   it('are claimed by one of two plans that were made of the same state, and by no plan before a machine was', async () => {
     const names = ['goes-1', 'goes-2'];
-    const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
-    const fences = await Promise.all(names.map(async (name) => await cluster.fence(`plan-${name}`)));
+    const inputs: GroupInput[] = [];
+    for (const name of names) inputs.push(await cluster.populated(name, 1));
+    const uids = await Promise.all(names.map(async (name) => (await cluster.nodes(name))[0]?.metadata?.uid ?? ''));
+    const fences = await Promise.all(names.map(async (name) => await cluster.fence(`plan-removals-${name}`)));
     const claim = async (at: number): Promise<boolean> => {
       const input = inputs[at];
       if (input === undefined) throw new Error('there is no such group');
       const { target, uid } = input;
-      const nodes = [`uid-of-${target.group}`];
+      const nodes = [uids[at] ?? ''];
       return await cluster.process().ensureRemovalsClaimed({ target, uid, fence: fences[at] ?? '', nodes });
     };
     const answers = await Promise.all([claim(0), claim(1)]);
     expect(answers.filter(Boolean)).toEqual([true]);
     const winner = answers.indexOf(true);
-    expect(await claimedNodes()).toEqual([`uid-of-${names[winner]}`]);
+    expect(await claimedNodes()).toEqual([uids[winner]]);
     // An attempt that lost its answer, and one of a plan that is too old.
     expect([await claim(0), await claim(1)]).toEqual(answers);
     const [first] = inputs;
@@ -131,18 +132,22 @@ describe('nodes that are to go', () => {
   });
 
   it('are claimed with the machine that is to replace them, before they have a mark', async () => {
-    const input = await cluster.createGroup('replacing');
-    const fence = await cluster.fence('plan-replacing');
+    const input = await cluster.populated('replacing', 1);
+    const [node] = await cluster.nodes('replacing');
+    const fence = await cluster.fence('plan-replacing-2');
     const newNodes = [nodesOf('replacing', 1)];
-    await cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: ['uid-replaced'] });
-    expect(await claimedNodes()).toContain('uid-replaced');
+    const uid = node?.metadata?.uid ?? '';
+    await cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: [uid] });
+    expect(await claimedNodes()).toContain(uid);
   });
 
   it('have their replacements beside the machines that the same plan makes for pods', async () => {
     const name = 'both';
-    const input = { ...(await cluster.createGroup(name)), fence: await cluster.fence('plan-both') };
+    const populated = await cluster.populated(name, 1);
+    const [node] = await cluster.nodes(name);
+    const input = { ...populated, fence: await cluster.fence('plan-both-2') };
     const [replacing, forPods] = [[nodesOf(name, 1, { reason: 'Replacement', podCount: 0 })], [nodesOf(name, 2)]];
-    const first = { ...input, newNodes: replacing, replaces: ['uid-of-both'] };
+    const first = { ...input, newNodes: replacing, replaces: [node?.metadata?.uid ?? ''] };
     const answers = [
       await cluster.process().ensureScaledUp(first),
       await cluster.process().ensureScaledUp({ ...input, newNodes: forPods }),
@@ -150,7 +155,7 @@ describe('nodes that are to go', () => {
     ];
     expect(answers.map((answer) => (answer.kind === 'created' ? answer.machines.length : 0))).toEqual([1, 2, 1]);
     expect(answers[2]).toEqual(answers[0]);
-    expect(await cluster.machines(name)).toHaveLength(3);
+    expect(await cluster.machines(name)).toHaveLength(4);
   });
 });
 
@@ -286,7 +291,10 @@ describe("while the VPSie autoscaler's controller runs", () => {
     const process = cluster.process();
     const fence = await cluster.fence('plan-foreign');
     await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
-    const [machine] = await cluster.machines(name);
+    await cluster.populated('held-drained', 1);
+    const [drained] = await cluster.machines('held-drained');
+    await cluster.markDrained(drained?.node ?? '');
+    const given = { target: { ...input.target, group: 'held-drained' }, uid: drained?.heldBy ?? '' };
     const spec = { holderIdentity: 'vpsie-autoscaler-0', renewTime: new V1MicroTime() };
     const body = { metadata: { name: AUTOSCALER_LEASE, namespace: NAMESPACE }, spec };
     await cluster.coordination.createNamespacedLease({ namespace: NAMESPACE, body });
@@ -297,7 +305,7 @@ describe("while the VPSie autoscaler's controller runs", () => {
     for (const write of [
       async () => await held.ensureScaledUp({ ...input, fence: await cluster.fence('plan-held'), newNodes }),
       async () => await held.ensureMachinesSettled(input),
-      async () => await held.ensureMachineDeleted({ ...input, machine: machine?.name ?? '' }),
+      async () => await held.ensureMachineDeleted({ ...given, machine: drained?.name ?? '' }),
       async () => await held.ensureInstanceTypes(input),
       async () => await held.ensureGroupStatus(input),
     ]) {
@@ -327,8 +335,8 @@ describe('the machine of a node that was drained', () => {
     const nodes = await cluster.nodes(name);
     const uid = nodes.find(({ metadata }) => metadata?.name === node)?.metadata?.uid ?? '';
     const other = nodes.find(({ metadata }) => metadata?.name !== node)?.metadata?.name ?? '';
-    await cluster.markDrained(node, uid);
-    const drained = { cluster: 'test', group: name, node, uid, reason: 'Underutilized' as const };
+    await cluster.markDrained(node);
+    const drained = { ...input.target, node, uid, reason: 'Underutilized' as const };
     const deleteIt = async () =>
       await process.ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
 

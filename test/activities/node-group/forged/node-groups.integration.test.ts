@@ -1,0 +1,279 @@
+/** What whoever schedules activities says of node groups, and what it gains: nodes, machines and claims are read where they are. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writePause } from '../../../../activities/kernel/pause.ts';
+import { orNull } from '../../../../activities/kubernetes/failure.ts';
+import { MERGE_PATCH } from '../../../../activities/node-group/group/group-objects.ts';
+import { MACHINES } from '../../../../activities/node-group/machines/machine-objects.ts';
+import type { GroupInput } from '../../../../activities/node-group/interface.ts';
+import { claimedRemovals, parseClaims, PLAN_CLAIMS } from '../../../../domain/node-group/plan-claim.ts';
+import { parseWishes, PLAN_WISHES } from '../../../../domain/node-group/plan-wishes.ts';
+import type { DrainTarget } from '../../../../domain/node-group/target.ts';
+import { attempt, MachineCluster, nodesOf, SYSTEM_NAMESPACE } from '../../../node-group/machines/cluster.ts';
+import { silent } from '../../../node-group/machines/providers.ts';
+
+const PROGRESS = { reason: 'Requested', timeoutMs: 300_000, progress: null, refusedBy: [] } as const;
+const REFUSED = { type: 'PolicyChanged', nonRetryable: true } as const;
+
+let cluster: MachineCluster;
+
+beforeAll(async () => {
+  cluster = await MachineCluster.start();
+});
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+/** A group with one node. */
+async function pool(name: string): Promise<{
+  readonly input: GroupInput;
+  readonly machine: string;
+  readonly target: DrainTarget;
+}> {
+  const input = await cluster.populated(name, 1);
+  const [machine] = await cluster.machines(name);
+  const target = await cluster.drainTarget(name, machine?.node ?? '');
+  return { input, machine: machine?.name ?? '', target };
+}
+
+async function isThere(pod: string): Promise<boolean> {
+  const found = await orNull(cluster.core.readNamespacedPod({ namespace: 'default', name: pod }));
+  return found !== null && found.metadata?.deletionTimestamp === undefined;
+}
+
+async function isMarked({ node }: DrainTarget): Promise<boolean> {
+  const { metadata, spec } = await cluster.core.readNode({ name: node });
+  return spec?.unschedulable === true || 'autoscaler.vpsie.com/drain' in (metadata?.annotations ?? {});
+}
+
+async function claim({ target, uid }: GroupInput, nodes: readonly string[]): Promise<boolean> {
+  const fence = await cluster.fence(`claim-${target.group}-${nodes.join()}`);
+  return await cluster.process().ensureRemovalsClaimed({ target, uid, fence, nodes });
+}
+
+async function claims() {
+  return parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]).claims;
+}
+
+describe('a machine whose deletion is asked for', () => {
+  it('stays with its pods where its node was not drained, whatever is said of that', async () => {
+    const { input, machine, target } = await pool('undrained');
+    await cluster.run('undrained', target.node);
+    const said = {
+      nothing: undefined,
+      'that it was drained': target,
+      'that a person asked for it': { ...target, reason: 'Requested' as const },
+      'that it is broken': { ...target, reason: 'NotReady' as const },
+      'that another node was drained, which is gone': { ...target, node: 'none', uid: 'uid-of-none' },
+      'that the node is another one': { ...target, uid: 'uid-of-none' },
+    };
+    for (const [what, drained] of Object.entries(said)) {
+      const more = drained === undefined ? {} : { drained };
+      const answer = await attempt(
+        async () => await cluster.process().ensureMachineDeleted({ ...input, machine, ...more }),
+      );
+      expect([what, answer]).toEqual([what, true]);
+    }
+    expect(await cluster.machines('undrained')).toMatchObject([{ isDeleting: false, phase: 'Ready' }]);
+    expect(await isThere('undrained')).toBe(true);
+  });
+
+  it('stays while pods are on its node that came after the drain, and goes when they have gone', async () => {
+    const { input, machine, target } = await pool('come-back');
+    await cluster.markDrained(target.node);
+    await cluster.run('come-back', target.node);
+    const deleteIt = async () => await cluster.process().ensureMachineDeleted({ ...input, machine, drained: target });
+    expect(await attempt(deleteIt)).toBe(true);
+    expect(await isThere('come-back')).toBe(true);
+    await cluster.core.deleteNamespacedPod({ namespace: 'default', name: 'come-back', gracePeriodSeconds: 0 });
+    expect(await cluster.untilDone('it is gone', deleteIt)).toBe(false);
+    expect(await cluster.machines('come-back')).toEqual([]);
+  });
+
+  it('stays where its object was deleted and its node, which is not written there yet, was not drained', async () => {
+    const { input, machine, target } = await pool('unnamed');
+    await cluster.run('unnamed', target.node);
+    const body = { status: { nodeName: null, phase: 'Joining' } };
+    await cluster.custom.patchNamespacedCustomObjectStatus({ ...MACHINES, name: machine, body }, MERGE_PATCH);
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: machine });
+    const deleteIt = async () => await cluster.process().ensureMachineDeleted({ ...input, machine });
+    expect(await attempt(deleteIt)).toBe(true);
+    expect(await isThere('unnamed')).toBe(true);
+    // Who wants no drain says so on the object.
+    const metadata = { annotations: { 'autoscaler.vpsie.com/delete-without-drain': 'true' } };
+    await cluster.custom.patchNamespacedCustomObject({ ...MACHINES, name: machine, body: { metadata } }, MERGE_PATCH);
+    expect(await cluster.untilDone('it is gone', deleteIt)).toBe(false);
+  });
+
+  it('stays while it has not become a node', async () => {
+    const name = 'coming';
+    const provider = silent();
+    const process = cluster.process({ provider: () => provider });
+    const input = await cluster.createGroup(name);
+    await process.ensureScaledUp({ ...input, fence: await cluster.fence('plan-coming'), newNodes: [nodesOf(name, 1)] });
+    await attempt(async () => await process.ensureMachinesSettled(input));
+    const [machine] = await cluster.machines(name);
+    expect(
+      await attempt(async () => await process.ensureMachineDeleted({ ...input, machine: machine?.name ?? '' })),
+    ).toBe(true);
+    expect(provider.made.size).toBe(1);
+  });
+
+  it('goes where its node is gone, and where only a silent kubelet could end its pods', async () => {
+    const gone = await pool('node-gone');
+    await cluster.core.deleteNode({ name: gone.target.node });
+    const process = cluster.process();
+    const isGone = async () => await process.ensureMachineDeleted({ ...gone.input, machine: gone.machine });
+    expect(await cluster.untilDone('it is gone', isGone)).toBe(false);
+
+    const input = await cluster.populated('broken', 3);
+    const [machine] = await cluster.machines('broken');
+    const target = await cluster.drainTarget('broken', machine?.node ?? '');
+    await cluster.run('broken', target.node);
+    await cluster.playKubelet(target.node, false);
+    await cluster.markDrained(target.node);
+    await cluster.core.deleteNamespacedPod({ namespace: 'default', name: 'broken', gracePeriodSeconds: 1 });
+    const drained = { ...target, reason: 'NotReady' as const };
+    const deleteIt = (now: () => number) => async () =>
+      await cluster.process({ now }).ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
+    expect(await attempt(deleteIt(Date.now))).toBe(true);
+    expect(
+      await cluster.untilDone(
+        'it is gone',
+        deleteIt(() => Date.now() + 60_000),
+      ),
+    ).toBe(false);
+  });
+});
+
+describe('a drain', () => {
+  it('of a node of no group, of another group, or that nobody has claimed marks and evicts nothing', async () => {
+    const { input, target } = await pool('claimed');
+    await pool('beside');
+    await cluster.run('claimed', target.node);
+    const name = 'of-nobody';
+    await cluster.core.createNode({ body: { metadata: { name } } });
+    const drains = cluster.drains();
+    const others = [
+      target,
+      { ...target, group: 'beside' },
+      { ...target, group: 'none' },
+      await cluster.drainTarget('claimed', name),
+      { ...(await cluster.drainTarget('claimed', name)), group: '' },
+    ];
+    for (const other of others) {
+      await expect(drains.ensureDrainMarked({ target: other })).rejects.toMatchObject(REFUSED);
+      await expect(drains.ensureEvicted({ target: other, ...PROGRESS })).rejects.toMatchObject(REFUSED);
+      expect(await isMarked(other)).toBe(false);
+    }
+    expect(await isThere('claimed')).toBe(true);
+    // The claim of a node is what the plan says of it, and as much as the command `drain` of its group does.
+    expect(await claim(input, [target.uid])).toBe(true);
+    await expect(drains.ensureDrainMarked({ target: { ...target, group: 'beside' } })).rejects.toMatchObject(REFUSED);
+    expect(await drains.ensureDrainMarked({ target })).toEqual({ kind: 'marked' });
+  });
+
+  it('is held by the pause of the node’s own group, whichever other group is named', async () => {
+    const { input, target } = await pool('in-pause');
+    await pool('not-in-pause');
+    await cluster.run('in-pause', target.node);
+    const drains = cluster.drains();
+    expect(await claim(input, [target.uid])).toBe(true);
+    expect(await drains.ensureDrainMarked({ target })).toEqual({ kind: 'marked' });
+    const scope = { kind: 'target', controller: 'node-group', name: 'in-pause' } as const;
+    const pauses = { kubernetes: { core: cluster.core }, systemNamespace: SYSTEM_NAMESPACE };
+    await writePause(pauses, scope, { by: 'alice', reason: 'a freeze', at: null });
+    await expect(drains.ensureEvicted({ target, ...PROGRESS })).rejects.toMatchObject({ type: 'Paused' });
+    const renamed = { ...target, group: 'not-in-pause' };
+    await expect(drains.ensureEvicted({ target: renamed, ...PROGRESS })).rejects.toMatchObject(REFUSED);
+    expect(await isThere('in-pause')).toBe(true);
+    await writePause(pauses, scope, null);
+    expect(await attempt(async () => await drains.ensureEvicted({ target, ...PROGRESS }))).toBe('again');
+    expect(await isThere('in-pause')).toBe(false);
+  });
+
+  it('needs no claim where its VPSieNode or its group was deleted', async () => {
+    const [deleted, withGroup] = [await pool('machine-deleted'), await pool('group-deleted')];
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: deleted.machine });
+    await cluster.deleteGroup('group-deleted');
+    const drains = cluster.drains();
+    for (const { target } of [deleted, withGroup]) {
+      expect(await drains.ensureDrainMarked({ target })).toEqual({ kind: 'marked' });
+    }
+  });
+});
+
+describe('a plan', () => {
+  it('gets no more machines than its group may have, and of no type that it does not offer', async () => {
+    const name = 'bounded';
+    const input = await cluster.createGroup(name, { maxNodes: 3, offeringIDs: ['small'] });
+    const process = cluster.process();
+    const asked = async (newNodes: Parameters<typeof process.ensureScaledUp>[0]['newNodes']) =>
+      await process.ensureScaledUp({ ...input, fence: await cluster.fence(`plan-${Math.random()}`), newNodes });
+    const before = await cluster.lease();
+    for (const newNodes of [
+      [nodesOf(name, 4)],
+      [nodesOf(name, 2), nodesOf(name, 2)],
+      [nodesOf(name, 1, { instanceType: 'large' })],
+    ]) {
+      expect(await asked(newNodes)).toMatchObject({ kind: 'superseded' });
+    }
+    for (const count of [0, -1, 0.5, 1e9, Number.NaN]) {
+      await expect(asked([nodesOf(name, count)])).rejects.toMatchObject({ type: 'InvalidInput', nonRetryable: true });
+    }
+    expect(await cluster.lease()).toEqual(before);
+    // What is left: as many as the group may have, which nobody needs.
+    expect(await asked([nodesOf(name, 2)])).toMatchObject({ kind: 'created' });
+    expect(await asked([nodesOf(name, 2)])).toMatchObject({ kind: 'superseded' });
+    expect(await asked([nodesOf(name, 1)])).toMatchObject({ kind: 'created' });
+    expect(await cluster.machines(name)).toHaveLength(3);
+  });
+
+  it('gets no machines for a group that is not to grow', async () => {
+    const name = 'disabled';
+    const input = await cluster.createGroup(name, { scaleUpPolicy: { enabled: false } });
+    const fence = await cluster.fence('plan-disabled');
+    const newNodes = [nodesOf(name, 1)];
+    expect(await cluster.process().ensureScaledUp({ ...input, fence, newNodes })).toMatchObject({ kind: 'superseded' });
+  });
+
+  it('has no nodes count as leaving but those of its group, which acts', async () => {
+    const { input, target } = await pool('own-nodes');
+    const { target: foreign } = await pool('foreign-nodes');
+    const observed = await cluster.createGroup('only-observed', { mode: 'observe' });
+    const before = await claims();
+    expect(await claim(input, [foreign.uid])).toBe(false);
+    expect(await claim(input, [target.uid, 'uid-of-nothing'])).toBe(false);
+    expect(await claim({ ...input, uid: 'uid-before' }, [target.uid])).toBe(false);
+    expect(await claim(observed, [])).toBe(false);
+    const newNodes = [nodesOf('own-nodes', 1)];
+    const replacing = { ...input, fence: await cluster.fence('plan-own-nodes-2'), newNodes, replaces: [foreign.uid] };
+    expect(await cluster.process().ensureScaledUp(replacing)).toMatchObject({ kind: 'superseded' });
+    expect(await claims()).toEqual(before);
+    expect(await claim(input, [target.uid])).toBe(true);
+    expect(claimedRemovals(await claims())).toContain(target.uid);
+  });
+});
+
+describe('what people have said', () => {
+  it('is kept of a group that is there, by its UID, and for a day at most', async () => {
+    const input = await cluster.createGroup('said');
+    const process = cluster.process();
+    const wishes = { requested: [{ node: 'a', by: 'alice' }], failed: [], rejected: [] };
+    const written = async () => parseWishes((await cluster.lease())?.metadata?.annotations?.[PLAN_WISHES]);
+    await process.ensureWishesKept({ ...input, wishes });
+    const kept = await written();
+    expect(kept).toMatchObject([{ group: 'said', uid: input.uid, ...wishes }]);
+    const until = Date.now() + 1e12;
+    const forEver = { requested: [], failed: [], rejected: [{ key: 'uid-a Empty', by: 'eve', until }] };
+    for (const uid of ['uid-before', '']) {
+      await process.ensureWishesKept({ ...input, uid, wishes: forEver });
+      await process.ensureWishesKept({ ...input, uid, wishes: { requested: [], failed: [], rejected: [] } });
+    }
+    await process.ensureWishesKept({ target: { ...input.target, group: 'none' }, uid: 'uid', wishes: forEver });
+    expect(await written()).toEqual(kept);
+    // What is left: a person's rejection, as by the command, though for a day.
+    await process.ensureWishesKept({ ...input, wishes: forEver });
+    const [own] = await written();
+    expect(own?.rejected[0]?.until).toBeLessThanOrEqual(Date.now() + 86_400_000);
+  });
+});
