@@ -9,6 +9,8 @@ import { type GroupView, observationOf } from '../../domain/node-group/decide/ob
 import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { Machine, Mode, NodeGroup } from '../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../domain/node-group/model/node.ts';
+import type { Pod } from '../../domain/node-group/model/pod.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { formatFence, isOnlyClaimed, type PlanClaims } from '../../domain/node-group/plan-claim.ts';
 import {
@@ -18,6 +20,7 @@ import {
   type Wishes,
   wishesOf,
 } from '../../domain/node-group/plan-wishes.ts';
+import { LeftOver } from '../../domain/node-group/plan/left-over.ts';
 import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { MeasuredGroup } from './metrics.ts';
@@ -95,6 +98,9 @@ export class Plans implements NodeGroupCacheActivities {
    * the reason for another plan: of two plans only one is acted on, and the pods of a group that has to look again wait.
    */
   readonly #due = new Map<string, Due>();
+  readonly #leftOver = new LeftOver();
+  /** Whether there is nothing to wait for any more before the next plan. */
+  #isBurstOver = false;
   #facts: FreshFacts = { lease: '', claims: { plan: '', claims: [] }, wishes: [], heldBy: null, blocked: {} };
   /** The plan that comes by itself; null while it is being made. */
   #timer: { readonly handle: NodeJS.Timeout; readonly at: EpochMs } | null = null;
@@ -113,6 +119,11 @@ export class Plans implements NodeGroupCacheActivities {
   /** An object changed. */
   change(part: PlanPart, key: string, read: unknown): void {
     this.#planner.change(part, key, read);
+    if (part === 'pods') this.#leftOver.pod(key, read as Pod | null);
+    else if (part === 'nodes') this.#leftOver.node(read as Node | null);
+    else if (part === 'machines') this.#leftOver.machine(key, read as Machine | null);
+    // Groups of the plan that have not acted yet make machines of which nothing is seen.
+    if (this.#due.size === 0 && this.#leftOver.take()) this.#isBurstOver = true;
     this.soon();
   }
 
@@ -121,12 +132,12 @@ export class Plans implements NodeGroupCacheActivities {
     this.soon();
   }
 
-  /** Plans when nothing has changed for a moment, but not much later than the first change. */
+  /** Plans when nothing has changed for a moment, but not much later than the first change; at once when pods are left over. */
   soon(): void {
     this.#isDirty = true;
     const now = Date.now();
     this.#changedSince ??= now;
-    const due = Math.min(now + IDLE_MS, this.#changedSince + LONGEST_MS);
+    const due = this.#isBurstOver ? now : Math.min(now + IDLE_MS, this.#changedSince + LONGEST_MS);
     this.#schedule(due - now);
   }
 
@@ -249,6 +260,7 @@ export class Plans implements NodeGroupCacheActivities {
       return this.#schedule(INCOMPLETE_MS);
     }
     this.#changedSince = null;
+    this.#isBurstOver = false;
     try {
       const made = await this.#make();
       if (this.#trouble !== null) log.info('there are plans for the node groups again');

@@ -88,6 +88,19 @@ export interface PodOwner {
   readonly uid: string;
 }
 
+/** What kube-scheduler says of a pod for which it has found no node. */
+interface Unscheduled {
+  /** Such as `Unschedulable` or `SchedulingGated`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly since: EpochMs;
+  /**
+   * When it was last written, in whole seconds, by the clock of the API server; null where nobody knows. It is written when it says
+   * something else than before, so kube-scheduler may have looked at the pod later, but not earlier.
+   */
+  readonly writtenAt: EpochMs | null;
+}
+
 export interface Pod extends PodConstraints {
   readonly uid: string;
   readonly namespace: string;
@@ -107,8 +120,8 @@ export interface Pod extends PodConstraints {
   readonly deletesAt: EpochMs | null;
   /** Seconds that it is given to end. */
   readonly gracePeriodSeconds: number;
-  /** Kubernetes' reason of the condition `PodScheduled`, such as `Unschedulable` or `SchedulingGated`. */
-  readonly unscheduled: { readonly reason: string; readonly message: string; readonly since: EpochMs } | null;
+  /** The condition `PodScheduled` of a pod that has no node. */
+  readonly unscheduled: Unscheduled | null;
   readonly isReady: boolean;
   /** Volumes whose content is lost with the node: `emptyDir` on disk (not in memory) and `hostPath`, by their names. */
   readonly localVolumes: readonly string[];

@@ -21,8 +21,13 @@ import { typeKey } from './type-key.ts';
 import { estimated } from './offers.ts';
 import { byText, type Work } from './pending.ts';
 
-/** By `<UID of the VPSieNode> <kind of pods>`: since when the node is on trial; null where one of the pods was on it. */
+/**
+ * By `<UID of the VPSieNode> <kind of pods>`: since when the node is on trial; null where one of the pods was on it. With `TAKEN` after it:
+ * when something else kept the pods away last, such as others in their place.
+ */
 export type Trials = Readonly<Record<string, EpochMs | null>>;
+
+const TAKEN = ' taken';
 
 /** So many kinds of pods are written on the VPSieNode that comes for them. */
 export const MOST_KINDS = 8;
@@ -88,6 +93,7 @@ export function judge(court: Court, before: Trials): Judged {
       if (works.length === 0 && !isNew) continue;
       const key = `${machine.uid} ${kind}`;
       const known = ownValue(before, key);
+      const taken = ownValue(before, `${key}${TAKEN}`) ?? null;
       if (known === null || kinds.of(node.name).has(kind)) {
         trials[key] = null;
         continue;
@@ -103,12 +109,20 @@ export function judge(court: Court, before: Trials): Judged {
         const refusal = refused(court, { machine, node, group, work, kind, isLate, promised });
         return refusal === null ? [] : [{ ...refusal, pod: work.first }];
       });
+      const isStarting = all.length > 0 && isStartingUp(state, { machine, node, group });
+      if (all.length === 0 || isStarting) trials[`${key}${TAKEN}`] = state.at;
       if (all.length === 0) continue;
-      const hasWaited = all.some(({ pod }) => pod.createdAt <= machine.phaseSince);
-      const since = known ?? (isNew && hasWaited ? machine.phaseSince : state.at);
-      trials[key] = since;
       ofType.add(kind);
-      const over = all.filter(({ pod }) => state.at >= endOf(state, { machine, node, group, pod, since }));
+      if (isStarting) {
+        onTrial.push({ kind, machine });
+        continue;
+      }
+      const hasWaited = all.some(({ pod }) => pod.createdAt <= machine.phaseSince);
+      const since = known ?? taken ?? (isNew && hasWaited ? machine.phaseSince : state.at);
+      trials[key] = since;
+      if (taken !== null) trials[`${key}${TAKEN}`] = taken;
+      const from = Math.max(taken ?? 0, node.ready.since);
+      const over = all.filter(({ pod }) => state.at >= since + (hasLooked(pod, state, from) ? LOOKED_MS : UNKNOWN_MS));
       const worst = over.find(({ isFirm }) => isFirm) ?? over[0];
       if (worst === undefined) onTrial.push({ kind, machine });
       else failed.push({ machine, kind, isFirm: worst.isFirm, pod: podName(worst.pod) });
@@ -222,19 +236,20 @@ function fitsPromised({ packing, promised, daemons }: Court, { work, machine, gr
   return fits;
 }
 
-function endOf(
-  { nodes }: ClusterState,
-  { machine, node, group, pod, since }: Arrived & { readonly pod: Pod; readonly since: EpochMs },
-): EpochMs {
-  const end = since + (hasLookedAt(pod, nodes.length) ? LOOKED_MS : UNKNOWN_MS);
-  const isStarting =
+/** Whether something is still to take taints off the node, and has time for that. */
+function isStartingUp({ at }: ClusterState, { machine, node, group }: Arrived): boolean {
+  if (at >= machine.phaseSince + STARTUP_MS) return false;
+  return (
     withoutStartup(node.taints, group).length < node.taints.length ||
-    node.taints.some(({ key }) => FRESH_TAINT.test(key));
-  return isStarting ? Math.max(end, machine.phaseSince + STARTUP_MS) : end;
+    node.taints.some(({ key }) => FRESH_TAINT.test(key))
+  );
 }
 
-/** kube-scheduler says of how many nodes none is good. */
-function hasLookedAt({ unscheduled }: Pod, nodes: number): boolean {
-  const [, count] = /^0\/(\d+) nodes are available/.exec(unscheduled?.message ?? '') ?? [];
-  return count !== undefined && Number(count) >= nodes;
+/** Whether kube-scheduler has looked at all nodes since that moment: it says of how many none is good. */
+function hasLooked({ unscheduled }: Pod, { nodes }: ClusterState, since: EpochMs): boolean {
+  const { message = '', writtenAt = null } = unscheduled ?? {};
+  const [, count] = /^0\/(\d+) nodes are available/.exec(message) ?? [];
+  // The time of a write has whole seconds.
+  const isSince = writtenAt !== null && writtenAt >= since - (since % 1_000);
+  return isSince && count !== undefined && Number(count) >= nodes.length;
 }

@@ -1,6 +1,7 @@
 /** Reduces a Pod of Kubernetes, as JSON, to the model. */
 import { isSidecar } from '../../kernel/containers-together.ts';
 import { isRecord } from '../../kernel/record.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import type {
   HostPort,
   Labels,
@@ -20,6 +21,7 @@ const TELLING =
 const NOTHING: Fields = {};
 /** Kubernetes' default for pods that say nothing. */
 const GRACE_SECONDS = 30;
+const SCHEDULED = 'PodScheduled';
 
 export function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : NOTHING;
@@ -51,7 +53,7 @@ export function readPod(object: Fields): Pod {
   const status = fieldsOf(object['status']);
   const name = textOf(metadata['name']);
   const conditions = listOf(status['conditions']);
-  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
+  const scheduled = conditions.find(({ type }) => type === SCHEDULED);
   const grace = spec['terminationGracePeriodSeconds'];
   return {
     ...podConstraints(object, name),
@@ -75,6 +77,7 @@ export function readPod(object: Fields): Pod {
             reason: textOf(scheduled['reason']),
             message: textOf(scheduled['message']),
             since: momentOf(scheduled['lastTransitionTime']),
+            writtenAt: writtenAt(metadata['managedFields'], SCHEDULED),
           }
         : null,
     isReady: conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
@@ -82,6 +85,19 @@ export function readPod(object: Fields): Pod {
       .filter(isLocal)
       .map((volume) => textOf(volume['name'])),
   };
+}
+
+/**
+ * When a condition was last written: its own times change only with its status, and not with its message. A tenant may take the entry
+ * away, or write another time, and then nobody but this pod is judged by it.
+ */
+function writtenAt(managedFields: unknown, condition: string): EpochMs | null {
+  const key = `k:${JSON.stringify({ type: condition })}`;
+  const owners = listOf(managedFields).filter(({ subresource, fieldsV1 }) => {
+    const { 'f:conditions': conditions } = fieldsOf(fieldsOf(fieldsV1)['f:status']);
+    return subresource === 'status' && Object.hasOwn(fieldsOf(conditions), key);
+  });
+  return Math.max(0, ...owners.map(({ time }) => momentOf(time))) || null;
 }
 
 /** What scheduling asks about, of a pod or of a pod template; a template's pods have no name yet. */

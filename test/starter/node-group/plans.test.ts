@@ -3,11 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GROUP, NAMESPACE, VERSION } from '../../../domain/node-group/api/names.ts';
 import type { Machine } from '../../../domain/node-group/model/node-group.ts';
 import { decisionOf, formatFence, type PlanClaim } from '../../../domain/node-group/plan-claim.ts';
+import { podKind } from '../../../domain/node-group/plan/pod-kind.ts';
 import { NO_WISHES } from '../../../domain/node-group/plan-wishes.ts';
 import type { PlanParts } from '../../../starter/node-group/plan-messages.ts';
 import type { Planned } from '../../../starter/node-group/planner.ts';
 import { type FreshFacts, Plans } from '../../../starter/node-group/plans.ts';
-import { machineOf, nodeOf, NOW, podOf, typeOf } from '../../domain/node-group/builders.ts';
+import { boundTo, machineOf, nodeOf, NOW, podOf, typeOf } from '../../domain/node-group/builders.ts';
 
 beforeEach(() => {
   // The thread that plans has its own timers, and is waited for by what it answers.
@@ -209,6 +210,57 @@ it('a group is woken ten seconds after the first change at the latest, however o
   // The plan of this look comes after any that was begun before.
   await looks();
   expect(played.woken).toHaveLength(1);
+});
+
+describe('pods that are left over when the nodes of a plan are there', () => {
+  const READY = NOW + 40_000;
+  const waiting = (name: string, writtenAt: number) => {
+    const pod = podOf(name, { cpu: '3' });
+    return { ...pod, unscheduled: { reason: 'Unschedulable', message: '', since: NOW, writtenAt } };
+  };
+  const pods = ['a', 'b'].map((name) => [`default/${name}`, waiting(name, NOW)] as const);
+  const cameFor = [podKind(waiting('a', NOW))];
+  const change = ({ plans }: Played, part: 'machines' | 'nodes' | 'pods', name: string, read: object): void =>
+    plans.change(part, part === 'pods' ? `default/${name}` : `${NAMESPACE}/${name}`, read);
+
+  /** Two pods wait for nodes, and when two are there, somebody else has taken the place of one. */
+  async function left(): Promise<Played> {
+    const played = new Played({ pods });
+    for (const [, pod] of pods) change(played, 'pods', pod.name, pod);
+    await played.untilPlanned();
+    expect(played.made.at(-1)?.newNodes).toMatchObject([{ count: 2 }]);
+    await played.plans.observeNodeGroup(ASKED);
+    const machines = ['m', 'n'].map((name) => machineOf(name, 'pool', { node: name, cameFor }));
+    for (const each of machines) change(played, 'machines', each.name, each);
+    await played.untilPlanned();
+    vi.setSystemTime(READY);
+    for (const each of machines) {
+      change(played, 'nodes', each.name, { ...nodeOf(each.name), ready: { status: 'True', since: READY } });
+      change(played, 'machines', each.name, { ...each, phase: 'Ready', phaseSince: READY });
+    }
+    change(played, 'pods', 'other', boundTo('n', podOf('other', { cpu: '2' })));
+    change(played, 'pods', 'a', boundTo('m', waiting('a', NOW)));
+    return played;
+  }
+
+  it('are planned for at once when kube-scheduler has refused them again: nobody waits for more of their burst', async () => {
+    const played = await left();
+    const before = played.made.length;
+    change(played, 'pods', 'b', waiting('b', READY));
+    // Whatever else changes in that moment.
+    change(played, 'pods', 'other', { ...boundTo('n', podOf('other', { cpu: '2' })), isReady: true });
+    expect(await played.untilPlanned()).toBeLessThan(IDLE_MS / 10);
+    expect(played.made.length).toBe(before + 1);
+    expect(played.made.at(-1)?.newNodes).toMatchObject([{ count: 1, reason: 'PendingPods' }]);
+    change(played, 'pods', 'late', podOf('late', { cpu: '3' }));
+    expect(await played.untilPlanned()).toBe(IDLE_MS);
+  });
+
+  it('wait as ever while kube-scheduler has not looked at them again', async () => {
+    const played = await left();
+    change(played, 'pods', 'b', { ...waiting('b', NOW), isReady: false, labels: { changed: 'true' } });
+    expect(await played.untilPlanned()).toBe(IDLE_MS);
+  });
 });
 
 describe('groups that were woken for one plan', () => {

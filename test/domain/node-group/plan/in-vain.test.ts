@@ -23,8 +23,10 @@ const labels = {
 const pod = says(podOf('pod', { cpu: '3' }), '0/1 nodes are available: 1 node(s) were not liked.');
 const kind = podKind(pod);
 
+const unscheduled = { reason: 'Unschedulable', message: pod.unscheduled?.message ?? '', since: NOW };
+
 function says(of: Pod, message: string): Pod {
-  return { ...of, unscheduled: { reason: 'Unschedulable', message, since: of.createdAt } };
+  return { ...of, unscheduled: { reason: 'Unschedulable', message, since: of.createdAt, writtenAt: of.createdAt } };
 }
 
 /** A group whose one node came for the pod and is ready since `NOW`. */
@@ -71,6 +73,43 @@ describe('a node that came for a pod', () => {
     const behind = { pods: [says(pod, '0/0 nodes are available.')] };
     const after = (ms: number) => planned(withNode({ ...behind, at: NOW + ms })).records.length;
     expect([after(2 * MINUTE), after(14 * MINUTE), after(15 * MINUTE)]).toEqual([0, 0, 1]);
+  });
+
+  it('is not judged by what kube-scheduler wrote before the node was ready, for a quarter of an hour', () => {
+    const after = (ms: number, writtenAt: number | null) => {
+      const pods = [{ ...pod, unscheduled: { ...unscheduled, writtenAt } }];
+      return planned(withNode({ pods, at: NOW + ms }, { ready: { status: 'True', since: NOW } })).records.length;
+    };
+    for (const writtenAt of [NOW - 1_000, null]) {
+      expect([2, 14, 15].map((minutes) => after(minutes * MINUTE, writtenAt))).toEqual([0, 0, 1]);
+    }
+    // Times of writes have whole seconds.
+    expect(after(2 * MINUTE, NOW)).toBe(1);
+  });
+
+  it('is not judged by what kube-scheduler wrote before those that had taken the place left it', () => {
+    const other = boundTo('n', podOf('other', { cpu: '2' }));
+    const taken = planned(withNode({ pods: [pod, other], at: NOW + 2 * MINUTE }));
+    const left = (minutes: number, writtenAt: number, { memory } = taken) =>
+      planned(
+        withNode({ pods: [{ ...pod, unscheduled: { ...unscheduled, writtenAt } }], at: NOW + minutes * MINUTE }),
+        memory,
+      );
+    const first = left(3, NOW);
+    expect(first).toMatchObject({ count: 0, records: [], reason: 'FitsExisting' });
+    expect(left(4, NOW, first).records).toEqual([]);
+    expect(left(4, NOW + 3 * MINUTE, first).records).toMatchObject([{ kind, machine: 'm' }]);
+    expect(left(17, NOW, first).records).toMatchObject([{ kind, machine: 'm' }]);
+  });
+
+  it('is not judged by what kube-scheduler wrote before its startup taints were taken off', () => {
+    const groups = [groupOf('web', { startupTaints: [{ key: 'agent', effect: 'NoSchedule' }] })];
+    const taints = [{ key: 'agent', effect: 'NoSchedule' as const }];
+    const tainted = planned(withNode({ groups, at: NOW + 5 * MINUTE }, { taints }));
+    const free = planned(withNode({ groups, at: NOW + 6 * MINUTE }), tainted.memory);
+    const after = (minutes: number) => planned(withNode({ groups, at: NOW + minutes * MINUTE }), free.memory).records;
+    expect([free.records, after(7), after(19)]).toEqual([[], [], []]);
+    expect(after(20)).toHaveLength(1);
   });
 
   it('has time while something is to take its startup taints off', () => {

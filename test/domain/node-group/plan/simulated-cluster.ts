@@ -215,7 +215,7 @@ export class SimulatedCluster {
   #again(pod: Pod): Pod {
     this.#count += 1;
     const name = `${pod.name.split('.')[0] ?? ''}.${this.#count}`;
-    const unscheduled = { reason: 'Unschedulable', message: '', since: this.at };
+    const unscheduled = { reason: 'Unschedulable', message: '', since: this.at, writtenAt: this.at };
     return { ...pod, name, uid: `uid-${name}`, node: null, phase: 'Pending', unscheduled, createdAt: this.at };
   }
 
@@ -247,7 +247,8 @@ export class SimulatedCluster {
       (misfit) => `${misfits.filter((other) => other === misfit).length} ${misfit ?? ''}`,
     );
     const message = `0/${misfits.length} nodes are available: ${why.join(', ')}.`;
-    return { ...pod, unscheduled: { reason: 'Unschedulable', since: pod.createdAt, message } };
+    if (pod.unscheduled?.message === message) return pod;
+    return { ...pod, unscheduled: { reason: 'Unschedulable', since: pod.createdAt, message, writtenAt: this.at } };
   }
 
   #replace(pod: Pod): void {

@@ -45,7 +45,7 @@ describe('a node that came for pods', () => {
     const same = [pod('p3', 3000, 'a'), pod('p4', 1000, 'a')];
     const load = [
       ...same,
-      { ...pod('gated', 2000), unscheduled: { reason: 'SchedulingGated', message: '', since: NOW } },
+      { ...pod('gated', 2000), unscheduled: { reason: 'SchedulingGated', message: '', since: NOW, writtenAt: NOW } },
     ];
     const { removals, kept } = later(30, load);
     expect(removals).toEqual([]);
@@ -94,7 +94,10 @@ describe('a node that came for pods', () => {
   it('stays, also where it was ready before any plan saw it come, as fast providers make them', () => {
     const before = plan(stateOf({ at: NOW - 500, groups: [groupOf('web')] }), freshPlanMemory).memory;
     const { memory } = plan(clusterAt(0, [pod('p1', 3000, 'a'), pod('p2', 3000, 'b')], 'Ready'), before);
-    const gated = { ...pod('gated', 2000), unscheduled: { reason: 'SchedulingGated', message: '', since: NOW } };
+    const gated = {
+      ...pod('gated', 2000),
+      unscheduled: { reason: 'SchedulingGated', message: '', since: NOW, writtenAt: NOW },
+    };
     const same = [pod('p3', 3000, 'a'), pod('p4', 1000, 'a'), gated];
     expect(later(30, same, memory).removals).toEqual([]);
     expect(later(30, [pod('p3', 3000, 'a'), pod('p4', 1000, 'a')], memory).removals).toMatchObject([{ node: 'b' }]);

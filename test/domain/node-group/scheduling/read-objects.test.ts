@@ -13,6 +13,28 @@ import {
 import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
 
 describe('a pod as it is read', () => {
+  it('says when kube-scheduler has written last about it, by whoever owns the condition', () => {
+    const condition = 'k:{"type":"PodScheduled"}';
+    const entry = (time: unknown, key = condition, subresource = 'status') => ({
+      manager: 'kube-scheduler',
+      subresource,
+      time,
+      fieldsV1: { 'f:status': { 'f:conditions': { [key]: { 'f:message': {} } } } },
+    });
+    const scheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' };
+    const writtenAt = (...managedFields: readonly unknown[]) =>
+      readPod({
+        metadata: { name: 'web', managedFields },
+        status: { conditions: [{ ...scheduled, lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+      }).unscheduled?.writtenAt;
+    const at = '2026-01-01T00:05:00Z';
+    expect(writtenAt(entry(at))).toBe(Date.parse(at));
+    expect(writtenAt(entry(at), entry('2026-01-01T00:04:00Z'))).toBe(Date.parse(at));
+    const others = [entry(at, 'k:{"type":"Ready"}'), entry(at, condition, 'scale'), entry('x'), { time: at }, null];
+    expect(others.map((other) => writtenAt(other))).toEqual([null, null, null, null, null]);
+    expect(writtenAt()).toBeNull();
+  });
+
   it('has local volumes on disk, and claims that are called after it', () => {
     const pod = readPod({
       metadata: { name: 'db-0', annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'team/owner': 'a' } },

@@ -5,7 +5,7 @@ import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { podKind } from '../../../../domain/node-group/plan/pod-kind.ts';
 import { MINUTE, STEP_MS, type WeekCluster, type Watcher } from './week-cluster.ts';
 
-/** A pod of a team that a node could be had for waits no longer: machines take four minutes, and a trial fifteen. */
+/** A pod of a team that a node could be had for waits no longer: machines take six minutes, and a trial fifteen. */
 const SERVED_WITHIN_MS = 24 * MINUTE;
 /** A node that is itself no good says nothing of its type, so a second one may come. */
 const MOST_IN_VAIN = 2;
@@ -74,7 +74,12 @@ export class Ledger implements Watcher {
   }
 
   bound(pod: Pod): void {
-    this.#served.add(podKind(pod));
+    const kind = podKind(pod);
+    this.#served.add(kind);
+    const records = this.#cluster?.groups.flatMap(({ inVain }) => inVain) ?? [];
+    // A machine and its node have one name here.
+    const isDenied = records.some((each) => each.kind === kind && each.machine === pod.node && each.isFirm);
+    if (isDenied) this.#violated(`${pod.node ?? ''} is said to have come in vain for ${pod.name}, and has it now`);
     (this.#isHonest(pod) ? this.honest : this.hostile).pods += 1;
   }
 

@@ -1,4 +1,4 @@
-/** What goes wrong in a cluster: nodes that are not ready, people who delete VPSieNodes, pauses, and starters that begin anew. */
+/** What goes wrong in a cluster: nodes that are not ready, people who delete VPSieNodes, pauses, a scheduler that is away, and starters that begin anew. */
 import { MINUTE, type WeekCluster } from './week-cluster.ts';
 
 export class Trouble {
@@ -12,11 +12,10 @@ export class Trouble {
     this.#random = random;
   }
 
-  /** Whether something is wrong that people have to wait for: too few nodes are ready, or a group is paused. */
+  /** Whether something is wrong that people have to wait for: nodes have failed, a group is paused, or nobody places pods. */
   get isBlind(): boolean {
-    const { nodes, blocked } = this.#cluster;
-    const ready = nodes.filter((node) => node.ready.status === 'True').length;
-    return blocked.size > 0 || ready < nodes.length;
+    const { at, nodes, blocked, schedulerAwayUntil } = this.#cluster;
+    return blocked.size > 0 || at < schedulerAwayUntil || nodes.some(({ name }) => this.#readyAgain.has(name));
   }
 
   /** Before each step. */
@@ -26,6 +25,11 @@ export class Trouble {
     for (const [name, until] of this.#readyAgain) if (until <= at) this.#recover(name);
     if (blocked.size > 0 && at >= this.#resumesAt) blocked.clear();
     if (random() < 1 / 400) this.#cluster.restart();
+    // Mostly when a node has just registered, of which it has written that it is not ready.
+    const isJoined = machines.some(({ phase }) => phase === 'Joining');
+    if (random() < (isJoined ? 1 / 8 : 1 / 400)) {
+      this.#cluster.schedulerAwayUntil = at + (2 + 8 * random()) * MINUTE;
+    }
     const any = nodes[Math.floor(random() * nodes.length)];
     if (any !== undefined && random() < 1 / 300) this.#fail(any.name, 5 + random() * 80);
     // The control plane sees none of them, or about half.

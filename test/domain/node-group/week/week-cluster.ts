@@ -13,7 +13,7 @@ import { inVainChange, withChange } from '../../../../domain/node-group/status/i
 import { boundTo, machineOf, NOW, stateOf } from '../builders.ts';
 import { type BudgetSpec, budgetOf } from './api-server.ts';
 import { type Drain, type DrainedCluster, drainOn, marked, unmarked } from './drains.ts';
-import { askedOf, scheduled } from './kube-scheduler.ts';
+import { askedOf, KubeScheduler } from './kube-scheduler.ts';
 import { PodLife } from './pod-life.ts';
 import { attachLimitsOf, storage } from './tenants.ts';
 import type { Workload } from './workloads.ts';
@@ -23,6 +23,7 @@ export const MINUTE = 60_000;
 export const STEP_MS = 2 * MINUTE;
 /** A drain that failed is not begun again for so long. */
 const RESTS_MS = 60 * MINUTE;
+const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
 
 export interface WeekOptions {
   readonly groups: readonly NodeGroup[];
@@ -56,12 +57,16 @@ export class WeekCluster implements DrainedCluster {
   /** Groups that are paused, by name. */
   readonly blocked = new Map<string, Blocked>();
   readonly drains = new Map<string, Drain>();
+  /** Until then kube-scheduler is away, or far behind. */
+  schedulerAwayUntil = 0;
   /** The last one. */
   plan: ClusterPlan | null = null;
   readonly #options: WeekOptions;
   readonly #watcher: Watcher;
-  readonly #readyAt = new Map<string, number>();
+  /** When machines register, by their names. */
+  readonly #comesAt = new Map<string, number>();
   readonly #life = new PodLife();
+  readonly #scheduler: KubeScheduler;
   readonly #evicted = new Set<string>();
   readonly #utilization = new Map<string, { at: number; cpu: number; memory: number }[]>();
   #resting: RestingNode[] = [];
@@ -71,6 +76,7 @@ export class WeekCluster implements DrainedCluster {
   constructor(options: WeekOptions, watcher: Watcher) {
     this.#options = options;
     this.#watcher = watcher;
+    this.#scheduler = new KubeScheduler(options);
     this.groups = [...options.groups];
   }
 
@@ -139,15 +145,25 @@ export class WeekCluster implements DrainedCluster {
     });
   }
 
+  /** A machine registers as a node that is not ready, and is one in the next step. */
   #machinesCome(): void {
     for (const machine of this.machines) {
-      const readyAt = this.#readyAt.get(machine.name);
-      if (readyAt === undefined || readyAt > this.at) continue;
-      this.#readyAt.delete(machine.name);
-      const group = this.groups.find(({ name }) => name === machine.group);
+      const { name } = machine;
+      const comesAt = this.#comesAt.get(name);
+      if (comesAt === undefined || comesAt > this.at) continue;
+      const group = this.groups.find((each) => each.name === machine.group);
       const type = this.#typeOf(machine);
       if (group === undefined || type === undefined) continue;
-      const { name } = machine;
+      if (machine.phase === 'Joining') {
+        this.#comesAt.delete(name);
+        this.changeNode(name, (node) => ({
+          ...node,
+          ready: { status: 'True', since: this.at },
+          taints: node.taints.filter(({ key }) => key !== NOT_READY.key),
+        }));
+        this.changeMachine(name, { phase: 'Ready', phaseSince: this.at });
+        continue;
+      }
       this.nodes.push({
         name,
         uid: `uid-${name}`,
@@ -160,15 +176,15 @@ export class WeekCluster implements DrainedCluster {
           ...group.labels,
         },
         annotations: {},
-        taints: group.taints,
+        taints: [...group.taints, NOT_READY],
         isCordoned: false,
         allocatable: type.allocatable,
         providerId: name,
         createdAt: this.at,
-        ready: { status: 'True', since: this.at },
+        ready: { status: 'False', since: this.at },
         isDeleting: false,
       });
-      this.changeMachine(name, { phase: 'Ready', node: name, phaseSince: this.at });
+      this.changeMachine(name, { phase: 'Joining', node: name, phaseSince: this.at });
     }
   }
 
@@ -214,8 +230,9 @@ export class WeekCluster implements DrainedCluster {
   }
 
   #schedule(): void {
+    if (this.at < this.schedulerAwayUntil) return;
     const waited = new Set(this.pending.map(({ uid }) => uid));
-    this.pods = scheduled(this.state(), this.#options.refuses);
+    this.pods = this.#scheduler.run(this.state());
     for (const pod of this.pods) if (pod.node !== null && waited.has(pod.uid)) this.#watcher.bound(pod);
   }
 
@@ -270,7 +287,7 @@ export class WeekCluster implements DrainedCluster {
     const over = { instanceType, cameFor: kinds, createdAt: this.at, phaseSince: this.at };
     const machine = machineOf(name, group, over);
     this.machines.push(machine);
-    this.#readyAt.set(name, this.at + (1 + Math.floor(2 * this.#options.random())) * MINUTE);
+    this.#comesAt.set(name, this.at + (1 + Math.floor(2 * this.#options.random())) * MINUTE);
     this.#watcher.created(line, machine);
     return name;
   }

@@ -31,7 +31,7 @@ export interface Workload {
   readonly resizes?: boolean;
 }
 
-/** The pod as it is stored, without a node. */
+/** The pod as it is stored, before kube-scheduler has looked at it. */
 export function podFor(workload: Workload, number: number, at: number): Pod {
   const { namespace, name } = workload;
   const {
@@ -54,10 +54,7 @@ export function podFor(workload: Workload, number: number, at: number): Pod {
       ownerReferences: isAlone === true ? [] : [owner],
     },
     spec: { containers: [{ name: 'main', resources, ...container }], ...spec },
-    status: {
-      phase: 'Pending',
-      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '' }],
-    },
+    status: { phase: 'Pending' },
   });
 }
 

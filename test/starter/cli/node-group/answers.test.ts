@@ -85,7 +85,8 @@ describe('what is said of a pod', () => {
       'default/web: it is being deleted, and makes no node.',
     ]);
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'u' };
-    const unscheduled = { reason: 'Unschedulable', message: '0/1 nodes are available: 1 Too many pods.', since: NOW };
+    const message = '0/1 nodes are available: 1 Too many pods.';
+    const unscheduled = { reason: 'Unschedulable', message, since: NOW, writtenAt: NOW };
     expect(aboutPod(local, { ...waiting, owner, unscheduled })).toEqual([
       'default/web: it is of a DaemonSet, which has a pod on each node and makes none.',
       '  kube-scheduler: 0/1 nodes are available: 1 Too many pods.',
