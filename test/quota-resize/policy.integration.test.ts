@@ -82,6 +82,21 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     ]);
   });
 
+  it('that are wrong in many places are ten Warnings an hour', async () => {
+    const wrong = ['cpu', 'memory', 'pods', 'services', 'secrets', 'configmaps'].flatMap((resource) =>
+      ['threshold', 'increment'].map((setting) => [`resizer.io/${resource}-${setting}`, 'high'] as const),
+    );
+    const quota = await givenQuota(stack, {
+      namespace: 'wrong-values',
+      hard: { pods: '10' },
+      annotations: Object.fromEntries(wrong),
+    });
+    await quota.deploy('web', 10, { cpu: '10m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(wrong).toHaveLength(12);
+    expect(await quota.events('PolicyInvalid')).toHaveLength(10);
+  });
+
   it.each([
     { form: 'without a sign', namespace: 'percent-bare', sign: '' },
     { form: 'with a percent sign', namespace: 'percent-sign', sign: '%' },

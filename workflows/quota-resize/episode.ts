@@ -57,6 +57,10 @@ const JUST_SEEN_MS = 5_000;
  */
 const SHORT_WAIT_MS = 1_000;
 
+/** Events about wrong settings that a run writes within an hour at most: values that change all the time are wrong anew each time. */
+const MOST_WARNED = 10;
+const WARNED_WITHIN_MS = 3_600_000;
+
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
@@ -76,6 +80,8 @@ export class ResizeEpisode {
    * Event; this set saves the activities.
    */
   readonly #warned = new Set<string>();
+  /** When it wrote the last of them, the oldest first. */
+  #warnedAt: readonly EpochMs[] = [];
 
   constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
@@ -210,9 +216,14 @@ export class ResizeEpisode {
     for (const { layer, key, value, message } of warnings) {
       const eventKey = `${layer}/${key}=${value}`;
       if (this.#warned.has(eventKey)) continue;
+      const now = Date.now();
+      this.#warnedAt = this.#warnedAt.filter((at) => at > now - WARNED_WITHIN_MS);
+      // The rest is said when there is room again, if it is still wrong.
+      if (this.#warnedAt.length >= MOST_WARNED) return;
       const event = { target: this.#target, quotaUid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
       await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
       this.#warned.add(eventKey);
+      this.#warnedAt = [...this.#warnedAt, now];
     }
   }
 

@@ -10,7 +10,8 @@ import { recheckAt, quietUntil } from './wait.ts';
 
 /**
  * What people are told in an hour at most: annotations and demands that change all the time give something new to say each
- * time. That somebody has approved is said always.
+ * time. That somebody has approved is said always. Another act in the place of a blocked one is something new, too: it most
+ * likely ends in another Event about what is in its way.
  */
 const MOST_NOTIFIED = 10;
 const NOTIFIED_WITHIN_MS = 3_600_000;
@@ -51,7 +52,11 @@ export function attempt(
     const { phase, reason, detail } = intent;
     return [memory, { kind: 'hold', phase, reason, detail, wait: resting(first + NOTIFIED_WITHIN_MS) }];
   }
-  const before = memory.attempt.kind !== 'none' && memory.attempt.key === key ? memory.attempt : null;
+  const replacesBlocked = isSearch(intent) && memory.attempt.kind === 'blocked' && memory.attempt.key !== key;
+  const isSpent = recent.length >= MOST_NOTIFIED;
+  // Where there was too much that was new, another act waits as long as the same one would.
+  const isRepeated = memory.attempt.kind !== 'none' && (memory.attempt.key === key || (replacesBlocked && isSpent));
+  const before = isRepeated ? memory.attempt : null;
   if (before?.kind === 'blocked') {
     const dueAt = before.at + observation.timings.holdRetry;
     if (now < dueAt) {
@@ -74,10 +79,15 @@ export function attempt(
       ...memory,
       attempt: { kind: 'tried', key, count: tries + 1, at: now },
       state: closingFor(intent, memory.state),
-      notified: isTold ? [...recent, now] : memory.notified,
+      notified: isTold || (replacesBlocked && !isSpent) ? [...recent, now] : memory.notified,
     },
     { ...intent, blockedKey: key },
   ];
+}
+
+/** Whether an act looks for the quota in Git, by what annotations and the demand say now. */
+function isSearch({ kind }: IntendedAct): boolean {
+  return kind === 'propose' || kind === 'open' || kind === 'rebuild';
 }
 
 /**

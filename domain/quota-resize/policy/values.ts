@@ -188,13 +188,19 @@ export function readFreezeUntil(text: string): EpochMs {
 const REVIEWER = /^@?([A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})?)$/;
 
 /** Users and teams without their `@`; empty for `none`. */
+/** Where the forge refuses one of them, each is asked with a request of its own. */
+const MOST_REVIEWERS = 15;
+
 export function readReviewers(text: string): readonly string[] {
   if (text.toLowerCase() === 'none') return [];
   const names = text.split(',').map((part) => REVIEWER.exec(part.trim())?.[1]);
-  if (names.some((name) => name === undefined)) {
-    throw new WrongValue('"none", or users and teams parted by commas, such as "alice, platform/quota-owners"');
+  const different = [...new Set(names.filter((name) => name !== undefined))];
+  if (names.includes(undefined) || different.length > MOST_REVIEWERS) {
+    throw new WrongValue(
+      `"none", or up to ${MOST_REVIEWERS} users and teams parted by commas, such as "alice, platform/quota-owners"`,
+    );
   }
-  return [...new Set(names.filter((name) => name !== undefined))];
+  return different;
 }
 
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;

@@ -846,6 +846,24 @@ describe('a block', () => {
     expect(idle(more, { ...blockedProposal(), demand: steady }, NOW + SECOND)[1].kind).toBe('propose');
   });
 
+  it('is no way to write an Event at each look: of the paths of one hour, ten are looked for at once', () => {
+    let remembered = memory();
+    const looked: number[] = [];
+    for (let now = NOW; now < NOW + HOUR; now += 30 * SECOND) {
+      const elsewhere = { policy: policy({ 'git-path': `teams/${now}` }), lastDenied: now };
+      const [tried, verdict] = idle(elsewhere, remembered, now);
+      remembered = tried;
+      if (verdict.kind !== 'propose') continue;
+      looked.push(now);
+      const block = { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) } as const;
+      remembered = applyOutcome.blocked(tried, block, now);
+    }
+    // The first one, ten others, and then one each five minutes.
+    const after = looked.map((at) => at - (looked[0] ?? 0));
+    expect(after.slice(0, 12)).toEqual([...Array.from({ length: 11 }, (_, n) => n * 30 * SECOND), 10 * MINUTE]);
+    expect(looked).toHaveLength(11 + 10);
+  });
+
   it('of a pull request that cannot be opened ends at once when the path changes', () => {
     const [tried, verdict] = decide(seenWith(decision(), null), memory({ decision: decision() }), NOW);
     const block = { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) } as const;
