@@ -4,7 +4,7 @@ import { keptInVain } from './in-vain.ts';
 import { LABEL_KEY, LABEL_KEY_FORM, LABEL_VALUE, LONGEST_KEY, LONGEST_VALUE } from './label-rules.ts';
 
 /** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */
-const MAX_NODES = 1000;
+export const MAX_NODES = 1000;
 
 /** Semantic versions, as the VPSie autoscaler's definition has them. */
 const KUBERNETES_VERSION = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;

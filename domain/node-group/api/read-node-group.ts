@@ -10,7 +10,7 @@ import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts'
 import { readInVain } from './in-vain.ts';
 import { LONGEST_VALUE } from './label-rules.ts';
 import { NAMESPACE } from './names.ts';
-import { nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
+import { MAX_NODES, nodeGroupSpec, type NodeGroupSpec, VPSIE_FIELDS } from './node-group-spec.ts';
 import { invalid, specProblems } from './spec-problems.ts';
 
 /** The VPSie autoscaler's DefaultScaleDownCooldown, in seconds: 0 counts as absent there. */
@@ -21,7 +21,10 @@ const MOST_PROBLEMS = 20;
 
 export interface ReadNodeGroup
   extends Pick<NodeGroup, 'name' | 'uid' | 'resourceVersion' | 'generation' | 'isDeleting'> {
-  /** Null when there are problems: nothing is done for it then. */
+  /**
+   * Null when there are problems: nothing is done for it then. One that is being deleted is there all the same, by what can be read of
+   * it, unless nobody can tell where its machines are.
+   */
   readonly group: NodeGroup | null;
   /** Sentences in the form of the API server's, each with what would be right. */
   readonly problems: readonly string[];
@@ -36,38 +39,57 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
   const whole = fieldsOf(object);
   const metadata = fieldsOf(whole['metadata']);
   const { data, error } = nodeGroupSpec.safeParse(withSections(whole['spec']));
-  const problems = [
+  const name = textOf(metadata['name']);
+  const misplaced = [
     ...(textOf(metadata['namespace']) === NAMESPACE
       ? []
       : [invalid('metadata.namespace', metadata['namespace'], `NodeGroups are in ${NAMESPACE}`)]),
-    ...(textOf(metadata['name']).length <= LONGEST_VALUE
+    ...(name.length <= LONGEST_VALUE
       ? []
-      : [
-          invalid(
-            'metadata.name',
-            metadata['name'],
-            `at most ${LONGEST_VALUE} characters, as it is a label of its nodes`,
-          ),
-        ]),
-    ...(error === undefined
-      ? specProblems(data, textOf(metadata['name']))
-      : error.issues.slice(0, MOST_PROBLEMS).map(problemOf)),
+      : [invalid('metadata.name', name, `at most ${LONGEST_VALUE} characters, as it is a label of its nodes`)]),
+  ];
+  const problems = [
+    ...misplaced,
+    ...(error === undefined ? specProblems(data, name) : error.issues.slice(0, MOST_PROBLEMS).map(problemOf)),
   ];
   const identity = {
-    name: textOf(metadata['name']),
+    name,
     uid: textOf(metadata['uid']),
     resourceVersion: textOf(metadata['resourceVersion']),
     generation: typeof metadata['generation'] === 'number' ? metadata['generation'] : 0,
     isDeleting: metadata['deletionTimestamp'] !== undefined,
   };
-  if (problems.length > 0 || data === undefined) return { ...identity, group: null, problems };
+  const isGoing = identity.isDeleting && misplaced.length === 0;
+  const spec = problems.length > 0 && isGoing ? lastSpec(whole['spec']) : data;
+  const isUsed = spec !== undefined && (problems.length === 0 || isGoing);
+  if (!isUsed) return { ...identity, group: null, problems };
   const group = {
     ...identity,
     annotations: labelsOf(metadata['annotations']),
-    ...ofSpec(data, defaults.mode),
+    ...ofSpec(spec, defaults.mode),
     ...ofStatus(fieldsOf(whole['status'])),
   };
   return { ...identity, group, problems };
+}
+
+/** By which a group gives its machines back of which nothing else can be read: it makes none, and nothing is put on nodes that go. */
+const MAKES_NOTHING = { minNodes: 0, maxNodes: MAX_NODES, offeringIDs: ['none'] };
+const ON_NODES = ['labels', 'taints', 'startupTaints'] as const;
+/** Where the machines are. */
+const PLACE: readonly string[] = ['provider', 'resourceIdentifier'];
+
+/**
+ * What counts of the spec of a group that is being deleted and is not valid: what is wrong is as if it were not there.
+ *
+ * @returns undefined where nobody can tell where its machines are.
+ */
+function lastSpec(written: unknown): NodeGroupSpec | undefined {
+  const { error } = nodeGroupSpec.safeParse(withSections(written));
+  const wrong = new Set([...(error?.issues ?? []).map(({ path: [field] }) => String(field)), ...ON_NODES]);
+  if (PLACE.some((field) => wrong.has(field))) return undefined;
+  const right = Object.entries(fieldsOf(written)).filter(([field]) => !wrong.has(field));
+  const { data } = nodeGroupSpec.safeParse(withSections({ ...MAKES_NOTHING, ...Object.fromEntries(right) }));
+  return data?.provider === 'vpsie' && !data.resourceIdentifier ? undefined : data;
 }
 
 function problemOf({ path, message }: z.core.$ZodIssue): string {

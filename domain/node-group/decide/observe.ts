@@ -48,7 +48,8 @@ export function observationOf(view: GroupView): NodeGroupObservation {
   return {
     at,
     group: read === null ? null : seenGroup(read),
-    problems: read?.problems.slice(0, MOST_NAMED).map(shortened) ?? [],
+    // A group that is being deleted is given back by what can be read of it.
+    problems: read?.group === null ? read.problems.slice(0, MOST_NAMED).map(shortened) : [],
     heldBy,
     fence,
     machines: countsOf(machines),

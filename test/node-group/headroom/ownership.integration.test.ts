@@ -8,6 +8,7 @@ import {
   KIND,
   MACHINE_FINALIZER,
   NAMESPACE,
+  VPSIENODE_LABEL,
 } from '../../../domain/node-group/api/names.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
@@ -98,6 +99,24 @@ describe('a group that is deleted in the foreground', () => {
     expect(order.map(([verb]) => verb)).toEqual(['patch', 'delete', 'patch', 'delete', 'patch', 'delete']);
     for (const at of [0, 2, 4]) expect(order[at + 1]?.[1]).toBe(order[at]?.[1]);
     expect(await cluster.evictions(group)).toHaveLength(12);
+  });
+
+  it('has them drained also where its spec has become invalid meanwhile, and keeps them where that is its policy', async () => {
+    // The definition lets a label through that Headroom writes itself.
+    const spec = { labels: { [VPSIENODE_LABEL]: 'mine' } };
+    for (const [group, deletionPolicy] of [
+      ['invalid', 'Drain'],
+      ['invalid-kept', 'Orphan'],
+    ] as const) {
+      await populated(group, 2, { deletionPolicy });
+      const before = await cluster.nodes(group);
+      await cluster.patchGroup(group, { spec });
+      await cluster.untilStatus(group, 'it is invalid', ({ reason }) => reason === 'Invalid');
+      await cluster.deleteGroup(group, 'Foreground');
+      await untilGone(group);
+      expect(uidsOf(await cluster.nodes(group))).toEqual(deletionPolicy === 'Drain' ? [] : uidsOf(before));
+      expect(await cluster.evictions(group)).toHaveLength(deletionPolicy === 'Drain' ? 8 : 0);
+    }
   });
 
   it('leaves nodes and machines as they are where that is its policy, and a group of its name takes them over', async () => {

@@ -206,6 +206,37 @@ describe('a NodeGroup', () => {
   });
 });
 
+describe('a NodeGroup that is being deleted, and is not valid', () => {
+  const leaving = (spec: object, namespace = 'kube-system') =>
+    readNodeGroup(
+      { metadata: { name: 'web', namespace, uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' }, spec },
+      { mode: 'act' },
+    );
+
+  it('is given back by what can be read of it', () => {
+    const spec = { ...KWOK, minNodes: 5, maxNodes: -1, offeringIDs: 'small', budgets: [{ nodes: 'all' }], mode: 'act' };
+    const { group, problems } = leaving({ ...spec, labels: { 'kubernetes.io/mine': 'x' }, taints: 1 });
+    expect(group).toMatchObject({ provider: 'kwok', mode: 'act', isDeleting: true, deletionPolicy: 'Drain' });
+    expect(group).toMatchObject({ labels: {}, taints: [], budgets: [{ nodes: '10%' }] });
+    expect(problems.length).toBeGreaterThan(3);
+    expect(leaving({ ...VPSIE, kubeSizeID: 'x', minNodes: 11 }).group).toMatchObject({
+      providerSpec: { resourceIdentifier: 'cluster-1' },
+    });
+  });
+
+  it('keeps its nodes where it says so, and drains them where that cannot be read', () => {
+    const policy = (deletionPolicy: unknown) => leaving({ ...KWOK, minNodes: 4, deletionPolicy }).group?.deletionPolicy;
+    expect([policy('Orphan'), policy('Keep'), policy(7)]).toEqual(['Orphan', 'Drain', 'Drain']);
+  });
+
+  it('is left alone where nobody can tell where its machines are', () => {
+    const { resourceIdentifier: _, ...nowhere } = VPSIE;
+    const all = [leaving({ ...KWOK, provider: 'aws' }), leaving(nowhere), leaving({ ...VPSIE, resourceIdentifier: 5 })];
+    expect(all.map(({ group }) => group)).toEqual([null, null, null]);
+    expect(leaving(KWOK, 'default').group).toBeNull();
+  });
+});
+
 describe('a VPSieNode', () => {
   it('is read as it was created', () => {
     const body = machineBody(groupOf('web', { providerSpec: { datacenterID: 'dc-1', kubeSizeID: '5' } }), {

@@ -50,6 +50,13 @@ function removalOf(index: number, group = 'pool'): Removal {
   };
 }
 
+it('a group that is being deleted has no problem while it can be given back', () => {
+  const problems = ['spec.labels: Invalid value'];
+  const of = (group: NodeGroup | null) =>
+    observationOf(viewOf({ read: readOf({ isDeleting: true, group, problems }) })).problems;
+  expect([of(groupOf('pool', { isDeleting: true })), of(null)]).toEqual([[], problems]);
+});
+
 const wake = (view: GroupView) => wakeReason(view, observationOf(view));
 
 describe('an observation', () => {
