@@ -59,6 +59,8 @@ export interface CreatedMachine {
   readonly name: string;
   readonly instanceType: string;
   readonly reason: ScaleUpReason;
+  /** The UID of the node in whose place it comes, as its VPSieNode says; absent where it says none, and where an older version does not tell. */
+  readonly replaces?: string;
 }
 
 export type ScaledUp =

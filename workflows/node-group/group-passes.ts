@@ -7,7 +7,7 @@ import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/de
 import { newNodesText, removalsText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
-import { pairReplacements } from '../../domain/node-group/pair-replacements.ts';
+import { machinesInPlace } from '../../domain/node-group/pair-replacements.ts';
 import { areEqualWishes, joinedWishes, NO_WISHES, type Wishes, wishesOf } from '../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
 import { Attempts } from '../kernel/attempts.ts';
@@ -226,8 +226,7 @@ export class NodeGroupPasses {
       async () => await ensureScaledUp.executeWithOptions({ summary }, [input]),
     );
     const nodes = replaced.map(({ uid, replacement }) => ({ uid, instanceType: replacement?.instanceType ?? '' }));
-    const pairs = pairReplacements(nodes, made?.kind === 'created' ? made.machines : []);
-    const replacements = new Map([...pairs].map(([{ uid }, machine]) => [uid, machine]));
+    const replacements = machinesInPlace(nodes, made?.kind === 'created' ? made.machines : []);
     const without: Removal[] = [];
     for (const removal of replaced) {
       const replacement = replacements.get(removal.uid);

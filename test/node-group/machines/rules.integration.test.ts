@@ -147,6 +147,29 @@ describe('nodes that are to go', () => {
       await cluster.process().ensureScaledUp(first),
       await cluster.process().ensureScaledUp({ ...input, newNodes: forPods }),
       await cluster.process().ensureScaledUp(first),
+  it('are drained for the machine that says so, also where the first of several was not made', async () => {
+    const name = 'one-of-two';
+    let now = Date.now();
+    const process = cluster.process({ now: () => now });
+    const input = await cluster.createGroup(name);
+    const replacement = nodesOf(name, 1, { reason: 'Replacement', podCount: 0 });
+    const replaces = ['uid-of-the-first', 'uid-of-the-second'];
+    const fence = await cluster.fence('plan-one-of-two');
+    const scaleUp = { ...input, fence, newNodes: [replacement, replacement], replaces };
+    const made = await process.ensureScaledUp(scaleUp);
+    expect(made.kind === 'created' ? made.machines.map((machine) => machine.replaces) : []).toEqual(replaces);
+    const [first] = made.kind === 'created' ? made.machines : [];
+    await cluster.untilDone(
+      'the first one is gone',
+      async () => await process.ensureMachineDeleted({ ...input, machine: first?.name ?? '' }),
+    );
+    now += 4 * MINUTE;
+    expect(await process.ensureScaledUp(scaleUp)).toMatchObject({
+      kind: 'created',
+      machines: [{ replaces: 'uid-of-the-second' }],
+    });
+  });
+
     ];
     expect(answers.map((answer) => (answer.kind === 'created' ? answer.machines.length : 0))).toEqual([1, 2, 1]);
     expect(answers[2]).toEqual(answers[0]);
