@@ -2,7 +2,7 @@
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
-import type { Wishes } from '../../domain/node-group/plan-wishes.ts';
+import type { GoneNodes, Wishes } from '../../domain/node-group/plan-wishes.ts';
 import type { InVainChange } from '../../domain/node-group/status/in-vain-change.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
@@ -59,6 +59,8 @@ export interface CreatedMachine {
   readonly name: string;
   readonly instanceType: string;
   readonly reason: ScaleUpReason;
+  /** The UID of the node in whose place it comes, as its VPSieNode says; absent where it says none, and where an older version does not tell. */
+  readonly replaces?: string;
 }
 
 export type ScaledUp =
@@ -107,8 +109,11 @@ export interface NodeGroupActivities {
    * @throws NotYet, retried, until then.
    */
   ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainedNode }): Promise<boolean>;
-  /** Writes down what people have said of the group's nodes and which drains have failed, for whoever plans. */
-  ensureWishesKept(input: WishesInput): Promise<void>;
+  /**
+   * Writes down what people have said of the group's nodes and which drains have failed, for whoever plans.
+   * @returns nodes that are not there any more, of which nothing was written; undefined in histories of older versions.
+   */
+  ensureWishesKept(input: WishesInput): Promise<GoneNodes | undefined>;
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */

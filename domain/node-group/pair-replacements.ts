@@ -2,7 +2,16 @@ interface Typed {
   readonly instanceType: string;
 }
 
-/** Which machine comes in place of which node: in the order of both, of each type the first that is left; some nodes may get none. */
+interface Replaced extends Typed {
+  readonly uid: string;
+}
+
+interface Replacing extends Typed {
+  /** The UID of the node in whose place it comes, by its annotation; absent where nobody says. */
+  readonly replaces?: string;
+}
+
+/** Which machine is to come in place of which node: in the order of both, of each type the first that is left; some nodes may get none. */
 export function pairReplacements<Node extends Typed, Machine extends Typed>(
   nodes: readonly Node[],
   machines: readonly Machine[],
@@ -15,4 +24,19 @@ export function pairReplacements<Node extends Typed, Machine extends Typed>(
       return machine === undefined ? [] : [[node, machine] as const];
     }),
   );
+}
+
+/**
+ * The machine that comes in place of each node, by the node's UID: as the machines say it. Where one of several was not made, their order
+ * would say something else. Machines that an earlier version made do not say it.
+ */
+export function machinesInPlace<Machine extends Replacing>(
+  nodes: readonly Replaced[],
+  machines: readonly Machine[],
+): ReadonlyMap<string, Machine> {
+  const said = machines.flatMap((machine) =>
+    machine.replaces === undefined ? [] : [[machine.replaces, machine] as const],
+  );
+  if (said.length > 0) return new Map(said);
+  return new Map([...pairReplacements(nodes, machines)].map(([{ uid }, machine]) => [uid, machine]));
 }

@@ -5,7 +5,7 @@
 import { isRecord } from '../kernel/record.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { GROUP } from './api/names.ts';
-import type { NodeGroupMemory } from './decide/memory.ts';
+import { type NodeGroupMemory, readRemovalKey } from './decide/memory.ts';
 
 /** The annotation of the Lease `PLAN_LEASE` with the list of `GroupWishes`, as JSON. */
 export const PLAN_WISHES = `${GROUP}/plan-wishes`;
@@ -69,6 +69,37 @@ export function joinedWishes(a: Wishes, b: Wishes): Wishes {
     requested: others(a.requested, b.requested, ({ node }) => node),
     failed: others(a.failed, b.failed, ({ uid }) => uid),
     rejected: others(a.rejected, b.rejected, ({ key }) => key),
+  };
+}
+
+/** Nodes of which something was said, and which are not there any more. */
+export interface GoneNodes {
+  readonly names: readonly string[];
+  readonly uids: readonly string[];
+}
+
+/** @param nodes all nodes of the cluster. */
+export function goneNodes(
+  { requested, failed, rejected }: Wishes,
+  nodes: readonly { readonly name: string; readonly uid: string }[],
+): GoneNodes {
+  const names = new Set(nodes.map(({ name }) => name));
+  const uids = new Set(nodes.map(({ uid }) => uid));
+  const said = new Set([...failed.map(({ uid }) => uid), ...rejected.map(({ key }) => readRemovalKey(key).uid)]);
+  return {
+    names: requested.flatMap(({ node }) => (names.has(node) ? [] : [node])),
+    uids: [...said].filter((uid) => !uids.has(uid)),
+  };
+}
+
+/** Without what was said of those nodes. */
+export function withoutNodes<T extends Wishes>(wishes: T, gone: GoneNodes): T {
+  const [names, uids] = [new Set(gone.names), new Set(gone.uids)];
+  return {
+    ...wishes,
+    requested: wishes.requested.filter(({ node }) => !names.has(node)),
+    failed: wishes.failed.filter(({ uid }) => !uids.has(uid)),
+    rejected: wishes.rejected.filter(({ key }) => !uids.has(readRemovalKey(key).uid)),
   };
 }
 

@@ -174,8 +174,8 @@ export class AcceptingCluster {
     const until = Date.now() + HOUR_MS;
     const wishes = {
       requested: scaledUp.machines.map((machine) => ({ node: machine.name, by: 'jane' })),
-      failed: [{ node: 'a', uid: 'b', detail: 'it has no room elsewhere', until, isStopped: true }],
-      rejected: [{ key: 'b Empty', by: 'jane', until }],
+      failed: [{ node: drain.node, uid: drain.uid, detail: 'it has no room elsewhere', until, isStopped: true }],
+      rejected: [{ key: `${drain.uid} Empty`, by: 'jane', until }],
     };
     await activities.ensureWishesKept({ ...input, wishes });
     await activities.ensureGroupStatus(input);

@@ -7,8 +7,16 @@ import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/de
 import { newNodesText, removalsText } from '../../domain/node-group/decide/sentences.ts';
 import type { NodeGroupVerdict } from '../../domain/node-group/decide/verdict.ts';
 import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
-import { pairReplacements } from '../../domain/node-group/pair-replacements.ts';
-import { areEqualWishes, joinedWishes, NO_WISHES, type Wishes, wishesOf } from '../../domain/node-group/plan-wishes.ts';
+import { machinesInPlace } from '../../domain/node-group/pair-replacements.ts';
+import {
+  areEqualWishes,
+  type GoneNodes,
+  joinedWishes,
+  NO_WISHES,
+  type Wishes,
+  wishesOf,
+  withoutNodes,
+} from '../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
 import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
@@ -96,12 +104,15 @@ export class NodeGroupPasses {
     const now = Date.now();
     if (memory.uid === null || this.#written === null || areEqualWishes(memory, this.#written, now)) return true;
     const input = { target: this.#target, uid: memory.uid, wishes: wishesOf(memory, now) };
-    const isDone = await this.#attempts.make('WriteFailed', async () => {
-      await ensureWishesKept.executeWithOptions({ summary: 'what people have said, for whoever plans' }, [input]);
-      return true;
-    });
-    if (isDone === null) return false;
-    this.#written = input.wishes;
+    const summary = 'what people have said, for whoever plans';
+    const gone = await this.#attempts.make(
+      'WriteFailed',
+      async () => (await ensureWishesKept.executeWithOptions({ summary }, [input])) ?? NONE_GONE,
+    );
+    if (gone === null) return false;
+    this.#written = withoutNodes(input.wishes, gone);
+    // More may have been said meanwhile.
+    this.#run.remember(withoutNodes(this.#run.memory, gone));
     return true;
   }
 
@@ -109,7 +120,7 @@ export class NodeGroupPasses {
   async #forgetWishes(): Promise<void> {
     const uid = this.#before.uid;
     if (uid === null || areEqualWishes(this.#before, NO_WISHES, Date.now())) return;
-    await this.#write(async () => await ensureWishesKept({ target: this.#target, uid, wishes: NO_WISHES }));
+    await this.#write(async () => void (await ensureWishesKept({ target: this.#target, uid, wishes: NO_WISHES })));
   }
 
   /** The next step, which is shown and remembered. */
@@ -226,8 +237,7 @@ export class NodeGroupPasses {
       async () => await ensureScaledUp.executeWithOptions({ summary }, [input]),
     );
     const nodes = replaced.map(({ uid, replacement }) => ({ uid, instanceType: replacement?.instanceType ?? '' }));
-    const pairs = pairReplacements(nodes, made?.kind === 'created' ? made.machines : []);
-    const replacements = new Map([...pairs].map(([{ uid }, machine]) => [uid, machine]));
+    const replacements = machinesInPlace(nodes, made?.kind === 'created' ? made.machines : []);
     const without: Removal[] = [];
     for (const removal of replaced) {
       const replacement = replacements.get(removal.uid);
@@ -285,6 +295,8 @@ export class NodeGroupPasses {
   }
 }
 
+/** What an earlier version of the activity says. */
+const NONE_GONE: GoneNodes = { names: [], uids: [] };
 /** Milliseconds after which a group that was released is looked at again. */
 const RELEASED_MS = 60_000;
 /** Milliseconds after which it is asked whether a drain still runs: somebody may have terminated it. */

@@ -1,28 +1,42 @@
 import { PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
-import { PLAN_WISHES, withoutWishes, withWishes } from '../../../domain/node-group/plan-wishes.ts';
-import { annotateLease, createLease, readLease } from '../../kubernetes/lease-object.ts';
+import {
+  goneNodes,
+  type GoneNodes,
+  PLAN_WISHES,
+  withoutNodes,
+  withoutWishes,
+  withWishes,
+} from '../../../domain/node-group/plan-wishes.ts';
+import { readLease } from '../../kubernetes/lease-object.ts';
+import { listAll } from '../../kubernetes/list.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import type { WishesInput } from '../interface.ts';
 import type { MachineOptions } from '../machines/options.ts';
 import { findGroup } from './group-objects.ts';
+import { writePlanLease } from './write-plan-lease.ts';
 
 /** See `NodeGroupActivities.ensureWishesKept`. */
 export async function ensureWishesKept(
-  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>,
+  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard' | 'log'>,
   input: WishesInput,
-): Promise<void> {
+): Promise<GoneNodes> {
   const { target, uid, wishes } = input;
-  const isThere = (await findGroup(options.kubernetes, input)) !== null;
+  const { kubernetes } = options;
+  const isThere = (await findGroup(kubernetes, input)) !== null;
+  const isNothing = [wishes.requested, wishes.failed, wishes.rejected].every(({ length }) => length === 0);
+  const nodes = isNothing ? [] : await listAll((range) => kubernetes.core.listNode(range));
+  const gone = goneNodes(
+    wishes,
+    nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' })),
+  );
   await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
     const lease = await readLease(options, PLAN_LEASE);
     const present = lease?.metadata?.annotations ?? {};
     const text = isThere
-      ? withWishes(present[PLAN_WISHES], { group: target.group, uid, ...wishes }, options.now())
+      ? withWishes(present[PLAN_WISHES], { group: target.group, uid, ...withoutNodes(wishes, gone) }, options.now())
       : withoutWishes(present[PLAN_WISHES], { group: target.group, uid });
     if (text === null) return;
-    await options.guard(target);
-    const annotations = { ...present, [PLAN_WISHES]: text };
-    if (lease === null) await createLease(options, { name: PLAN_LEASE, labels: {}, annotations }, null);
-    else await annotateLease(options, lease, annotations);
+    await writePlanLease(options, target, lease, { ...present, [PLAN_WISHES]: text });
   });
+  return gone;
 }

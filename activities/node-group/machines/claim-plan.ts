@@ -16,14 +16,15 @@ import {
 } from '../../../domain/node-group/plan-claim.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../../domain/node-group/target.ts';
-import { annotateLease, createLease, readLease } from '../../kubernetes/lease-object.ts';
+import { annotateLease, readLease } from '../../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
+import { writePlanLease } from '../group/write-plan-lease.ts';
 import type { MachineOptions } from './options.ts';
 
 export const OVER = 'somebody acted on another plan since this one was made, or it is too late for it';
 const NO_CLAIMS: PlanClaims = { plan: '', claims: [] };
 
-type ClaimOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>;
+type StrikeOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>;
 
 type ClaimAnswer =
   /** As it is in the Lease. */
@@ -38,7 +39,7 @@ type ClaimAnswer =
  *   what was claimed counts already.
  */
 export async function claimPlan(
-  options: ClaimOptions,
+  options: StrikeOptions & Pick<MachineOptions, 'log'>,
   target: NodeGroupTarget,
   fence: Fence,
   claim: Omit<PlanClaim, 'at'>,
@@ -59,17 +60,15 @@ export async function claimPlan(
     if (claimed.kind === 'over') return { claim: null, detail: OVER };
     const detail = await refusal(present?.claims ?? NO_CLAIMS);
     if (detail !== null) return { claim: null, detail };
-    await options.guard(target);
-    const annotations = { [PLAN_CLAIMS]: formatClaims(claimed.claims) };
-    if (lease === null) await createLease(options, { name: PLAN_LEASE, labels: {}, annotations }, null);
-    else await annotateLease(options, lease, { ...annotationsOf(lease), ...annotations });
+    const annotations = { ...annotationsOf(lease ?? {}), [PLAN_CLAIMS]: formatClaims(claimed.claims) };
+    await writePlanLease(options, target, lease, annotations);
     return { claim: wanted };
   });
 }
 
 /** Machines that were given up count as coming no longer. */
 export async function strikeMachines(
-  options: ClaimOptions,
+  options: StrikeOptions,
   target: NodeGroupTarget,
   names: ReadonlySet<string>,
 ): Promise<void> {
@@ -82,7 +81,7 @@ export async function strikeMachines(
  * wait. Nothing is struck while everything is paused, or another controller acts; the claims end by their time.
  */
 export async function strikeDespitePause(
-  options: ClaimOptions,
+  options: StrikeOptions,
   target: NodeGroupTarget,
   names: ReadonlySet<string>,
 ): Promise<void> {
@@ -105,12 +104,12 @@ function isOfType(error: unknown, type: FailureType): boolean {
 }
 
 /** A node whose drain was undone leaves no longer. */
-export async function strikeRemoval(options: ClaimOptions, { uid, ...target }: DrainTarget): Promise<void> {
+export async function strikeRemoval(options: StrikeOptions, { uid, ...target }: DrainTarget): Promise<void> {
   await strike(options, target, (claims, now) => withoutRemoval(claims, uid, now));
 }
 
 async function strike(
-  options: ClaimOptions,
+  options: StrikeOptions,
   target: NodeGroupTarget,
   change: (claims: PlanClaims, now: EpochMs) => PlanClaims | null,
 ): Promise<void> {
@@ -125,6 +124,6 @@ async function strike(
   });
 }
 
-function annotationsOf({ metadata }: V1Lease): Readonly<Record<string, string>> {
+function annotationsOf({ metadata }: Pick<V1Lease, 'metadata'>): Readonly<Record<string, string>> {
   return metadata?.annotations ?? {};
 }

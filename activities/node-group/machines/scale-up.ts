@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { machineBody } from '../../../domain/node-group/api/machine.ts';
 import { GROUP_FINALIZER } from '../../../domain/node-group/api/names.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../../domain/node-group/model/plan.ts';
 import {
@@ -131,7 +132,8 @@ async function carryOut(
     message: `asks for ${newNodesText(newNodes)}`,
     key: claim.decision,
   });
-  return { scaledUp: { kind: 'created', machines: wanted, failed: [] }, created };
+  const machines = input.replaces === undefined ? wanted : withReplaced(wanted, await machinesByName(options, group));
+  return { scaledUp: { kind: 'created', machines, failed: [] }, created };
 }
 
 /** What an earlier attempt has created, of which the answer was lost. */
@@ -141,8 +143,8 @@ async function createdEarlier(
   made: Omit<PlanClaim, 'at'>,
   otherwise: string,
 ): Promise<ScaledUp> {
-  const existing = new Map((await listMachines(options.kubernetes, made.group)).map((each) => [each.name, each]));
-  const machines = machinesToCreate(made, input.newNodes).filter(({ name }) => existing.has(name));
+  const existing = await machinesByName(options, { name: made.group });
+  const machines = withReplaced(machinesToCreate(made, input.newNodes), existing);
   if (machines.length > 0) {
     await raise(options, input, Math.max(...machines.map(({ name }) => existing.get(name)?.createdAt ?? 0)));
     return { kind: 'created', machines, failed: [] };
@@ -197,13 +199,29 @@ function kindsFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachin
   return [...new Set(own.flatMap(({ kinds = [] }) => kinds))];
 }
 
-/** By the name of the machine, the UID of the node in whose place it comes. */
-function replacedNodes(
-  { newNodes, replaces = [] }: ScaleUpInput,
-  wanted: readonly CreatedMachine[],
-): ReadonlyMap<string, string> {
+/** By the name of the machine, the UID of the node in whose place it comes: the same in each attempt, whatever was given up. */
+function replacedNodes({ newNodes, replaces = [] }: ScaleUpInput, claim: PlanClaim): ReadonlyMap<string, string> {
   const nodes = replaces.map((uid, at) => ({ uid, instanceType: newNodes[at]?.instanceType ?? '' }));
-  return new Map([...pairReplacements(nodes, wanted)].map(([{ uid }, { name }]) => [name, uid]));
+  return new Map([...pairReplacements(nodes, machinesOf(claim))].map(([{ uid }, { name }]) => [name, uid]));
+}
+
+async function machinesByName(
+  { kubernetes }: MachineOptions,
+  { name }: Pick<NodeGroup, 'name'>,
+): Promise<ReadonlyMap<string, DrivenMachine>> {
+  return new Map((await listMachines(kubernetes, name)).map((machine) => [machine.name, machine]));
+}
+
+/** Those that are there, each with the node in whose place it comes, as it is written there. */
+function withReplaced(
+  wanted: readonly CreatedMachine[],
+  existing: ReadonlyMap<string, DrivenMachine>,
+): readonly CreatedMachine[] {
+  return wanted.flatMap((machine) => {
+    const there = existing.get(machine.name);
+    if (there === undefined) return [];
+    return [there.replaces === null ? machine : { ...machine, replaces: there.replaces }];
+  });
 }
 
 /** @returns those that did not exist yet. */
@@ -215,7 +233,7 @@ async function create(
   wanted: readonly CreatedMachine[],
 ): Promise<readonly CreatedMachine[]> {
   const { target, newNodes } = input;
-  const replaced = replacedNodes(input, wanted);
+  const replaced = replacedNodes(input, claim);
   const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const created = await inParallel(AT_ONCE, missing, async (machine) => {

@@ -94,7 +94,7 @@ export function removalKey({ uid, reason }: Pick<Removal, 'uid' | 'reason'>): st
   return `${uid} ${reason}`;
 }
 
-function readRemovalKey(key: string): Pick<Removal, 'uid' | 'reason'> {
+export function readRemovalKey(key: string): Pick<Removal, 'uid' | 'reason'> {
   const [uid = '', reason = ''] = key.split(' ');
   return { uid, reason: reason as Removal['reason'] };
 }

@@ -2,6 +2,7 @@
 import { visibleText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
+import { isLapsed } from './lease-full.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { type GroupCounts, type WantedGroupStatus, wantedGroupStatus } from './group-status.ts';
 
@@ -40,14 +41,16 @@ export function statusPatch(
   now: EpochMs,
 ): Fields | null {
   const conditions = wanted.map((condition) => ({ ...condition, message: visibleText(condition.message) }));
-  const there = listOf(present['conditions']);
+  const all = listOf(present['conditions']);
+  const there = all.filter((condition) => !isLapsed(condition, now));
   const find = (type: string): Fields | undefined => there.find((condition) => condition['type'] === type);
   const isSaid = conditions.every(({ type, status, reason, message }) => {
     const said = find(type);
     return said?.['status'] === status && said['reason'] === reason && said['message'] === message;
   });
   const different = Object.entries(fields).filter(([key, value]) => present[key] !== value);
-  if (isSaid && different.length === 0) return null;
+  const isLess = there.length < all.length;
+  if (isSaid && !isLess && different.length === 0) return null;
   const own = new Set<unknown>(conditions.map(({ type }) => type));
   const written = conditions.map((condition) => {
     const said = find(condition.type);
@@ -56,6 +59,6 @@ export function statusPatch(
   });
   return {
     ...Object.fromEntries(different),
-    ...(isSaid ? {} : { conditions: [...there.filter(({ type }) => !own.has(type)), ...written] }),
+    ...(isSaid && !isLess ? {} : { conditions: [...there.filter(({ type }) => !own.has(type)), ...written] }),
   };
 }

@@ -30,7 +30,12 @@ interface NodeGroupRow {
 }
 
 /** The status of a condition that says that something is wrong. The VPSie autoscaler writes no messages. */
-const WRONG: Readonly<Record<string, string>> = { Ready: 'False', Error: 'True', AtMaxCapacity: 'True' };
+const WRONG: Readonly<Record<string, string>> = {
+  Ready: 'False',
+  Error: 'True',
+  LeaseFull: 'True',
+  AtMaxCapacity: 'True',
+};
 
 /** @throws {CommandFailed} where the cluster cannot be read. */
 export async function listNodeGroups(loaded: LoadedConfig, { output, shared }: CommandTools): Promise<void> {

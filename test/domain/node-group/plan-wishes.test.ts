@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   areEqualWishes,
+  goneNodes,
   joinedWishes,
   NO_WISHES,
   parseWishes,
   type Wishes,
   wishesOf,
+  withoutNodes,
   withoutWishes,
   withWishes,
 } from '../../../domain/node-group/plan-wishes.ts';
@@ -63,6 +65,30 @@ describe('what is written down of a group', () => {
     expect(kept).toHaveLength(20);
     expect(kept[0]?.until).toBe(NOW + 999);
   });
+});
+
+it('what was said of nodes that are not there any more is left out, and all else stays', () => {
+  const wishes: Wishes = { ...asked, failed: [failed], rejected: [rejected] };
+  const all = [
+    { name: 'a', uid: 'uid-a' },
+    { name: 'b', uid: 'uid-b' },
+    { name: 'c', uid: 'uid-c' },
+  ];
+  const left = (...names: readonly string[]) =>
+    withoutNodes(
+      wishes,
+      goneNodes(
+        wishes,
+        all.filter(({ name }) => names.includes(name)),
+      ),
+    );
+  expect(left('a', 'b', 'c')).toEqual(wishes);
+  expect(left('a')).toEqual(asked);
+  expect(left('b')).toEqual({ ...NO_WISHES, failed: [failed] });
+  expect(left('c')).toEqual({ ...NO_WISHES, rejected: [rejected] });
+  // Another node has its name.
+  const again = goneNodes(wishes, [{ name: 'b', uid: 'uid-again' }]);
+  expect(withoutNodes(wishes, again)).toEqual(NO_WISHES);
 });
 
 it('a rest whose time is over makes no difference', () => {

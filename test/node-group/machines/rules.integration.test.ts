@@ -3,11 +3,21 @@ import { PatchStrategy, setHeaderOptions, V1MicroTime } from '@kubernetes/client
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import type { GroupInput } from '../../../activities/node-group/interface.ts';
+import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
-import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
-import { claimedRemovals, parseClaims, PLAN_CLAIMS, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
+import { AUTOSCALER_LEASE, DELETE_WITHOUT_DRAIN, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { listOf } from '../../../domain/kernel/pod-requests.ts';
+import {
+  claimedRemovals,
+  parseClaims,
+  PLAN_CLAIMS,
+  PLAN_LEASE,
+  upcomingMachines,
+} from '../../../domain/node-group/plan-claim.ts';
+import { NO_WISHES, parseWishes, PLAN_WISHES } from '../../../domain/node-group/plan-wishes.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
@@ -139,6 +149,35 @@ describe('nodes that are to go', () => {
     const uid = node?.metadata?.uid ?? '';
     await cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: [uid] });
     expect(await claimedNodes()).toContain(uid);
+  });
+
+  it('are drained for the machine that says so, also where the first of several was not made', async () => {
+    const name = 'one-of-two';
+    let now = Date.now();
+    const process = cluster.process({ now: () => now });
+    const input = await cluster.populated(name, 2);
+    const replaces = (await cluster.nodes(name)).map(({ metadata }) => metadata?.uid ?? '');
+    const replacement = nodesOf(name, 1, { reason: 'Replacement', podCount: 0 });
+    const fence = await cluster.fence('plan-one-of-two-2');
+    const scaleUp = { ...input, fence, newNodes: [replacement, replacement], replaces };
+    const made = await process.ensureScaledUp(scaleUp);
+    expect(made.kind === 'created' ? made.machines.map((machine) => machine.replaces) : []).toEqual(replaces);
+    const [first = { name: '' }] = made.kind === 'created' ? made.machines : [];
+    const metadata = { annotations: { [DELETE_WITHOUT_DRAIN]: 'true' } };
+    await cluster.custom.patchNamespacedCustomObject(
+      { ...MACHINES, name: first.name, body: { metadata } },
+      MERGE_PATCH,
+    );
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: first.name });
+    await cluster.untilDone(
+      'the first one is gone',
+      async () => await process.ensureMachineDeleted({ ...input, machine: first.name }),
+    );
+    now += 4 * MINUTE;
+    expect(await process.ensureScaledUp(scaleUp)).toMatchObject({
+      kind: 'created',
+      machines: [{ replaces: replaces[1] }],
+    });
   });
 
   it('have their replacements beside the machines that the same plan makes for pods', async () => {
@@ -347,6 +386,79 @@ describe('the machine of a node that was drained', () => {
     expect(await cluster.untilDone('it is gone', deleteIt)).toBe(false);
     expect(await cluster.machines(name)).toHaveLength(1);
   });
+});
+
+describe('the Lease of plans', () => {
+  it('has nothing of nodes that are not there any more, and tells the workflow which', async () => {
+    const input = await cluster.createGroup('wishing');
+    const name = 'wished';
+    const { metadata } = await cluster.core.createNode({ body: { metadata: { name } } });
+    const until = Date.now() + 60 * MINUTE;
+    const of = (node: string, uid: string) => ({
+      requested: [{ node, by: 'alice' }],
+      failed: [{ node, uid, detail: 'a budget refused', until }],
+      rejected: [{ key: `${uid} Empty`, by: 'alice', until }],
+    });
+    const [there, gone] = [of(name, metadata?.uid ?? ''), of('gone', 'uid-gone')];
+    const both = {
+      requested: [...there.requested, ...gone.requested],
+      failed: [...there.failed, ...gone.failed],
+      rejected: [...there.rejected, ...gone.rejected],
+    };
+    const answer = await cluster.process().ensureWishesKept({ ...input, wishes: both });
+    expect(answer).toEqual({ names: ['gone'], uids: ['uid-gone'] });
+    expect(await wishesOf('wishing')).toMatchObject(there);
+    await cluster.process().ensureWishesKept({ ...input, wishes: NO_WISHES });
+    expect(await wishesOf('wishing')).toBeUndefined();
+  });
+
+  it('takes what other groups write where the part of one is huge, and that one says so', async () => {
+    const names = ['huge', 'modest', 'claiming'] as const;
+    const [huge, modest, claiming] = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));
+    if (huge === undefined || modest === undefined || claiming === undefined) throw new Error('there are no groups');
+    const node = 'asked-for';
+    await cluster.core.createNode({ body: { metadata: { name: node } } });
+    const asking = (count: number) => ({
+      ...NO_WISHES,
+      requested: Array.from({ length: count }, () => ({ node, by: 'a'.repeat(200) })),
+    });
+    // An earlier version has written down as much as the API server takes.
+    const text = JSON.stringify([{ group: 'huge', uid: huge.uid, ...asking(1_000) }]);
+    const lease = await cluster.lease();
+    const body = { metadata: { annotations: { [PLAN_WISHES]: text } } };
+    const where = { namespace: lease?.metadata?.namespace ?? '', name: PLAN_LEASE };
+    await cluster.coordination.patchNamespacedLease({ ...where, body }, MERGE_PATCH);
+
+    const fence = await cluster.fence('plan-claiming');
+    const scaled = await cluster.process().ensureScaledUp({ ...claiming, fence, newNodes: [nodesOf('claiming', 1)] });
+    expect(scaled).toMatchObject({ kind: 'created' });
+    await cluster.process().ensureWishesKept({ ...modest, wishes: asking(1) });
+    expect(await wishesOf('modest')).toMatchObject(asking(1));
+    expect(await wishesOf('huge')).toBeUndefined();
+    expect(await conditionOf('huge')).toMatchObject({ status: 'True', reason: 'TooLarge' });
+
+    const refusal: unknown = await cluster
+      .process()
+      .ensureWishesKept({ ...huge, wishes: asking(1_000) })
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ type: 'InvalidInput', nonRetryable: true });
+    expect(String(refusal)).toMatch(/would take 2\d\d KiB, and may take 192 KiB; most is of huge \(2\d\d KiB\)/);
+    expect(await conditionOf('huge')).toMatchObject({ message: expect.stringContaining('most is of huge') });
+    expect(await wishesOf('modest')).toMatchObject(asking(1));
+    // Nobody has said so for half an hour.
+    const later = cluster.process({ now: () => Date.now() + 31 * MINUTE });
+    await later.ensureGroupStatus(huge);
+    expect(await conditionOf('huge')).toBeUndefined();
+  });
+
+  async function wishesOf(name: string) {
+    const written = parseWishes((await cluster.lease())?.metadata?.annotations?.[PLAN_WISHES]);
+    return written.find(({ group }) => group === name);
+  }
+
+  async function conditionOf(name: string) {
+    return listOf((await cluster.status(name))['conditions']).find(({ type }) => type === 'LeaseFull');
+  }
 });
 
 describe("while the definitions are the VPSie autoscaler's", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { groupCounts } from '../../../../domain/node-group/status/group-counts.ts';
+import { leaseFullPatch } from '../../../../domain/node-group/status/lease-full.ts';
 import { statusPatch, wantedStatusOf } from '../../../../domain/node-group/status/status-patch.ts';
 import { markPatch } from '../../../../domain/node-group/drain/marks.ts';
 import { groupOf, machineOf, NOW, nodeOf } from '../builders.ts';
@@ -37,6 +38,23 @@ describe('the status of a group', () => {
       ['AtMaxCapacity', began],
     ]);
     expect(after).not.toHaveProperty('desiredNodes');
+  });
+
+  it('says that the Lease of plans is full until nobody has said so for half an hour', () => {
+    const full = leaseFullPatch(written({}) as Record<string, unknown>, 'it is full', NOW);
+    const status = { ...written({}), ...full };
+    const patch = (at: number) => statusPatch(status, wantedStatusOf(read, counts, at), at);
+    expect(status['conditions']).toContainEqual(expect.objectContaining({ type: 'LeaseFull', message: 'It is full.' }));
+    expect(patch(NOW + 29 * 60 * SECOND)).toBeNull();
+    expect(patch(NOW + 30 * 60 * SECOND)).toEqual(expect.objectContaining({ conditions: expect.any(Array) }));
+    expect(JSON.stringify(patch(NOW + 30 * 60 * SECOND))).not.toContain('LeaseFull');
+    // Said again, it goes on, since when it began.
+    const again = leaseFullPatch(status, 'it is full', NOW + 20 * 60 * SECOND);
+    const said = { ...status, ...again };
+    expect(statusPatch(said, wantedStatusOf(read, counts, NOW), NOW + 45 * 60 * SECOND)).toBeNull();
+    expect(again['conditions']).toContainEqual(
+      expect.objectContaining({ type: 'LeaseFull', lastTransitionTime: '2026-01-01T00:00:00Z' }),
+    );
   });
 
   it('of an object that cannot be read says what is wrong with it, and nothing of its nodes', () => {
