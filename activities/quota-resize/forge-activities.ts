@@ -1,4 +1,6 @@
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
+import { failure } from '../kernel/failure.ts';
 import type { OrphanActivities, QuotaResizeActivities } from './interface.ts';
 import { noRepository, type PullRequestDependencies, repositoryOf } from './pull-request/own-work.ts';
 import { createOrphanActivities, type OrphanDependencies } from './pull-request/orphan-search.ts';
@@ -39,10 +41,29 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
       const decision = await options.mergeGate.recorded(target, id);
       return await inRepository(decision).ensureMerged({ target, decision });
     },
-    ensureComment: async (input) => await inRepository(input.decision).ensureComment(input),
+    ensureComment: async ({ target, ...input }) => {
+      const decision = await recordedDecision(options, target, input.decision);
+      await inRepository(decision).ensureComment({ ...input, target, decision });
+    },
     ensurePullRequestClosed: async (input) => await inRepository(input.decision).ensurePullRequestClosed(input),
     ensureBranchDeleted: async (input) => await inRepository(input.decision).ensureBranchDeleted(input),
   };
+}
+
+/**
+ * The decision as its Lease has it: whoever names a pull request has a comment written on any.
+ *
+ * @throws {ApplicationFailure} PolicyChanged when the Lease has another one, after which the workflow decides again.
+ */
+async function recordedDecision(
+  { decisions }: PullRequestDependencies,
+  target: QuotaTarget,
+  { id }: Pick<Decision, 'id'>,
+): Promise<Decision> {
+  const { decision } = await decisions.read(target);
+  if (decision?.id === id) return decision;
+  const message = `no comment is written for ${targetName(target)}: its Lease does not hold decision ${id}`;
+  throw failure({ type: 'PolicyChanged', nonRetryable: true, message });
 }
 
 /** The activities on an existing pull request, in the repository that the decision names. */

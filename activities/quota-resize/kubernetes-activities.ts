@@ -14,8 +14,10 @@ import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { CandidateOptions } from './source/source-candidates.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease/lease.ts';
+import type { ReadNeeded } from './lease/needed.ts';
 import { settleDecision } from './lease/raises.ts';
 import type { PullRequestEnds } from './lease/ends.ts';
+import { neededLimits, readRequirements } from './quota/needed.ts';
 import { observeQuota } from './quota/observe-quota.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
 import { awaitSync } from './quota/sync.ts';
@@ -75,6 +77,11 @@ export function createQuotaResizeKubernetesActivities(
   const ensureRecommendation = recommendationWriter({ ...options, leases });
   const observing = { ...options, timings: resizeTimings(options.timings), leases };
 
+  const readNeeded =
+    (target: QuotaTarget): ReadNeeded =>
+    async (decision) =>
+      neededLimits(await readRequirements({ ...options, leases }, target, decision));
+
   const observe = withKubernetesFailures((target: QuotaTarget) => observeQuota(observing, target));
 
   function ensuring<I extends { readonly target: QuotaTarget }, R>(
@@ -96,7 +103,7 @@ export function createQuotaResizeKubernetesActivities(
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
     ensureLeaseAcquired: ensuring(async ({ target, decision, recommendation }) => {
       const [outcome] = await Promise.all([
-        leases.acquire(target, decision),
+        leases.acquire(target, decision, readNeeded(target)),
         recommendation && ensureRecommendation({ target, ...recommendation }),
       ]);
       if (outcome.kind === 'acquired') auditDecision(options.log, target, decision);
@@ -105,7 +112,7 @@ export function createQuotaResizeKubernetesActivities(
     ensureBatchedQuotasReleased: ensuring(({ target, decision, quotas }) =>
       leases.releaseUnraised(target, decision, quotas),
     ),
-    ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
+    ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision, readNeeded(target))),
     ensureLeaseReleased: ensuring(async ({ target, decision, rejection, withdrawnAt }) => {
       await settleDecision({ ...options, leases }, target, decision.id);
       await leases.release(target, decision, { rejection, withdrawnAt });

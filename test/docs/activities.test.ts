@@ -16,13 +16,51 @@ async function text(path: string): Promise<string> {
   return await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 }
 
+/** Activities that tests of forged input call by what their attacker does with them. */
+const through: Readonly<Record<string, string>> = {
+  ensureMerged: 'merged',
+  ensureLeaseAcquired: 'opened',
+  ensurePullRequest: 'opened',
+};
+
+/** The section about what activities believe. */
+async function section(): Promise<string> {
+  const [, found = ''] = /## What activities believe\n([^]*?)\n## /.exec(await text('docs/security.md')) ?? [];
+  return found;
+}
+
+/** The rows of the table that names a test for each. */
+async function testedRows(): Promise<
+  readonly { readonly activities: readonly string[]; readonly tests: readonly string[] }[]
+> {
+  const lines = (await section()).split('\n');
+  const begins = lines.findIndex((line) => /^\| activities .*\| test +\|$/.test(line));
+  const rows = lines.slice(begins + 2);
+  return rows.slice(0, rows.indexOf('')).map((row) => {
+    const cells = row.split('|').map((cell) => cell.trim());
+    const named = (cell = '', pattern: RegExp) => [...cell.matchAll(pattern)].map(([, name]) => name ?? '');
+    return { activities: named(cells[1], /`(ensure\w+)`/g), tests: named(cells.at(-2), /`(test\/[^`]+)`/g) };
+  });
+}
+
 describe('docs/security.md', () => {
   it('says of each activity that writes what it believes', async () => {
     const all = await Promise.all(interfaces.map(async (name) => await text(`activities/${name}/interface.ts`)));
     const writing = all.flatMap((source) => [...source.matchAll(/^ {2}(ensure\w+)\(/gm)].map(([, name]) => name ?? ''));
-    const security = await text('docs/security.md');
-    const [, table = ''] = /## What activities believe\n([^]*?)\n## /.exec(security) ?? [];
-    const named = [...table.matchAll(/`(ensure\w+)`/g)].map(([, name]) => name ?? '');
+    const named = [...(await section()).matchAll(/`(ensure\w+)`/g)].map(([, name]) => name ?? '');
     expect(named.toSorted()).toEqual([...new Set(writing)].toSorted());
+  });
+
+  it('names a test for what is said of quotas, which calls each activity with forged input', async () => {
+    const rows = await testedRows();
+    expect(rows.length).toBeGreaterThan(10);
+    const uncalled: string[] = [];
+    for (const { activities, tests } of rows) {
+      const sources = await Promise.all(tests.map(async (path) => await text(path)));
+      const isCalled = (name: string) => sources.some((source) => new RegExp(`\\b${name}\\(`).test(source));
+      uncalled.push(...activities.filter((name) => !isCalled(name) && !isCalled(through[name] ?? name)));
+      expect(tests).toSatisfy((paths: readonly string[]) => paths.every((path) => path.includes('/forged/')));
+    }
+    expect(uncalled).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/
 import { createMergeGate } from '../../activities/quota-resize/pull-request/merge-gate.ts';
 import { createFileLocks } from '../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../activities/quota-resize/lease/lease.ts';
-import { createPolicyGuard } from '../../activities/quota-resize/pull-request/policy-guard.ts';
+import { createGuardrailReader, createPolicyGuard } from '../../activities/quota-resize/pull-request/policy-guard.ts';
 import { createPullRequestEnds } from '../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import { createRecordedPullRequests } from '../../activities/quota-resize/lease/open-pull-requests.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
@@ -63,12 +63,14 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
       },
       guard: createQuotaPauseGuard({ kubernetes, systemNamespace, pauses }, 'quota-resize'),
       policyGuard: createPolicyGuard({ kubernetes, policyDefaults: policyDefaults(config) }),
+      guardrailOf: createGuardrailReader({ kubernetes, policyDefaults: policyDefaults(config) }),
       mergeGate: createMergeGate({
         kubernetes,
         policyDefaults: policyDefaults(config),
         systemNamespace,
         leases,
         ends,
+        usage: config.quotaUsage.mode,
         log,
       }),
       decisions: leases,

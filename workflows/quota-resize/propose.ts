@@ -67,7 +67,8 @@ async function decideAndLock(
     });
     return blocked;
   }
-  const decided = { id: uuid4().slice(0, 8), at: Date.now() };
+  const { cooldownSkippedAt } = verdict;
+  const decided = { id: uuid4().slice(0, 8), at: Date.now(), cooldownSkippedAt };
   const proposal = placeProposal(seen.observation, verdict.proposal, source, decided);
   if (proposal.kind === 'unplaceable') {
     return await block(target, seen, { reason: 'Unplaceable', message: proposal.message, key: verdict.blockedKey });

@@ -6,12 +6,21 @@ import type { PullRequestEnd, PullRequestId } from '../../../domain/quota-resize
 export interface PullRequestEnds {
   /** Null: the worker is not configured for the repository, and cannot know. */
   endOf(pullRequest: PullRequestId): Promise<PullRequestEnd | null>;
-  /** The merge of the decision's pull request; null where it is not merged, or nobody knows. */
-  mergeOf(target: QuotaTarget, decision: Decision): Promise<Merge | null>;
+  /** How the decision's pull request ended. */
+  endOfDecision(target: QuotaTarget, decision: Decision): Promise<DecisionEnd>;
 }
+
+/** Both are null while the pull request is open, and where nobody knows. */
+export interface DecisionEnd {
+  readonly merge: Merge | null;
+  /** Who closed it without a merge, where that is not the account that opened it. */
+  readonly closedBy: string | null;
+}
+
+export const NOT_ENDED: DecisionEnd = { merge: null, closedBy: null };
 
 /** Of a process that has no repository. */
 export const noPullRequestEnds: PullRequestEnds = {
   endOf: () => Promise.resolve(null),
-  mergeOf: () => Promise.resolve(null),
+  endOfDecision: () => Promise.resolve(NOT_ENDED),
 };

@@ -36,15 +36,19 @@ import { areApprovalsVerified } from './approval-policy.ts';
 import {
   asUnreleased,
   type Ending,
+  endOfRecorded,
   memoryAfter,
-  mergeOfRecorded,
+  withEndOfLast,
   withMerge,
   withProgress,
   withRecordedMerge,
+  withRejectionOf,
+  withTimes,
 } from './ended.ts';
 import { describeHolder, type Found, type LeaseState, UNLOCKED } from './lease-state.ts';
 import { unlockFile } from './file-lock.ts';
-import type { PullRequestEnds } from './ends.ts';
+import { type ReadNeeded, withDecision } from './needed.ts';
+import { NOT_ENDED, type PullRequestEnds } from './ends.ts';
 import type { LeaseOutcome } from '../interface.ts';
 
 interface LeaseOptions extends LeaseNamespace {
@@ -68,7 +72,7 @@ export class LeaseStore {
   }
 
   /** The quota's Lease; a missing one is returned as unlocked and without memory. */
-  async read(target: QuotaTarget): Promise<LeaseRecord & Pick<LeaseMemory, 'raises'>> {
+  async read(target: QuotaTarget): Promise<LeaseRecord & Pick<LeaseMemory, 'raises' | 'needed'>> {
     const found = await this.#find(target);
     const { holder, carriedBy, memory } = this.#stateOf(found.lease);
     const { unread: _, ...current } = memory;
@@ -101,18 +105,22 @@ export class LeaseStore {
   /**
    * Locks the quota for a decision, and stores the decision; then locks its batched quotas, leaving out those that
    * somebody else holds. Files are locked when the pull request is opened.
+   *
+   * @param readNeeded absent: nothing is known to be needed.
    */
-  async acquire(target: QuotaTarget, decision: Decision): Promise<LeaseOutcome> {
+  async acquire(target: QuotaTarget, decision: Decision, readNeeded?: ReadNeeded): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
     let heldBy: string | null = null;
     await this.#change(target, async (state) => {
       heldBy = (await this.#isHeldByOthers(state, decision)) ? describeHolder(state) : null;
       if (heldBy !== null) return null;
+      const stored = withProgress(decision, state.memory.decision);
+      const memory = await withEndOfLast(this.#options.ends, target, state.memory, stored);
       return {
         holder: ours,
         files: state.holder === ours ? state.files : [],
         carriedBy: null,
-        memory: { ...state.memory, decision: withProgress(decision, state.memory.decision) },
+        memory: await withDecision(memory, stored, target.quota, readNeeded),
       };
     });
     if (heldBy !== null) return { kind: 'held', by: heldBy };
@@ -126,14 +134,16 @@ export class LeaseStore {
    */
   async recordFiles(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<void> {
     const ours = leaseHolder(decision.id);
-    await this.#changeHeld(target, decision, (state) => {
+    await this.#changeHeld(target, decision, async (state) => {
       const isOurs = state.holder === ours;
       const recorded = isOurs ? state.files : [];
       const named = filesOfDecision(state.memory.decision ?? decision);
       const keys = new Set([...recorded, ...named].map(fileKey));
       const added = files.filter((file) => !keys.has(fileKey(file)));
       if (isOurs && added.length === 0) return null;
-      const memory = isOurs ? state.memory : { ...state.memory, decision: withMerge(decision, null) };
+      if (isOurs) return { ...state, files: [...recorded, ...added] };
+      const stored = withMerge(withTimes(decision, state.memory.decision), null);
+      const memory = await withDecision(state.memory, stored, target.quota, undefined);
       return { ...state, holder: ours, files: [...recorded, ...added], memory };
     });
   }
@@ -157,9 +167,17 @@ export class LeaseStore {
     return locked;
   }
 
-  /** Unlocks batched quotas that the decision does not raise. */
+  /**
+   * Unlocks batched quotas, which the decision does not raise any more: it is stored without them before, so that its pull
+   * request is not merged with what others may raise by then.
+   */
   async releaseUnraised(target: QuotaTarget, decision: Decision, quotas: readonly string[]): Promise<void> {
     const ours = leaseHolder(decision.id);
+    await this.#changeExisting(target, ({ memory, ...state }) => {
+      const { decision: last } = memory;
+      if (last?.id !== decision.id) return null;
+      return { ...state, memory: { ...memory, decision: withoutBatchedQuotas(last, quotas) } };
+    });
     for (const quota of quotas) {
       await this.#changeExisting({ ...target, quota }, (state) =>
         state.holder === ours ? { ...state, ...UNLOCKED } : null,
@@ -193,13 +211,13 @@ export class LeaseStore {
    *
    * @throws ApplicationFailure `InvalidInput` when somebody else holds the Lease.
    */
-  async update(target: QuotaTarget, decision: Decision): Promise<void> {
+  async update(target: QuotaTarget, decision: Decision, readNeeded?: ReadNeeded): Promise<void> {
     const holder = leaseHolder(decision.id);
-    await this.#changeHeld(target, decision, (state) => ({
-      ...state,
-      holder,
-      memory: { ...state.memory, decision: withRecordedMerge(decision, state.memory.decision) },
-    }));
+    await this.#changeHeld(target, decision, async (state) => {
+      const stored = withRecordedMerge(decision, state.memory.decision);
+      const memory = await withEndOfLast(this.#options.ends, target, state.memory, stored);
+      return { ...state, holder, memory: await withDecision(memory, stored, target.quota, readNeeded) };
+    });
   }
 
   /**
@@ -207,21 +225,24 @@ export class LeaseStore {
    * stays in the Lease, so that a later run can wait for its sync; any other decision is removed. A rejection or a
    * withdrawal is stored.
    *
-   * @param claimed which decision is meant. What becomes of it is what its Lease and the forge say.
+   * @param claimed which decision is meant. What becomes of it is what its Lease and the forge say, who closed it as well.
    */
   async release(target: QuotaTarget, claimed: Decision, given: Ending): Promise<void> {
     const ours = leaseHolder(claimed.id);
     const recorded = await this.#recorded(target, claimed.id);
-    const merge = recorded === null ? null : await mergeOfRecorded(this.#options.ends, target, { recorded, claimed });
+    const { ends } = this.#options;
+    const end = recorded === null ? NOT_ENDED : await endOfRecorded(ends, target, { recorded, claimed });
+    const { merge } = end;
+    const ending = withRejectionOf(recorded, end, given);
     const decision = recorded ?? claimed;
     await this.unlockFiles(target, decision);
-    await this.#releaseBatchedQuotas(target, decision, merge, given);
+    await this.#releaseBatchedQuotas(target, decision, merge, ending);
     await this.#changeExisting(target, (state) => {
       const { decision: last } = state.memory;
       const isRecorded = last?.id === claimed.id;
       // Garbage collection may have unlocked the Lease meanwhile, but the decision in it is still this one.
       if (state.holder !== ours && !(state.holder === null && isRecorded)) return null;
-      const memory = memoryAfter(state.memory, merge, given);
+      const memory = memoryAfter(state.memory, merge, ending);
       const stays = isRecorded && merge !== null;
       return { ...UNLOCKED, memory: stays ? { ...memory, decision: { ...last, merge } } : withoutDecision(memory) };
     });
@@ -236,7 +257,7 @@ export class LeaseStore {
   async synced(target: QuotaTarget, claimed: Decision, at: EpochMs): Promise<void> {
     const recorded = await this.#recorded(target, claimed.id);
     const { ends } = this.#options;
-    if (recorded !== null && (await mergeOfRecorded(ends, target, { recorded, claimed })) === null) return;
+    if (recorded !== null && (await endOfRecorded(ends, target, { recorded, claimed })).merge === null) return;
     await this.release(target, claimed, { rejection: null });
     const until = Math.min(at, Date.now());
     await this.#changeExisting(target, ({ memory, ...state }) => ({
@@ -261,18 +282,6 @@ export class LeaseStore {
     await this.#change(target, (state) => {
       const memory = change(state.memory);
       return memory === null || memory === state.memory ? null : { ...state, memory };
-    });
-  }
-
-  /** Stores what was recommended when, in a Lease that need not exist or be held. */
-  async rememberRecommendation(
-    target: QuotaTarget,
-    recommendation: NonNullable<LeaseMemory['lastRecommendation']>,
-  ): Promise<void> {
-    await this.remember(target, (memory) => {
-      const recorded = memory.lastRecommendation;
-      if (recorded !== null && recorded.at >= recommendation.at) return null;
-      return { ...memory, lastRecommendation: recommendation };
     });
   }
 
@@ -330,10 +339,10 @@ export class LeaseStore {
   async #changeHeld(
     target: QuotaTarget,
     decision: Decision,
-    change: (state: LeaseState) => LeaseState | null,
+    change: (state: LeaseState) => Promise<LeaseState | null>,
   ): Promise<void> {
     await this.#change(target, async (state, name) => {
-      if (!(await this.#isHeldByOthers(state, decision))) return change(state);
+      if (!(await this.#isHeldByOthers(state, decision))) return await change(state);
       throw failure({
         type: 'InvalidInput',
         nonRetryable: true,

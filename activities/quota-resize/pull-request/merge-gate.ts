@@ -29,15 +29,14 @@ import { verifiedApproval, type VerifiedSources } from '../../../domain/quota-re
 import { asksForVerified } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { forbiddenPlace } from '../../../domain/quota-resize/policy/allowed-place.ts';
 import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
-import { maximumFor, type PolicyDefaults, type ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import { maximumFor, type ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { currentWorkflow } from '../../kernel/audit.ts';
-import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { orNull, withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { ForgeApproval } from '../../forge/forge.ts';
-import type { LeaseStore } from '../lease/lease.ts';
 import { withGuardrailLock } from '../lease/guardrail-lock.ts';
 import { type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
 import { hardOf, policyOf, withUnattendedLimits } from '../quota/policy-of-quota.ts';
+import type { NeedOptions } from '../quota/needed.ts';
 import { readTotals, type Totals } from '../quota/totals.ts';
 import {
   type CheckedDecision,
@@ -48,6 +47,7 @@ import {
   isAsChecked,
 } from './checked-merge.ts';
 import { policyChanged } from './policy-guard.ts';
+import { assertUnattended, type RaisedQuota } from './unattended.ts';
 import type { PullRequestEnds } from '../lease/ends.ts';
 
 /** The approving reviews of a pull request that hold. */
@@ -84,11 +84,8 @@ export interface MergeGate {
   refused(expected: Expected): Promise<void>;
 }
 
-interface MergeGateOptions {
-  readonly kubernetes: Kubernetes;
-  readonly policyDefaults: PolicyDefaults;
+interface MergeGateOptions extends NeedOptions {
   readonly systemNamespace: string;
-  readonly leases: LeaseStore;
   readonly ends: PullRequestEnds;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -230,11 +227,11 @@ async function assertMayBeMerged(
   const place = forbiddenPlace(policy.guardrail, target, placeOf(decision));
   if (place !== null) throw refuse(place);
   const batchedQuotas: BatchedQuota[] = [];
-  const all = [{ target, changes: raised.changes }];
+  const all: RaisedQuota[] = [{ ...raised, target }];
   for (const batchedQuota of decision.batchedQuotas ?? []) {
     const other = { ...target, quota: batchedQuota.quota };
     const current = await readCurrent(options, other, batchedQuota, { decision, totals });
-    all.push({ target: other, changes: current.changes });
+    all.push({ ...current, target: other });
     batchedQuotas.push({
       ...batchedQuota,
       approvalRequirement: approvalRequirementOf(current.policy, current.changes, isDemandByMessage(batchedQuota)),
@@ -247,6 +244,7 @@ async function assertMayBeMerged(
     requirement === null
       ? null
       : await givenApproval(options, target, { ...decision, approvalRequirement: requirement }, { policy, reviews });
+  if (approval === null) await assertUnattended(options, target, decision, all);
   const raises = all.map(
     ({ target: quota, changes: theirs }): QuotaRaise => ({
       target: quota,

@@ -9,13 +9,13 @@ import { evaluateOrphan, type Orphan, type OrphanStep } from '../../../domain/qu
 import { unrecordedDecision } from '../../../domain/quota-resize/model/decision.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { targetsOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
-import type { Forge, PullRequest } from '../../forge/forge.ts';
+import type { Forge, ListedCommit, PullRequest } from '../../forge/forge.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { FoundOrphan, OrphanActivities, OrphanOutcome } from '../interface.ts';
 import { pullRequestKey } from '../lease/open-pull-requests.ts';
 import type { PullRequestTask } from './decision-branch.ts';
-import { closeOrphans, isOfDecision, isOwnCommit, wasClosedBefore } from './orphans.ts';
-import { ensureComment, type PullRequestDependencies, writesOf } from './own-work.ts';
+import { closeOrphans, isOfDecision, wasClosedBefore } from './orphans.ts';
+import { ensureComment, isAllOurs, type PullRequestDependencies, writesOf } from './own-work.ts';
 
 /** What the comment is about on one whose content is people's. */
 const LEFT_TO_PEOPLE = 'left to people because it has commits of others';
@@ -62,15 +62,15 @@ async function searchOrphans(
   const found: FoundOrphan[] = [];
   for (const { forge, number } of open) {
     if (recorded.has(pullRequestKey(forge.repository, number))) continue;
-    const target = await targetOf(forge, number, cluster);
+    const target = targetOf(await forge.pullRequests.commitsOf(number), cluster);
     if (target !== null) found.push({ target, repository: forge.repository, number });
   }
   return found;
 }
 
 /** The quota that a pull request is for, by the trailers of its commits; null where it is for none of this cluster. */
-async function targetOf(forge: Forge, number: number, cluster: string): Promise<QuotaTarget | null> {
-  for (const { message } of await forge.pullRequests.commitsOf(number)) {
+function targetOf(commits: readonly ListedCommit[], cluster: string): QuotaTarget | null {
+  for (const { message } of commits) {
     // The first target is the quota of the decision; further ones are batched with it.
     const [ofCluster, namespace, quota, ...more] = targetsOfCommit(message)[0]?.split('/') ?? [];
     if (ofCluster !== cluster || namespace === undefined || quota === undefined || more.length > 0) continue;
@@ -84,10 +84,14 @@ async function endOrphan(dependencies: OrphanDependencies, found: FoundOrphan): 
   const forge = dependencies.repositories.of(found.repository);
   const pull = await forge.pullRequests.get(number);
   if (pull.state !== 'open') return { kind: 'left', why: 'it is closed by now' };
+  const commits = await forge.pullRequests.commitsOf(number);
+  const of = targetOf(commits, target.cluster);
+  // Whoever names another quota would have it closed because that one needs nothing.
+  if (of === null || targetName(of) !== targetName(target)) return { kind: 'left', why: 'it is of another quota' };
   // An episode that has lost its Lease takes it again.
   if (await dependencies.isOfEpisode(found)) return { kind: 'left', why: 'the episode of its quota is about it' };
   const reopened = await forge.pullRequests.reopened(number);
-  const orphan: Orphan = { isOwn: await isOwnCommit(forge, pull), reopened };
+  const orphan: Orphan = { isOwn: isAllOurs(commits, pull), reopened };
   const evaluate = async (): Promise<OrphanStep> => await evaluateNow(dependencies, target, { forge, pull, orphan });
 
   const step = await evaluate();

@@ -42,11 +42,6 @@ export async function orphansOf({ target, decision, forge, config }: PullRequest
   return orphans;
 }
 
-/** Whether a pull request has nothing but commits of Headroom. */
-export async function isOwnCommit(forge: PullRequestTask['forge'], pull: PullRequest): Promise<boolean> {
-  return isAllOurs(await forge.pullRequests.commitsOf(pull.number), pull);
-}
-
 /** Whether a pull request is a decision's: by the number or branch that it records, or by the trailer of its commit. */
 export async function isOfDecision(
   { forge, config }: Pick<PullRequestTask, 'forge' | 'config'>,

@@ -6,6 +6,7 @@ import type { WritePriority } from '../../../domain/github-budget/write-priority
 import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import type { GuardrailInForce } from '../../../domain/quota-resize/policy/guardrail.ts';
 import {
   commentMarker,
   decisionOfComment,
@@ -35,6 +36,8 @@ export interface PullRequestDependencies {
   readonly repositories: DeliveredRepositories;
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
+  /** The guardrail of a quota, as the cluster and the configuration have it. */
+  readonly guardrailOf: (target: QuotaTarget) => Promise<GuardrailInForce>;
   readonly mergeGate: MergeGate;
   readonly fileLocks: FileLocks;
   /** The decisions in the Leases of quotas. */

@@ -1,4 +1,5 @@
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
+import type { GuardrailInForce } from '../../../domain/quota-resize/policy/guardrail.ts';
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
@@ -31,6 +32,20 @@ export function createPolicyGuard({
     const { policy } = policyOf(defaults, name, namespace, quota);
     if (!policy.enabled) throw policyChanged(target, 'propose', 'it opted out');
     if (policy.mode === 'observe') throw policyChanged(target, 'propose', 'the mode is observe');
+  });
+}
+
+/** Reads which places in Git the platform allows for a quota: whoever opens its pull request is told of a policy, and may lie. */
+export function createGuardrailReader({
+  kubernetes,
+  policyDefaults: defaults,
+}: {
+  readonly kubernetes: Kubernetes;
+  readonly policyDefaults: PolicyDefaults;
+}): (target: QuotaTarget) => Promise<GuardrailInForce> {
+  return withKubernetesFailures(async ({ namespace: name }: QuotaTarget) => {
+    const namespace = await orNull(kubernetes.core.readNamespace({ name }));
+    return policyOf(defaults, name, namespace, null).policy.guardrail;
   });
 }
 

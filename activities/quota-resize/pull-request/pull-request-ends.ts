@@ -1,7 +1,7 @@
 import type { PullRequestEnd } from '../../../domain/quota-resize/policy/recorded-raise.ts';
 import type { PullRequest } from '../../forge/forge.ts';
 import type { Repositories } from '../../forge/repositories.ts';
-import type { PullRequestEnds } from '../lease/ends.ts';
+import { NOT_ENDED, type PullRequestEnds } from '../lease/ends.ts';
 import { mergeOf } from './pull-request-state.ts';
 
 /** Asks the forge how pull requests that Leases record have ended. */
@@ -11,12 +11,17 @@ export function createPullRequestEnds(repositories: Repositories): PullRequestEn
       if (repositories.nameOf(repository) === null) return null;
       return endOf(await repositories.of(repository).pullRequests.get(number));
     },
-    async mergeOf(target, decision) {
+    async endOfDecision(target, decision) {
       const { pullRequest } = decision;
-      if (pullRequest === null || repositories.nameOf(pullRequest.repository) === null) return null;
+      if (pullRequest === null || repositories.nameOf(pullRequest.repository) === null) return NOT_ENDED;
       const forge = repositories.of(pullRequest.repository);
       const state = await forge.pullRequests.state(pullRequest.number, { mergedFile: pullRequest.path });
-      return await mergeOf(forge, target, decision, state);
+      const { user, state: now, mergedAt } = state.pull;
+      if (now === 'closed' && mergedAt === null) {
+        const by = await state.closedBy();
+        return { merge: null, closedBy: by === user ? null : by };
+      }
+      return { merge: await mergeOf(forge, target, decision, state), closedBy: null };
     },
   };
 }

@@ -40,14 +40,15 @@ export function createPullRequestActivities(
   dependencies: PullRequestDependencies,
 ): Pick<QuotaResizeActivities, 'ensurePullRequest' | 'ensurePullRequestRebuilt'> {
   return {
-    ensurePullRequest: async (input) => await ensurePullRequest(taskOf(dependencies, input)),
+    ensurePullRequest: async (input) => await ensurePullRequest(await taskOf(dependencies, input)),
     ensurePullRequestRebuilt: async ({ why, ...input }) =>
-      await ensurePullRequestRebuilt(taskOf(dependencies, input), why),
+      await ensurePullRequestRebuilt(await taskOf(dependencies, input), why),
   };
 }
 
-function taskOf(all: PullRequestDependencies, input: EnsureInput): Task {
-  return inRepository({ ...all, ...input }, repositoryOf(all.repositories, input.decision));
+async function taskOf(all: PullRequestDependencies, input: EnsureInput): Promise<Task> {
+  const policy = { ...input.policy, guardrail: await all.guardrailOf(input.target) };
+  return inRepository({ ...all, ...input, policy }, repositoryOf(all.repositories, input.decision));
 }
 
 /** The task in the quota's repository, which decisions of earlier versions do not name. */

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { V1ResourceQuota } from '@kubernetes/client-node';
+import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { UsageContradiction } from '../../../domain/quota-resize/model/observation.ts';
 import { contradictionsOf } from '../../../domain/quota-resize/demand/stale-usage.ts';
 import { countedUsage, countsClaims, countsPods } from '../../../domain/quota-usage/usage.ts';
@@ -38,16 +39,24 @@ export async function readContradictions(
 }
 
 async function compare(view: NamespaceView, quotas: readonly V1ResourceQuota[]): Promise<Contradictions> {
+  const count = await countIn(view, quotas);
+  const found = quotas.map(
+    (quota) => [quota.metadata?.name ?? '', contradictionsOf(quota.status?.used ?? {}, count(quota))] as const,
+  );
+  return new Map(found.filter(([, contradictions]) => contradictions.length > 0));
+}
+
+/** Counts what only pods and claims are charged for. */
+export async function countIn(
+  view: NamespaceView,
+  quotas: readonly V1ResourceQuota[],
+): Promise<(quota: V1ResourceQuota) => ResourceList> {
   const specs = quotas.map((quota) => quota.spec ?? {});
   const [pods, claims] = await Promise.all([
     specs.some(countsPods) ? view.pods() : [],
     specs.some(countsClaims) ? view.claims() : [],
   ]);
-  const found = quotas.map((quota) => {
-    const counted = countedUsage(quota.spec ?? {}, { pods, claims }, Date.now());
-    return [quota.metadata?.name ?? '', contradictionsOf(quota.status?.used ?? {}, counted)] as const;
-  });
-  return new Map(found.filter(([, contradictions]) => contradictions.length > 0));
+  return ({ spec = {} }) => countedUsage(spec, { pods, claims }, Date.now());
 }
 
 /** Whether none of the quotas has changed. */

@@ -5,6 +5,7 @@ import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import { holdOfDecision } from '../../../domain/quota-resize/decide/unattended-hold.ts';
 import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type {
   DoubtedDenial,
@@ -52,7 +53,7 @@ interface ObserveQuotaOptions {
 /** Everything in the cluster that a decision about a quota depends on. Only reads. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
   const { kubernetes, timings, leases, usage } = options;
-  const [namespace, pauseOf, { raises, ...lease }] = await Promise.all([
+  const [namespace, pauseOf, { raises, needed = {}, ...lease }] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
     readPausesFor(options, quotaPauseSubject('quota-resize', target)),
     leases.read(target),
@@ -81,7 +82,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
         });
   const batched = presence === 'present' ? await readBatched(kubernetes, target, lease.decision) : [];
   const sharing = quota === null ? null : await readSharing(options, target, annotated, lease);
-  const observation: QuotaObservation = {
+  const facts: Omit<QuotaObservation, 'mergeHold'> = {
     namespace: presence,
     quota: quota === null ? null : limitsOf(quota),
     usage,
@@ -94,7 +95,6 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     ...(seen.doubted.length === 0 ? {} : { doubted: seen.doubted }),
     ...(seen.unsettled.length === 0 ? {} : { unsettled: seen.unsettled }),
     contradictions,
-    mergeHold: mergeHold(policy, now),
     otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
       readOtherQuota({ ...options, totals, owner: lease.decision }, target, otherQuota, pauseOfOther),
     ),
@@ -103,7 +103,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     lease,
     ...(sharing === null ? {} : { sharing }),
   };
-  return summarized(observation);
+  return summarized({ ...facts, mergeHold: mergeHold(policy, now) ?? holdOfDecision(facts, target, needed, now) });
 }
 
 /** The quotas that a merged decision raised too, as they are now. */
@@ -170,8 +170,8 @@ const NOTHING: Surroundings = {
  * `used` or missing, never both. After several readings the last one is used, which may demand too little but never too
  * much.
  */
-async function observeNamespace(
-  { kubernetes, log, usage }: ObserveQuotaOptions,
+export async function observeNamespace(
+  { kubernetes, log, usage }: Pick<ObserveQuotaOptions, 'kubernetes' | 'log' | 'usage'>,
   target: QuotaTarget,
   policyOf: (quota: V1ResourceQuota) => ResizePolicy,
 ): Promise<Surroundings> {
@@ -225,7 +225,7 @@ async function readOtherQuota(
 ): Promise<OtherQuota> {
   const name = object.metadata?.name ?? '';
   const target = { ...namespaceTarget, quota: name };
-  const { raises, ...lease } = await options.leases.read(target);
+  const { raises, needed: _, ...lease } = await options.leases.read(target);
   const candidates = await candidatesOf(options, { target, quota: object, policy });
   // A paused quota is not raised by another quota's pull request either.
   const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
@@ -251,7 +251,8 @@ export async function readQuota(kubernetes: Kubernetes, target: QuotaTarget): Pr
   return quota === null || quota.metadata?.deletionTimestamp !== undefined ? null : quota;
 }
 
-function limitsOf(quota: V1ResourceQuota): NonNullable<QuotaObservation['quota']> {
+/** The limits of a quota that can be read, and what Kubernetes says is used of them. */
+export function limitsOf(quota: V1ResourceQuota): NonNullable<QuotaObservation['quota']> {
   const hard = hardOf(quota);
   return {
     uid: quota.metadata?.uid ?? '',

@@ -1,5 +1,6 @@
-import { targetName } from '../../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import type { LimitChange } from '../../../domain/quota-resize/model/decision.ts';
+import type { LeaseMemory } from '../../../domain/quota-resize/model/lease.ts';
 import { digest } from '../../kernel/object-event.ts';
 import { ensureQuotaEvent, type QuotaEventOptions } from '../../kernel/quota-event.ts';
 import type { QuotaResizeActivities } from '../interface.ts';
@@ -46,8 +47,22 @@ export function recommendationWriter(
     });
     if (mode !== 'observe') return;
     const limits = Object.fromEntries(changes.map((change) => [change.resource, change.to]));
-    await options.leases.rememberRecommendation(target, { limits, at });
+    // One of the future would be the last.
+    await rememberRecommendation(options.leases, target, { limits, at: Math.min(at, Date.now()) });
   };
+}
+
+/** Stores what was recommended when, in a Lease that need not exist or be held. */
+async function rememberRecommendation(
+  leases: LeaseStore,
+  target: QuotaTarget,
+  recommendation: NonNullable<LeaseMemory['lastRecommendation']>,
+): Promise<void> {
+  await leases.remember(target, (memory) => {
+    const recorded = memory.lastRecommendation;
+    if (recorded !== null && recorded.at >= recommendation.at) return null;
+    return { ...memory, lastRecommendation: recommendation };
+  });
 }
 
 function sentenceOf({ resource, from, to, reason }: LimitChange): string {

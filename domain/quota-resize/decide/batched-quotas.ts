@@ -17,6 +17,7 @@ import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model
 import type { ResizePolicy } from '../policy/policy.ts';
 import { type GivenRaise, withoutGiven } from '../policy/totals.ts';
 import { lastRejection, partRejected } from './rejection.ts';
+import { restUntil } from './rest.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /** The other quotas that go into the same pull request: those that may be raised under the same rules. */
@@ -166,10 +167,7 @@ function maySharePullRequest(observation: QuotaObservation, { policy }: OtherQuo
  * threshold is exceeded, or nothing.
  */
 function demandOf(observation: QuotaObservation, otherQuota: OtherQuota): Proposal | null {
-  const requirement = computeRequirement(
-    { ...observation, ...otherQuota, otherQuotas: [] },
-    otherQuota.lease.lastModified,
-  );
+  const requirement = computeRequirement({ ...observation, ...otherQuota }, otherQuota.lease.lastModified);
   return requirement?.unmetDemand === true ? requirement : null;
 }
 
@@ -182,8 +180,8 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
   if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
-  const restsFrom = Math.max(lease.lastModified ?? 0, lease.lastWithdrawal ?? 0, lastRejection(lease.rejections) ?? 0);
-  if (now < restsFrom + policy.cooldown) return null;
+  const ends = [lease.lastModified, lease.lastWithdrawal, lastRejection(lease.rejections)];
+  if (restUntil(policy.cooldown, ends, { skippedAt: null, now }) !== null) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;
   const memory = { rejections: lease.rejections, cooldownSkippedAt: null };

@@ -32,7 +32,7 @@ function adoptedState({ decision, holder }: LeaseRecord, { state, finished }: Re
 }
 
 /** The later of two moments, each of which may be null. */
-export function latest(a: EpochMs | null, b: EpochMs | null): EpochMs | null {
+function latest(a: EpochMs | null, b: EpochMs | null): EpochMs | null {
   if (a === null) return b;
   return b === null ? a : Math.max(a, b);
 }

@@ -7,9 +7,9 @@ import { type Attempt, type Idle, IDLE, inState, NO_ATTEMPT, type ResizeMemory }
 import { cappedRequirement, computeRequirement } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
-import { latest } from './hydrate.ts';
 import { type Pass, passIn } from './pass.ts';
 import { lastRejection, partRejected } from './rejection.ts';
+import { restUntil } from './rest.ts';
 import { settledDemand, settling } from './settling.ts';
 import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -112,6 +112,7 @@ function proposeInTurn({ observation, memory, now }: Pass<Idle>, wanted: Proposa
       proposal: wanted,
       announce: now >= repeatFrom(observation, memory, wanted),
       batchedQuotas,
+      ...(memory.cooldownSkippedAt === null ? {} : { cooldownSkippedAt: memory.cooldownSkippedAt }),
     },
   ];
 }
@@ -176,11 +177,8 @@ function cooldownEnd(
   { observation, memory, now }: Pass,
   ends: readonly (EpochMs | null | undefined)[],
 ): EpochMs | null {
-  const last = [memory.lastChange, ...ends].reduce<EpochMs | null>((a, b) => latest(a, b ?? null), null);
-  if (last === null) return null;
-  if (memory.cooldownSkippedAt !== null && memory.cooldownSkippedAt >= last) return null;
-  const until = last + observation.policy.cooldown;
-  return now < until ? until : null;
+  const { lastChange, cooldownSkippedAt: skippedAt } = memory;
+  return restUntil(observation.policy.cooldown, [lastChange, ...ends], { skippedAt, now });
 }
 
 function coolingDown(until: EpochMs, requirement: Proposal | null): Intent {

@@ -221,12 +221,15 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   }
   const approval = state.approval !== null && approvalCounts(state.approval, policy) ? state.approval : null;
   const approved: OpenDecision = { ...decision, ...approvedAs(approval), approval: approval ?? undefined };
+  const { mergeHold } = observation;
+  const isUnattendedHold = mergeHold?.isUnattended === true;
+  // The gate asks for it of each quota, of one that shares its pull request as well.
+  if (isUnattendedHold && approvalRequirement === null) return held(memory, mergeHold, waiting);
   if (pullRequest.joinedTo !== undefined) return [memory, letMerge(approved, decision, waiting)];
   const base = { name: pullRequest.base, isProtected: pass.pullRequest.baseIsProtected === true };
   const left = leftToPeople(decision, base);
   if (left !== null) return personMerges(memory, left, waiting);
-  const { mergeHold } = observation;
-  if (mergeHold !== null) return held(memory, mergeHold, waiting);
+  if (mergeHold !== null && !isUnattendedHold) return held(memory, mergeHold, waiting);
   const others = unreadyClause(observation, decision);
   if (others !== null)
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];

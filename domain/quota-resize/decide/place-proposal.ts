@@ -25,13 +25,13 @@ export type PlacedProposal =
 /**
  * Turns the proposal into a decision, with its values in the unit of the manifest.
  *
- * @param decided the id and the moment of the new decision.
+ * @param decided the id and the moment of the new decision, and when its cooldown was skipped.
  */
 export function placeProposal(
   { quota, policy }: Pick<QuotaObservation, 'quota' | 'policy'>,
   proposal: Proposal,
   source: FoundInGit,
-  decided: { readonly id: string; readonly at: EpochMs },
+  decided: { readonly id: string; readonly at: EpochMs; readonly cooldownSkippedAt?: EpochMs | undefined },
 ): PlacedProposal {
   const message = beyondMaximum(source, policy);
   if (message !== null) return { kind: 'unplaceable', message };
@@ -47,6 +47,7 @@ export function placeProposal(
     changes,
     evidence,
     demandByMessage,
+    ...(decided.cooldownSkippedAt === undefined ? {} : { cooldownSkippedAt: decided.cooldownSkippedAt }),
     ...(notes.length === 0 ? {} : { notes }),
     ...(usageNotes === undefined ? {} : { usageNotes }),
     approvalRequirement,

@@ -22,7 +22,10 @@ import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
 /** Whether the requirement includes a resource of the decision; other resources are no reason to keep it. */
-export function concerns(requirement: Proposal | null, decision: DecisionFacts): requirement is Proposal {
+export function concerns(
+  requirement: Proposal | null,
+  decision: Pick<DecisionFacts, 'changes'>,
+): requirement is Proposal {
   const limits = decidedLimits(decision);
   return requirement !== null && requirement.changes.some((change) => Object.hasOwn(limits, change.resource));
 }

@@ -8,7 +8,7 @@ import { maskList, quantityIn, type ResourceList } from '../../kernel/resource-l
 import type { EpochMs } from '../../kernel/time.ts';
 import type { UsageCount } from '../../quota-usage/calculate.ts';
 import type { CachedQuota } from '../../quota-usage/observation.ts';
-import type { Counting, QuotaObservation, UsageContradiction } from '../model/observation.ts';
+import type { Counting, DemandFacts, QuotaObservation, UsageContradiction } from '../model/observation.ts';
 import { contradictionsOf } from './stale-usage.ts';
 import { assessWith, isExceeded, unmetDemand } from './unmet-demand.ts';
 
@@ -84,7 +84,7 @@ export function uncountedDetail({ usage, counting }: QuotaObservation): string |
  *
  * @param since Headroom's last change; see `unmetDemand`.
  */
-export function usageNotes(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+export function usageNotes(observation: DemandFacts, since: EpochMs | null): readonly string[] {
   const { counting, quota } = observation;
   if (counting?.kind !== 'counted' || quota === null) return [];
   const { differences, unmeasured } = counting;
@@ -123,7 +123,7 @@ export function usageFacts(observation: QuotaObservation, since: EpochMs | null)
   ];
 }
 
-function describeDifference({ usage }: QuotaObservation, { resource, used, counted }: UsageContradiction): string {
+function describeDifference({ usage }: DemandFacts, { resource, used, counted }: UsageContradiction): string {
   const claim = usage === 'own' ? "the quota's status still says" : "the quota's status says";
   return `${resource}: ${claim} ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}. Headroom goes by its own count.`;
 }

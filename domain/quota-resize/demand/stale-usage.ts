@@ -6,7 +6,7 @@ import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityText } from '../../kernel/quantity-text.ts';
 import { quantityIn, type ResourceList, resourceEntries, resourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { QuotaObservation, UsageContradiction } from '../model/observation.ts';
+import type { DemandFacts, UsageContradiction } from '../model/observation.ts';
 import type { Assessment } from '../sizing/recommend.ts';
 import { assessWith, unmetDemand } from './unmet-demand.ts';
 
@@ -23,7 +23,7 @@ export function contradictionsOf(used: ResourceList, counted: ResourceList): rea
 }
 
 /** The usage for decisions: `status.used`, or the smaller number where the objects contradict it. */
-export function believedUsage(observation: QuotaObservation): ResourceList {
+export function believedUsage(observation: DemandFacts): ResourceList {
   return usageBy(observation, ({ used, counted }) => (isAbove(used, counted) ? counted : used));
 }
 
@@ -31,7 +31,7 @@ export function believedUsage(observation: QuotaObservation): ResourceList {
  * Sentences about raises that one side alone would require and that are not proposed: by a `status.used` that the
  * objects contradict, or by objects that `status.used` does not include.
  */
-export function staleRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+export function staleRequirement(observation: DemandFacts, since: EpochMs | null): readonly string[] {
   if (observation.contradictions.length === 0) return [];
   const demand = unmetDemand(observation, since);
   const raisesBy = (usage: ResourceList): ReadonlyMap<string, Assessment> =>
@@ -62,7 +62,7 @@ function describeContradiction({ resource, used, counted }: UsageContradiction):
   return `${resource}: the quota's status says ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}.`;
 }
 
-function usageBy(observation: QuotaObservation, choose: (contradiction: UsageContradiction) => string): ResourceList {
+function usageBy(observation: DemandFacts, choose: (contradiction: UsageContradiction) => string): ResourceList {
   const chosen = observation.contradictions.map(
     (contradiction) => [contradiction.resource, parseQuantity(choose(contradiction))] as const,
   );

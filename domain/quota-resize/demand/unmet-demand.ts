@@ -1,14 +1,14 @@
 /** The demand of an observation that still counts, and its sum. */
 import { addLists, quantityIn, type ResourceList, resourceEntries } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
+import type { DemandFacts, WorkloadDemand } from '../model/observation.ts';
 import { type Assessment, assess, rulesOf } from '../sizing/recommend.ts';
 
 /**
  * A denial whose owner was read counts by what the owner lacks now, however old its Event is. A denial that is known
  * only by its message counts only if it was seen after `since`, Headroom's last change.
  */
-export function unmetDemand(observation: QuotaObservation, since: EpochMs | null): readonly WorkloadDemand[] {
+export function unmetDemand(observation: DemandFacts, since: EpochMs | null): readonly WorkloadDemand[] {
   return observation.demand.filter(
     (demand) => demand.basis === 'workload' || since === null || demand.lastSeen > since,
   );
@@ -16,7 +16,7 @@ export function unmetDemand(observation: QuotaObservation, since: EpochMs | null
 
 /** The limits that have to be raised at this usage. None for a quota that is gone. */
 export function assessWith(
-  observation: QuotaObservation,
+  observation: DemandFacts,
   demand: readonly WorkloadDemand[],
   used: ResourceList,
 ): readonly Assessment[] {

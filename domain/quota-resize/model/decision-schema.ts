@@ -138,6 +138,7 @@ const decision = z.object({
   changes,
   evidence: z.array(z.string()),
   demandByMessage: z.boolean(),
+  cooldownSkippedAt: z.number().exactOptional(),
   notes: z.array(z.string()).exactOptional(),
   usageNotes: z.array(z.string()).exactOptional(),
   approvalRequirement: approvalRequirement.nullable(),

@@ -86,6 +86,8 @@ export interface DecisionFacts {
    * exists.
    */
   readonly demandByMessage: boolean;
+  /** A cooldown that began before this moment counted as over when it was decided, by an operator's command. */
+  readonly cooldownSkippedAt?: EpochMs | undefined;
   /** Sentences: how the policy changed the values, and which part of the requirement is contradicted. */
   readonly notes?: readonly string[];
   /** Sentences: where the quota's status differs from the counted usage. */
@@ -191,6 +193,8 @@ export interface Rejection {
   readonly at: EpochMs;
   readonly by: string;
   readonly reason: string;
+  /** Present where the forge says who closed the pull request, and not a command only. */
+  readonly verified?: Extract<Verifier, 'forge'>;
 }
 
 /** An operator's command, and who gave it. */

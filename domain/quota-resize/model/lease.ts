@@ -6,13 +6,14 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { PullRequestId, RecordedRaise } from '../policy/recorded-raise.ts';
-import type { Rejection } from './decision.ts';
-import { type Fields, resourceList, writtenDecision } from './decision-schema.ts';
+import type { RecordedRaise } from '../policy/recorded-raise.ts';
+import { writtenDecision } from './decision-schema.ts';
 import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
 import { instant, rfc3339 } from './instant.ts';
+import { neededLimits, raise, recommendation, rejection } from './lease-schema.ts';
 import { approvalRemoval, readLeaseApproval } from './lease-approval.ts';
 import type { LeaseRecord } from './observation.ts';
+import type { NeededLimits } from '../sizing/needed.ts';
 import { keptRejections } from './rejections.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -32,6 +33,7 @@ const annotation = {
   rejections: 'resizer.io/refusals',
   raises: 'resizer.io/unattended-raises',
   decision: 'resizer.io/decision',
+  needed: 'resizer.io/needed',
   /**
    * Lines of `<repository>:<path>`: on a quota's Lease the files that its decision locks, or waits for; on a file's
    * Lease that file.
@@ -79,6 +81,8 @@ export type LeaseMemory = Pick<
 > & {
   /** What Headroom merged, or is about to merge, as far as anything is still counted from it. */
   readonly raises: readonly RecordedRaise[];
+  /** What the quotas of the decision needed when it was stored, as far as that was read; absent without a decision. */
+  readonly needed?: NeededLimits;
   /** Annotations that cannot be parsed, by name: they are kept until they are overwritten. */
   readonly unread?: Readonly<Record<string, string>>;
 };
@@ -265,7 +269,7 @@ export function withMemory(
   target: QuotaTarget,
   memory: LeaseMemory,
 ): Readonly<Record<string, string>> {
-  const { lastModified, lastWithdrawal, lastRecommendation, rejections, raises, decision, unread } = memory;
+  const { lastModified, lastWithdrawal, lastRecommendation, rejections, raises, decision, needed, unread } = memory;
   const kept = keptRejections(rejections);
   const values = {
     [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
@@ -282,6 +286,8 @@ export function withMemory(
       decision === null
         ? null
         : JSON.stringify({ v: 2, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
+    [annotation.needed]:
+      decision === null || needed === undefined ? null : JSON.stringify({ decision: decision.id, limits: needed }),
   };
   const entries = Object.entries(values).map(([key, value]) => [key, value ?? unread?.[key] ?? null] as const);
   const approval = readLeaseApproval(annotations).approval;
@@ -331,13 +337,16 @@ export function readLeaseMemory(lease: LeaseObject): {
     return null;
   };
   const lastWithdrawal = read(annotation.lastWithdrawal, instant, false);
+  const decision = read(annotation.decision, writtenDecision, true)?.decision ?? null;
+  const needed = read(annotation.needed, neededLimits, true);
   const memory = {
     lastModified: read(annotation.lastModified, instant, false),
     ...(lastWithdrawal === null ? {} : { lastWithdrawal }),
     lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
     rejections: read(annotation.rejections, z.array(rejection), true) ?? [],
     raises: read(annotation.raises, z.array(raise), true) ?? [],
-    decision: read(annotation.decision, writtenDecision, true)?.decision ?? null,
+    decision,
+    ...(needed?.decision === decision?.id && needed !== null ? { needed: needed.limits } : {}),
   };
   return { memory: problems.length === 0 ? memory : { ...memory, unread }, problems };
 }
@@ -369,24 +378,3 @@ function parseJson(text: string): unknown {
     return undefined;
   }
 }
-
-const recommendation = z.object({ limits: resourceList, at: instant } satisfies Fields<
-  NonNullable<LeaseMemory['lastRecommendation']>
->);
-
-const rejection = z.object({
-  limits: resourceList,
-  at: instant,
-  by: z.string(),
-  reason: z.string(),
-} satisfies Fields<Rejection>) satisfies z.ZodType<Rejection>;
-
-const raise = z.object({
-  decision: z.string(),
-  at: instant,
-  from: resourceList,
-  to: resourceList,
-  pullRequest: z.object({ repository: z.string(), number: z.int() } satisfies Fields<PullRequestId>).exactOptional(),
-  isPending: z.boolean().exactOptional(),
-  isApproved: z.boolean().exactOptional(),
-} satisfies Fields<RecordedRaise>) satisfies z.ZodType<RecordedRaise>;

@@ -134,8 +134,8 @@ export interface QuotaObservation {
   /** In mode `off`: values of `status.used` that the objects of the namespace contradict; empty when they agree. */
   readonly contradictions: readonly UsageContradiction[];
   /**
-   * Why nothing may be merged at the moment of the observation: a freeze, or no open merge window; null when merging is
-   * allowed.
+   * Why nothing may be merged at the moment of the observation: a freeze, no open merge window, or a rest of the quota; null
+   * when merging is allowed.
    */
   readonly mergeHold: MergeHold | null;
   /**
@@ -151,6 +151,12 @@ export interface QuotaObservation {
   /** Which decisions share the pull request of the decision in the Lease; absent when none do. */
   readonly sharing?: Sharing;
 }
+
+/** What of an observation says how much of it a quota needs. */
+export type DemandFacts = Pick<
+  QuotaObservation,
+  'usage' | 'quota' | 'policy' | 'demand' | 'contradictions' | 'counting'
+>;
 
 export type Sharing =
   /** The decision's own pull request: who may join it, and who has. */
@@ -186,11 +192,13 @@ export type Counting =
   | { readonly kind: 'unavailable'; readonly why: string };
 
 export interface MergeHold {
-  readonly reason: 'Frozen' | 'OutsideMergeWindow';
+  readonly reason: 'Frozen' | 'OutsideMergeWindow' | 'CoolingDown' | 'PreviouslyRejected' | 'DemandGone';
   /** When merging is allowed again; null when this is unknown. */
   readonly until: EpochMs | null;
   /** One sentence with the policy's layer and the moment. */
   readonly detail: string;
+  /** Present where it holds no merge that a person has approved. */
+  readonly isUnattended?: true;
 }
 
 /** Another quota of the namespace with unmet demand: the data that a common pull request needs. */

@@ -150,6 +150,8 @@ type Action =
       readonly announce: boolean;
       /** Other quotas of the namespace that the same pull request raises. */
       readonly batchedQuotas: readonly BatchedQuota[];
+      /** When an operator last skipped the cooldown; absent when nobody did. */
+      readonly cooldownSkippedAt?: EpochMs;
     }
   /**
    * Writes the changed decision to the Lease; nothing is written to the forge. A decision that leaves another's pull

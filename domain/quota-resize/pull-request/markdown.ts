@@ -57,7 +57,7 @@ function escapeWords(text: string): string {
       .replace(/(https?|ftp):\/\//gi, '$1:<!-- -->//')
       .replace(/www\./gi, 'www<!-- -->.')
       .replace(/(GH)-(?=\d)/gi, '$1<!-- -->-')
-      .replace(/^[-+=#]/, '\\$&')
+      .replace(/^[-+=#/]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
   );
 }

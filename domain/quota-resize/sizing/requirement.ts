@@ -7,7 +7,7 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
 import type { LimitChange } from '../model/decision.ts';
 import { approvalRequirementOf } from '../decide/approval-requirement.ts';
-import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
+import type { DemandFacts, WorkloadDemand } from '../model/observation.ts';
 import {
   incrementFor,
   maximumFor,
@@ -32,7 +32,7 @@ import type { Proposal } from '../model/verdict.ts';
  *
  * @param since Headroom's last change; see `unmetDemand`.
  */
-export function computeRequirement(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
+export function computeRequirement(seen: DemandFacts, since: EpochMs | null): Proposal | null {
   const { policy } = seen;
   const counted = unmetDemand(seen, since);
   const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((assessment) =>
@@ -71,7 +71,7 @@ export function computeRequirement(seen: QuotaObservation, since: EpochMs | null
 const MAX_EVIDENCE = 60;
 
 /** Sentences about resources that a maximum of the policy keeps from being raised. */
-export function cappedRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+export function cappedRequirement(observation: DemandFacts, since: EpochMs | null): readonly string[] {
   return assessWith(observation, unmetDemand(observation, since), believedUsage(observation)).flatMap((assessment) => {
     if (assessment.cap === null) return [];
     const { resource, current, cap, wanted } = assessment;

@@ -4,6 +4,7 @@ import {
   compareQuantities,
   formatQuantity,
   isQuantity,
+  maxQuantity,
   multiplyByRatio,
   parseQuantity,
   type Quantity,
@@ -106,6 +107,12 @@ export function roundLimitUp(resource: string, exact: Quantity, written: string)
   }
   const unit = quantityOf(1n);
   return `${ceilTo(exact, unit).nano / unit.nano}`;
+}
+
+/** The most that a limit of `exact` may be written as where a file takes whole numbers of the unit of `written` only. */
+export function inWholeUnits(resource: string, exact: Quantity, written: string): Quantity {
+  const whole = ceilTo(exact, parseQuantity(`1${suffixOf(written)}`));
+  return maxQuantity(whole, parseQuantity(roundLimitUp(resource, exact, written)));
 }
 
 /** A round number may exceed the requirement by at most a twentieth. */

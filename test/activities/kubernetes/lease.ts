@@ -6,11 +6,14 @@ import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
 
 const labels = { 'app.kubernetes.io/managed-by': 'namespace-resizer' };
 
+/** A Lease takes no decision for older than some minutes. */
+const DECIDED_AT = Date.now();
+
 export function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
   return {
     id,
     quotaUid: 'uid',
-    decidedAt: 1_795_000_000_000,
+    decidedAt: DECIDED_AT,
     changes: [{ resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '0', reason: 'full' }],
     evidence: ['full'],
     demandByMessage: false,
@@ -58,7 +61,10 @@ export function leaseTests(cluster: () => Cluster): void {
       const merge = { sha: 'abc', at: mergedAt, by: 'headroom', limits: { 'requests.cpu': '3' } };
       let isMerged = false;
       const activities = cluster().activities({
-        ends: { ...noPullRequestEnds, mergeOf: () => Promise.resolve(isMerged ? merge : null) },
+        ends: {
+          ...noPullRequestEnds,
+          endOfDecision: () => Promise.resolve({ merge: isMerged ? merge : null, closedBy: null }),
+        },
       });
       const target = targetOf('lease-life');
       const decision = decisionOf('life');
@@ -340,7 +346,7 @@ export function leaseTests(cluster: () => Cluster): void {
     it('are locked with the decision, say whose it is, and remember its merge', async () => {
       const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
       const activities = cluster().activities({
-        ends: { ...noPullRequestEnds, mergeOf: () => Promise.resolve(merge) },
+        ends: { ...noPullRequestEnds, endOfDecision: () => Promise.resolve({ merge, closedBy: null }) },
       });
       const target = targetOf('lease-together');
       const second = { ...target, quota: 'objects' };

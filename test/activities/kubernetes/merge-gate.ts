@@ -24,7 +24,19 @@ import { change, openDecision, ref } from '../../domain/quota-resize/model/obser
 import { defaults } from '../../domain/quota-resize/policy/policies.ts';
 import { SYNCS_WITHIN_MS } from '../../../domain/quota-resize/policy/recorded-raise.ts';
 import { MINUTE_MS } from '../../../domain/kernel/time.ts';
-import { type Cluster, kubeConfig, namespaceOf, quotaOf, SYSTEM_NAMESPACE, targetOf, WORKER } from './cluster.ts';
+import {
+  type Cluster,
+  kubeConfig,
+  namespaceOf,
+  observed,
+  quotaCounted,
+  quotaOf,
+  SYSTEM_NAMESPACE,
+  targetOf,
+  templateOf,
+  WORKER,
+  workloadOf,
+} from './cluster.ts';
 
 interface Given {
   readonly hard?: string;
@@ -38,6 +50,8 @@ interface Given {
     readonly demandByMessage?: boolean;
   }[];
   readonly annotations?: Record<string, string>;
+  /** Annotations of the quota; absent: those with which it needs what the decision says. */
+  readonly needs?: Record<string, string>;
   readonly decision?: Partial<DecisionFacts & Pick<OpenDecision, 'pullRequest'>>;
 }
 
@@ -58,7 +72,25 @@ export function mergeGateTests(cluster: () => Cluster): void {
       systemNamespace: SYSTEM_NAMESPACE,
       leases: leases(),
       ends,
+      usage: 'off',
       log,
+    });
+  }
+
+  /** Has a quota need a limit without any workload. */
+  function needing(limit: string): Record<string, string> {
+    return { 'resizer.io/cpu-min': limit };
+  }
+
+  /** Has all quotas of the namespace need at least so much CPU: what is raised along is so for workloads that were denied. */
+  async function denied({ namespace, quota }: QuotaTarget, along: readonly string[], cpu: string): Promise<void> {
+    for (const name of [quota, ...along]) await quotaCounted(cluster(), namespace, name);
+    await cluster().create(
+      workloadOf('ReplicaSet', namespace, 'web', { replicas: 1, template: templateOf('web', cpu) }),
+    );
+    await observed(cluster(), targetOf(namespace, quota), ({ demand, otherQuotas }) => {
+      expect(demand).not.toEqual([]);
+      expect(otherQuotas.map(({ name }) => name).toSorted()).toEqual(along.toSorted());
     });
   }
 
@@ -68,6 +100,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
     to = '12',
     batched = [],
     annotations = {},
+    needs = needing(to),
     decision: more = {},
   }: Given = {}): Promise<{
     readonly target: QuotaTarget;
@@ -77,7 +110,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
     const target = targetOf(`gate-${namespaces}`);
     await cluster().create(
       namespaceOf(target.namespace, annotations),
-      quotaOf(target.namespace, { 'requests.cpu': hard }),
+      quotaOf(target.namespace, { 'requests.cpu': hard }, 'compute', {}, needs),
     );
     const uidOf = async (name: string): Promise<string> => {
       const { namespace } = target;
@@ -99,6 +132,14 @@ export function mergeGateTests(cluster: () => Cluster): void {
       changes: [change({ from: hard, to })],
       ...more,
     });
+    if (batched.length > 0) {
+      const limits = [{ hard, to }, ...batched].flatMap((one) => [Number(one.hard), Number(one.to)]);
+      await denied(
+        target,
+        batched.map(({ quota }) => quota),
+        String(Math.max(...limits)),
+      );
+    }
     const store = leases();
     await store.acquire(target, { ...decision, pullRequest: null });
     await store.update(target, decision);
@@ -419,7 +460,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
 
     it('counts what a later decision has merged and the cluster does not show yet', async () => {
       const earlier = await locked({ hard: '40', to: '60' });
-      const later = await locked({ hard: '40', to: '50', decision: { decidedAt: Date.now() + 60_000 } });
+      const later = await locked({ hard: '40', to: '50' });
       const rules = ofNamespaces([earlier.target, later.target], { name: 'unsynced', totals: { cpu: '100' } });
       await mergedAs(later, { at: Date.now(), limits: { 'requests.cpu': '50' } });
       expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail unsynced leaves of its total');
@@ -464,10 +505,74 @@ export function mergeGateTests(cluster: () => Cluster): void {
     });
 
     it('counts for a decision that has grown what was decided before that, merged or not', async () => {
-      const earlier = await locked({ hard: '40', to: '60', decision: { decidedAt: 1, grownAt: Date.now() + 60_000 } });
+      const earlier = await locked({ hard: '40', to: '50', needs: needing('60') });
       const later = await locked({ hard: '40', to: '50' });
       const rules = ofNamespaces([earlier.target, later.target], { name: 'grown', totals: { cpu: '100' } });
-      expect(await merged(earlier, gate(rules))).toContain('above 50, what guardrail grown leaves of its total');
+      const grown = { ...earlier.decision, changes: [change({ from: '40', to: '60' })] };
+      await leases().update(earlier.target, grown);
+      const both = { target: earlier.target, decision: grown };
+      expect(await merged(both, gate(rules))).toContain('above 50, what guardrail grown leaves of its total');
+    });
+
+    it('dates decisions by their Leases, so that nobody gets what is left for one of eleven minutes ago', async () => {
+      const earlier = await locked({ hard: '40', to: '60' });
+      await leases().remember(earlier.target, ({ decision, ...memory }) => ({
+        ...memory,
+        decision: decision && { ...decision, decidedAt: Date.now() - 11 * MINUTE_MS },
+      }));
+      const later = await locked({ hard: '40', to: '50', decision: { decidedAt: 1 } });
+      await leases().update(later.target, { ...later.decision, decidedAt: 1 });
+      const rules = ofNamespaces([earlier.target, later.target], { name: 'dated', totals: { cpu: '100' } });
+      expect(await merged(later, gate(rules))).toContain('above 40, what guardrail dated leaves of its total');
+    });
+
+    it('merges nothing without a person while its quota rests, or what a person rejected', async () => {
+      const held = await locked();
+      const { target, decision } = held;
+      await leases().remember(target, (memory) => ({ ...memory, lastModified: Date.now() - MINUTE_MS }));
+      expect(await merged(held)).toMatch(/refused after 0.*the quota cools down until/);
+      expect(await merged(held, gate({ cooldown: MINUTE_MS }))).toBe('merged 1');
+      await leases().update(target, { ...decision, cooldownSkippedAt: Date.now() });
+      expect(await merged(held), 'as by the command').toBe('merged 1');
+      expect(await merged(held, gate(only({ approvalBy: 'verified' }))), 'whose name is claimed').toContain(
+        'cools down',
+      );
+      const rejection = { limits: { 'requests.cpu': '12' }, at: Date.now() - 2 * MINUTE_MS, by: 'mona', reason: '' };
+      await leases().remember(target, (memory) => ({ ...memory, lastModified: null, rejections: [rejection] }));
+      await leases().update(target, decision);
+      expect(await merged(held, gate({ cooldown: MINUTE_MS }))).toMatch(/refused after 0.*mona rejected 12 CPU/);
+      expect(await merged(held, gate({ cooldown: MINUTE_MS, rejectionCooldown: MINUTE_MS }))).toBe('merged 1');
+    });
+
+    it('merges nothing without a person that nothing needs, or more than was needed when it was stored', async () => {
+      const idle = await locked({ needs: {} });
+      expect(await merged(idle)).toContain('nothing in the cluster needs it, and nobody has approved it');
+      const some = await locked({ needs: needing('11') });
+      expect(await merged(some)).toContain('would become 12 CPU, 11 CPU was needed');
+      const known = () => Promise.resolve({ compute: { 'requests.cpu': '12' } });
+      await leases().update(some.target, some.decision, known);
+      expect(await merged(some), 'less is needed than before').toBe('merged 1');
+      const larger = { ...some.decision, changes: [change({ from: '10', to: '13' })] };
+      await leases().update(some.target, larger);
+      expect(await merged({ target: some.target, decision: larger })).toContain('12 CPU was needed');
+      const approved = await locked({ to: '30', needs: {} });
+      await leases().update(approved.target, { ...approved.decision, approval: approvalOf(approved.decision) });
+      expect(await merged(approved), 'a person wants it').toBe('merged 1');
+    });
+
+    it('merges nothing along for a quota that lacks nothing', async () => {
+      const second = { quota: 'second', hard: '10', to: '12' };
+      const held = await locked({ batched: [second] });
+      expect(await merged(held)).toBe('merged 1');
+      const { namespace } = held.target;
+      const { core } = cluster().admin;
+      const body = await core.readNamespacedResourceQuota({ name: 'second', namespace });
+      await core.replaceNamespacedResourceQuota({
+        name: 'second',
+        namespace,
+        body: Object.assign(body, { spec: { hard: { 'requests.cpu': '1000' } } }),
+      });
+      expect(await merged(held)).toMatch(/second: nothing in the cluster needs it/);
     });
 
     /** Annotations with which a quota is not merged by Headroom, and why. */

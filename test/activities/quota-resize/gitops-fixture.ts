@@ -127,6 +127,8 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   readonly token?: () => string;
   readonly guard?: () => Promise<void>;
   readonly policyGuard?: () => Promise<void>;
+  /** Absent: the guardrail that the activities are told. */
+  readonly guardrailOf?: PullRequestDependencies['guardrailOf'];
   readonly mergeGate?: MergeGate;
   readonly fileLocks?: FileLocks;
   readonly decisions?: PullRequestDependencies['decisions'];
@@ -179,9 +181,10 @@ export async function startGitOps(
     worker({
       guard = () => Promise.resolve(),
       policyGuard = () => Promise.resolve(),
+      guardrailOf,
       mergeGate,
       fileLocks = freeFiles,
-      decisions = noDecisions,
+      decisions,
       permits,
       token = () => 'first-token',
       templates,
@@ -214,16 +217,19 @@ export async function startGitOps(
         deliveries === undefined ? connected : { ...connected, deliveriesOf: () => Promise.resolve(deliveries) };
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
       let recorded: Decision | null = null;
+      let told = policy.guardrail;
+      const leases = decisions ?? { read: () => Promise.resolve({ decision: recorded }) };
       const activities = createQuotaResizeForgeActivities({
         repositories,
         permits: permits ?? null,
         guard,
         policyGuard,
+        guardrailOf: guardrailOf ?? (() => Promise.resolve(told)),
         fileLocks,
         ...unasked,
         ...orphans,
-        decisions,
-        mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded)), decisions),
+        decisions: leases,
+        mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded)), leases),
         log,
         config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
       });
@@ -231,7 +237,12 @@ export async function startGitOps(
         ...activities,
         ensurePullRequest: async (input) => {
           candidatesOf.set(input.decision.id, input.candidatesByQuota);
+          told = input.policy.guardrail;
           return await activities.ensurePullRequest(input);
+        },
+        ensureComment: async (input) => {
+          recorded = input.decision;
+          await activities.ensureComment(input);
         },
         ensureMerged: async (input) => {
           recorded = await placed(activities, input.decision);

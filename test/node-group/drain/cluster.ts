@@ -144,7 +144,9 @@ export class DrainCluster {
   /** The plan has the node drained: its group has claimed it. */
   async #claim({ cluster, group, uid }: DrainTarget): Promise<void> {
     const kubernetes = connectKubernetes(accessOf(this.plane.adminKubeconfig));
-    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, now: Date.now, guard: () => Promise.resolve() };
+    const guard = async (): Promise<void> => await Promise.resolve();
+    const log = { warn: () => undefined };
+    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, now: Date.now, guard, log };
     await eventually(`the node ${uid} is claimed`, async () => {
       const lease = await orNull(
         this.#coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE }),

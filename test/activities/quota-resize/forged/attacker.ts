@@ -6,8 +6,9 @@ import { pino } from 'pino';
 import { createFileLocks } from '../../../../activities/quota-resize/lease/file-lock.ts';
 import { LeaseStore } from '../../../../activities/quota-resize/lease/lease.ts';
 import { createMergeGate, type MergeGate } from '../../../../activities/quota-resize/pull-request/merge-gate.ts';
+import { createGuardrailReader } from '../../../../activities/quota-resize/pull-request/policy-guard.ts';
 import { createPullRequestEnds } from '../../../../activities/quota-resize/pull-request/pull-request-ends.ts';
-import type { QuotaResizeActivities } from '../../../../activities/quota-resize/interface.ts';
+import type { OrphanActivities, QuotaResizeActivities } from '../../../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import type { Decision, OpenDecision } from '../../../../domain/quota-resize/model/decision.ts';
 import type { RecordedRaise } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
@@ -71,28 +72,43 @@ type Attackable = Pick<
   | 'observeSource'
   | 'observeQuota'
   | 'ensurePullRequest'
+  | 'ensurePullRequestRebuilt'
   | 'ensureMerged'
+  | 'ensureComment'
   | 'ensurePullRequestClosed'
   | 'ensureBranchDeleted'
   | 'ensureLeaseAcquired'
   | 'ensureLeaseUpdated'
   | 'ensureLeaseReleased'
   | 'ensureLeaseSynced'
->;
+  | 'ensureBatchedQuotasReleased'
+  | 'ensureRecommendation'
+  | 'ensureQuotaEvent'
+> &
+  Pick<OrphanActivities, 'ensureOrphanEnded'>;
+
+interface Circumstances {
+  readonly guardrail?: Guardrail;
+  /** The installation's, in milliseconds. */
+  readonly cooldown?: number;
+  /** What the quota needs; absent: as much as the guardrail allows. Null: nothing. */
+  readonly needs?: string | null;
+}
 
 /** A quota of 10 CPU in a namespace of its own, whose file is in the repository, and somebody who wants more. */
 export async function attack(
   cluster: Cluster,
   gitops: GitOps,
   namespace: string,
-  guardrail: Guardrail = STRICT,
+  { guardrail = STRICT, cooldown = 0, needs = guardrail.max['cpu'] ?? '100000000' }: Circumstances = {},
 ): Promise<Attacker> {
   const target = { cluster: 'test', namespace, quota: 'compute' };
-  await cluster.create(namespaceOf(namespace), quotaOf(namespace, { [RESOURCE]: '10' }));
+  const need = needs === null ? {} : { 'resizer.io/cpu-min': needs };
+  await cluster.create(namespaceOf(namespace), quotaOf(namespace, { [RESOURCE]: '10' }, target.quota, {}, need));
   const { core } = cluster.admin;
   const named = { name: target.quota, namespace };
   const quotaUid = (await core.readNamespacedResourceQuota(named)).metadata?.uid ?? '';
-  const policyDefaults = { ...defaults, mode: 'propose', cooldown: 0, guardrails: [guardrail] } as const;
+  const policyDefaults = { ...defaults, mode: 'propose', cooldown, guardrails: [guardrail] } as const;
   const meanwhile: Meanwhile = {};
   const { leases, activities } = workerOf(cluster, gitops, policyDefaults, meanwhile);
   const candidates = [{ from: 'template', path: `quotas/${namespace}`, learntFrom: 'the path template' }] as const;
@@ -154,9 +170,11 @@ function workerOf(
   const leases = new LeaseStore({ ...shared, abandonedHolder: null, ends });
   const inCluster = activities({ policyDefaults, ends });
   const inGit = gitops.worker({
-    mergeGate: interrupted(createMergeGate({ ...shared, policyDefaults, leases, ends }), meanwhile),
+    mergeGate: interrupted(createMergeGate({ ...shared, policyDefaults, leases, ends, usage: 'off' }), meanwhile),
+    guardrailOf: createGuardrailReader({ kubernetes, policyDefaults }),
     fileLocks: createFileLocks({ ...shared, leases, timings: { holdRetry: 300_000, fileWait: 86_400_000 } }),
     decisions: leases,
+    orphans: { observeQuota: inCluster.observeQuota },
   });
   return { leases, activities: { ...inCluster, ...inGit.activities } };
 }

@@ -96,7 +96,7 @@ describe('a raise', () => {
     const over = new AbortController();
     const writes = async (): Promise<void> => {
       for (let at = Date.now(); !over.signal.aborted; at += 1)
-        await leases.rememberRecommendation(target, { limits, at });
+        await leases.remember(target, (memory) => ({ ...memory, lastRecommendation: { limits, at } }));
     };
     const writing = writes();
     try {

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 async function of(name: (typeof NAMES)[number]): Promise<Attacker> {
-  return await attack(cluster, gitops, `interleaved-${name}`, { ...STRICT, max: { cpu: '40' } });
+  return await attack(cluster, gitops, `interleaved-${name}`, { guardrail: { ...STRICT, max: { cpu: '40' } } });
 }
 
 describe('whoever may schedule activities', () => {

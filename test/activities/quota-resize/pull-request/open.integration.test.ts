@@ -193,6 +193,7 @@ describe('finding the quota in Git', () => {
       permits: null,
       guard: () => Promise.resolve(),
       policyGuard: () => Promise.resolve(),
+      guardrailOf: () => Promise.resolve(policy.guardrail),
       mergeGate: openGate(() => Promise.reject(new Error('nothing is merged without a repository'))),
       fileLocks: freeFiles,
       ...unasked,

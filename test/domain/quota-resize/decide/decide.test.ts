@@ -510,6 +510,21 @@ describe('an open pull request', () => {
     expect(at(NOW - 20 * MINUTE, {}, longer)).toMatchObject({ kind: 'rebuild' });
   });
 
+  it('is held by what only a person lifts while nobody has approved it', () => {
+    const mergeHold = { reason: 'CoolingDown', until: NOW + HOUR, detail: 'it rests', isUnattended: true } as const;
+    const held = { kind: 'hold', phase: 'AwaitingMerge', reason: 'CoolingDown' };
+    expect(decideOpenAt(NOW, { observed: { mergeHold } })[1]).toMatchObject(held);
+    const joined = { namespace: 'team-b', quota: 'compute', decision: 'd' };
+    const shared = { mergeHold, sharing: { kind: 'joined', isJoined: true } } as const;
+    const decision = { pullRequest: ref({ joinedTo: joined }) };
+    expect(decideOpenAt(NOW, { observed: shared, decision })[1], 'in a shared one').toMatchObject(held);
+    const asks = policy({ approval: 'before-merge' });
+    const limits = { 'requests.cpu': '12' };
+    const approval = { by: 'ann', at: NOW, reason: '', limits, headSha: ref().headSha };
+    const approved = { observed: { mergeHold, policy: asks }, memory: { approval } };
+    expect(decideOpenAt(NOW, approved)[1]).toMatchObject({ kind: 'merge' });
+  });
+
   it('an update that was never made leaves the decision as it was', () => {
     const [carried, verdict] = decideOpenAt(NOW, { observed: { demand: [demand({ 'requests.cpu': '3' })] } });
     expect(verdict.kind).toBe('rebuild');

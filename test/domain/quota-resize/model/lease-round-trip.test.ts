@@ -130,6 +130,7 @@ const facts: Fields<DecisionFacts> = {
   changes,
   evidence: texts,
   demandByMessage: boolean(),
+  cooldownSkippedAt: at,
   notes: texts,
   usageNotes: texts,
   approvalRequirement: approvalRequirements,
@@ -189,14 +190,16 @@ const decisions = valuesOf<Decision>(
   ],
 );
 
+const rejections = valuesOf<Rejection>({ limits, at, by: text, reason: text, verified: constantFrom('forge') }, [
+  'verified',
+]);
+
 const memories = valuesOf<Omit<LeaseMemory, 'unread'>>(
   {
     lastModified: option(at),
     lastWithdrawal: at,
     lastRecommendation: option(valuesOf<NonNullable<LeaseMemory['lastRecommendation']>>({ limits, at })),
-    rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>
-      all.toSorted((a, b) => a.at - b.at),
-    ),
+    rejections: array(rejections, { maxLength: 3 }).map((all) => all.toSorted((a, b) => a.at - b.at)),
     raises: array(
       valuesOf<RecordedRaise>(
         {
@@ -213,8 +216,12 @@ const memories = valuesOf<Omit<LeaseMemory, 'unread'>>(
       { maxLength: 3 },
     ),
     decision: option(decisions),
+    needed: dictionary(text, limits, { maxKeys: 2 }),
   },
-  ['lastWithdrawal'],
+  ['lastWithdrawal', 'needed'],
+).map(({ needed, ...memory }) =>
+  // What is needed is that of the decision.
+  needed === undefined || memory.decision === null ? memory : { ...memory, needed },
 );
 
 describe('the memory of a Lease', () => {

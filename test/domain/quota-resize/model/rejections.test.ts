@@ -32,6 +32,13 @@ describe('the rejections that are remembered', () => {
     expect(keptRejections([ofAnn, later, ...unanswered(20, 10)])).toContainEqual(ofAnn);
   });
 
+  it('and that the forge tells of stay, however many were given in a claimed name since', () => {
+    const closed: Rejection = { ...rejection(1, 'ann', { 'requests.cpu': '12' }), verified: 'forge' };
+    const claimed = Array.from({ length: 30 }, (_, n) => rejection(10 + n, `eve-${n}`, { [`count/x${n}`]: '1' }));
+    const greater = rejection(50, 'eve', { 'requests.cpu': '13' });
+    expect(keptRejections([closed, ...claimed, greater])).toContainEqual(closed);
+  });
+
   it('are all of them while they are few, the oldest first', () => {
     const few = [rejection(2, 'ann', { pods: '9' }), rejection(1, NOBODY, { pods: '8' })];
     expect(keptRejections(few).map(({ at }) => at)).toEqual([1, 2]);

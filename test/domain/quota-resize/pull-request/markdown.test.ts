@@ -18,4 +18,9 @@ describe('text from the cluster in Markdown', () => {
       expect(escapeMarkdown(written)).not.toMatch(/(?:https?|ftp):\/\/|www\.|GH-\d/i);
     }
   });
+
+  it('commands nothing where it begins with a slash', () => {
+    expect(escapeMarkdown('/approve')).toBe('\\/approve');
+    expect(escapeMarkdown('one\n/approve')).toBe('one /approve');
+  });
 });

@@ -1,0 +1,42 @@
+/** Whether a decision raises no more than the cluster has asked for: it is compared with what its activities have read themselves. */
+import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
+import { maxLists, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import type { Decision, LimitChange } from '../model/decision.ts';
+import { inWholeUnits } from './round.ts';
+
+/** The limits that quotas of one namespace need, by the quota's name. */
+export type NeededLimits = Readonly<Record<string, ResourceList>>;
+
+/** The greater of both for each limit. */
+export function maxNeeded(a: NeededLimits, b: NeededLimits): NeededLimits {
+  const quotas = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...quotas].map((quota) => [quota, maxLists(a[quota] ?? {}, b[quota] ?? {})]));
+}
+
+/** A raise above what is needed. */
+export interface Unneeded {
+  readonly quota: string;
+  readonly change: LimitChange;
+  /** What is needed; null where nothing is. */
+  readonly needed: string | null;
+}
+
+/** The first raise of the decision above what its quotas need; null where there is none. @param own the name of its own quota. */
+export function unneededIn(
+  own: string,
+  { changes, batchedQuotas = [] }: Pick<Decision, 'changes' | 'batchedQuotas'>,
+  needed: NeededLimits,
+): Unneeded | null {
+  for (const raised of [{ quota: own, changes }, ...batchedQuotas]) {
+    const limits = needed[raised.quota] ?? {};
+    const change = raised.changes.find((one) => !isNeeded(one, limits));
+    if (change !== undefined) return { quota: raised.quota, change, needed: limits[change.resource] ?? null };
+  }
+  return null;
+}
+
+/** A file may have room for a rounder number only: whole pieces of the unit in which it is written there. */
+function isNeeded({ resource, to }: LimitChange, needed: ResourceList): boolean {
+  if (!Object.hasOwn(needed, resource)) return false;
+  return compareQuantities(parseQuantity(to), inWholeUnits(resource, quantityIn(needed, resource), to)) <= 0;
+}

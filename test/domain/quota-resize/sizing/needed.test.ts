@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { maxNeeded, unneededIn } from '../../../../domain/quota-resize/sizing/needed.ts';
+import { change } from '../model/observations.ts';
+
+/** What is raised above `needed`, as `quota resource`; null where nothing is. */
+function unneeded(resource: string, to: string, needed: Record<string, string>): string | null {
+  const found = unneededIn('compute', { changes: [change({ resource, to })] }, { compute: needed });
+  return found === null ? null : `${found.quota} ${found.change.resource}`;
+}
+
+describe('a raise', () => {
+  it.each([
+    ['requests.cpu', '12', '12'],
+    ['requests.cpu', '12', '11900m'],
+    ['requests.cpu', '2', '1200m'],
+    ['requests.cpu', '1200m', '1.2'],
+    ['requests.memory', '2Gi', '1229Mi'],
+    ['requests.memory', '1229Mi', '1288490189'],
+    ['pods', '13', '13'],
+  ])('of %s to %s is needed where %s is, in the unit of its text', (resource, to, needed) => {
+    expect(unneeded(resource, to, { [resource]: needed })).toBeNull();
+  });
+
+  it.each([
+    ['requests.cpu', '13', '12'],
+    ['requests.cpu', '1201m', '1200m'],
+    ['requests.memory', '3Gi', '1229Mi'],
+    ['pods', '14', '13'],
+  ])('of %s to %s is not needed where %s is', (resource, to, needed) => {
+    expect(unneeded(resource, to, { [resource]: needed })).toBe(`compute ${resource}`);
+  });
+
+  it('of what nothing needs is not needed, nor one of a quota that is raised along', () => {
+    expect(unneeded('pods', '12', { 'requests.cpu': '12' })).toBe('compute pods');
+    const second = { quota: 'second', quotaUid: 'uid', changes: [change()], approvalRequirement: null, candidates: [] };
+    const both = { changes: [change()], batchedQuotas: [second] };
+    const own = { compute: { 'requests.cpu': '12' } };
+    expect(unneededIn('compute', both, own)).toMatchObject({ quota: 'second', needed: null });
+    expect(unneededIn('compute', both, maxNeeded(own, { second: { 'requests.cpu': '12' } }))).toBeNull();
+  });
+});
+
+describe('what was needed at two moments', () => {
+  it('is the greater of both for each limit', () => {
+    const before = { compute: { 'requests.cpu': '12', pods: '4' } };
+    const after = { compute: { 'requests.cpu': '11', pods: '5' }, second: { pods: '1' } };
+    expect(maxNeeded(before, after)).toEqual({ compute: { 'requests.cpu': '12', pods: '5' }, second: { pods: '1' } });
+  });
+});
