@@ -36,6 +36,7 @@ const MAKERS =
 /** The API server compiles these once a second, so one that is gone goes on to refuse for a moment. */
 const POLICIES = /^\/registry\/validatingadmissionpolic(?:ies|ybindings)\//;
 const DEFINITIONS = /^\/registry\/apiextensions\.k8s\.io\/customresourcedefinitions\//;
+const NAMESPACES = '/registry/namespaces/';
 /** What the servers renew by themselves. */
 const RENEWED = /^\/registry\/(?:leases\/kube-system|events|ranges|masterleases)\//;
 
@@ -85,6 +86,16 @@ async function giveBack(shared: SharedControlPlane): Promise<void> {
   else await shared.stop();
 }
 
+/** Whether each namespace has what controllers make there. */
+function isFurnished(keys: ReadonlySet<string>): boolean {
+  const namespaces = [...keys].filter((key) => key.startsWith(NAMESPACES)).map((key) => key.slice(NAMESPACES.length));
+  return namespaces.every((name) =>
+    [`configmaps/${name}/kube-root-ca.crt`, `serviceaccounts/${name}/default`].every((key) =>
+      keys.has(`/registry/${key}`),
+    ),
+  );
+}
+
 class SharedControlPlane {
   readonly #plane: ControlPlane;
   readonly #store: EtcdStore;
@@ -100,10 +111,11 @@ class SharedControlPlane {
   static async start(): Promise<SharedControlPlane> {
     const plane = await startControlPlane({ users: USERS, controllerManagerFlags: [NO_AUTOSCALER] });
     const store = new EtcdStore(join(plane.dir, ETCD_SOCKET));
-    // Its controllers go on for a moment: what they make is part of the start.
+    // Its controllers go on for a moment: what they make is part of the start. Under load they come to a namespace seconds later,
+    // and what was taken out as another file's would come again and again.
     let before = -1;
-    for (let now = (await store.keys()).size; now !== before; now = (await store.keys()).size) {
-      before = now;
+    for (let now = await store.keys(); now.size !== before || !isFurnished(now); now = await store.keys()) {
+      before = now.size;
       await delay(3 * LOOK_MS);
     }
     return new SharedControlPlane(plane, store, await store.values());
