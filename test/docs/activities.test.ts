@@ -23,6 +23,13 @@ const through: Readonly<Record<string, string>> = {
   ensurePullRequest: 'opened',
 };
 
+/** Where those of the other controllers are called with forged input. What a Memcached's is told is its name and UID, and all else is read. */
+const others = [
+  'test/activities/lights-out/forged/schedules.integration.test.ts',
+  'test/activities/node-group/forged/node-groups.integration.test.ts',
+];
+const toldNothing = ['ensureMemcached'];
+
 /** The section about what activities believe. */
 async function section(): Promise<string> {
   const [, found = ''] = /## What activities believe\n([^]*?)\n## /.exec(await text('docs/security.md')) ?? [];
@@ -62,5 +69,13 @@ describe('docs/security.md', () => {
       expect(tests).toSatisfy((paths: readonly string[]) => paths.every((path) => path.includes('/forged/')));
     }
     expect(uncalled).toEqual([]);
+  });
+
+  it('says of no other activity what a lie gains without a test that lies', async () => {
+    const tested = (await testedRows()).flatMap(({ activities }) => activities);
+    const named = [...(await section()).matchAll(/`(ensure\w+)`/g)].map(([, name]) => name ?? '');
+    const sources = (await Promise.all(others.map(text))).join('\n');
+    const uncalled = named.filter((name) => !tested.includes(name) && !sources.includes(`${name}(`));
+    expect(uncalled).toEqual(toldNothing);
   });
 });

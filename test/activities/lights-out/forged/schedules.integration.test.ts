@@ -153,3 +153,22 @@ describe('a batch that no plan has made', () => {
     expect(await replicasOf(web)).toBe(0);
   });
 });
+
+describe('what is shown of a schedule', () => {
+  it('is of the one with that UID, and is believed', async () => {
+    const { web, given } = await scheduled('shown');
+    const ready = { status: 'True', reason: 'Forged', message: 'all is well' } as const;
+    const write = { ...given, observedGeneration: 1, ready, status: {} };
+    const before = await cluster.readSchedule('shown');
+    await cluster.at(NIGHT).ensureScheduleStatus({ ...write, scheduleUid: 'uid-before' });
+    expect(await cluster.readSchedule('shown')).toEqual(before);
+    // What is left: words in Headroom's name, which put nothing to sleep.
+    await cluster.at(NIGHT).ensureScheduleStatus(write);
+    await cluster
+      .at(NIGHT)
+      .ensureScheduleEvent({ ...given, type: 'Normal', reason: 'Forged', message: 'all is well', key: 'a' });
+    const { conditions } = (await cluster.readSchedule('shown'))?.['status'] ?? {};
+    expect(conditions).toMatchObject([{ type: 'Ready', reason: 'Forged' }]);
+    expect(await replicasOf(web)).toBe(2);
+  });
+});

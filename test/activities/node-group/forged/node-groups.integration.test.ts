@@ -254,17 +254,57 @@ describe('a plan', () => {
   });
 });
 
+describe('a group', () => {
+  it('of another UID is left as it is, and one that nobody has deleted keeps its finalizer', async () => {
+    const { input, target } = await pool('own-uid');
+    const process = cluster.process();
+    const asIs = async () => ({ group: await cluster.group('own-uid'), machines: await cluster.machines('own-uid') });
+    await process.ensureInstanceTypes(input);
+    await process.ensureGroupStatus(input);
+    const before = await asIs();
+    for (const uid of ['uid-before', '']) {
+      const other = { ...input, uid };
+      const inVain = { found: [], over: ['small'] };
+      await process.ensureGroupStatus({ ...other, inVain });
+      await process.ensureInstanceTypes(other);
+      await process.ensureGroupReleased(other);
+      expect(await process.ensureMachinesSettled(other)).toEqual({ failed: [] });
+    }
+    await process.ensureGroupReleased(input);
+    expect(await asIs()).toEqual(before);
+    expect(await isMarked(target)).toBe(false);
+  });
+});
+
+describe('the end of a drain', () => {
+  it('takes back no other drain’s marks, and no cordon of a person', async () => {
+    const { target } = await pool('cordoned');
+    const { node: name } = target;
+    const drains = cluster.drains();
+    await cluster.core.patchNode({ name, body: { spec: { unschedulable: true } } }, MERGE_PATCH);
+    await drains.ensureDrainUnmarked({ target });
+    expect((await cluster.core.readNode({ name })).spec?.unschedulable).toBe(true);
+    await cluster.core.patchNode({ name, body: { spec: { unschedulable: null } } }, MERGE_PATCH);
+    await cluster.markDrained(name);
+    await drains.ensureDrainUnmarked({ target: { ...target, uid: 'uid-of-none' } });
+    expect(await isMarked(target)).toBe(true);
+    // What is left: a drain that stops, as by `stop-drain`.
+    await drains.ensureDrainUnmarked({ target });
+    expect(await isMarked(target)).toBe(false);
+  });
+});
+
 describe('what people have said', () => {
   it('is kept of a group that is there, by its UID, and for a day at most', async () => {
-    const input = await cluster.createGroup('said');
+    const { input, target } = await pool('said');
     const process = cluster.process();
-    const wishes = { requested: [{ node: 'a', by: 'alice' }], failed: [], rejected: [] };
+    const wishes = { requested: [{ node: target.node, by: 'alice' }], failed: [], rejected: [] };
     const written = async () => parseWishes((await cluster.lease())?.metadata?.annotations?.[PLAN_WISHES]);
     await process.ensureWishesKept({ ...input, wishes });
     const kept = await written();
     expect(kept).toMatchObject([{ group: 'said', uid: input.uid, ...wishes }]);
     const until = Date.now() + 1e12;
-    const forEver = { requested: [], failed: [], rejected: [{ key: 'uid-a Empty', by: 'eve', until }] };
+    const forEver = { requested: [], failed: [], rejected: [{ key: `${target.uid} Empty`, by: 'eve', until }] };
     for (const uid of ['uid-before', '']) {
       await process.ensureWishesKept({ ...input, uid, wishes: forEver });
       await process.ensureWishesKept({ ...input, uid, wishes: { requested: [], failed: [], rejected: [] } });
