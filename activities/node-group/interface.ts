@@ -25,6 +25,8 @@ export interface ObserveInput {
 
 export interface WishesInput extends GroupInput {
   readonly wishes: Wishes;
+  /** That the caller forgets what is said of nodes that are gone, as it is told to. Absent: an older workflow, which would write it again. */
+  readonly forgetsGone?: true;
 }
 
 export interface ScaleUpInput extends GroupInput {
@@ -111,7 +113,7 @@ export interface NodeGroupActivities {
   ensureMachineDeleted(input: MachineInput & { readonly drained?: DrainedNode }): Promise<boolean>;
   /**
    * Writes down what people have said of the group's nodes and which drains have failed, for whoever plans.
-   * @returns nodes that are not there any more, of which nothing was written; undefined in histories of older versions.
+   * @returns nodes that are not there any more, of which nothing was written, where the caller forgets them too; undefined in histories of older versions.
    */
   ensureWishesKept(input: WishesInput): Promise<GoneNodes | undefined>;
   /** Writes the instance types of the group into its status, as the provider has them. */

@@ -181,7 +181,6 @@ describe('the replay gate', () => {
         from: observed,
         to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${observed}`,
       },
-      { file, from: 'import { CancellationScope, log }', to: 'import { CancellationScope, log, patched }' },
       { file: 'domain/quota-resize/decide/idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );
     expect(outcomes).toEqual({});

@@ -103,7 +103,7 @@ export class NodeGroupPasses {
     const { memory } = this.#run;
     const now = Date.now();
     if (memory.uid === null || this.#written === null || areEqualWishes(memory, this.#written, now)) return true;
-    const input = { target: this.#target, uid: memory.uid, wishes: wishesOf(memory, now) };
+    const input = { target: this.#target, uid: memory.uid, wishes: wishesOf(memory, now), forgetsGone: true } as const;
     const summary = 'what people have said, for whoever plans';
     const gone = await this.#attempts.make(
       'WriteFailed',

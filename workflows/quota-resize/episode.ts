@@ -1,4 +1,4 @@
-import { CancellationScope, log } from '@temporalio/workflow';
+import { CancellationScope, log, patched } from '@temporalio/workflow';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
@@ -219,7 +219,7 @@ export class ResizeEpisode {
       const now = Date.now();
       this.#warnedAt = this.#warnedAt.filter((at) => at > now - WARNED_WITHIN_MS);
       // The rest is said when there is room again, if it is still wrong.
-      if (this.#warnedAt.length >= MOST_WARNED) return;
+      if (this.#warnedAt.length >= MOST_WARNED && patched('ten-warnings-an-hour')) return;
       const event = { target: this.#target, quotaUid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
       await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
       this.#warned.add(eventKey);

@@ -38,7 +38,9 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
     ensureEvicted: withKubernetesFailures(async (input) => await ensureEvicted(options, input)),
     ensureDrainUnmarked: withKubernetesFailures(async ({ target, blocked }) => {
       const isUnmarked = await ensureUnmarked(options, target, nodeDrainId(target));
-      if (blocked !== undefined && isUnmarked) await reportBlocked(given, target, blocked);
+      // One that was refused before its first mark has left nothing to take back.
+      const isOver = isUnmarked || blocked?.reason === 'WriteFailed';
+      if (blocked !== undefined && isOver) await reportBlocked(given, target, blocked);
       // Last: an attempt after it finds no marks, and has nothing to report.
       await strikeRemoval({ ...given, now: options.now, guard: async () => await options.guard(target) }, target);
     }),

@@ -44,7 +44,7 @@ export async function ensureOrdered(
   if (present?.mode !== 'act') throw refused(`the NodeGroup ${group} is gone, invalid or observed only`);
   const goesWithGroup = present.isDeleting && !isOrphaning(present);
   if (machine.isDrainRequested || goesWithGroup || (await isClaimed(options, target))) return;
-  throw refused(`no plan of the last ten minutes has ${name} drained`);
+  throw refused(`no plan of the last ten minutes has ${name} drained; whoever asked for it asks again`);
 }
 
 function refused(message: string): Error {

@@ -3,10 +3,12 @@ import {
   goneNodes,
   type GoneNodes,
   PLAN_WISHES,
+  type Wishes,
   withoutNodes,
   withoutWishes,
   withWishes,
 } from '../../../domain/node-group/plan-wishes.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
@@ -20,15 +22,10 @@ export async function ensureWishesKept(
   options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard' | 'log'>,
   input: WishesInput,
 ): Promise<GoneNodes> {
-  const { target, uid, wishes } = input;
+  const { target, uid, wishes, forgetsGone = false } = input;
   const { kubernetes } = options;
   const isThere = (await findGroup(kubernetes, input)) !== null;
-  const isNothing = [wishes.requested, wishes.failed, wishes.rejected].every(({ length }) => length === 0);
-  const nodes = isNothing ? [] : await listAll((range) => kubernetes.core.listNode(range));
-  const gone = goneNodes(
-    wishes,
-    nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' })),
-  );
+  const gone = forgetsGone ? await readGone(kubernetes, wishes) : { names: [], uids: [] };
   await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
     const lease = await readLease(options, PLAN_LEASE);
     const present = lease?.metadata?.annotations ?? {};
@@ -39,4 +36,13 @@ export async function ensureWishesKept(
     await writePlanLease(options, target, lease, { ...present, [PLAN_WISHES]: text });
   });
   return gone;
+}
+
+async function readGone({ core }: Kubernetes, wishes: Wishes): Promise<GoneNodes> {
+  const isNothing = [wishes.requested, wishes.failed, wishes.rejected].every(({ length }) => length === 0);
+  const nodes = isNothing ? [] : await listAll((range) => core.listNode(range));
+  return goneNodes(
+    wishes,
+    nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' })),
+  );
 }

@@ -43,7 +43,7 @@ export async function claimPlan(
   target: NodeGroupTarget,
   fence: Fence,
   claim: Omit<PlanClaim, 'at'>,
-  refusal: (present: PlanClaims) => Promise<string | null>,
+  refusal: (present: PlanClaims) => string | null,
 ): Promise<ClaimAnswer> {
   return await retryOnConflict(`the Lease ${PLAN_LEASE}`, async () => {
     const lease = await readLease(options, PLAN_LEASE);
@@ -58,7 +58,7 @@ export async function claimPlan(
     const claimed = withClaim(present, fence, wanted);
     if (claimed.kind === 'held') return { claim: claimed.claim };
     if (claimed.kind === 'over') return { claim: null, detail: OVER };
-    const detail = await refusal(present?.claims ?? NO_CLAIMS);
+    const detail = refusal(present?.claims ?? NO_CLAIMS);
     if (detail !== null) return { claim: null, detail };
     const annotations = { ...annotationsOf(lease ?? {}), [PLAN_CLAIMS]: formatClaims(claimed.claims) };
     await writePlanLease(options, target, lease, annotations);

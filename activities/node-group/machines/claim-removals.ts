@@ -12,10 +12,10 @@ export async function claimRemovals(options: MachineOptions, input: ClaimRemoval
   const fence = fenceOf(input);
   const decision = removalsOf(fence, target.group);
   const claim = { decision, group: target.group, machines: {}, givenUp: [], removals: nodes };
-  const { claim: claimed } = await claimPlan(options, target, fence, claim, async () =>
+  const refusal =
     (await findGroup(options.kubernetes, input))?.read.group?.mode === 'act'
       ? await nodesRefusal(options, target.group, nodes)
-      : `the NodeGroup ${target.group} is gone, invalid or observed only`,
-  );
+      : `the NodeGroup ${target.group} is gone, invalid or observed only`;
+  const { claim: claimed } = await claimPlan(options, target, fence, claim, () => refusal);
   return claimed !== null && nodes.every((uid) => claimed.removals?.includes(uid));
 }

@@ -12,18 +12,24 @@ import type { MachineOptions } from './options.ts';
 type ReadOptions = Pick<MachineOptions, 'kubernetes' | 'now'>;
 const AT_ONCE = 20;
 
-/** Why the group may not have these machines, by instance type; null where it may. */
+/**
+ * Reads the machines of a group.
+ *
+ * @returns why the group may not have so many more, by instance type, beside what is claimed; null where it may. What was created since the
+ *   read is among the claims.
+ */
 export async function machinesRefusal(
   { kubernetes, now }: ReadOptions,
   group: NodeGroup,
   wanted: Readonly<Record<string, number>>,
-  claims: PlanClaims,
-): Promise<string | null> {
+): Promise<(claims: PlanClaims) => string | null> {
   const machines = await listAllMachines(kubernetes, group.name);
   const existing = new Set(machines.map(({ name }) => name));
-  const upcoming = upcomingMachines(claims, existing, now()).filter((claimed) => claimed.group === group.name);
-  const present = machines.filter(({ phase }) => phase !== 'Failed').length + upcoming.length;
-  return growthRefusal(group, present, wanted);
+  return (claims) => {
+    const upcoming = upcomingMachines(claims, existing, now()).filter((claimed) => claimed.group === group.name);
+    const present = machines.filter(({ phase }) => phase !== 'Failed').length + upcoming.length;
+    return growthRefusal(group, present, wanted);
+  };
 }
 
 /** Why the group may not have these nodes, by their UIDs, count as leaving; null where it may. */

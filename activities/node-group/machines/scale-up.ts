@@ -53,17 +53,7 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
     await strikeMissing(options, target, made);
     return superseded(gone);
   }
-  const answer = isLate
-    ? ({ claim: null, detail: OVER } as const)
-    : await claimPlan(
-        options,
-        target,
-        fence,
-        made,
-        async (claims) =>
-          (await machinesRefusal(options, group, machines, claims)) ??
-          (await nodesRefusal(options, target.group, replaces ?? [])),
-      );
+  const answer = isLate ? ({ claim: null, detail: OVER } as const) : await claimMade(options, input, group, made);
   const { claim } = answer;
   if (claim === null) return await createdEarlier(options, input, made, answer.detail);
   // What was claimed counts as coming, so it is created also where the workflow asks for something else meanwhile.
@@ -73,6 +63,21 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   );
   count(target.group, created);
   return scaledUp;
+}
+
+/** What others claim waits for no list. */
+async function claimMade(
+  options: MachineOptions,
+  input: ScaleUpInput,
+  group: NodeGroup,
+  made: Omit<PlanClaim, 'at'>,
+): ReturnType<typeof claimPlan> {
+  const { target, replaces = [] } = input;
+  const [tooMany, foreign] = await Promise.all([
+    machinesRefusal(options, group, made.machines),
+    nodesRefusal(options, target.group, replaces),
+  ]);
+  return await claimPlan(options, target, fenceOf(input), made, (claims) => tooMany(claims) ?? foreign);
 }
 
 /**

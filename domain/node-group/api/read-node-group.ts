@@ -75,18 +75,18 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
 /** By which a group gives its machines back of which nothing else can be read: it makes none, and nothing is put on nodes that go. */
 const MAKES_NOTHING = { minNodes: 0, maxNodes: MAX_NODES, offeringIDs: ['none'] };
 const ON_NODES = ['labels', 'taints', 'startupTaints'] as const;
-/** Where the machines are. */
-const PLACE: readonly string[] = ['provider', 'resourceIdentifier'];
+/** Where the machines are, and what says that they stay, or how slowly they go: with the defaults of these they would go. */
+const NEEDED: readonly string[] = ['provider', 'resourceIdentifier', 'mode', 'deletionPolicy', 'budgets'];
 
 /**
  * What counts of the spec of a group that is being deleted and is not valid: what is wrong is as if it were not there.
  *
- * @returns undefined where nobody can tell where its machines are.
+ * @returns undefined where nobody can tell where its machines are, or whether they may go.
  */
 function lastSpec(written: unknown): NodeGroupSpec | undefined {
   const { error } = nodeGroupSpec.safeParse(withSections(written));
   const wrong = new Set([...(error?.issues ?? []).map(({ path: [field] }) => String(field)), ...ON_NODES]);
-  if (PLACE.some((field) => wrong.has(field))) return undefined;
+  if (NEEDED.some((field) => wrong.has(field))) return undefined;
   const right = Object.entries(fieldsOf(written)).filter(([field]) => !wrong.has(field));
   const { data } = nodeGroupSpec.safeParse(withSections({ ...MAKES_NOTHING, ...Object.fromEntries(right) }));
   return data?.provider === 'vpsie' && !data.resourceIdentifier ? undefined : data;

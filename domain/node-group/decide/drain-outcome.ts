@@ -24,7 +24,7 @@ export function afterDrain(
   const drains = memory.drains.filter((drain) => drain.uid !== uid);
   if (outcome === 'drained' || outcome === 'nodeGone') return { ...memory, drains };
   const until = now + (outcome === 'blocked' ? BLOCKED_REST_MS : CANCELLED_REST_MS);
-  const sentence = `${detail}; it is tried again from ${formatInstant(until)}`;
+  const sentence = `${detail}; its node is left alone until ${formatInstant(until)}`;
   const entry = { node, uid, until, detail: sentence, isStopped: outcome === 'cancelled' };
   const failed = [...memory.failed.filter((one) => one.uid !== uid), entry];
   return { ...memory, drains, failed };

@@ -153,8 +153,7 @@ export class DrainCluster {
       );
       const fence = { lease: lease?.metadata?.resourceVersion ?? '', plan: uid };
       const removals = { decision: removalsOf(fence, group), group, machines: {}, givenUp: [], removals: [uid] };
-      const refused = async (): Promise<null> => await Promise.resolve(null);
-      return (await claimPlan(options, { cluster, group }, fence, removals, refused)).claim !== null;
+      return (await claimPlan(options, { cluster, group }, fence, removals, () => null)).claim !== null;
     });
   }
 

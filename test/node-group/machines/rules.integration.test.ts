@@ -405,7 +405,7 @@ describe('the Lease of plans', () => {
       failed: [...there.failed, ...gone.failed],
       rejected: [...there.rejected, ...gone.rejected],
     };
-    const answer = await cluster.process().ensureWishesKept({ ...input, wishes: both });
+    const answer = await cluster.process().ensureWishesKept({ ...input, wishes: both, forgetsGone: true });
     expect(answer).toEqual({ names: ['gone'], uids: ['uid-gone'] });
     expect(await wishesOf('wishing')).toMatchObject(there);
     await cluster.process().ensureWishesKept({ ...input, wishes: NO_WISHES });

@@ -277,6 +277,16 @@ describe('a group', () => {
 });
 
 describe('the end of a drain', () => {
+  it('that was refused before its first mark is told, as a person may have asked for it', async () => {
+    const { input, target } = await pool('never-begun');
+    const blocked = { groupUid: input.uid, reason: 'WriteFailed', detail: 'nobody has ordered it' };
+    const end = async () => await cluster.drains().ensureDrainUnmarked({ target, blocked });
+    await end();
+    await end();
+    const told = (await cluster.events('never-begun')).filter((event) => event === 'Warning ScaleDownBlocked');
+    expect(told).toHaveLength(1);
+  });
+
   it('takes back no other drain’s marks, and no cordon of a person', async () => {
     const { target } = await pool('cordoned');
     const { node: name } = target;

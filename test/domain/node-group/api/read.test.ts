@@ -214,19 +214,21 @@ describe('a NodeGroup that is being deleted, and is not valid', () => {
     );
 
   it('is given back by what can be read of it', () => {
-    const spec = { ...KWOK, minNodes: 5, maxNodes: -1, offeringIDs: 'small', budgets: [{ nodes: 'all' }], mode: 'act' };
+    const spec = { ...KWOK, minNodes: 5, maxNodes: -1, offeringIDs: 'small', budgets: [{ nodes: '1' }], mode: 'act' };
     const { group, problems } = leaving({ ...spec, labels: { 'kubernetes.io/mine': 'x' }, taints: 1 });
     expect(group).toMatchObject({ provider: 'kwok', mode: 'act', isDeleting: true, deletionPolicy: 'Drain' });
-    expect(group).toMatchObject({ labels: {}, taints: [], budgets: [{ nodes: '10%' }] });
-    expect(problems.length).toBeGreaterThan(3);
+    expect(group).toMatchObject({ labels: {}, taints: [], budgets: [{ nodes: '1' }] });
+    expect(problems.length).toBeGreaterThan(2);
     expect(leaving({ ...VPSIE, kubeSizeID: 'x', minNodes: 11 }).group).toMatchObject({
       providerSpec: { resourceIdentifier: 'cluster-1' },
     });
   });
 
-  it('keeps its nodes where it says so, and drains them where that cannot be read', () => {
+  it('keeps its nodes where it says so, and is left alone where that, or how fast they may go, cannot be read', () => {
     const policy = (deletionPolicy: unknown) => leaving({ ...KWOK, minNodes: 4, deletionPolicy }).group?.deletionPolicy;
-    expect([policy('Orphan'), policy('Keep'), policy(7)]).toEqual(['Orphan', 'Drain', 'Drain']);
+    expect([policy('Orphan'), policy('orphan'), policy(7)]).toEqual(['Orphan', undefined, undefined]);
+    const closed = { ...KWOK, budgets: [{ nodes: '0' }, { nodes: 'x' }] };
+    for (const spec of [{ ...KWOK, mode: 'Observe' }, closed]) expect(leaving(spec).group).toBeNull();
   });
 
   it('is left alone where nobody can tell where its machines are', () => {
