@@ -87,7 +87,8 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     quota: quota === null ? null : limitsOf(quota),
     usage,
     policy,
-    warnings: [...warnings, ...unreadableWarnings(policy.unattended ?? [])],
+    // Of the first ones people are told first, and these are about other quotas.
+    warnings: [...unreadableWarnings(policy.unattended ?? []), ...warnings],
     timings,
     pause,
     demand,

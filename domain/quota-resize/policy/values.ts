@@ -187,10 +187,10 @@ export function readFreezeUntil(text: string): EpochMs {
 // underscore, and a team's slug may have dots.
 const REVIEWER = /^@?([A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})?)$/;
 
-/** Users and teams without their `@`; empty for `none`. */
 /** Where the forge refuses one of them, each is asked with a request of its own. */
 const MOST_REVIEWERS = 15;
 
+/** Users and teams without their `@`; empty for `none`. */
 export function readReviewers(text: string): readonly string[] {
   if (text.toLowerCase() === 'none') return [];
   const names = text.split(',').map((part) => REVIEWER.exec(part.trim())?.[1]);
