@@ -27,7 +27,7 @@ interface Governed {
 
 /**
  * Whether a decision may join the pull request of another: the same rules and people decide about both, both go to the same
- * branch, and it does not have the owner wait for a person where that would not.
+ * branch, and it does not have the owner wait for a person, or for its own rest, where that would not.
  */
 export function mayJoin(joining: Governed, owner: Governed): boolean {
   const { policy, decision } = joining;
@@ -40,6 +40,7 @@ export function mayJoin(joining: Governed, owner: Governed): boolean {
     source.repository.toLowerCase() === pullRequest.repository.toLowerCase() && source.base === pullRequest.base;
   return (
     isSamePlace &&
+    decision.isApart !== true &&
     decision.batchedQuotas === undefined &&
     source.placement.branchBy === owner.decision.source?.placement?.branchBy &&
     (notProvedOf(decision) === null || notProvedOf(owner.decision) !== null) &&
@@ -143,6 +144,19 @@ export function withoutForge(intent: Intent): Intent {
     default:
       return intent;
   }
+}
+
+/** The owner of the pull request goes on without the decision, which nobody is to wait for. */
+export function standApart(decision: OpenDecision, why: string): Intent {
+  const { joinedTo } = decision.pullRequest;
+  return {
+    kind: 'revise',
+    phase: 'AwaitingMerge',
+    reason: 'RaisedWithOtherQuota',
+    detail: `${linkTo(decision.pullRequest)} goes on without this quota: ${why}`,
+    decision: { ...decision, readyAt: undefined, isApart: true },
+    ...(joinedTo === undefined ? {} : { wakes: joinedTo }),
+  };
 }
 
 /** The decision leaves the pull request of another one, which does not raise it any more, and is opened by itself. */

@@ -7,7 +7,7 @@ import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalCounts, approvalHolds, awaitApproval, announceApproval } from './approval.ts';
-import { leave, namesOf, sharingChange, unreadyClause } from './joined.ts';
+import { leave, namesOf, sharingChange, standApart, unreadyClause } from './joined.ts';
 import {
   forbiddenBatchedQuotas,
   leavingBatchedQuotas,
@@ -21,6 +21,7 @@ import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
+import { holdOfOwnMerge } from './unattended-hold.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withVerifiedApproval } from './verified-approval.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -130,8 +131,11 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
     return [current, rebuild(observation, grown, { reason: 'DemandGrew', detail: `${link}: ${why}`, why })];
   }
   if (isJoined) return decideMerge(settled, waiting);
-  // A merge that growth does not postpone any more is not postponed by others either.
-  const change = sharingChange(observation, decision, { isOpen: growth.kind !== 'afterMerge' });
+  // Nobody waits for a rest that is not his own. A merge that growth does not postpone any more is not postponed by others either.
+  const change =
+    holdOfOwnMerge(observation, decision) === null
+      ? sharingChange(observation, decision, { isOpen: growth.kind !== 'afterMerge' })
+      : sharingChange({}, decision, { isOpen: false });
   const changeAt = change === null || change.isUrgent ? now : ref.pushedAt + observation.timings.updateInterval;
   if (change !== null && now >= changeAt) {
     const { why, joined, isUrgent } = change;
@@ -222,14 +226,16 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   const approval = state.approval !== null && approvalCounts(state.approval, policy) ? state.approval : null;
   const approved: OpenDecision = { ...decision, ...approvedAs(approval), approval: approval ?? undefined };
   const { mergeHold } = observation;
-  const isUnattendedHold = mergeHold?.isUnattended === true;
-  // The gate asks for it of each quota, of one that shares its pull request as well.
-  if (isUnattendedHold && approvalRequirement === null) return held(memory, mergeHold, waiting);
+  const ownHold = holdOfOwnMerge(observation, decision);
+  if (ownHold !== null) {
+    const isShared = pullRequest.joinedTo !== undefined && decision.isApart !== true;
+    return isShared ? [memory, standApart(decision, ownHold.detail)] : held(memory, ownHold, waiting);
+  }
   if (pullRequest.joinedTo !== undefined) return [memory, letMerge(approved, decision, waiting)];
   const base = { name: pullRequest.base, isProtected: pass.pullRequest.baseIsProtected === true };
   const left = leftToPeople(decision, base);
   if (left !== null) return personMerges(memory, left, waiting);
-  if (mergeHold !== null && !isUnattendedHold) return held(memory, mergeHold, waiting);
+  if (mergeHold !== null && mergeHold.isUnattended !== true) return held(memory, mergeHold, waiting);
   const others = unreadyClause(observation, decision);
   if (others !== null)
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];

@@ -90,6 +90,14 @@ export function holdOfDecision(
   return neededHold(target, decision, maxNeeded(known, Object.fromEntries(needed)));
 }
 
+/** What holds a merge that Headroom would make and no person is asked about; null where a person decides, or nothing holds it. */
+export function holdOfOwnMerge(
+  { mergeHold, policy }: Pick<QuotaObservation, 'mergeHold' | 'policy'>,
+  { approvalRequirement }: Pick<DecisionFacts, 'approvalRequirement'>,
+): MergeHold | null {
+  return mergeHold?.isUnattended === true && policy.autoMerge.allowed && approvalRequirement === null ? mergeHold : null;
+}
+
 /**
  * Since when a decision says that an operator skipped the cooldown, as far as that counts: the command has a claimed name, as
  * an approval by a signal has.

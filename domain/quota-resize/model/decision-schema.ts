@@ -149,6 +149,7 @@ const decision = z.object({
   approval: approval.exactOptional(),
   joined: z.array(joinedDecision).exactOptional(),
   readyAt: z.string().exactOptional(),
+  isApart: z.boolean().exactOptional(),
   pullRequest: pullRequest.nullable(),
   merge: merge.nullable(),
 } satisfies Fields<Decision>) satisfies z.ZodType<Decision>;

@@ -107,6 +107,8 @@ export interface DecisionFacts {
   readonly joined?: readonly JoinedDecision[] | undefined;
   /** Of a decision that joined another's pull request: the head that it lets the other one merge. */
   readonly readyAt?: string | undefined;
+  /** Whether it is raised by itself from now on, so that nobody waits for it. */
+  readonly isApart?: boolean | undefined;
 }
 
 /** A decision that holds the Lease and has no known pull request. */

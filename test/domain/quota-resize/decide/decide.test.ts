@@ -514,10 +514,6 @@ describe('an open pull request', () => {
     const mergeHold = { reason: 'CoolingDown', until: NOW + HOUR, detail: 'it rests', isUnattended: true } as const;
     const held = { kind: 'hold', phase: 'AwaitingMerge', reason: 'CoolingDown' };
     expect(decideOpenAt(NOW, { observed: { mergeHold } })[1]).toMatchObject(held);
-    const joined = { namespace: 'team-b', quota: 'compute', decision: 'd' };
-    const shared = { mergeHold, sharing: { kind: 'joined', isJoined: true } } as const;
-    const decision = { pullRequest: ref({ joinedTo: joined }) };
-    expect(decideOpenAt(NOW, { observed: shared, decision })[1], 'in a shared one').toMatchObject(held);
     const asks = policy({ approval: 'before-merge' });
     const limits = { 'requests.cpu': '12' };
     const approval = { by: 'ann', at: NOW, reason: '', limits, headSha: ref().headSha };

@@ -111,6 +111,27 @@ describe('the owner of a pull request', () => {
   });
 });
 
+/** What a person's approval lifts, or time. */
+const rests = { reason: 'CoolingDown', until: NOW + HOUR, detail: 'it rests', isUnattended: true } as const;
+
+it('the owner whose own raise waits for time has nobody wait with it, unless a person decides', () => {
+  const ready = { ...other, readyAt: HEAD };
+  const held = (others: readonly SharingDecision[], joined: readonly JoinedDecision[], rules = policy()) =>
+    decideOpenAt(NOW, {
+      observed: { sharing: { kind: 'owner', others }, mergeHold: rests, policy: rules },
+      decision: { joined, pullRequest: ref({ pushedAt: NOW - MINUTE }) },
+    })[1];
+  expect(held([ready], [other])).toMatchObject({
+    kind: 'rebuild',
+    reason: 'BatchedQuotaLeft',
+    decision: { joined: [{ ...other, leftOut: true }] },
+  });
+  expect(held([other], []), 'nor anybody new').toMatchObject({ kind: 'hold', reason: 'CoolingDown' });
+  const byPeople = policy({ 'auto-merge': 'false' });
+  expect(held([ready], [other], byPeople)).toMatchObject({ kind: 'hold', reason: 'NamespaceAutoMergeOff' });
+  expect(held([ready], [other], asked)).toMatchObject({ kind: 'hold', reason: 'ApprovalRequired' });
+});
+
 const joinedTo: DecisionRef = { namespace: 'team-z', quota: 'compute', decision: 'ffffffff' };
 
 /** A decision that joined pull request #7. */
@@ -170,6 +191,19 @@ describe('a decision that joined a pull request', () => {
     const merge = { sha: 'f00', at: NOW, by: 'bot', isOwn: true, limits: { 'requests.cpu': '10' } };
     expect(joined({ pull: { state: 'closed', merge, isWithoutOwn: true } })[1]).toMatchObject(apart);
     expect(joined({ pull: { state: 'closed', isClosedByOwn: true } })[1]).toMatchObject(apart);
+  });
+
+  it('has nobody wait for its rest: it leaves, also where it let the head be merged before', () => {
+    const observed = { mergeHold: rests };
+    for (const readyAt of [undefined, HEAD]) {
+      const [, leaving] = joined({ observed }, { readyAt });
+      expect(leaving).toMatchObject({ kind: 'revise', decision: { isApart: true }, wakes: joinedTo });
+      expect(leaving.kind === 'revise' && leaving.decision.readyAt).toBeUndefined();
+    }
+    const waits = { kind: 'hold', phase: 'AwaitingMerge', reason: 'CoolingDown' };
+    expect(joined({ observed }, { isApart: true })[1], 'until the owner goes on without it').toMatchObject(waits);
+    const apart = { ...observed, sharing: { kind: 'joined', isJoined: false } } as const;
+    expect(joined({ observed: apart }, { isApart: true })[1]).toMatchObject({ decision: { pullRequest: null } });
   });
 
   it('is merged and rejected with it, and deletes no branch', () => {
@@ -238,6 +272,7 @@ describe('who may join', () => {
     ['other approvals', { policy: { approval: 'before-merge' } }],
     ['other reviewers', { policy: { reviewers: ['ann'] } }],
     ['a freeze', { policy: { freezeUntil: NOW + HOUR } }],
+    ['a rest of its own', { decision: { isApart: true } }],
     ['another guardrail', { policy: { guardrail: { ...policy().guardrail, name: 'prod' } } }],
     ['another branch', { decision: { source: { ...source, base: 'live' } } }],
     ['another repository', { decision: { source: { ...source, repository: 'acme/other' } } }],

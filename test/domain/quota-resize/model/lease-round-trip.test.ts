@@ -154,6 +154,7 @@ const facts: Fields<DecisionFacts> = {
     maxLength: 2,
   }),
   readyAt: text,
+  isApart: boolean(),
 };
 
 const pullRequests = valuesOf<PullRequestRef>(
@@ -187,6 +188,7 @@ const decisions = valuesOf<Decision>(
     'approval',
     'joined',
     'readyAt',
+  'isApart',
   ],
 );
 
