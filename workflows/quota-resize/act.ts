@@ -63,6 +63,8 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen, sources
         return await notify(target, verdict, seen);
     }
   } catch (error) {
+    const refusal = refusedMessage(error);
+    if (refusal !== null) return (memory) => applyOutcome.withoutEffect(memory, refusal);
     const rejection = rejectedMessage(error);
     if (rejection === null) throw error;
     return await block(target, seen, { reason: 'ForgeRejected', message: rejection, key: verdict.blockedKey });
@@ -73,6 +75,12 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen, sources
 export function isForbiddenNow(error: unknown): boolean {
   const type = failedActivity(error)?.type;
   return type === 'GloballyPaused' || type === 'Paused' || type === 'PolicyChanged';
+}
+
+/** Why an activity has not done what its decision says, which people are to read: another pass may decide the same again. */
+function refusedMessage(error: unknown): string | null {
+  const failed = failedActivity(error);
+  return failed?.type === 'PolicyChanged' ? failed.message : null;
 }
 
 async function recommend(

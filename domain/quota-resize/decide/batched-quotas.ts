@@ -66,14 +66,16 @@ export function grownBatchedQuotas(
   observation: QuotaObservation,
   batchedQuotas: readonly BatchedQuota[],
   ownGrowth: readonly LimitChange[],
+  now: EpochMs,
 ): readonly BatchedQuota[] | null {
   let grew = false;
   const given: GivenRaise[] = [{ hard: observation.quota?.hard ?? {}, changes: ownGrowth }];
-  const now = batchedQuotas.map((batchedQuota): BatchedQuota => {
+  const all = batchedQuotas.map((batchedQuota): BatchedQuota => {
     const other = observation.otherQuotas.find(({ name }) => name === batchedQuota.quota);
     if (other === undefined) return batchedQuota;
     const otherQuota = afterGiving(other, given);
-    const theirs = demandOf(observation, otherQuota);
+    const requirement = demandOf(observation, otherQuota);
+    const theirs = requirement === null ? null : notRejected(requirement, otherQuota, now);
     if (theirs === null || !outgrows(theirs, decidedLimits(batchedQuota), otherQuota.policy)) return batchedQuota;
     grew = true;
     const changes = mergeChanges(batchedQuota.changes, theirs.changes, otherQuota.policy);
@@ -87,7 +89,7 @@ export function grownBatchedQuotas(
       approvalRequirement: approvalRequirementOf(otherQuota.policy, changes, demandByMessage),
     };
   });
-  return grew ? now : null;
+  return grew ? all : null;
 }
 
 /** How far changes go beyond those that were decided before, which count towards the totals already. */
@@ -184,9 +186,13 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (restUntil(policy.cooldown, ends, { skippedAt: null, now }) !== null) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;
-  const memory = { rejections: lease.rejections, cooldownSkippedAt: null };
-  const { wanted } = partRejected(requirement, { observation: otherQuota, memory, now });
-  return wanted === requirement ? requirement : null;
+  return notRejected(requirement, otherQuota, now) === requirement ? requirement : null;
+}
+
+/** What of another quota's requirement its people have not rejected: an operator skips the cooldown of one quota, not of others. */
+function notRejected(requirement: Proposal, otherQuota: OtherQuota, now: EpochMs): Proposal | null {
+  const memory = { rejections: otherQuota.lease.rejections, cooldownSkippedAt: null };
+  return partRejected(requirement, { observation: otherQuota, memory, now }).wanted;
 }
 
 /**

@@ -76,9 +76,17 @@ export function holdOfDecision(
     { changes: decision.changes, policy, lease, skippedAt: countedSkip(decision, policy) },
     now,
   );
+  if (rest !== null) return rest;
+  for (const { quota, changes } of decision.batchedQuotas ?? []) {
+    const other = otherQuotas.find(({ name }) => name === quota);
+    if (other === undefined) continue;
+    // Who skips a cooldown does so for one quota.
+    const hold = unattendedHold({ changes, policy: other.policy, lease: other.lease, skippedAt: null }, now);
+    if (hold !== null) return { ...hold, detail: `quota ${quota}: ${hold.detail}` };
+  }
   // What the starters count is not in it yet.
   const isCounted = observation.usage !== 'off';
-  if (rest !== null || isCounted || unneededIn(target.quota, decision, known) === null) return rest;
+  if (isCounted || unneededIn(target.quota, decision, known) === null) return null;
   const needing = [
     { ...observation, name: target.quota },
     ...otherQuotas.map((other) => ({ ...observation, ...other })),

@@ -47,7 +47,7 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
   const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), observation.policy);
   const changes = grew ? mergeChanges(decision.changes, wanted.changes, observation.policy) : decision.changes;
   const ownGrowth = growthOf(decision.changes, changes);
-  const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? [], ownGrowth);
+  const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? [], ownGrowth, now);
   if (!grew && batchedQuotas === null) return null;
   const own = grew
     ? {

@@ -213,6 +213,15 @@ describe('the batched quotas of an open pull request', () => {
     expect(grown.decision.approvedBy).toBeUndefined();
   });
 
+  it('do not grow to what their people have rejected', () => {
+    const rejections = [{ limits: { pods: '40' }, at: NOW - HOUR, by: 'ann', reason: '' }];
+    const rejected = { ...carried, lease: lease({ ...carried.lease, rejections }) };
+    expect(open([otherQuota({ ...rejected, demand: [demand({ pods: '14' })] })])).toMatchObject({
+      kind: 'merge',
+      decision: { batchedQuotas: [{ changes: [{ to: '18' }] }] },
+    });
+  });
+
   it('share what a total leaves for their growth, and count from then on those that were decided before it', () => {
     const rules = (limit: string) => ({
       ...policy(),

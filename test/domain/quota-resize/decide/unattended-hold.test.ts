@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import { countedSkip, holdOfDecision, unattendedHold } from '../../../../domain/quota-resize/decide/unattended-hold.ts';
-import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { LeaseRecord, QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import { change, lease, NOW, observation, openDecision, quota } from '../model/observations.ts';
 import { defaults, resolve } from '../policy/policies.ts';
 
@@ -60,6 +60,32 @@ describe('the decision in a Lease', () => {
     });
     expect(of({}, { 'requests.cpu': '15' })).toBeNull();
     expect(of({ quota: quota({ used: { 'requests.cpu': '1' } }) })?.detail).toContain('nothing needed more');
+  });
+
+  it('is held for a quota that it raises along, as the gate holds it', () => {
+    const pods = change({ resource: 'pods', from: '10', to: '12' });
+    const batched = { quota: 'objects', quotaUid: 'uid-2', changes: [pods], approvalRequirement: null, candidates: [] };
+    const both = openDecision({ batchedQuotas: [batched] });
+    const withTheirs = (theirs: Partial<LeaseRecord>, usage: QuotaObservation['usage'] = 'off') => {
+      const objects = {
+        name: 'objects',
+        quota: { uid: 'uid-2', hard: { pods: '10' }, used: { pods: '10' } },
+        policy,
+        demand: [],
+        contradictions: [],
+        candidates: [],
+        lease: lease(theirs),
+      };
+      return of({ lease: lease({ decision: both }), otherQuotas: [objects], usage });
+    };
+    expect(withTheirs({})).toBeNull();
+    const lastModified = NOW - MINUTE_MS;
+    const rests = { reason: 'CoolingDown', until: lastModified + defaults.cooldown };
+    expect(withTheirs({ lastModified })).toMatchObject(rests);
+    expect(withTheirs({ lastModified }, 'own'), 'counted by the starters').toMatchObject(rests);
+    expect(withTheirs({ lastModified })?.detail).toMatch(/^quota objects: /);
+    const rejections = [{ ...ofAnn, limits: { pods: '12' } }];
+    expect(withTheirs({ rejections })).toMatchObject({ reason: 'PreviouslyRejected' });
   });
 
   it('is not held where there is none, or it is merged', () => {
