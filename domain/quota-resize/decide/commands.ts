@@ -43,7 +43,8 @@ function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOu
   if (rejection !== null) return alreadyRejected(rejection);
   const { pullRequest } = decision;
   if (decision.approvalRequirement === null) {
-    return rejected(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
+    const within = `pull request #${pullRequest?.number} needs no approval: its steps are within the policy`;
+    return rejected(`${within}. Where something else holds it, a person may merge it`);
   }
   const headSha = pullRequest?.headSha ?? '';
   if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {

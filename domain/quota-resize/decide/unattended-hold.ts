@@ -23,6 +23,9 @@ interface Raise {
   readonly skippedAt: EpochMs | null;
 }
 
+/** An approval is asked for, and taken, only where the policy requires one. */
+const BY_PERSON = 'and only a person may merge it';
+
 /** Why the raise waits for a person, or for a moment; null where it does not. */
 export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now: EpochMs): MergeHold | null {
   const { lastModified, lastWithdrawal, rejections } = lease;
@@ -30,15 +33,15 @@ export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now
   const ends = [lastModified, lastWithdrawal, lastRejection(rejections)];
   const restsUntil = restUntil(policy.cooldown, ends, { skippedAt, now });
   if (restsUntil !== null) {
-    const detail = `the quota cools down until ${formatInstant(restsUntil)}, and nobody has approved it`;
+    const detail = `the quota cools down until ${formatInstant(restsUntil)}, ${BY_PERSON}`;
     return { reason: 'CoolingDown', until: restsUntil, detail, isUnattended };
   }
   const memory = { rejections, cooldownSkippedAt: skippedAt };
   const { rejection } = partRejected(withoutEvidence(changes), { observation: { policy }, memory, now });
   if (rejection === null) return null;
   const until = rejection.at + policy.rejectionCooldown;
-  const when = `at ${formatInstant(rejection.at)}, and nobody has approved it since`;
-  const detail = `${rejection.by} rejected ${amountsText(decidedLimits({ changes }))} ${when}`;
+  const what = amountsText(decidedLimits({ changes }));
+  const detail = `${rejection.by} rejected ${what} at ${formatInstant(rejection.at)}, ${BY_PERSON}`;
   return { reason: 'PreviouslyRejected', until, detail, isUnattended };
 }
 
@@ -54,7 +57,7 @@ export function neededHold(
   const { resource, to } = change;
   const whose = quota === target.quota ? '' : ` of quota ${quota}`;
   const most = needed === null ? 'nothing needed more' : `${quantityText(resource, needed)} was needed`;
-  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} whenever Headroom read the cluster for it, and nobody has approved it`;
+  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} whenever Headroom read the cluster for it, ${BY_PERSON}`;
   return { reason: 'DemandGone', until: null, detail, isUnattended: true };
 }
 

@@ -290,7 +290,7 @@ describe.concurrent('headroom', () => {
     const quota = await waiting('rejected');
     const { number } = await quota.pullRequest();
     expect(await fails('approve', 'rejected/compute')).toBe(
-      `Pull request #${number} needs no approval: its steps are within the policy.`,
+      `Pull request #${number} needs no approval: its steps are within the policy. Where something else holds it, a person may merge it.`,
     );
     expect(await says('reject', 'rejected/compute', '--reason', 'too expensive')).toBe(
       `Rejected by ${me}: pull request #${number} is closed.\n`,

@@ -52,7 +52,7 @@ describe('whoever may schedule activities', () => {
     await activities.ensureLeaseReleased({ target, decision: first, rejection: null });
     await activities.ensureLeaseSynced({ target, decision: first, at: 1 });
     expect(await synced()).toBe('12');
-    expect(await merged(await opened('14', OLD))).toMatch(/the quota cools down until .*, and nobody has approved it/);
+    expect(await merged(await opened('14', OLD))).toMatch(/the quota cools down until .*, and only a person may merge it/);
     expect(await inGit()).toBe('12');
   });
 

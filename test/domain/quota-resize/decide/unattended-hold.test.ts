@@ -26,6 +26,13 @@ describe('without a person, a raise', () => {
     expect(hold({ lastModified: NOW - defaults.cooldown })).toBeNull();
   });
 
+  it('is left to a person to merge, and asks for no approval, which would not be taken', () => {
+    for (const remembered of [{ lastModified: NOW - MINUTE_MS }, { rejections: [ofAnn] }]) {
+      const given = { changes: [change()], policy, lease: { ...rested, ...remembered }, skippedAt: null };
+      expect(unattendedHold(given, NOW)?.detail).toMatch(/, and only a person may merge it$/);
+    }
+  });
+
   it('waits as long as a rejection holds that covers one of its limits', () => {
     expect(hold({ rejections: [ofAnn] })).toBe('PreviouslyRejected');
     expect(hold({ rejections: [{ ...ofAnn, limits: { 'requests.cpu': '9' } }] })).toBeNull();
@@ -56,7 +63,7 @@ describe('the decision in a Lease', () => {
     expect(of()).toMatchObject({
       reason: 'DemandGone',
       detail:
-        'requests.cpu would become 15 CPU, 12 CPU was needed whenever Headroom read the cluster for it, and nobody has approved it',
+        'requests.cpu would become 15 CPU, 12 CPU was needed whenever Headroom read the cluster for it, and only a person may merge it',
     });
     expect(of({}, { 'requests.cpu': '15' })).toBeNull();
     expect(of({ quota: quota({ used: { 'requests.cpu': '1' } }) })?.detail).toContain('nothing needed more');
