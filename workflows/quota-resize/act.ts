@@ -350,8 +350,8 @@ async function warnSync(
 }
 
 /**
- * Changes the decision before it has a pull request, or while another decision's pull request has its commit. The Lease is
- * written first, so that no later run opens a pull request with the old limits.
+ * Changes the decision without its commit: before it has a pull request, or in what the gate reads. The Lease is written
+ * first, so that no later run opens a pull request with the old limits.
  */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
   const { decision, detail, released, wakes } = verdict;

@@ -21,7 +21,7 @@ import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
-import { holdOfOwnMerge } from './unattended-hold.ts';
+import { holdOfOwnMerge, withSkip } from './unattended-hold.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withVerifiedApproval } from './verified-approval.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -228,6 +228,11 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   const { mergeHold } = observation;
   const ownHold = holdOfOwnMerge(observation, decision);
   if (ownHold !== null) {
+    const skipped = withSkip(decision, memory);
+    if (skipped !== decision) {
+      const detail = `${link} no longer waits for a cooldown that was skipped`;
+      return [memory, { kind: 'revise', phase: 'AwaitingMerge', reason: 'ReadyToMerge', detail, decision: skipped }];
+    }
     const isShared = pullRequest.joinedTo !== undefined && decision.isApart !== true;
     return isShared ? [memory, standApart(decision, ownHold.detail)] : held(memory, ownHold, waiting);
   }

@@ -6,6 +6,7 @@ import { amountsText, quantityText } from '../../kernel/quantity-text.ts';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type Decision, type DecisionFacts, decidedLimits, type LimitChange } from '../model/decision.ts';
+import type { ResizeMemory } from '../model/memory.ts';
 import type { LeaseRecord, MergeHold, QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
@@ -118,6 +119,16 @@ export function countedSkip(
   policy: Pick<ResizePolicy, 'guardrail'>,
 ): EpochMs | null {
   return asksForVerified(policy) ? null : (cooldownSkippedAt ?? null);
+}
+
+/** The decision with the moment at which an operator skipped the cooldown, if that was after the one it has: the gate reads it in the Lease. */
+export function withSkip<D extends Pick<DecisionFacts, 'cooldownSkippedAt'>>(
+  decision: D,
+  { cooldownSkippedAt }: Pick<ResizeMemory, 'cooldownSkippedAt'>,
+): D {
+  const { cooldownSkippedAt: before } = decision;
+  const isNewer = cooldownSkippedAt !== null && (before === undefined || cooldownSkippedAt > before);
+  return isNewer ? { ...decision, cooldownSkippedAt } : decision;
 }
 
 function withoutEvidence(changes: readonly LimitChange[]): Parameters<typeof partRejected>[0] {

@@ -19,6 +19,7 @@ import { hold, type Intended } from './next-step.ts';
 import type { Pass } from './pass.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
+import { withSkip } from './unattended-hold.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
 /** Whether the requirement includes a resource of the decision; other resources are no reason to keep it. */
@@ -59,7 +60,7 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
       }
     : {};
   const others = batchedQuotas === null ? {} : { batchedQuotas };
-  const grown = { ...decision, ...own, ...others, ...approvedAs(null), grownAt: now };
+  const grown = { ...withSkip(decision, memory), ...own, ...others, ...approvedAs(null), grownAt: now };
   return { ...grown, approvalRequirement: approvalRequirementOfDecision(observation.policy, grown) };
 }
 

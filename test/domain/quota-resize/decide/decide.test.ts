@@ -521,6 +521,25 @@ describe('an open pull request', () => {
     expect(decideOpenAt(NOW, approved)[1]).toMatchObject({ kind: 'merge' });
   });
 
+  it('is no longer held by a rest that an operator has skipped since, which the gate reads in the Lease', () => {
+    const mergeHold = { reason: 'CoolingDown', until: NOW + HOUR, detail: 'it rests', isUnattended: true } as const;
+    const memory = { cooldownSkippedAt: NOW };
+    const observed = { mergeHold };
+    const skipped = { kind: 'revise', phase: 'AwaitingMerge', decision: { cooldownSkippedAt: NOW } };
+    expect(decideOpenAt(NOW, { observed, memory })[1]).toMatchObject(skipped);
+    const before = { cooldownSkippedAt: NOW - HOUR };
+    expect(decideOpenAt(NOW, { observed, memory, decision: before })[1]).toMatchObject(skipped);
+    const joinedTo = { namespace: 'team-b', quota: 'compute', decision: 'd' };
+    const shared = { mergeHold, sharing: { kind: 'joined', isJoined: true } } as const;
+    const [, verdict] = decideOpenAt(NOW, { observed: shared, memory, decision: { pullRequest: ref({ joinedTo }) } });
+    expect(verdict, 'in a shared one').toMatchObject(skipped);
+    // The gate has read it, and holds it for something else.
+    const held = { kind: 'hold', reason: 'CoolingDown' };
+    expect(decideOpenAt(NOW, { observed, memory, decision: memory })[1]).toMatchObject(held);
+    const grown = { observed: { demand: [demand({ 'requests.cpu': '3' })] }, memory, decision: before };
+    expect(decideOpenAt(NOW, grown)[1]).toMatchObject({ kind: 'rebuild', decision: { cooldownSkippedAt: NOW } });
+  });
+
   it('an update that was never made leaves the decision as it was', () => {
     const [carried, verdict] = decideOpenAt(NOW, { observed: { demand: [demand({ 'requests.cpu': '3' })] } });
     expect(verdict.kind).toBe('rebuild');
