@@ -4,6 +4,7 @@ import { approvalHolds } from './approval.ts';
 import { leftToPeople } from './left-to-people.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { OpenPass } from './pass.ts';
+import { holdOfOwnMerge } from './unattended-hold.ts';
 
 export type Growth =
   | { readonly kind: 'now' }
@@ -38,7 +39,8 @@ function isOnItsWay({ observation, memory, pullRequest, now }: OpenPass): boolea
   const { policy, timings, mergeHold } = observation;
   const { state } = memory;
   const { decision } = state;
-  if (!policy.autoMerge.allowed || mergeHold !== null) return false;
+  if (!policy.autoMerge.allowed || holdOfOwnMerge(observation, decision) !== null) return false;
+  if (mergeHold !== null && mergeHold.isUnattended !== true) return false;
   if (decision.approvalRequirement !== null && !approvalHolds(state, decision, policy)) return false;
   const base = { name: decision.pullRequest.base, isProtected: pullRequest.baseIsProtected === true };
   if (leftToPeople(decision, base) !== null) return false;

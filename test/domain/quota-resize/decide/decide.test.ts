@@ -505,6 +505,16 @@ describe('an open pull request', () => {
     const mergeHold = { reason: 'Frozen', until: null, detail: 'frozen' } as const;
     expect(at(NOW - 20 * MINUTE, {}, { mergeHold })).toMatchObject({ kind: 'rebuild' });
     expect(at(NOW - 20 * MINUTE, {}, { policy: policy({ 'auto-merge': 'false' }) })).toMatchObject({ kind: 'rebuild' });
+    // A rest holds nothing that a person has approved, and a push would void the approval.
+    const rests = { reason: 'CoolingDown', until: null, detail: 'it rests', isUnattended: true } as const;
+    expect(at(NOW - 20 * MINUTE, pending, { mergeHold: rests })).toMatchObject({ kind: 'rebuild' });
+    const asks = policy({ approval: 'before-merge' });
+    const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    const approved = { demand: [demand({ 'requests.cpu': '3' })], policy: asks, mergeHold: rests };
+    const pullRequestAt = ref({ openedAt: opened, pushedAt: NOW - 20 * MINUTE });
+    const facts = { decidedAt: opened, pullRequest: pullRequestAt };
+    const waiting = decideOpenAt(NOW, { observed: approved, pull: pending, memory: { approval }, decision: facts });
+    expect(waiting[1]).toMatchObject({ kind: 'hold', reason: 'ChecksPending' });
     // Within the cooldown from the opening it takes up what comes.
     const longer = { policy: policy({ 'cooldown-minutes': '61' }) };
     expect(at(NOW - 20 * MINUTE, {}, longer)).toMatchObject({ kind: 'rebuild' });
