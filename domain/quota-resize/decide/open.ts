@@ -317,7 +317,9 @@ function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: Waiting
   const link = linkTo(decision.pullRequest);
   const { reason, until } = mergeHold;
   const detail = `${link} is ready. Headroom does not merge it now: ${mergeHold.detail}`;
-  const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
+  // How much is needed may be another amount at each look.
+  const what = mergeHold.isUnattended === true ? '' : `|${mergeHold.detail}`;
+  const about = `held|${reason}|${until ?? 'open'}${what}`;
   if (!memory.emitted.includes(about)) {
     const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
     const event = { reason: 'QuotaResizeHeld', message: detail } as const;

@@ -321,6 +321,19 @@ describe('a held merge', () => {
     expect(untilQuiet((current) => opened({ mergeHold: null }, current), again.memory).last.kind).toBe('merge');
   });
 
+  it('is said once while what is needed changes all the time', () => {
+    const needing = (needed: number) =>
+      ({ reason: 'DemandGone', until: null, detail: `at most ${needed} is needed`, isUnattended: true }) as const;
+    const first = untilQuiet(
+      (current) => opened({ mergeHold: needing(11) }, current),
+      memory({ decision: openDecision() }),
+    );
+    expect(first.learntFrom).toEqual(['QuotaResizeHeld']);
+    const again = untilQuiet((current) => opened({ mergeHold: needing(10) }, current, NOW + MINUTE), first.memory);
+    expect(again.learntFrom).toEqual([]);
+    expect(again.last.detail).toContain('at most 10 is needed');
+  });
+
   it('does not keep a pull request from being opened', () => {
     expect(unopened({ mergeHold: frozen })[1]).toMatchObject({ kind: 'open' });
   });
