@@ -57,9 +57,9 @@ export function neededHold(
   const { quota, change, needed } = unneeded;
   const { resource, to } = change;
   const whose = quota === target.quota ? '' : ` of quota ${quota}`;
-  const most = needed === null ? 'nothing needed more' : `${quantityText(resource, needed)} was needed`;
-  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} whenever Headroom read the cluster for it, ${BY_PERSON}`;
-  return { reason: 'DemandGone', until: null, detail, isUnattended: true };
+  const most = needed === null ? 'nothing needed more' : `${quantityText(resource, needed)} was needed at most`;
+  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} when Headroom read the cluster for it, ${BY_PERSON}`;
+  return { reason: 'MoreThanNeeded', until: null, detail, isUnattended: true };
 }
 
 /**
@@ -107,7 +107,9 @@ export function holdOfOwnMerge(
   { mergeHold, policy }: Pick<QuotaObservation, 'mergeHold' | 'policy'>,
   { approvalRequirement }: Pick<DecisionFacts, 'approvalRequirement'>,
 ): MergeHold | null {
-  return mergeHold?.isUnattended === true && policy.autoMerge.allowed && approvalRequirement === null ? mergeHold : null;
+  return mergeHold?.isUnattended === true && policy.autoMerge.allowed && approvalRequirement === null
+    ? mergeHold
+    : null;
 }
 
 /**

@@ -192,7 +192,7 @@ export type Counting =
   | { readonly kind: 'unavailable'; readonly why: string };
 
 export interface MergeHold {
-  readonly reason: 'Frozen' | 'OutsideMergeWindow' | 'CoolingDown' | 'PreviouslyRejected' | 'DemandGone';
+  readonly reason: 'Frozen' | 'OutsideMergeWindow' | 'CoolingDown' | 'PreviouslyRejected' | 'MoreThanNeeded';
   /** When merging is allowed again; null when this is unknown. */
   readonly until: EpochMs | null;
   /** One sentence with the policy's layer and the moment. */

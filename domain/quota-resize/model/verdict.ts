@@ -55,6 +55,7 @@ export type Reason =
   | 'BranchNotProtected'
   | 'Frozen'
   | 'OutsideMergeWindow'
+  | 'MoreThanNeeded'
   | 'AtMaximum'
   | 'ForeignCommit'
   // acting

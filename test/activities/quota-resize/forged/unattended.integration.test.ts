@@ -52,7 +52,9 @@ describe('whoever may schedule activities', () => {
     await activities.ensureLeaseReleased({ target, decision: first, rejection: null });
     await activities.ensureLeaseSynced({ target, decision: first, at: 1 });
     expect(await synced()).toBe('12');
-    expect(await merged(await opened('14', OLD))).toMatch(/the quota cools down until .*, and only a person may merge it/);
+    expect(await merged(await opened('14', OLD))).toMatch(
+      /the quota cools down until .*, and only a person may merge it/,
+    );
     expect(await inGit()).toBe('12');
   });
 
@@ -67,7 +69,7 @@ describe('whoever may schedule activities', () => {
     const decision = await opened('20');
     expect(await merged(decision)).toMatch(/requests\.cpu would become 20 CPU, 12 CPU was needed/);
     const { mergeHold } = await activities.observeQuota({ target });
-    expect(mergeHold, 'people are told').toMatchObject({ reason: 'DemandGone', isUnattended: true });
+    expect(mergeHold, 'people are told').toMatchObject({ reason: 'MoreThanNeeded', isUnattended: true });
     expect(await inGit()).toBe('10');
   });
 

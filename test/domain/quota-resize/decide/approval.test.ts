@@ -323,7 +323,7 @@ describe('a held merge', () => {
 
   it('is said once while what is needed changes all the time', () => {
     const needing = (needed: number) =>
-      ({ reason: 'DemandGone', until: null, detail: `at most ${needed} is needed`, isUnattended: true }) as const;
+      ({ reason: 'MoreThanNeeded', until: null, detail: `at most ${needed} is needed`, isUnattended: true }) as const;
     const first = untilQuiet(
       (current) => opened({ mergeHold: needing(11) }, current),
       memory({ decision: openDecision() }),

@@ -70,7 +70,8 @@ describe('approve', () => {
     expect(send('approve', { decision: { ...mergedDecision(), approvalRequirement } }).message).toBe(nothing);
     expect(send('approve', { decision: openDecision() })).toEqual({
       kind: 'rejected',
-      message: 'pull request #7 needs no approval: its steps are within the policy. Where something else holds it, a person may merge it',
+      message:
+        'pull request #7 needs no approval: its steps are within the policy. Where something else holds it, a person may merge it',
     });
     expect(send('approve', { decision: gated, rejection: learntFrom })).toEqual({
       kind: 'rejected',

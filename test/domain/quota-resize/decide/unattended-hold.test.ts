@@ -61,9 +61,9 @@ describe('the decision in a Lease', () => {
   it('is held where it raises more than is needed, or was needed when it was stored', () => {
     // 90 % are used, which asks for a fifth more.
     expect(of()).toMatchObject({
-      reason: 'DemandGone',
+      reason: 'MoreThanNeeded',
       detail:
-        'requests.cpu would become 15 CPU, 12 CPU was needed whenever Headroom read the cluster for it, and only a person may merge it',
+        'requests.cpu would become 15 CPU, 12 CPU was needed at most when Headroom read the cluster for it, and only a person may merge it',
     });
     expect(of({}, { 'requests.cpu': '15' })).toBeNull();
     expect(of({ quota: quota({ used: { 'requests.cpu': '1' } }) })?.detail).toContain('nothing needed more');

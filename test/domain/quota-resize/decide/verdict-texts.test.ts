@@ -298,6 +298,16 @@ const expected: Record<Reason, Expected> = {
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready. Headroom does not merge it now: no window is open`,
   },
+  MoreThanNeeded: {
+    verdict: open({
+      observed: {
+        mergeHold: { reason: 'MoreThanNeeded', until: null, detail: 'at most 11 CPU was needed', isUnattended: true },
+      },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready. Headroom does not merge it now: at most 11 CPU was needed`,
+  },
   AtMaximum: {
     verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
     kind: 'notify',

@@ -188,7 +188,7 @@ const decisions = valuesOf<Decision>(
     'approval',
     'joined',
     'readyAt',
-  'isApart',
+    'isApart',
   ],
 );
 
