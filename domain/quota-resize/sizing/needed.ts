@@ -2,7 +2,7 @@
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { maxLists, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
-import { inWholeUnits } from './round.ts';
+import { inWholeNumbers } from './round.ts';
 
 /** The limits that quotas of one namespace need, by the quota's name. */
 export type NeededLimits = Readonly<Record<string, ResourceList>>;
@@ -35,8 +35,7 @@ export function unneededIn(
   return null;
 }
 
-/** A file may have room for a rounder number only: whole pieces of the unit in which it is written there. */
 function isNeeded({ resource, to }: LimitChange, needed: ResourceList): boolean {
   if (!Object.hasOwn(needed, resource)) return false;
-  return compareQuantities(parseQuantity(to), inWholeUnits(resource, quantityIn(needed, resource), to)) <= 0;
+  return compareQuantities(parseQuantity(to), inWholeNumbers(resource, quantityIn(needed, resource))) <= 0;
 }

@@ -14,18 +14,24 @@ describe('a raise', () => {
     ['requests.cpu', '12', '11900m'],
     ['requests.cpu', '2', '1200m'],
     ['requests.cpu', '1200m', '1.2'],
-    ['requests.memory', '2Gi', '1229Mi'],
     ['requests.memory', '1229Mi', '1288490189'],
+    ['requests.memory', '1288490189', '1288490188200m'],
     ['pods', '13', '13'],
-  ])('of %s to %s is needed where %s is, in the unit of its text', (resource, to, needed) => {
+  ])('of %s to %s is needed where %s is, as its file may have to say it', (resource, to, needed) => {
     expect(unneeded(resource, to, { [resource]: needed })).toBeNull();
   });
 
   it.each([
     ['requests.cpu', '13', '12'],
-    ['requests.cpu', '1201m', '1200m'],
+    ['requests.cpu', '2001m', '1200m'],
     ['requests.memory', '3Gi', '1229Mi'],
     ['pods', '14', '13'],
+    // In a unit that nothing but the decision names.
+    ['requests.memory', '2e10', '10752Mi'],
+    ['requests.memory', '1Ti', '600Gi'],
+    ['requests.cpu', '2e1', '11'],
+    ['requests.cpu', '0.02k', '11'],
+    ['pods', '2e1', '11'],
   ])('of %s to %s is not needed where %s is', (resource, to, needed) => {
     expect(unneeded(resource, to, { [resource]: needed })).toBe(`compute ${resource}`);
   });
