@@ -26,7 +26,7 @@ export async function assertUnattended(
   options: NeedOptions,
   target: QuotaTarget,
   decision: OpenDecision,
-  raised: readonly RaisedQuota[],
+  raised: readonly [RaisedQuota, ...RaisedQuota[]],
 ): Promise<void> {
   for (const { target: quota, changes, policy } of raised) {
     // Who skips a cooldown does so for one quota.
@@ -42,6 +42,7 @@ export async function assertUnattended(
     throw policyChanged(quota, 'merge', 'nothing in the cluster needs it, and nobody has approved it');
   }
   const { needed } = await options.leases.read(target);
-  const hold = neededHold(target, decision, maxNeeded(needed ?? {}, neededLimits(requirements)));
+  const policyOf = (quota: string) => (raised.find((one) => one.target.quota === quota) ?? raised[0]).policy;
+  const hold = neededHold(target, decision, maxNeeded(needed ?? {}, neededLimits(requirements)), policyOf);
   if (hold !== null) throw policyChanged(target, 'merge', hold.detail);
 }

@@ -47,8 +47,9 @@ export function neededHold(
   target: Pick<QuotaTarget, 'namespace' | 'quota'>,
   decision: Pick<Decision, 'changes' | 'batchedQuotas'>,
   limits: NeededLimits,
+  policyOf: (quota: string) => ResizePolicy,
 ): MergeHold | null {
-  const unneeded = unneededIn(target.quota, decision, limits);
+  const unneeded = unneededIn(target.quota, decision, limits, policyOf);
   if (unneeded === null) return null;
   const { quota, change, needed } = unneeded;
   const { resource, to } = change;
@@ -87,7 +88,8 @@ export function holdOfDecision(
     const requirement = computeRequirement(one, one.lease.lastModified);
     return requirement === null ? [] : [[one.name, decidedLimits(requirement)] as const];
   });
-  return neededHold(target, decision, maxNeeded(known, Object.fromEntries(needed)));
+  const policyOf = (quota: string) => needing.find(({ name }) => name === quota)?.policy ?? policy;
+  return neededHold(target, decision, maxNeeded(known, Object.fromEntries(needed)), policyOf);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { maxNeeded, unneededIn } from '../../../../domain/quota-resize/sizing/needed.ts';
 import { change } from '../model/observations.ts';
+import { resolve } from '../policy/policies.ts';
 
 /** What is raised above `needed`, as `quota resource`; null where nothing is. */
 function unneeded(resource: string, to: string, needed: Record<string, string>): string | null {
@@ -34,6 +35,24 @@ describe('a raise', () => {
     ['pods', '2e1', '11'],
   ])('of %s to %s is not needed where %s is', (resource, to, needed) => {
     expect(unneeded(resource, to, { [resource]: needed })).toBe(`compute ${resource}`);
+  });
+
+  it.each([
+    // The installation's own, which no annotation makes smaller.
+    ['5', '14400m', '14401m'],
+    ['20', '14400m', '14401m'],
+    ['50', '18', '18001m'],
+  ])('within an increment of %s percent is needed where 12 is: %s, and %s is not', (increment, to, above) => {
+    const { policy } = resolve({ increment });
+    const of = (limit: string) =>
+      unneededIn(
+        'compute',
+        { changes: [change({ to: limit })] },
+        { compute: { 'requests.cpu': '12' } },
+        () => policy,
+      );
+    expect(of(to)).toBeNull();
+    expect(of(above)).toMatchObject({ needed: '12' });
   });
 
   it('of what nothing needs is not needed, nor one of a quota that is raised along', () => {
