@@ -8,7 +8,7 @@ import {
   type ResizeMemory,
   type Unmerged,
 } from '../../../../domain/quota-resize/model/memory.ts';
-import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { PullRequestObservation, QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   change,
@@ -523,6 +523,22 @@ describe('an open pull request', () => {
     const approval = { by: 'ann', at: NOW, reason: '', limits, headSha: ref().headSha };
     const approved = { observed: { mergeHold, policy: asks }, memory: { approval } };
     expect(decideOpenAt(NOW, approved)[1]).toMatchObject({ kind: 'merge' });
+  });
+
+  it('that raises more than was needed is closed after 10 min, so that what is needed can be proposed', () => {
+    const mergeHold = { reason: 'DemandGone', until: null, detail: 'too much', isUnattended: true } as const;
+    const at = (now: number, demandGoneSince: number | null, observed: Partial<QuotaObservation> = { mergeHold }) =>
+      decideOpenAt(now, { observed, memory: { demandGoneSince } });
+    const [first, told] = at(NOW, null);
+    expect(told).toMatchObject({ kind: 'hold', reason: 'DemandGone', wait: { until: NOW + 10 * MINUTE } });
+    expect(first.state).toMatchObject({ demandGoneSince: NOW });
+    expect(at(NOW, NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', wait: { until: NOW + 1 } });
+    expect(at(NOW, NOW - 10 * MINUTE)[1]).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
+    const [again, merged] = at(NOW, NOW - 10 * MINUTE, {});
+    expect([merged.kind, again.state]).toMatchObject(['merge', { demandGoneSince: null }]);
+    // What approval is needed for, people decide.
+    const asks = { mergeHold, policy: policy({ approval: 'before-merge' }) };
+    expect(at(NOW, NOW - 10 * MINUTE, asks)[1].kind).not.toBe('close');
   });
 
   it('an update that was never made leaves the decision as it was', () => {

@@ -614,7 +614,7 @@ describe('the same reasons in other circumstances', () => {
     ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
     expect(comments).toEqual([
       'Closed by Headroom: the ResourceQuota is deleted.',
-      'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z, nothing has to be raised any more.',
+      'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z.',
       'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the demand grows.',
     ]);
   });
