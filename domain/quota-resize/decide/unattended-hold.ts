@@ -9,8 +9,7 @@ import { type Decision, type DecisionFacts, decidedLimits, type LimitChange } fr
 import type { LeaseRecord, MergeHold, QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { maxNeeded, type NeededLimits, unneededIn } from '../sizing/needed.ts';
-import { computeRequirement } from '../sizing/requirement.ts';
+import { maxNeeded, type NeededLimits, needOf, unneededIn } from '../sizing/needed.ts';
 import { lastRejection, partRejected } from './rejection.ts';
 import { restUntil } from './rest.ts';
 
@@ -85,7 +84,7 @@ export function holdOfDecision(
     ...otherQuotas.map((other) => ({ ...observation, ...other })),
   ];
   const needed = needing.flatMap((one) => {
-    const requirement = computeRequirement(one, one.lease.lastModified);
+    const requirement = needOf(one, one.lease.lastModified);
     return requirement === null ? [] : [[one.name, decidedLimits(requirement)] as const];
   });
   const policyOf = (quota: string) => needing.find(({ name }) => name === quota)?.policy ?? policy;

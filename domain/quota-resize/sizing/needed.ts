@@ -1,9 +1,13 @@
 /** Whether a decision raises no more than the cluster has asked for: it is compared with what its activities have read themselves. */
+import type { EpochMs } from '../../kernel/time.ts';
 import { type Percent, percentRatio } from '../../kernel/percent.ts';
 import { compareQuantities, maxQuantity, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import { maxLists, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
+import type { DemandFacts } from '../model/observation.ts';
+import type { Proposal } from '../model/verdict.ts';
 import { type ResizePolicy, toleranceFor } from '../policy/policy.ts';
+import { computeRequirement } from './requirement.ts';
 import { inWholeNumbers } from './round.ts';
 
 /** The limits that quotas of one namespace need, by the quota's name. */
@@ -13,6 +17,16 @@ export type NeededLimits = Readonly<Record<string, ResourceList>>;
 export function maxNeeded(a: NeededLimits, b: NeededLimits): NeededLimits {
   const quotas = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...quotas].map((quota) => [quota, maxLists(a[quota] ?? {}, b[quota] ?? {})]));
+}
+
+/**
+ * The requirement of a quota that may be met without a person. What the message of an Event tells alone needs one, whatever the
+ * decision says of it: anybody who may create Events may have written it.
+ *
+ * @param since Headroom's last change; see `unmetDemand`.
+ */
+export function needOf(seen: DemandFacts, since: EpochMs | null): Proposal | null {
+  return computeRequirement({ ...seen, demand: seen.demand.filter(({ basis }) => basis === 'workload') }, since);
 }
 
 /** A raise above what is needed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maxNeeded, unneededIn } from '../../../../domain/quota-resize/sizing/needed.ts';
-import { change } from '../model/observations.ts';
+import { maxNeeded, needOf, unneededIn } from '../../../../domain/quota-resize/sizing/needed.ts';
+import { change, demand, observation, quota } from '../model/observations.ts';
 import { resolve } from '../policy/policies.ts';
 
 /** What is raised above `needed`, as `quota resource`; null where nothing is. */
@@ -62,6 +62,15 @@ describe('a raise', () => {
     const own = { compute: { 'requests.cpu': '12' } };
     expect(unneededIn('compute', both, own)).toMatchObject({ quota: 'second', needed: null });
     expect(unneededIn('compute', both, maxNeeded(own, { second: { 'requests.cpu': '12' } }))).toBeNull();
+  });
+});
+
+describe('what is needed without a person', () => {
+  it('is what owners lack, never what the message of an Event tells alone', () => {
+    const lacks = (basis: 'workload' | 'message') =>
+      needOf(observation({ quota: quota({ used: { 'requests.cpu': '1' } }), demand: [demand({ 'requests.cpu': '12' }, { basis })] }), null);
+    expect(lacks('workload')?.changes).toMatchObject([{ resource: 'requests.cpu', from: '10' }]);
+    expect(lacks('message')).toBeNull();
   });
 });
 
