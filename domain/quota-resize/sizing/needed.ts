@@ -4,6 +4,8 @@ import { type Percent, percentRatio } from '../../kernel/percent.ts';
 import { compareQuantities, maxQuantity, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import { maxLists, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
+import { isOfPodsOrClaims } from '../../quota-usage/usage.ts';
+import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { DemandFacts } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 import { type ResizePolicy, toleranceFor } from '../policy/policy.ts';
@@ -29,6 +31,25 @@ export function needOf(seen: DemandFacts, since: EpochMs | null): Proposal | nul
   return computeRequirement({ ...seen, demand: seen.demand.filter(({ basis }) => basis === 'workload') }, since);
 }
 
+/**
+ * Whether activities can read how much is needed of the resource. In the modes with counted usage the starters count, and
+ * activities count pods and claims alone.
+ */
+export function isNeedReadable(usage: UsageMode, resource: string): boolean {
+  return usage === 'off' || isOfPodsOrClaims(resource);
+}
+
+/** What is raised, without the limits of which activities cannot read how much is needed. */
+export function withReadableNeed(usage: UsageMode, { changes, batchedQuotas = [] }: Raises): Required<Raises> {
+  const readable = (all: readonly LimitChange[]) => all.filter(({ resource }) => isNeedReadable(usage, resource));
+  return {
+    changes: readable(changes),
+    batchedQuotas: batchedQuotas.map((one) => ({ ...one, changes: readable(one.changes) })),
+  };
+}
+
+type Raises = Pick<Decision, 'changes' | 'batchedQuotas'>;
+
 /** A raise above what is needed. */
 export interface Unneeded {
   readonly quota: string;
@@ -46,7 +67,7 @@ export interface Unneeded {
  */
 export function unneededIn(
   own: string,
-  { changes, batchedQuotas = [] }: Pick<Decision, 'changes' | 'batchedQuotas'>,
+  { changes, batchedQuotas = [] }: Raises,
   needed: NeededLimits,
   policyOf: (quota: string) => ResizePolicy | null = () => null,
 ): Unneeded | null {

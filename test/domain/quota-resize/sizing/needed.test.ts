@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxNeeded, needOf, unneededIn } from '../../../../domain/quota-resize/sizing/needed.ts';
+import { isNeedReadable, maxNeeded, needOf, unneededIn, withReadableNeed } from '../../../../domain/quota-resize/sizing/needed.ts';
 import { change, demand, observation, quota } from '../model/observations.ts';
 import { resolve } from '../policy/policies.ts';
 
@@ -71,6 +71,22 @@ describe('what is needed without a person', () => {
       needOf(observation({ quota: quota({ used: { 'requests.cpu': '1' } }), demand: [demand({ 'requests.cpu': '12' }, { basis })] }), null);
     expect(lacks('workload')?.changes).toMatchObject([{ resource: 'requests.cpu', from: '10' }]);
     expect(lacks('message')).toBeNull();
+  });
+});
+
+describe('where the starters count', () => {
+  it.each([
+    ['requests.cpu', true],
+    ['pods', true],
+    ['requests.storage', true],
+    ['count/secrets', false],
+    ['services.loadbalancers', false],
+    ['requests.nvidia.com/gpu', false],
+  ])('whether %s is needed can be told without them: %s', (resource, isTold) => {
+    expect(isNeedReadable('audit', resource)).toBe(isTold);
+    expect(isNeedReadable('off', resource)).toBe(true);
+    const raised = { changes: [change({ resource })], batchedQuotas: [] };
+    expect(withReadableNeed('own', raised).changes).toHaveLength(isTold ? 1 : 0);
   });
 });
 
