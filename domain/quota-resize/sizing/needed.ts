@@ -1,7 +1,13 @@
 /** Whether a decision raises no more than the cluster has asked for: it is compared with what its activities have read themselves. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Percent, percentRatio } from '../../kernel/percent.ts';
-import { compareQuantities, maxQuantity, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
+import {
+  compareQuantities,
+  maxQuantity,
+  multiplyByRatio,
+  parseQuantity,
+  type Quantity,
+} from '../../kernel/quantity.ts';
 import { maxLists, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
 import { isOfPodsOrClaims } from '../../quota-usage/usage.ts';

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isNeedReadable, maxNeeded, needOf, unneededIn, withReadableNeed } from '../../../../domain/quota-resize/sizing/needed.ts';
+import {
+  isNeedReadable,
+  maxNeeded,
+  needOf,
+  unneededIn,
+  withReadableNeed,
+} from '../../../../domain/quota-resize/sizing/needed.ts';
 import { change, demand, observation, quota } from '../model/observations.ts';
 import { resolve } from '../policy/policies.ts';
 
@@ -45,12 +51,7 @@ describe('a raise', () => {
   ])('within an increment of %s percent is needed where 12 is: %s, and %s is not', (increment, to, above) => {
     const { policy } = resolve({ increment });
     const of = (limit: string) =>
-      unneededIn(
-        'compute',
-        { changes: [change({ to: limit })] },
-        { compute: { 'requests.cpu': '12' } },
-        () => policy,
-      );
+      unneededIn('compute', { changes: [change({ to: limit })] }, { compute: { 'requests.cpu': '12' } }, () => policy);
     expect(of(to)).toBeNull();
     expect(of(above)).toMatchObject({ needed: '12' });
   });
@@ -68,7 +69,13 @@ describe('a raise', () => {
 describe('what is needed without a person', () => {
   it('is what owners lack, never what the message of an Event tells alone', () => {
     const lacks = (basis: 'workload' | 'message') =>
-      needOf(observation({ quota: quota({ used: { 'requests.cpu': '1' } }), demand: [demand({ 'requests.cpu': '12' }, { basis })] }), null);
+      needOf(
+        observation({
+          quota: quota({ used: { 'requests.cpu': '1' } }),
+          demand: [demand({ 'requests.cpu': '12' }, { basis })],
+        }),
+        null,
+      );
     expect(lacks('workload')?.changes).toMatchObject([{ resource: 'requests.cpu', from: '10' }]);
     expect(lacks('message')).toBeNull();
   });
