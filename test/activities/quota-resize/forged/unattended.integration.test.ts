@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import type { Decision, OpenDecision, Rejection } from '../../../../domain/quota-resize/model/decision.ts';
 import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
-import { change, type GitOps, startGitOps } from '../gitops-fixture.ts';
+import { change, type GitOps, policy, startGitOps } from '../gitops-fixture.ts';
 import { createPullRequestEnds } from '../../../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import { type Attacker, attack, manifestOf } from './attacker.ts';
 
-const NAMES = ['rest', 'idle', 'more', 'shrunk', 'no-0', 'no-1', 'no-2', 'ghost', 'account'] as const;
+const NAMES = ['rest', 'idle', 'more', 'shrunk', 'no-0', 'no-1', 'no-2', 'no-3', 'ghost', 'account'] as const;
 
 let cluster: Cluster;
 let gitops: GitOps;
@@ -44,6 +44,16 @@ const forgotten = {
     await activities.ensureLeaseUpdated({ target, decision: { ...decision, pullRequest: null } });
     await activities.ensureLeaseUpdated({ target, decision: { ...decision, pullRequest } });
     await activities.ensureLeaseReleased({ target, decision, rejection: null });
+  },
+  'has its files locked for another one': async ({ activities, target }, decision) => {
+    const { quota } = target;
+    await activities.ensureBatchedQuotasReleased({ target, decision, quotas: [quota] });
+    const other = { ...decision, id: 'abcdef01', pullRequest: null };
+    const candidates = [{ from: 'template', path: `quotas/${target.namespace}`, learntFrom: 'the template' }] as const;
+    const candidatesByQuota = [{ quota, candidates }];
+    await activities.ensurePullRequest({ target, decision: other, policy, candidatesByQuota });
+    await activities.ensureLeaseReleased({ target, decision, rejection: null });
+    await activities.ensureLeaseReleased({ target, decision: other, rejection: null });
   },
 } as const satisfies Readonly<Record<string, (attacker: Attacker, decision: OpenDecision) => Promise<void>>>;
 
