@@ -338,6 +338,8 @@ export interface ForgePullRequests {
   /** Our own comments that contain a text: whoever may comment can write the same. */
   ownCommentsWith(number: number, text: string): Promise<readonly string[]>;
   comment(number: number, body: string): Promise<void>;
+  /** The account that writes here; null where the forge does not say. */
+  ownAccount(): Promise<string | null>;
   /** Who closed a pull request; null when the forge does not say. */
   closedBy(number: number): Promise<string | null>;
   /** All kinds of checks of a commit. */

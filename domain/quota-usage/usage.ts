@@ -20,6 +20,11 @@ export function countsPods(quota: CountingQuota): boolean {
   return Object.keys(quota.hard ?? {}).some(isPodCompute);
 }
 
+/** Whether only pods or claims are charged for the resource. */
+export function isOfPodsOrClaims(resource: string): boolean {
+  return isPodCompute(resource) || isClaimResource(resource);
+}
+
 /**
  * The usage of every resource in the quota that only pods or claims are charged for. Extended resources and devices are
  * omitted: resource claims may be charged under the same names.
@@ -30,7 +35,7 @@ export function countedUsage(
   now: EpochMs,
 ): ResourceList {
   const { hard = {} } = quota;
-  const ofPodsOrClaims = Object.entries(hard).filter(([name]) => isPodCompute(name) || isClaimResource(name));
+  const ofPodsOrClaims = Object.entries(hard).filter(([name]) => isOfPodsOrClaims(name));
   const objectsOf: ObjectsOf = ({ resource }) => ({
     objects: resource === podEvaluator.resource.resource ? objects.pods : objects.claims,
   });

@@ -253,9 +253,7 @@ describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
     );
     const rest = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
-    expect((await quota.comments(number))[0]).toMatch(
-      /^Closed by Headroom: the demand has been gone since 20.*, nothing has to be raised any more\./,
-    );
+    expect((await quota.comments(number))[0]).toMatch(/^Closed by Headroom: the demand has been gone since 20\S+\./);
     expect(await quota.branches()).toEqual([]);
     const annotations = (await quota.lease())?.annotations;
     expect(annotations).not.toHaveProperty('resizer.io/refusals');

@@ -254,6 +254,10 @@ export class GitHubPullRequests implements ForgePullRequests {
     );
   }
 
+  async ownAccount(): Promise<string | null> {
+    return await this.#repository.client.account();
+  }
+
   /** Who closed a pull request; null where GitHub does not say. */
   async closedBy(number: number): Promise<string | null> {
     const answer = await this.#repository.client.answer([404], (octokit) =>

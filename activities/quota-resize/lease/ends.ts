@@ -13,7 +13,7 @@ export interface PullRequestEnds {
 /** Both are null while the pull request is open, and where nobody knows. */
 export interface DecisionEnd {
   readonly merge: Merge | null;
-  /** Who closed it without a merge, where that is not the account that opened it. */
+  /** Who closed it without a merge, where that is neither the account that opened it nor Headroom's own by now; `unknown`: the forge names nobody. */
   readonly closedBy: string | null;
 }
 

@@ -143,7 +143,8 @@ export class LeaseStore {
       if (isOurs && added.length === 0) return null;
       if (isOurs) return { ...state, files: [...recorded, ...added] };
       const stored = withMerge(withTimes(decision, state.memory.decision), null);
-      const memory = await withDecision(state.memory, stored, target.quota, undefined);
+      const remembered = await withEndOfLast(this.#options.ends, target, state.memory, stored);
+      const memory = await withDecision(remembered, stored, target.quota, undefined);
       return { ...state, holder: ours, files: [...recorded, ...added], memory };
     });
   }

@@ -227,7 +227,7 @@ async function assertMayBeMerged(
   const place = forbiddenPlace(policy.guardrail, target, placeOf(decision));
   if (place !== null) throw refuse(place);
   const batchedQuotas: BatchedQuota[] = [];
-  const all: RaisedQuota[] = [{ ...raised, target }];
+  const all: [RaisedQuota, ...RaisedQuota[]] = [{ ...raised, target }];
   for (const batchedQuota of decision.batchedQuotas ?? []) {
     const other = { ...target, quota: batchedQuota.quota };
     const current = await readCurrent(options, other, batchedQuota, { decision, totals });

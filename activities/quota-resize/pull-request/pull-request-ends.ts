@@ -18,8 +18,11 @@ export function createPullRequestEnds(repositories: Repositories): PullRequestEn
       const state = await forge.pullRequests.state(pullRequest.number, { mergedFile: pullRequest.path });
       const { user, state: now, mergedAt } = state.pull;
       if (now === 'closed' && mergedAt === null) {
-        const by = await state.closedBy();
-        return { merge: null, closedBy: by === user ? null : by };
+        // Somebody whom the forge does not name, such as a deleted account, has rejected it as well.
+        const by = (await state.closedBy()) ?? 'unknown';
+        // Headroom may have opened it with other credentials than it has now.
+        const isOwn = by === user || by === (await forge.pullRequests.ownAccount());
+        return { merge: null, closedBy: isOwn ? null : by };
       }
       return { merge: await mergeOf(forge, target, decision, state), closedBy: null };
     },

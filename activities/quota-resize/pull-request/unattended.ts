@@ -7,7 +7,7 @@ import { neededHold, countedSkip, unattendedHold } from '../../../domain/quota-r
 import { concerns } from '../../../domain/quota-resize/decide/unmerged.ts';
 import type { LimitChange, OpenDecision } from '../../../domain/quota-resize/model/decision.ts';
 import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
-import { maxNeeded } from '../../../domain/quota-resize/sizing/needed.ts';
+import { isNeedReadable, maxNeeded, withReadableNeed } from '../../../domain/quota-resize/sizing/needed.ts';
 import { neededLimits, type NeedOptions, readRequirements } from '../quota/needed.ts';
 import { policyChanged } from './policy-guard.ts';
 
@@ -26,7 +26,7 @@ export async function assertUnattended(
   options: NeedOptions,
   target: QuotaTarget,
   decision: OpenDecision,
-  raised: readonly RaisedQuota[],
+  raised: readonly [RaisedQuota, ...RaisedQuota[]],
 ): Promise<void> {
   for (const { target: quota, changes, policy } of raised) {
     // Who skips a cooldown does so for one quota.
@@ -39,9 +39,12 @@ export async function assertUnattended(
   for (const { target: quota, changes } of raised) {
     // As `decide`, which closes a pull request that nothing needs, and leaves out a quota that lacks nothing.
     if (concerns(requirements.get(quota.quota) ?? null, { changes })) continue;
-    throw policyChanged(quota, 'merge', 'nothing in the cluster needs it, and nobody has approved it');
+    if (!changes.every(({ resource }) => isNeedReadable(options.usage, resource))) continue;
+    throw policyChanged(quota, 'merge', 'nothing in the cluster needs it, and only a person may merge it');
   }
   const { needed } = await options.leases.read(target);
-  const hold = neededHold(target, decision, maxNeeded(needed ?? {}, neededLimits(requirements)));
+  const policyOf = (quota: string) => (raised.find((one) => one.target.quota === quota) ?? raised[0]).policy;
+  const known = maxNeeded(needed ?? {}, neededLimits(requirements));
+  const hold = neededHold(target, withReadableNeed(options.usage, decision), known, policyOf);
   if (hold !== null) throw policyChanged(target, 'merge', hold.detail);
 }

@@ -5,8 +5,7 @@ import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { type DecisionFacts, decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
 import type { Proposal } from '../../../domain/quota-resize/model/verdict.ts';
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
-import type { NeededLimits } from '../../../domain/quota-resize/sizing/needed.ts';
-import { computeRequirement } from '../../../domain/quota-resize/sizing/requirement.ts';
+import { type NeededLimits, needOf } from '../../../domain/quota-resize/sizing/needed.ts';
 import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { orNull } from '../../kubernetes/failure.ts';
@@ -28,7 +27,8 @@ export interface NeedOptions {
 type Requirements = ReadonlyMap<string, Proposal>;
 
 /**
- * The requirements of the quotas that a decision raises, computed as `decide` computes them. A quota that is raised along
+ * The requirements of the quotas that a decision raises, computed as `decide` computes them, but for what only the
+ * message of an Event tells. A quota that is raised along
  * needs something only where it lacks room for the same workloads.
  *
  * In the modes with counted usage the starters count, which nobody asks from here: pods and claims are counted here then, and the
@@ -57,7 +57,7 @@ export async function readRequirements(
     const limits = limitsOf(object);
     const used = maxLists(limits.used, maskList(count(object), Object.keys(limits.hard)));
     const facts = { usage, quota: { ...limits, used }, policy: policyFor(object), demand, contradictions };
-    const requirement = computeRequirement(facts, lastModified);
+    const requirement = needOf(facts, lastModified);
     if (requirement !== null) needed.set(quota, requirement);
   }
   return needed;

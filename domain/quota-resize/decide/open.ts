@@ -1,7 +1,7 @@
 /** A pull request exists: is its head still Headroom's, is it still wanted, and may it be merged? */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { approvedAs, type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
-import { type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
+import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
 import { isHeldByOthers, type MergeHold, type QuotaObservation } from '../model/observation.ts';
 import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
@@ -20,7 +20,7 @@ import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
-import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
+import { closeRejected, closeUnneeded, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { holdOfOwnMerge, withSkip } from './unattended-hold.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withVerifiedApproval } from './verified-approval.ts';
@@ -97,7 +97,9 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
     const consequence = ref.joinedTo === undefined ? `${link} is closed` : `${link} goes on without this quota`;
     return demandGone(pass, 'AwaitingChecks', consequence);
   }
-  const settled = passIn(pass, { ...memory.state, demandGoneSince: null });
+  const isEndless = holdOfOwnMerge(observation, decision)?.until === null;
+  const demandGoneSince = isEndless ? memory.state.demandGoneSince : null;
+  const settled = passIn(pass, { ...memory.state, demandGoneSince });
   const current = settled.memory;
   const approved = announceApproval(current, decision, observation.policy);
   if (approved !== null) return [current, approved];
@@ -234,7 +236,8 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
       return [memory, { kind: 'revise', phase: 'AwaitingMerge', reason: 'ReadyToMerge', detail, decision: skipped }];
     }
     const isShared = pullRequest.joinedTo !== undefined && decision.isApart !== true;
-    return isShared ? [memory, standApart(decision, ownHold.detail)] : held(memory, ownHold, waiting);
+    if (isShared) return [memory, standApart(decision, ownHold.detail)];
+    return ownHold.until === null ? moreThanNeeded(pass, ownHold, waiting) : held(memory, ownHold, waiting);
   }
   if (pullRequest.joinedTo !== undefined) return [memory, letMerge(approved, decision, waiting)];
   const base = { name: pullRequest.base, isProtected: pass.pullRequest.baseIsProtected === true };
@@ -246,6 +249,19 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision: approved }];
+}
+
+/**
+ * A pull request is never made smaller: people may merge it for a while, or more may be needed again. Then it is closed, so that
+ * what is needed can be proposed.
+ */
+function moreThanNeeded({ observation, memory, now }: OpenPass, mergeHold: MergeHold, waiting: Waiting): Intended {
+  const { state } = memory;
+  const demandGoneSince = state.demandGoneSince ?? now;
+  const until = demandGoneSince + observation.timings.needGone;
+  if (now >= until) return [memory, closeUnneeded(state.decision, mergeHold.detail)];
+  const detail = `${mergeHold.detail}. It is closed at ${formatInstant(until)} unless that changes`;
+  return held(inState(memory, { ...state, demandGoneSince }), { ...mergeHold, detail, until }, waiting);
 }
 
 /** The decision is stored as ready for the owner of the pull request, who merges it. */

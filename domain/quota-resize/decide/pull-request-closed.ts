@@ -79,10 +79,10 @@ export function closeRejected(observation: QuotaObservation, decision: UnmergedD
 }
 
 function closeComment(detail: string): string {
-  return `Closed by Headroom: ${detail}, nothing has to be raised any more.`;
+  return `Closed by Headroom: ${detail}.`;
 }
 
-/** Closes a decision that nothing needs any more; this is no rejection of its values. */
+/** Closes a decision that nothing needs any more, or not that much; this is no rejection of its values. */
 export function closeUnneeded(decision: UnmergedDecision, detail: string): Intent {
   const comment = closeComment(detail);
   return {

@@ -1,11 +1,10 @@
 /** A person's rejection of values, and which part of a requirement it covers. */
-import { maxPercent, type Percent } from '../../kernel/percent.ts';
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { LimitChange, Rejection } from '../model/decision.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
-import { incrementFor } from '../policy/policy.ts';
+import { toleranceFor } from '../policy/policy.ts';
 import { isIncrementAbove } from '../sizing/requirement.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
@@ -37,14 +36,10 @@ export function partRejected(
     .filter((rejection) => memory.cooldownSkippedAt === null || rejection.at > memory.cooldownSkippedAt)
     .toSorted((a, b) => b.at - a.at);
   const { policy } = observation;
-  const toleranceFor = (resource: string): Percent => {
-    const increment = incrementFor(policy, resource);
-    return maxPercent(increment, policy.rejectionTolerance ?? increment);
-  };
   const covers = (rejection: Rejection, change: LimitChange): boolean => {
     const { resource } = change;
     if (!Object.hasOwn(rejection.limits, resource)) return false;
-    return !isIncrementAbove(change, quantityIn(rejection.limits, resource), policy, toleranceFor(resource));
+    return !isIncrementAbove(change, quantityIn(rejection.limits, resource), policy, toleranceFor(policy, resource));
   };
   const changes = requirement.changes.filter((change) => !inForce.some((rejection) => covers(rejection, change)));
   if (changes.length === requirement.changes.length) return { wanted: requirement, rejection: null };

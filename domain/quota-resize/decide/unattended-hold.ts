@@ -10,8 +10,7 @@ import type { ResizeMemory } from '../model/memory.ts';
 import type { LeaseRecord, MergeHold, QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { maxNeeded, type NeededLimits, unneededIn } from '../sizing/needed.ts';
-import { computeRequirement } from '../sizing/requirement.ts';
+import { maxNeeded, type NeededLimits, needOf, unneededIn } from '../sizing/needed.ts';
 import { lastRejection, partRejected } from './rejection.ts';
 import { restUntil } from './rest.ts';
 
@@ -51,8 +50,9 @@ export function neededHold(
   target: Pick<QuotaTarget, 'namespace' | 'quota'>,
   decision: Pick<Decision, 'changes' | 'batchedQuotas'>,
   limits: NeededLimits,
+  policyOf: (quota: string) => ResizePolicy,
 ): MergeHold | null {
-  const unneeded = unneededIn(target.quota, decision, limits);
+  const unneeded = unneededIn(target.quota, decision, limits, policyOf);
   if (unneeded === null) return null;
   const { quota, change, needed } = unneeded;
   const { resource, to } = change;
@@ -96,10 +96,11 @@ export function holdOfDecision(
     ...otherQuotas.map((other) => ({ ...observation, ...other })),
   ];
   const needed = needing.flatMap((one) => {
-    const requirement = computeRequirement(one, one.lease.lastModified);
+    const requirement = needOf(one, one.lease.lastModified);
     return requirement === null ? [] : [[one.name, decidedLimits(requirement)] as const];
   });
-  return neededHold(target, decision, maxNeeded(known, Object.fromEntries(needed)));
+  const policyOf = (quota: string) => needing.find(({ name }) => name === quota)?.policy ?? policy;
+  return neededHold(target, decision, maxNeeded(known, Object.fromEntries(needed)), policyOf);
 }
 
 /** What holds a merge that Headroom would make and no person is asked about; null where a person decides, or nothing holds it. */

@@ -5,7 +5,7 @@
  * A later layer overrides an earlier one for the same setting. Among settings of different scope the most specific one
  * counts, whatever its layer: `requests.cpu-threshold` before `cpu-threshold` before `threshold`.
  */
-import type { Percent } from '../../kernel/percent.ts';
+import { maxPercent, type Percent } from '../../kernel/percent.ts';
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
@@ -135,6 +135,15 @@ export function thresholdFor(policy: ResizePolicy, resource: string): Percent {
 /** The percentage of the limit by which a resource is raised. */
 export function incrementFor(policy: ResizePolicy, resource: string): Percent {
   return mostSpecific(policy.increments, resource) ?? policy.increment;
+}
+
+/**
+ * By how much two readings of a need may differ, and a requirement from rejected values, and still be about the same: one
+ * increment of the policy, and the installation's at least, so that no annotation makes it smaller.
+ */
+export function toleranceFor(policy: ResizePolicy, resource: string): Percent {
+  const increment = incrementFor(policy, resource);
+  return maxPercent(increment, policy.rejectionTolerance ?? increment);
 }
 
 /** The smallest limit to propose, a quantity; a minimum above the maximum is ignored. */

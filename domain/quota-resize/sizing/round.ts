@@ -109,10 +109,12 @@ export function roundLimitUp(resource: string, exact: Quantity, written: string)
   return `${ceilTo(exact, unit).nano / unit.nano}`;
 }
 
-/** The most that a limit of `exact` may be written as where a file takes whole numbers of the unit of `written` only. */
-export function inWholeUnits(resource: string, exact: Quantity, written: string): Quantity {
-  const whole = ceilTo(exact, parseQuantity(`1${suffixOf(written)}`));
-  return maxQuantity(whole, parseQuantity(roundLimitUp(resource, exact, written)));
+/**
+ * The most that a file has for a limit of `exact`: where it takes whole numbers only, the next one without a unit. No unit of
+ * the file counts, since it is whoever writes the limit that chooses it.
+ */
+export function inWholeNumbers(resource: string, exact: Quantity): Quantity {
+  return maxQuantity(ceilTo(exact, quantityOf(1n)), parseQuantity(roundLimitUp(resource, exact, '')));
 }
 
 /** A round number may exceed the requirement by at most a twentieth. */

@@ -546,7 +546,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
 
     it('merges nothing without a person that nothing needs, or more than was needed when it was stored', async () => {
       const idle = await locked({ needs: {} });
-      expect(await merged(idle)).toContain('nothing in the cluster needs it, and nobody has approved it');
+      expect(await merged(idle)).toContain('nothing in the cluster needs it, and only a person may merge it');
       const some = await locked({ needs: needing('11') });
       expect(await merged(some)).toContain('would become 12 CPU, 11 CPU was needed');
       const known = () => Promise.resolve({ compute: { 'requests.cpu': '12' } });

@@ -167,7 +167,7 @@ export class Control {
     this.#forge.accounts.set(accounts);
   }
 
-  /** Ends somebody's account: reviews of theirs stay, without an author. */
+  /** Ends somebody's account: what they reviewed and closed stays, and is nobody's. */
   deleteAccount(login: string): void {
     this.#forge.accounts.delete(login);
   }

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import type { Decision, OpenDecision, Rejection } from '../../../../domain/quota-resize/model/decision.ts';
 import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
-import { change, type GitOps, startGitOps } from '../gitops-fixture.ts';
+import { change, type GitOps, policy, startGitOps } from '../gitops-fixture.ts';
+import { createPullRequestEnds } from '../../../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import { type Attacker, attack, manifestOf } from './attacker.ts';
 
-const NAMES = ['rest', 'idle', 'more', 'shrunk', 'no-0', 'no-1', 'no-2'] as const;
+const NAMES = ['rest', 'idle', 'more', 'shrunk', 'no-0', 'no-1', 'no-2', 'no-3', 'ghost', 'account'] as const;
 
 let cluster: Cluster;
 let gitops: GitOps;
@@ -14,7 +15,9 @@ let gitops: GitOps;
 beforeAll(async () => {
   cluster = await startCluster();
   const files = NAMES.map((name) => manifestOf(`unattended-${name}`, '10'));
-  gitops = await startGitOps(Object.assign({}, ...files) as Record<string, string>);
+  gitops = await startGitOps(Object.assign({}, ...files) as Record<string, string>, {
+    tokens: { 'second-token': 'headroom-app' },
+  });
 });
 afterAll(async () => {
   await gitops?.[Symbol.asyncDispose]();
@@ -41,6 +44,16 @@ const forgotten = {
     await activities.ensureLeaseUpdated({ target, decision: { ...decision, pullRequest: null } });
     await activities.ensureLeaseUpdated({ target, decision: { ...decision, pullRequest } });
     await activities.ensureLeaseReleased({ target, decision, rejection: null });
+  },
+  'has its files locked for another one': async ({ activities, target }, decision) => {
+    const { quota } = target;
+    await activities.ensureBatchedQuotasReleased({ target, decision, quotas: [quota] });
+    const other = { ...decision, id: 'abcdef01', pullRequest: null };
+    const candidates = [{ from: 'template', path: `quotas/${target.namespace}`, learntFrom: 'the template' }] as const;
+    const candidatesByQuota = [{ quota, candidates }];
+    await activities.ensurePullRequest({ target, decision: other, policy, candidatesByQuota });
+    await activities.ensureLeaseReleased({ target, decision, rejection: null });
+    await activities.ensureLeaseReleased({ target, decision: other, rejection: null });
   },
 } as const satisfies Readonly<Record<string, (attacker: Attacker, decision: OpenDecision) => Promise<void>>>;
 
@@ -99,4 +112,24 @@ describe('whoever may schedule activities', () => {
     expect(await attacker.merged(await attacker.opened('20', OLD))).toContain('mona rejected 20 CPU');
     expect(await attacker.inGit()).toBe('10');
   });
+
+  it('has not forgotten what was closed by an account that is deleted since', async () => {
+    const { activities, target, opened } = await of('ghost');
+    const decision = await opened('20');
+    await gitops.forge.closePullRequest(decision.pullRequest.number, 'gone');
+    gitops.forge.deleteAccount('gone');
+    await activities.ensureLeaseReleased({ target, decision, rejection: null, withdrawnAt: 1 });
+    const { lease } = await activities.observeQuota({ target });
+    expect(lease.rejections).toMatchObject([{ by: 'unknown', limits: { 'requests.cpu': '20' } }]);
+  });
+});
+
+it('what Headroom closes under another account than it opened it with is rejected by nobody', async () => {
+  const { target, opened } = await of('account');
+  const decision = await opened('20');
+  await gitops.forge.closePullRequest(decision.pullRequest.number, 'headroom-app');
+  const endFor = async (token: string) =>
+    await createPullRequestEnds(gitops.worker({ token: () => token }).repositories).endOfDecision(target, decision);
+  expect(await endFor('second-token')).toEqual({ merge: null, closedBy: null });
+  expect(await endFor('first-token')).toEqual({ merge: null, closedBy: 'headroom-app' });
 });

@@ -8,7 +8,7 @@ import {
   type ResizeMemory,
   type Unmerged,
 } from '../../../../domain/quota-resize/model/memory.ts';
-import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { PullRequestObservation, QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   change,
@@ -548,6 +548,22 @@ describe('an open pull request', () => {
     expect(decideOpenAt(NOW, { observed, memory, decision: memory })[1]).toMatchObject(held);
     const grown = { observed: { demand: [demand({ 'requests.cpu': '3' })] }, memory, decision: before };
     expect(decideOpenAt(NOW, grown)[1]).toMatchObject({ kind: 'rebuild', decision: { cooldownSkippedAt: NOW } });
+  });
+
+  it('that raises more than was needed is closed after 10 min, so that what is needed can be proposed', () => {
+    const mergeHold = { reason: 'MoreThanNeeded', until: null, detail: 'too much', isUnattended: true } as const;
+    const at = (now: number, demandGoneSince: number | null, observed: Partial<QuotaObservation> = { mergeHold }) =>
+      decideOpenAt(now, { observed, memory: { demandGoneSince } });
+    const [first, told] = at(NOW, null);
+    expect(told).toMatchObject({ kind: 'hold', reason: 'MoreThanNeeded', wait: { until: NOW + 10 * MINUTE } });
+    expect(first.state).toMatchObject({ demandGoneSince: NOW });
+    expect(at(NOW, NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', wait: { until: NOW + 1 } });
+    expect(at(NOW, NOW - 10 * MINUTE)[1]).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
+    const [again, merged] = at(NOW, NOW - 10 * MINUTE, {});
+    expect([merged.kind, again.state]).toMatchObject(['merge', { demandGoneSince: null }]);
+    // What approval is needed for, people decide.
+    const asks = { mergeHold, policy: policy({ approval: 'before-merge' }) };
+    expect(at(NOW, NOW - 10 * MINUTE, asks)[1].kind).not.toBe('close');
   });
 
   it('an update that was never made leaves the decision as it was', () => {

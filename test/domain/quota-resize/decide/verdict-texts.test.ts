@@ -306,7 +306,7 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingMerge',
-    detail: `${LINK} is ready. Headroom does not merge it now: at most 11 CPU was needed`,
+    detail: `${LINK} is ready. Headroom does not merge it now: at most 11 CPU was needed. It is closed at ${formatInstant(NOW + 10 * MINUTE)} unless that changes`,
   },
   AtMaximum: {
     verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
@@ -624,7 +624,7 @@ describe('the same reasons in other circumstances', () => {
     ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
     expect(comments).toEqual([
       'Closed by Headroom: the ResourceQuota is deleted.',
-      'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z, nothing has to be raised any more.',
+      'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z.',
       'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the demand grows.',
     ]);
   });

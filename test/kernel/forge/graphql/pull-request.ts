@@ -128,7 +128,7 @@ function timelineOf(
     events.push({ __typename: 'ReopenedEvent', id: event, createdAt: at, actor: actor(forge, by) });
   }
   if (closedAt !== null && asksFor('CLOSED_EVENT')) {
-    const by = closedBy === null ? null : actor(forge, closedBy);
+    const by = closedBy === null || forge.accounts.isDeleted(closedBy) ? null : actor(forge, closedBy);
     events.push({ __typename: 'ClosedEvent', id: nodeId('ClosedEvent', id), createdAt: closedAt, actor: by });
   }
   return events;
