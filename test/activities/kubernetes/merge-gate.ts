@@ -547,14 +547,16 @@ export function mergeGateTests(cluster: () => Cluster): void {
     it('merges nothing without a person that nothing needs, or more than was needed when it was stored', async () => {
       const idle = await locked({ needs: {} });
       expect(await merged(idle)).toContain('nothing in the cluster needs it, and only a person may merge it');
-      const some = await locked({ needs: needing('11') });
-      expect(await merged(some)).toContain('would become 12 CPU, 11 CPU was needed');
-      const known = () => Promise.resolve({ compute: { 'requests.cpu': '12' } });
+      const within = await locked({ needs: needing('11') });
+      expect(await merged(within), 'within an increment').toBe('merged 1');
+      const some = await locked({ to: '15', needs: needing('11') });
+      expect(await merged(some)).toContain('would become 15 CPU, 11 CPU was needed');
+      const known = () => Promise.resolve({ compute: { 'requests.cpu': '15' } });
       await leases().update(some.target, some.decision, known);
       expect(await merged(some), 'less is needed than before').toBe('merged 1');
-      const larger = { ...some.decision, changes: [change({ from: '10', to: '13' })] };
+      const larger = { ...some.decision, changes: [change({ from: '10', to: '20' })] };
       await leases().update(some.target, larger);
-      expect(await merged({ target: some.target, decision: larger })).toContain('12 CPU was needed');
+      expect(await merged({ target: some.target, decision: larger })).toContain('15 CPU was needed');
       const approved = await locked({ to: '30', needs: {} });
       await leases().update(approved.target, { ...approved.decision, approval: approvalOf(approved.decision) });
       expect(await merged(approved), 'a person wants it').toBe('merged 1');
