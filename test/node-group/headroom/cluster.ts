@@ -228,7 +228,8 @@ export class NodeGroupCluster {
   /** Creates pods in a namespace of their own, of 1 CPU, 1 GiB and 1 s of grace each where `spec` says nothing else. */
   async createPods(namespace: string, count: number, spec: Partial<PodSpec> = {}): Promise<void> {
     await this.createNamespace(namespace);
-    for (let index = 0; index < count; index += 1) await this.createPod(namespace, `pod-${index}`, spec);
+    // At once, since a plan that is made after some of them is right and needs another one.
+    await Promise.all(Array.from({ length: count }, async (_, index) => this.createPod(namespace, `pod-${index}`, spec)));
   }
 
   /** As `createPods` does, one pod with the label `app: web`. */
