@@ -229,7 +229,9 @@ export class NodeGroupCluster {
   async createPods(namespace: string, count: number, spec: Partial<PodSpec> = {}): Promise<void> {
     await this.createNamespace(namespace);
     // At once, since a plan that is made after some of them is right and needs another one.
-    await Promise.all(Array.from({ length: count }, async (_, index) => this.createPod(namespace, `pod-${index}`, spec)));
+    await Promise.all(
+      Array.from({ length: count }, async (_, index) => this.createPod(namespace, `pod-${index}`, spec)),
+    );
   }
 
   /** As `createPods` does, one pod with the label `app: web`. */
