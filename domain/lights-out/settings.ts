@@ -45,6 +45,7 @@ const scheduleSettings = {
       'Where the starter serves the admission webhooks of LightsOutSchedules, with TLS. Absent: it does not.',
     env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS',
     flag: '--lights-out-webhook-address',
+    isForWebhooks: true,
   },
   webhookCertificate: {
     type: PATH,

@@ -26,6 +26,7 @@ const instanceSettings = {
     description: 'Where the starter serves the admission webhooks of Memcacheds, with TLS. Absent: it does not.',
     env: 'HEADROOM_MEMCACHED_WEBHOOK_ADDRESS',
     flag: '--memcached-webhook-address',
+    isForWebhooks: true,
   },
   webhookCertificate: {
     type: PATH,

@@ -64,6 +64,7 @@ const groupSettings = {
     description: 'Where the starter serves the admission webhook of NodeGroups, with TLS. Absent: it does not.',
     env: 'HEADROOM_NODE_GROUPS_WEBHOOK_ADDRESS',
     flag: '--node-groups-webhook-address',
+    isForWebhooks: true,
   },
   webhookCertificate: {
     type: PATH,

@@ -99,7 +99,7 @@ export function loadConfig<Values extends object>(
 
   const written = readLayers(sources, entry, readFile, problems);
   const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
-  const values = readValues(written, entry, inPod, problems);
+  const values = readValues(written, entry, { program, inPod, problems });
   const own = values as unknown as PlatformValues;
   const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
   const parts = Object.values(controllers).map(({ resolve }) =>
@@ -207,8 +207,7 @@ function readNamedFile(
 function readValues(
   written: Written,
   settingEntries: readonly SettingEntry[],
-  inPod: boolean,
-  problems: ConfigProblem[],
+  { program, inPod, problems }: { program: ProgramName; inPod: boolean; problems: ConfigProblem[] },
 ): Record<string, Record<string, unknown>> {
   const values: Record<string, Record<string, unknown>> = {};
   for (const entry of settingEntries) {
@@ -222,7 +221,19 @@ function readValues(
       continue;
     }
     const result = setting.type.safeParse(text);
-    if (result.success) inGroup[key] = result.data;
+    if (
+      result.success &&
+      program === 'all-in-one' &&
+      setting.isForWebhooks === true &&
+      choice !== undefined &&
+      result.data !== false
+    )
+      problems.push({
+        where: choice.where,
+        message:
+          'is not for worker and starter in one process, which takes no webhooks: leave it out, or run them apart',
+      });
+    else if (result.success) inGroup[key] = result.data;
     else problems.push(badValue(entry, choice, text, result.error.issues));
   }
   return values;

@@ -60,9 +60,17 @@ export async function serveHealth(
   });
 }
 
-/** Serves `/metrics` alone. */
-export async function serveMetrics(address: ListenAddress, metrics: Registry): Promise<ListeningServer> {
-  return await serve(address, { '/metrics': async (response) => await sendMetrics(response, metrics) });
+/**
+ * Serves `/metrics` alone.
+ *
+ * @param beside the address of further metrics of this process, which follow its own.
+ */
+export async function serveMetrics(
+  address: ListenAddress,
+  metrics: Registry,
+  beside?: string,
+): Promise<ListeningServer> {
+  return await serve(address, { '/metrics': async (response) => await sendMetrics(response, metrics, beside) });
 }
 
 type Routes = Readonly<Record<string, (response: ServerResponse) => void | Promise<void>>>;
@@ -100,8 +108,9 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-async function sendMetrics(response: ServerResponse, metrics: Registry): Promise<void> {
-  const text = await metrics.metrics();
+async function sendMetrics(response: ServerResponse, metrics: Registry, beside?: string): Promise<void> {
+  const own = await metrics.metrics();
+  const text = beside === undefined ? own : `${own}${await (await fetch(beside)).text()}`;
   response.writeHead(200, { 'content-type': metrics.contentType });
   response.end(text);
 }

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { untilAvailable } from './availability.ts';
 import { ClusterNameTaken, reserveClusterName } from '../temporal/cluster-name.ts';
 import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
+import type { ProgramName } from '../../domain/kernel/settings/setting.ts';
 import { type ControllerSettings, loadConfig, type PlatformConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-problem.ts';
 import { configurationHelp } from '../config/config-table.ts';
@@ -40,7 +41,7 @@ export interface HeadroomProcess<Config extends PlatformConfig = PlatformConfig>
  * @param controllers the settings of all controllers that it runs.
  */
 export function runProcess<Values extends object>(
-  program: 'worker' | 'starter',
+  program: Exclude<ProgramName, 'command line'>,
   controllers: ControllerSettings<Values>,
   run: (process: HeadroomProcess<PlatformConfig & Values>) => Promise<void>,
 ): void {
@@ -123,7 +124,7 @@ export async function connectProcess(
 }
 
 function readConfig<Values extends object>(
-  program: 'worker' | 'starter',
+  program: Exclude<ProgramName, 'command line'>,
   controllers: ControllerSettings<Values>,
 ): PlatformConfig & Values {
   const argv = process.argv.slice(2);

@@ -5,6 +5,7 @@ import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { loadConfig } from '../config.ts';
+import { addAllInOneCommand } from './all-in-one.ts';
 import { TemporalUnreachable } from './connection.ts';
 import type { CommandLineController, CommandTools } from './controller.ts';
 import { addListCommand } from './list.ts';
@@ -59,6 +60,7 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
   const tools = createTools(program, io, output);
   addListCommand(program, tools);
   addPauseCommands(program, tools);
+  addAllInOneCommand(program, (flags) => configSources(tools.shared(), io, flags));
   const explain = program
     .command('explain')
     .description('what would happen now, and why, with the layer of every number');

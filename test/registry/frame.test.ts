@@ -16,13 +16,18 @@ const FRAME = [
   'workflows/kernel/**/*.ts',
   'platform/**/*.ts',
   'worker/*.ts',
-  'starter/main.ts',
+  'starter/*.ts',
   'starter/controller.ts',
   'starter/kernel/**/*.ts',
   'starter/admission/**/*.ts',
   'starter/cli/*.ts',
 ];
-const REGISTRIES = ['domain/kernel/controllers.ts', 'worker/registry.ts', 'starter/cli/registry.ts'];
+const REGISTRIES = [
+  'domain/kernel/controllers.ts',
+  'worker/registry.ts',
+  'starter/registry.ts',
+  'starter/cli/registry.ts',
+];
 
 /** `quota-resize` as it is written in paths, in names and in sentences. */
 function spellings(controller: string): readonly string[] {

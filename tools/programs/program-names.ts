@@ -3,6 +3,7 @@ export const PROGRAM_ENTRIES = {
   worker: 'worker/main.ts',
   starter: 'starter/main.ts',
   headroom: 'starter/cli.ts',
+  'all-in-one': 'tools/programs/all-in-one.ts',
 } as const;
 
 export type ProgramName = keyof typeof PROGRAM_ENTRIES;

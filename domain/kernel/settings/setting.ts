@@ -26,6 +26,8 @@ export interface Setting<Output = unknown> {
   readonly isList?: true;
   /** A list of maps in the file, which its type gets as JSON, as in the environment. */
   readonly isStructured?: true;
+  /** For webhooks, which `all-in-one` does not take. */
+  readonly isForWebhooks?: true;
 }
 
 /** Settings by their key. */
@@ -66,7 +68,8 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-export type ProgramName = 'worker' | 'starter' | 'command line';
+/** `all-in-one` is worker and starter in one process. */
+export type ProgramName = 'worker' | 'starter' | 'all-in-one' | 'command line';
 
 /** The input for checking settings against each other. */
 export interface SettingSources {

@@ -33,7 +33,7 @@ export function resolveGitHub(
   isProposing: boolean,
   sources: SettingSources,
 ): GitHubTarget | undefined {
-  if (sources.program !== 'worker') return undefined;
+  if (sources.program !== 'worker' && sources.program !== 'all-in-one') return undefined;
   const { written, problems, notices } = sources;
   const credential = readGitHubCredential(github, sources);
   const repositories = repositoriesOf(github);

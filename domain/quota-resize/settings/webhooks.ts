@@ -19,6 +19,7 @@ export const webhookSettings = {
     flag: '--github-webhooks',
     default: 'false',
     isSwitch: true,
+    isForWebhooks: true,
   },
   address: {
     type: listenAddress,
@@ -26,6 +27,7 @@ export const webhookSettings = {
     description: "Where the starter takes GitHub's webhooks, at /webhooks/github. Without it it takes none.",
     env: 'WEBHOOK_ADDRESS',
     flag: '--webhook-address',
+    isForWebhooks: true,
   },
   secret: {
     type: matching(/[^,\s]/),

@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts';
 import { startOf } from './programs.ts';
 
 export interface LaunchOptions {
-  readonly name: 'worker' | 'starter';
+  readonly name: keyof typeof READY;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
   /** Called as soon as the process runs, so that it is ended also when it never becomes ready. */
@@ -15,8 +15,15 @@ export interface LaunchOptions {
 /** Milliseconds. A start takes three to five seconds, and ten times as long where all cores are busy with those of others. */
 const START_MS = 120_000;
 
+const WORKER_RUNS = '"the worker is running"';
+const STARTER_WATCHES = '"the starter is watching"';
+
 /** What each says in its log when it is ready. */
-const READY = { worker: '"the worker is running"', starter: '"the starter is watching"' } as const;
+const READY = {
+  worker: [WORKER_RUNS],
+  starter: [STARTER_WATCHES],
+  'all-in-one': [WORKER_RUNS, STARTER_WATCHES],
+} as const;
 
 /**
  * Starts one of the product's processes, and returns when it is ready.
@@ -24,11 +31,12 @@ const READY = { worker: '"the worker is running"', starter: '"the starter is wat
  * @throws Error with the end of its log when it ends before that.
  */
 export async function launchProgram({ name, env, logFile, onStarted }: LaunchOptions): Promise<SupervisedProcess> {
-  const program = await startOf(name);
+  // As people start it.
+  const program = name === 'all-in-one' ? await startOf('headroom') : await startOf(name);
   const started = await startProcess({
     name,
     command: program.command,
-    args: program.args,
+    args: name === 'all-in-one' ? [...program.args, name] : program.args,
     env: { ...program.env, ...(await withMetricsPort(env)) },
     logFile,
   });
@@ -50,6 +58,7 @@ async function withMetricsPort(env: LaunchOptions['env']): Promise<LaunchOptions
   return env['METRICS_ADDRESS'] === '127.0.0.1:0' ? { ...env, METRICS_ADDRESS: `127.0.0.1:${await freePort()}` } : env;
 }
 
-async function logHas(file: string, text: string): Promise<boolean> {
-  return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+async function logHas(file: string, texts: readonly string[]): Promise<boolean> {
+  const log = await readFile(file, 'utf8').catch(() => '');
+  return texts.every((text) => log.includes(text));
 }

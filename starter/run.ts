@@ -1,0 +1,103 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Readiness } from '../platform/health/health.ts';
+import { collectAfterStart } from '../platform/process/memory.ts';
+import type { HeadroomProcess } from '../platform/process/process.ts';
+import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
+import type { Config } from './config.ts';
+import type { RunningController } from './controller.ts';
+import { CacheHost } from './kernel/cache-host.ts';
+import { CountedUsage } from './kernel/counted-usage.ts';
+import { watchPauses } from './kernel/pause-watch.ts';
+import { RequestMetrics } from './kernel/request-metrics.ts';
+import { controllers } from './registry.ts';
+
+/**
+ * How often the event loop's lag is measured. prom-client's default of ten milliseconds takes three quarters of the CPU
+ * time of an idle starter. A lag that is longer than this is seen in full.
+ */
+const EVENT_LOOP_SAMPLE_MS = 250;
+
+/** The metrics of a process that watches a cluster, with those of Node. */
+export function createMetrics(cluster: string): Registry {
+  const metrics = new Registry();
+  metrics.setDefaultLabels({ cluster });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
+  return metrics;
+}
+
+/** Starts to watch, to count, and to start and wake workflows, for as long as the process runs. */
+export async function startWatching(
+  headroom: HeadroomProcess<Config>,
+  {
+    kubeConfig,
+    client,
+    metrics,
+  }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly metrics: Registry },
+): Promise<void> {
+  const { config, cluster, log, readiness } = headroom;
+  const requestMetrics = new RequestMetrics(metrics);
+  const countedUsage = new CountedUsage();
+  const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
+  const running: RunningController[] = [];
+  const cacheHost = new CacheHost(headroom);
+  const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
+  const pauses = watchPauses(common);
+  const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
+  for (const [, { start }] of enabled) running.push(await start(context));
+  running.push(pauses);
+  await serveWebhooks(headroom, { kubeConfig, metrics, running });
+  registerMetrics(metrics, running);
+  watchReadiness(readiness, running);
+  log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+  collectAfterStart();
+}
+
+/** Serves the admission webhooks of the controllers that have any. */
+async function serveWebhooks(
+  headroom: HeadroomProcess<Config>,
+  {
+    kubeConfig,
+    metrics,
+    running,
+  }: {
+    readonly kubeConfig: KubeConfig;
+    readonly metrics: Registry;
+    readonly running: readonly RunningController[];
+  },
+): Promise<void> {
+  const all = running.flatMap(({ admission }) => admission ?? []);
+  if (all.length === 0) return;
+  const admissionMetrics = createAdmissionMetrics(metrics);
+  for (const webhooks of all) await startAdmission(headroom, { kubeConfig, metrics: admissionMetrics, webhooks });
+}
+
+function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
+  metrics.registerMetric(
+    new Gauge({
+      name: 'headroom_starter_watch_stale_seconds',
+      help: 'How long a watch has been broken; 0 while it is connected.',
+      labelNames: ['resource'],
+      registers: [],
+      collect() {
+        for (const { informers } of running) {
+          for (const [resource, informer] of Object.entries(informers)) this.set({ resource }, informer.staleSeconds());
+        }
+      },
+    }),
+  );
+}
+
+function watchReadiness(readiness: Readiness, running: readonly RunningController[]): void {
+  for (const [resource, informer] of running.flatMap(({ informers }) => Object.entries(informers))) {
+    readiness.watch(`watch ${resource}`, () => {
+      if (!informer.isSynced()) {
+        const trouble = informer.trouble();
+        return { ready: false, reason: `the first list is not in yet${trouble === null ? '' : `: ${trouble}`}` };
+      }
+      const seconds = Math.round(informer.staleSeconds());
+      return seconds === 0 ? { ready: true } : { ready: false, reason: `broken for ${seconds} s` };
+    });
+  }
+}
