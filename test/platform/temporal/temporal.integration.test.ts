@@ -101,8 +101,10 @@ describe('connecting to Temporal', () => {
   it('gives up at once where the options of a worker are wrong', async () => {
     const { log, messages } = recorded();
     const connection = await connectWorker(target(), { log, signal: signal() });
+    // Since no connection was left, the SDK starts its metrics again, for which it may wait until their port is free.
+    const before = messages.length;
     await expect(connection.createWorker({ taskQueue: '' })).rejects.toThrow('Task queue name is required');
-    expect(messages).toEqual([]);
+    expect(messages.slice(before)).toEqual([]);
     await connection.close();
   });
 
