@@ -100,8 +100,7 @@ class InformerUsageCache implements RunningUsageCache {
   readonly #notifier = new Notifier();
   readonly #monitors: Monitors;
   readonly #quotas: Informer<V1ResourceQuota>;
-  readonly #charges = new QuotaCharges();
-  readonly #checks: CacheChecks;
+  readonly #charges: QuotaCharges;
 
   constructor(setup: UsageCacheSetup) {
     const { kubeConfig, listener, staleValues, time, log, signal } = setup;
@@ -119,12 +118,13 @@ class InformerUsageCache implements RunningUsageCache {
       onFilled: (resource) => listener.onFilled(resource),
       notifier: this.#notifier,
     });
-    this.#checks = new CacheChecks({
+    const checks = new CacheChecks({
       get: createApiGet(kubeConfig),
       cacheOf: (resource) => this.#monitors.cacheOf(resource),
       onChecked: (namespace) => listener.onChecked(namespace),
       log,
     });
+    this.#charges = new QuotaCharges({ checks, countedFrom: (resources) => this.#countedFrom(resources) });
     this.#quotas = openInformer<V1ResourceQuota>(
       kubeConfig,
       {
@@ -162,16 +162,11 @@ class InformerUsageCache implements RunningUsageCache {
   }
 
   unsettledCharges(quota: CachedQuota): ResourceList {
-    return this.#charges.unsettled(quota, (resource) => {
-      const moments = this.#countedFrom([resource]).map((from) => this.#checks.currentAsOf(from, quota.namespace));
-      return Math.min(...moments);
-    });
+    return this.#charges.unsettled(quota);
   }
 
   confirmCharges(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
-    const from = this.#charges.confirmableFrom(quota, resources) ?? 0;
-    if (from > performance.now()) return from;
-    return this.#checks.check(quota.namespace, { resources: this.#countedFrom(resources), from });
+    return this.#charges.confirm(quota, resources);
   }
 
   evaluators(): readonly Evaluator[] {
@@ -227,7 +222,7 @@ class InformerUsageCache implements RunningUsageCache {
       const charged = (of: CountedObject) =>
         chargeOf(quota.spec, of, evaluatorFor(resource), this.#contextOf(namespace));
       const grown = previous === undefined ? charged(object) : grownBy(charged(previous), charged(object));
-      this.#charges.onObject(quota, grown, resourceVersion);
+      this.#charges.onObject(resource, resourceVersion, quota, grown);
     }
   }
 
