@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { type ResourceList, subtractListsToZero, withoutZeros } from '../../domain/kernel/resource-list.ts';
+import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, chargeOf, resourcesToCount, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
@@ -52,6 +53,8 @@ export interface RunningUsageCache extends UsageCache {
    * to be asked again; null: the listener will be told.
    */
   readonly confirmCharges: (quota: CachedQuota, resources: readonly string[]) => MonotonicMs | null;
+  /** A status of this quota was written at a version. */
+  readonly onWritten: (quota: CachedQuota, version: string, used: ResourceList) => void;
   /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** The evaluator of each known resource. */
@@ -167,6 +170,12 @@ class InformerUsageCache implements RunningUsageCache {
 
   confirmCharges(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
     return this.#charges.confirm(quota, resources);
+  }
+
+  onWritten(quota: CachedQuota, version: string, used: ResourceList): void {
+    const { resourceVersion = '' } = this.quota(quota.namespace, quota.name) ?? {};
+    // The watch may have been faster than the answer.
+    if (!isProvenAtLeast(resourceVersion, version)) this.#charges.onWritten(quota, { version, used });
   }
 
   evaluators(): readonly Evaluator[] {
