@@ -8,7 +8,7 @@ import { isProvenAtLeast } from '../kernel/resource-version.ts';
 import type { MonotonicMs } from '../kernel/time.ts';
 
 /** A list with everything that was stored up to a moment. */
-interface FreshList {
+export interface FreshList {
   readonly asOf: MonotonicMs;
   readonly version: string;
 }

@@ -6,6 +6,7 @@ import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import {
   type CacheCurrency,
+  type FreshList,
   noteList,
   noteProgress,
   unknownCurrency,
@@ -57,10 +58,15 @@ interface WantedCheck {
   readonly from: MonotonicMs;
 }
 
+/** A list of which a cache had all, although its watch may have more to tell that is older. */
+interface HeldList extends FreshList {
+  readonly informer: CheckedInformer;
+}
+
 /** What is known of one namespace. */
 interface NamespaceChecks {
-  /** Up to which moment its objects of a resource are in the cache, by the resource's name. */
-  readonly currentAsOf: Map<string, MonotonicMs>;
+  /** The last such list of each resource, by its name. */
+  readonly held: Map<string, HeldList>;
   isChecking: boolean;
   notBefore: MonotonicMs;
   restMs: number;
@@ -85,8 +91,16 @@ export class CacheChecks {
     const cache = this.#options.cacheOf(resource);
     if (cache === 'unserved') return Number.POSITIVE_INFINITY;
     if (cache === 'unwatched') return Number.NEGATIVE_INFINITY;
-    const inNamespace = this.#namespaces.get(namespace)?.currentAsOf.get(groupResourceName(resource));
-    return Math.max(inNamespace ?? Number.NEGATIVE_INFINITY, this.#currencyOf(cache.informer).asOf);
+    const { asOf } = this.#heldOf(resource, namespace) ?? { asOf: Number.NEGATIVE_INFINITY };
+    return Math.max(asOf, this.#currencyOf(cache.informer).asOf);
+  }
+
+  /**
+   * Whether a list of which the cache had all knew better than an object that is reported only now, at this version: it was
+   * gone by then, and so is its charge.
+   */
+  isOutdated(resource: GroupResource, namespace: string, version: string): boolean {
+    return isProvenAtLeast(this.#heldOf(resource, namespace)?.version ?? '', version);
   }
 
   /** Checks a namespace. Returns the moment until which it rests first; null: `onChecked` will be called. */
@@ -153,10 +167,10 @@ export class CacheChecks {
     if (typeof cache === 'string') return 'behind';
     const name = groupResourceName(resource);
     try {
-      const { isCurrent, asOf } = await this.#compare(cache, namespace);
+      const { isCurrent, list } = await this.#compare(cache, namespace);
       this.#failed.delete(name);
       if (!isCurrent) return 'behind';
-      checks.currentAsOf.set(name, asOf);
+      checks.held.set(name, list);
       this.#trouble = '';
       return 'current';
     } catch (error) {
@@ -171,25 +185,29 @@ export class CacheChecks {
   }
 
   /**
-   * Whether a cache holds what is stored in a namespace, and what was charged up to which moment. It does once it has come to the version of a list; and where it has
+   * Whether a cache holds what is stored in a namespace, by a list of it. It does once it has come to the version of a list; and where it has
    * not, because nothing has happened since that its watch would report, if it holds what the list has.
    */
   async #compare({ resource, namespaced, informer }: CheckedCache, namespace: string) {
     const askedAt = performance.now();
     const within = namespaced ? namespace : undefined;
     const page = listPlainPages(this.#options.get, { path: listPath(resource, within), metadataOnly: true });
-    const isReached = (version: string): boolean => isProvenAtLeast(informer.resourceVersion(), version);
     const { items, metadata } = await listSnapshot(async (range) => {
       const { items: objects, metadata: list = {} } = await page(range);
-      const { resourceVersion = '' } = list;
+      const { resourceVersion: version = '' } = list;
       // The other pages would say no more.
-      return { items: objects.map(identityOf), metadata: isReached(resourceVersion) ? { resourceVersion } : list };
+      const isEnough = isReached({ informer, version });
+      return { items: objects.map(identityOf), metadata: isEnough ? { resourceVersion: version } : list };
     });
     const version = metadata?.resourceVersion ?? '';
     const asOf = askedAt - LISTS_TO_STORE * (performance.now() - askedAt);
-    const currency = noteList(this.#currencyOf(informer), { asOf, version });
-    this.#currencies.set(informer, currency);
-    return { isCurrent: isReached(version) || isSame(items, informer.list(within).map(identityOf)), asOf };
+    const list = { asOf, version, informer };
+    this.#currencies.set(informer, noteList(this.#currencyOf(informer), { asOf, version }));
+    return { isCurrent: isReached(list) || isSame(items, informer.list(within).map(identityOf)), list };
+  }
+
+  #heldOf(resource: GroupResource, namespace: string): HeldList | undefined {
+    return this.#namespaces.get(namespace)?.held.get(groupResourceName(resource));
   }
 
   #currencyOf(informer: CheckedInformer): CacheCurrency {
@@ -201,19 +219,24 @@ export class CacheChecks {
   #checksOf(namespace: string): NamespaceChecks {
     const known = this.#namespaces.get(namespace);
     if (known !== undefined) return known;
-    const fresh = { currentAsOf: new Map(), isChecking: false, notBefore: Number.NEGATIVE_INFINITY, restMs: 0 };
+    const fresh = { held: new Map(), isChecking: false, notBefore: Number.NEGATIVE_INFINITY, restMs: 0 };
     this.#namespaces.set(namespace, fresh);
     return fresh;
   }
 
-  /** What was found out of a namespace has settled its charges by now. */
+  /** What was found out of a namespace has settled its charges by now, and nothing that is older will be reported. */
   #forgetIdle(): void {
     if (this.#namespaces.size < FORGET_FROM) return;
     const now = performance.now();
-    for (const [name, { isChecking, notBefore }] of this.#namespaces) {
-      if (!isChecking && notBefore < now - LONGEST_REST_MS && !this.#waiting.has(name)) this.#namespaces.delete(name);
+    for (const [name, { isChecking, notBefore, held }] of this.#namespaces) {
+      const isIdle = !isChecking && notBefore < now - LONGEST_REST_MS && !this.#waiting.has(name);
+      if (isIdle && [...held.values()].every(isReached)) this.#namespaces.delete(name);
     }
   }
+}
+
+function isReached({ informer, version }: Pick<HeldList, 'informer' | 'version'>): boolean {
+  return isProvenAtLeast(informer.resourceVersion(), version);
 }
 
 function union(one: WantedCheck, other: WantedCheck = one): WantedCheck {

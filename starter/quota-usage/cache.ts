@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { type ResourceList, subtractListsToZero, withoutZeros } from '../../domain/kernel/resource-list.ts';
+import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, chargeOf, resourcesToCount, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
@@ -52,6 +53,8 @@ export interface RunningUsageCache extends UsageCache {
    * to be asked again; null: the listener will be told.
    */
   readonly confirmCharges: (quota: CachedQuota, resources: readonly string[]) => MonotonicMs | null;
+  /** A status of this quota was written at a version. */
+  readonly onWritten: (quota: CachedQuota, version: string, used: ResourceList) => void;
   /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** The evaluator of each known resource. */
@@ -100,8 +103,7 @@ class InformerUsageCache implements RunningUsageCache {
   readonly #notifier = new Notifier();
   readonly #monitors: Monitors;
   readonly #quotas: Informer<V1ResourceQuota>;
-  readonly #charges = new QuotaCharges();
-  readonly #checks: CacheChecks;
+  readonly #charges: QuotaCharges;
 
   constructor(setup: UsageCacheSetup) {
     const { kubeConfig, listener, staleValues, time, log, signal } = setup;
@@ -119,12 +121,13 @@ class InformerUsageCache implements RunningUsageCache {
       onFilled: (resource) => listener.onFilled(resource),
       notifier: this.#notifier,
     });
-    this.#checks = new CacheChecks({
+    const checks = new CacheChecks({
       get: createApiGet(kubeConfig),
       cacheOf: (resource) => this.#monitors.cacheOf(resource),
       onChecked: (namespace) => listener.onChecked(namespace),
       log,
     });
+    this.#charges = new QuotaCharges({ checks, countedFrom: (resources) => this.#countedFrom(resources) });
     this.#quotas = openInformer<V1ResourceQuota>(
       kubeConfig,
       {
@@ -162,16 +165,17 @@ class InformerUsageCache implements RunningUsageCache {
   }
 
   unsettledCharges(quota: CachedQuota): ResourceList {
-    return this.#charges.unsettled(quota, (resource) => {
-      const moments = this.#countedFrom([resource]).map((from) => this.#checks.currentAsOf(from, quota.namespace));
-      return Math.min(...moments);
-    });
+    return this.#charges.unsettled(quota);
   }
 
   confirmCharges(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
-    const from = this.#charges.confirmableFrom(quota, resources) ?? 0;
-    if (from > performance.now()) return from;
-    return this.#checks.check(quota.namespace, { resources: this.#countedFrom(resources), from });
+    return this.#charges.confirm(quota, resources);
+  }
+
+  onWritten(quota: CachedQuota, version: string, used: ResourceList): void {
+    const { resourceVersion = '' } = this.quota(quota.namespace, quota.name) ?? {};
+    // The watch may have been faster than the answer.
+    if (!isProvenAtLeast(resourceVersion, version)) this.#charges.onWritten(quota, { version, used });
   }
 
   evaluators(): readonly Evaluator[] {
@@ -227,7 +231,7 @@ class InformerUsageCache implements RunningUsageCache {
       const charged = (of: CountedObject) =>
         chargeOf(quota.spec, of, evaluatorFor(resource), this.#contextOf(namespace));
       const grown = previous === undefined ? charged(object) : grownBy(charged(previous), charged(object));
-      this.#charges.onObject(quota, grown, resourceVersion);
+      this.#charges.onObject(resource, resourceVersion, quota, grown);
     }
   }
 

@@ -1,4 +1,6 @@
+import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { maskList, type ResourceList, withoutZeros } from '../../domain/kernel/resource-list.ts';
+import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
@@ -11,11 +13,31 @@ import {
   unsettledCharges,
   withoutConfirmed,
 } from '../../domain/quota-usage/recent-charges.ts';
+import type { CacheChecks } from './cache-checks.ts';
 
-/** The recent charges of each quota, as reported by the caches. */
+interface QuotaChargesOptions {
+  readonly checks: Pick<CacheChecks, 'currentAsOf' | 'isOutdated' | 'check'>;
+  /** What these resources of a quota are counted from. */
+  readonly countedFrom: (resources: readonly string[]) => readonly GroupResource[];
+}
+
+/** The usage in a status at a version of the quota. */
+interface WrittenUsage {
+  readonly version: string;
+  readonly used: ResourceList;
+}
+
+/** The recent charges of each quota, as reported by the caches, and as far as these are not known to have their objects. */
 export class QuotaCharges {
+  readonly #options: QuotaChargesOptions;
   /** By the quota's UID. */
   readonly #charges = new Map<string, RecentCharges>();
+  /** What this process has made of a quota, until that is reported; by the quota's UID. */
+  readonly #written = new Map<string, WrittenUsage>();
+
+  constructor(options: QuotaChargesOptions) {
+    this.#options = options;
+  }
 
   /**
    * Replaces a quota; null: it did not exist, or is gone.
@@ -23,35 +45,67 @@ export class QuotaCharges {
    * @param isOwn whether this process has written it: then nothing was charged by that.
    */
   onQuota(quota: CachedQuota | null, previous: CachedQuota | null, isOwn: boolean): void {
-    if (previous !== null && previous.uid !== quota?.uid) this.#charges.delete(previous.uid);
+    if (previous !== null && previous.uid !== quota?.uid) {
+      this.#charges.delete(previous.uid);
+      this.#written.delete(previous.uid);
+    }
     if (quota === null) return;
     const { uid, resourceVersion: version } = quota;
     const recent = this.#of(quota);
-    const before = previous?.uid === uid ? (previous.status.used ?? {}) : null;
+    const known = previous?.uid === uid ? (previous.status.used ?? {}) : null;
+    const before = this.#takeWritten(quota)?.used ?? known;
     const moment = { at: performance.now(), version };
     const next = isOwn ? noteVersion(recent, version) : noteStatus(recent, before, quota.status.used ?? {}, moment);
     this.#replace(quota, next);
   }
 
-  /** A new object with this charge, or one that has grown by it, was reported at its version. */
-  onObject(quota: CachedQuota, charge: ResourceList, version: string): void {
-    const { spec, resourceVersion: reportedUpTo } = quota;
+  /**
+   * This process has written a status, which is not reported yet. Where quotas are listed anew it never is: then what the status
+   * has risen by since is charged.
+   */
+  onWritten({ uid }: CachedQuota, written: WrittenUsage): void {
+    this.#written.set(uid, written);
+  }
+
+  /** What was written before this version of a quota. */
+  #takeWritten({ uid, resourceVersion }: CachedQuota): WrittenUsage | undefined {
+    const written = this.#written.get(uid);
+    if (written === undefined || !isProvenAtLeast(resourceVersion, written.version)) return undefined;
+    this.#written.delete(uid);
+    return written;
+  }
+
+  /**
+   * A new object of a resource with this charge, or one that has grown by it, was reported at its version. What was gone before a
+   * list by which charges were confirmed settles none: its own may be among these, and the others are for other objects.
+   */
+  onObject(resource: GroupResource, version: string, quota: CachedQuota, charge: ResourceList): void {
+    const { spec, namespace, resourceVersion: reportedUpTo } = quota;
     const limited = withoutZeros(maskList(charge, Object.keys(spec.hard ?? {})));
-    if (Object.keys(limited).length === 0) return;
+    if (Object.keys(limited).length === 0 || this.#options.checks.isOutdated(resource, namespace, version)) return;
     const arrival = { at: performance.now(), version, reportedUpTo };
     this.#replace(quota, noteArrival(this.#of(quota), limited, arrival));
   }
 
-  /** What is left of a quota's charges without those that its caches prove. */
-  unsettled(quota: CachedQuota, currentAsOf: (resource: string) => MonotonicMs): ResourceList {
-    const left = withoutConfirmed(this.#of(quota), currentAsOf);
+  /** Charges of the quota whose objects the caches may not have yet. */
+  unsettled(quota: CachedQuota): ResourceList {
+    const { checks, countedFrom } = this.#options;
+    const left = withoutConfirmed(this.#of(quota), (resource) => {
+      return Math.min(...countedFrom([resource]).map((from) => checks.currentAsOf(from, quota.namespace)));
+    });
     this.#replace(quota, left);
     return unsettledCharges(left);
   }
 
-  /** When the first of its charges of these resources can be confirmed; null without any. */
-  confirmableFrom(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
-    return confirmableFrom(this.#of(quota), resources);
+  /**
+   * Has it checked whether the caches have the objects of these resources. Returns the moment at which that is to be asked again;
+   * null: the checks will tell.
+   */
+  confirm(quota: CachedQuota, resources: readonly string[]): MonotonicMs | null {
+    const { checks, countedFrom } = this.#options;
+    const from = confirmableFrom(this.#of(quota), resources) ?? 0;
+    if (from > performance.now()) return from;
+    return checks.check(quota.namespace, { resources: countedFrom(resources), from });
   }
 
   #of({ uid }: CachedQuota): RecentCharges {

@@ -118,6 +118,31 @@ describe('a cache is current in a namespace', () => {
     expect([asOf(), checked.length, asked.length]).toEqual([Number.NEGATIVE_INFINITY, 7, 7]);
   });
 
+  it('by a list that knows better than what its watch tells of before, however many namespaces are checked meanwhile', async () => {
+    const cached = { version: '5', pods: ['a'] };
+    const { checks, check } = checking({ stored: { version: '9', pods: ['a'] }, cached });
+    expect(checks.isOutdated(PODS, 'team-a', '1')).toBe(false);
+    check('team-a', [PODS]);
+    await listed();
+    const outdated = () => ['8', '9', '10'].map((version) => checks.isOutdated(PODS, 'team-a', version));
+    expect(outdated()).toEqual([true, true, false]);
+    expect([checks.isOutdated(PODS, 'team-b', '8'), checks.isOutdated(SERVICES, 'team-a', '8')]).toEqual([
+      false,
+      false,
+    ]);
+    const checkOthers = async (): Promise<void> => {
+      await vi.advanceTimersByTimeAsync(6_000);
+      for (let index = 0; index < 300; index += 1) check(`other-${index}`, [PODS]);
+      await vi.advanceTimersByTimeAsync(300 * LIST_MS);
+    };
+    await checkOthers();
+    expect(outdated()).toEqual([true, true, false]);
+    // Nothing that is older can come any more.
+    cached.version = '9';
+    await checkOthers();
+    expect(outdated()).toEqual([false, false, false]);
+  });
+
   it('not while the list fails, which ends the check; the next one comes within seconds, however long that took', async () => {
     const names = ['pods', 'services', 'secrets', 'configmaps'];
     const { check, checked, asked, hanging, asOf } = checking({ watched: names });
