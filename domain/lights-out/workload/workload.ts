@@ -50,6 +50,8 @@ export interface Workload {
   readonly annotations: Readonly<Record<string, string>>;
   /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob or a ScaledJob. */
   readonly replicas: number | null;
+  /** None are written in its spec: only a Rollout's, which no API server fills in. */
+  readonly isUnwritten?: true;
   /** Whether a CronJob is suspended, or a ScaledJob paused; false for the others. */
   readonly isSuspended: boolean;
   /** Ready and existing replicas by the status; 0 where there are none. */

@@ -74,13 +74,14 @@ describe('a workload as it is read', () => {
       scaledJobOf({
         metadata: { ...created, annotations: paused === undefined ? {} : { 'autoscaling.keda.sh/paused': paused } },
       });
-    expect([jobAs(), jobAs('false'), jobAs('true'), jobAs('')].map(({ isSuspended }) => isSuspended)).toEqual([
-      false,
-      false,
-      true,
-      true,
-    ]);
+    const isSuspended = (text?: string) => jobAs(text).isSuspended;
+    // As KEDA reads it: what is neither true nor false pauses.
+    expect([undefined, 'false', 'False', '0', 'f'].map(isSuspended)).toEqual([false, false, false, false, false]);
+    expect(['true', '', 'no', '1'].map(isSuspended)).toEqual([true, true, true, true]);
     expect(jobAs()).toMatchObject({ kind: 'ScaledJob', replicas: null, changed: null });
+    expect(jobAs('0').annotations).toEqual({ 'autoscaling.keda.sh/paused': '0' });
+    expect(rolloutOf(rollout)).not.toHaveProperty('isUnwritten');
+    expect(rolloutOf({ metadata: created, spec: {} })).toMatchObject({ replicas: 1, isUnwritten: true });
   });
 
   it('says who set its replicas, by the managed fields, and keeps no annotations but those of schedules', () => {
