@@ -29,6 +29,7 @@ import {
 } from '../../domain/lights-out/schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { isPaused } from '../../domain/lights-out/workload/keda-paused.ts';
+import { annotationRoom } from './annotation-room.ts';
 import { minimumAppliedBy } from './last-applied.ts';
 import type {
   Autoscaler,
@@ -235,6 +236,7 @@ function base(
     isDeleting: metadata.deletionTimestamp !== undefined,
     labels: metadata.labels ?? {},
     annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+    ...annotationRoom(metadata.annotations),
     changed: observedGeneration < generation ? changed : withLatest(changed, statusWrittenAt(managedFields)),
     createdBy: createdBy(managedFields),
     ...annotatedSince(metadata),
@@ -293,6 +295,7 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
       kind,
       ...identityOf(metadata),
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+      ...annotationRoom(metadata.annotations),
       labels: metadata.labels ?? {},
       ...setBy({
         minReplicas:
@@ -342,6 +345,7 @@ export function kedaScalerOf(object: unknown): Scaler | null {
       kind,
       ...identityOf(metadata),
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, KEDA),
+      ...annotationRoom(metadata.annotations),
       labels: metadata.labels ?? {},
       ...setBy({ paused: lastSetBy(metadata.managedFields, 'annotations', KEDA_PAUSED_REPLICAS) }),
     },

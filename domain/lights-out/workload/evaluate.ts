@@ -16,9 +16,10 @@ import {
   resumeAutoscalers,
 } from './autoscalers.ts';
 import { change, keep } from './step.ts';
+import { withoutRoom } from './annotation-room.ts';
 import {
   contestedSentence,
- 
+  fullSentence,
   graceSentence,
   personsAutoscalerSentence,
   personsSentence,
@@ -69,7 +70,13 @@ export function evaluateWanted(workload: Workload, wanted: Wanted, context: Eval
   const isCompleted = night.isCompleted && !isFailing(workload, context);
   const savedState = savedStateOf(workload);
   const situation: Situation = { workload, context, wanted, savedState, desired: { ...night, isCompleted } };
-  return ACTS[judge(wanted.state === 'Down' ? foundOf(situation) : { wanted: wanted.state })](situation);
+  if (wanted.state !== 'Down') return ACTS[judge({ wanted: wanted.state })](situation);
+  const evaluation = ACTS[judge(foundOf(situation))](situation);
+  const full = withoutRoom(workload, evaluation);
+  if (full === null) return evaluation;
+  // With whatever was put to sleep before it was full: a part of the marks is as good as none.
+  const otherwise = keep('AnnotationsFull', fullSentence(full.kind === workload.kind ? null : full));
+  return restored({ ...situation, wanted: { state: 'Up', reason: 'Up', isOurs: true, isOwner: true, otherwise } });
 }
 
 const AWAKE: Desired = { state: 'Up', since: null, isCompleted: false, level: {} };

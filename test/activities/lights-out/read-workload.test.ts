@@ -84,6 +84,23 @@ describe('a workload as it is read', () => {
     expect(rolloutOf({ metadata: created, spec: {} })).toMatchObject({ replicas: 1, isUnwritten: true });
   });
 
+  it('says how many bytes are left for annotations, where they are few', () => {
+    const roomOf = (length: number) => {
+      const annotations = { long: 'x'.repeat(length), ü: 'ü' };
+      return deploymentOf({ metadata: { ...metadata, annotations } }).annotationRoom;
+    };
+    const [most, others] = [262_144 - 128, 8];
+    expect(roomOf(0)).toBeUndefined();
+    expect(roomOf(most - others - 1024)).toBeUndefined();
+    expect(roomOf(most - others - 1023)).toBe(1023);
+    expect(roomOf(most - others + 1)).toBe(-1);
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    const full = { ...metadata, annotations: { long: 'x'.repeat(most - 4) } };
+    const horizontal = horizontalScalerOf({ metadata: full, spec: { scaleTargetRef, maxReplicas: 5 } });
+    const keda = kedaScalerOf({ metadata: full, spec: { scaleTargetRef } });
+    expect([horizontal, keda].map((scaler) => scaler?.autoscaler.annotationRoom)).toEqual([0, 0]);
+  });
+
   it('says who set its replicas, by the managed fields, and keeps no annotations but those of schedules', () => {
     const managedFields = [
       {
