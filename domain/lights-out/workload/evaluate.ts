@@ -182,10 +182,11 @@ function wakes(workload: Workload): Woken | null {
     return workload.isSuspended && !isSuspendedAgain(workload, savedState) ? { spec: { suspend: false } } : null;
   }
   const to = Math.max(originalReplicas(savedState), workload.replicas);
-  if (to === workload.replicas) return null;
-  // On a Rollout Headroom alone writes an empty mark.
-  const isUnwritten = workload.kind === 'Rollout' && savedState.original === '';
-  return { spec: { replicas: isUnwritten ? null : to }, to };
+  // On a Rollout Headroom alone writes an empty mark. A number that somebody else has written since is theirs.
+  const wasUnwritten = workload.kind === 'Rollout' && savedState.original === '' && to === 1;
+  if (wasUnwritten && managerClass(workload.changed?.manager ?? null, []) === 'ours')
+    return { spec: { replicas: null }, to };
+  return to === workload.replicas ? null : { spec: { replicas: to }, to };
 }
 
 /** What lets the autoscalers of a workload without replicas work; null where nothing keeps them from it. */

@@ -11,7 +11,18 @@ import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
 import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import { recalled, rememberedOf } from '../../../../domain/lights-out/workload/remembered.ts';
 import type { Workload } from '../../../../domain/lights-out/workload/workload.ts';
-import { asleep, changeBy, contextOf, HOUR, namespaceOf, NIGHT, suspended, workloadOf } from '../planned.ts';
+import {
+  asleep,
+  changeBy,
+  contextOf,
+  HOUR,
+  namespaceOf,
+  NIGHT,
+  ours,
+  specOf,
+  suspended,
+  workloadOf,
+} from '../planned.ts';
 
 const up = { period: { state: 'Up', since: NIGHT }, now: NIGHT + HOUR } as const;
 
@@ -96,6 +107,17 @@ describe('a Rollout without a number of replicas', () => {
     expect(patchOf(sleeping())).toBeUndefined();
   });
 
+  it('has none again where the schedule kept one replica at the end of the night, and one that somebody wrote stays', () => {
+    const kept = sleeping({ replicas: 1 });
+    expect(patchOf(sleeping(), { spec: specOf({ downscaleReplicas: 1 }) })).toMatchObject({ spec: { replicas: 1 } });
+    expect(patchOf(kept, up)).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_REPLICAS]: null } },
+      spec: { replicas: null },
+    });
+    expect(patchOf({ ...kept, changed: changeBy('kubectl') }, up)).not.toHaveProperty('spec');
+    expect(patchOf(sleeping({ replicas: 1, isUnwritten: true, changed: null }), up)).not.toHaveProperty('spec');
+  });
+
   it('keeps a greater number that somebody gave it, and one that had a number gets that', () => {
     const scaled = sleeping({ replicas: 2, changed: changeBy('kubectl') });
     expect(patchOf(scaled, up)).not.toHaveProperty('spec');
@@ -112,7 +134,7 @@ describe('a Rollout without a number of replicas', () => {
     if (evaluation.kind === 'keep') throw new Error(evaluation.reason);
     const entry = rememberedOf('uid-web', evaluation);
     expect(entry?.[1]).toMatchObject({ original: '', level: 0 });
-    const lost = workloadOf({ kind: 'Rollout', replicas: 0 });
+    const lost = workloadOf({ kind: 'Rollout', replicas: 0, changed: ours });
     const remembered = new Map(entry === null ? [] : [entry]);
     expect(patchOf(recalled(lost, contextOf({ remembered })), up)).toMatchObject({ spec: { replicas: null } });
   });
