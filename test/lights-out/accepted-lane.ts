@@ -50,7 +50,7 @@ interface Stored {
   readonly apiVersion: string;
   readonly kind: DrawnObject['kind'];
   readonly metadata: { readonly name: string; readonly labels?: Texts; readonly annotations?: Texts };
-  readonly spec?: unknown;
+  readonly spec?: { readonly scaleTargetRef?: { readonly name: string } };
 }
 
 export class AcceptedLane {
@@ -170,8 +170,8 @@ export class AcceptedLane {
   }
 
   /**
-   * What of the objects is not as it was, but for what sleeps. Of those that had marks of whoever it was before, only whether the
-   * schedule has left some.
+   * What of the objects is not as it was, but for what sleeps. Of those that had marks of whoever it was before, and those with an
+   * autoscaler that had some, only whether the schedule has left any.
    */
   async #changes(
     schedule: string,
@@ -186,8 +186,8 @@ export class AcceptedLane {
         const isAsleep = now.metadata.annotations?.[MANAGED_BY] === schedule;
         if (isAsleep) this.slept.add(kind);
         if (isAsleep) return isAllAwake ? [`${kind} ${metadata.name} still sleeps`] : [];
-        const wasMarked = MARKS.some((mark) => metadata.annotations?.[mark] !== undefined);
-        if (wasMarked || isDeepStrictEqual(essence(stored), essence(now))) return [];
+        const own = before.filter(({ spec }) => spec?.scaleTargetRef?.name === metadata.name);
+        if ([stored, ...own].some(isMarked) || isDeepStrictEqual(essence(stored), essence(now))) return [];
         return [`${kind} ${metadata.name}: ${difference(essence(stored), essence(now))}`];
       }),
     );
@@ -235,6 +235,10 @@ function isMorning({ seen }: PlayedSchedule, { schedule, namespace, workloads }:
     ...workloads.flat().map(({ metadata }) => metadata.annotations),
   ];
   return isOver && all.every((texts) => texts[SLEEP_UNTIL] === undefined && texts[OWN_TIMES] === undefined);
+}
+
+function isMarked({ metadata: { annotations = {} } }: Stored): boolean {
+  return MARKS.some((mark) => annotations[mark] !== undefined);
 }
 
 function nullified(texts: Texts): Readonly<Record<string, null>> {
