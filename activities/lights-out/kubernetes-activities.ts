@@ -10,11 +10,12 @@ import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import { ensureApproved } from './approve.ts';
 import { ensureFinalizer } from './finalizer.ts';
 import type { LightsOutActivities, ScheduleEvent } from './interface.ts';
-import { listView, type ObserveOptions, observeSchedule } from './observe-schedule.ts';
+import { listCluster, type ObserveOptions, observeSchedule, viewOf } from './observe-schedule.ts';
 import { listCalendars } from './read-cluster.ts';
 import { awaitScaled } from './readiness.ts';
 import { ensureScaled, memoryOf } from './scale.ts';
 import { ensureScheduleStatus } from './schedule-status.ts';
+import { SharedList } from './shared-list.ts';
 
 export interface LightsOutOptions {
   readonly kubernetes: Kubernetes;
@@ -39,9 +40,10 @@ export function createLightsOutActivities(given: LightsOutOptions): LightsOutAct
   const options = { ...given, now: given.now ?? Date.now };
   const { kubernetes, now } = options;
   const guard = createPauseGuard(options);
+  const cluster = new SharedList(async () => await listCluster(kubernetes));
   const observing: ObserveOptions = {
     ...options,
-    view: async ({ target }) => await listView(kubernetes, target.schedule),
+    view: async ({ target }) => viewOf(await cluster.read(), target.schedule),
     calendars: async () => await listCalendars(kubernetes, options.systemNamespace),
     pausesFor: async (subject) => await readPausesFor(options, subject),
     memory: async (schedule, scheduleUid) => await memoryOf(options, schedule, scheduleUid).all(),

@@ -141,13 +141,28 @@ function joinedNow(
   });
 }
 
-/** The view of a process without caches: everything is listed. */
+/** The view of a schedule by what was listed. */
+export function viewOf({ schedules, ...listed }: ListedCluster, schedule: string): ClusterView {
+  return { ...listed, others: othersThan(schedule, schedules) };
+}
+
+interface ListedCluster extends Omit<ClusterView, 'others'> {
+  /** As they are written. */
+  readonly schedules: readonly unknown[];
+}
+
+/** The view of a process without caches. */
 export async function listView(kubernetes: Kubernetes, schedule: string): Promise<ClusterView> {
+  return viewOf(await listCluster(kubernetes), schedule);
+}
+
+/** Everything that any schedule's view is made of. */
+export async function listCluster(kubernetes: Kubernetes): Promise<ListedCluster> {
   // Workloads are listed before schedules: a schedule that annotated one of them is then in the list, unless it was
   // deleted.
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
-  return { others: othersThan(schedule, schedules), namespaces, workloads, missing };
+  return { schedules, namespaces, workloads, missing };
 }
 
 /**

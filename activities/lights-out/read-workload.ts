@@ -20,7 +20,6 @@ import {
 } from '../../domain/lights-out/workload/field-owner.ts';
 import {
   GROUP,
-  KEDA_PAUSED,
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
   OWN_TIMES,
@@ -29,6 +28,8 @@ import {
   workloadTypes,
 } from '../../domain/lights-out/schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { isPaused } from '../../domain/lights-out/workload/keda-paused.ts';
+import { annotationRoom } from './annotation-room.ts';
 import { minimumAppliedBy } from './last-applied.ts';
 import type {
   Autoscaler,
@@ -38,6 +39,8 @@ import type {
   Workload,
 } from '../../domain/lights-out/workload/workload.ts';
 
+/** Before the names of KEDA's annotations. */
+const KEDA = 'autoscaling.keda.sh/';
 /** A workload with pods and their counts. */
 export interface ReplicatedObject {
   readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
@@ -150,17 +153,19 @@ export function rolloutOf(object: unknown): LoneWorkload {
   return {
     ...base('Rollout', metadata, generationOf(status?.observedGeneration)),
     ...replicasOf(spec, status),
+    ...(spec?.replicas === undefined ? { isUnwritten: true } : {}),
     ...requestsOf(spec),
   };
 }
 
 export function scaledJobOf(object: unknown): LoneWorkload {
   const { metadata } = withDates(object as CustomWorkload);
-  const paused = metadata?.annotations?.[KEDA_PAUSED];
+  const annotations = ownAnnotations(metadata?.annotations, `${GROUP}/`, KEDA);
   return {
     ...base('ScaledJob', metadata),
+    annotations,
     replicas: null,
-    isSuspended: paused !== undefined && paused !== 'false',
+    isSuspended: isPaused(annotations),
     ready: 0,
     present: 0,
   };
@@ -231,6 +236,7 @@ function base(
     isDeleting: metadata.deletionTimestamp !== undefined,
     labels: metadata.labels ?? {},
     annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+    ...annotationRoom(metadata.annotations),
     changed: observedGeneration < generation ? changed : withLatest(changed, statusWrittenAt(managedFields)),
     createdBy: createdBy(managedFields),
     ...annotatedSince(metadata),
@@ -289,6 +295,7 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
       kind,
       ...identityOf(metadata),
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+      ...annotationRoom(metadata.annotations),
       labels: metadata.labels ?? {},
       ...setBy({
         minReplicas:
@@ -337,7 +344,8 @@ export function kedaScalerOf(object: unknown): Scaler | null {
     autoscaler: {
       kind,
       ...identityOf(metadata),
-      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, 'autoscaling.keda.sh/'),
+      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, KEDA),
+      ...annotationRoom(metadata.annotations),
       labels: metadata.labels ?? {},
       ...setBy({ paused: lastSetBy(metadata.managedFields, 'annotations', KEDA_PAUSED_REPLICAS) }),
     },

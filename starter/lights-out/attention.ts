@@ -81,7 +81,8 @@ export function isOtherWorkload(before: Workload, after: Workload): boolean {
 }
 
 function wishesOf(workload: Workload): string {
-  const { uid, isDeleting, labels, annotations, replicas, isSuspended, changed, controller, deletesVolumes } = workload;
+  const { uid, isDeleting, labels, annotations, replicas, isSuspended, changed, controller } = workload;
+  const { deletesVolumes, annotationRoom } = workload;
   // For a change without a time, the latest possible time moves with every status update.
   const { manager, at, isOnlyIt } = changed ?? {};
   return JSON.stringify([
@@ -96,6 +97,7 @@ function wishesOf(workload: Workload): string {
     isOnlyIt,
     controller,
     deletesVolumes,
+    annotationRoom,
   ]);
 }
 

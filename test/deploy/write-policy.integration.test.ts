@@ -154,6 +154,7 @@ describe('the worker', () => {
           annotations: {
             ...owned.annotations,
             [`${GROUP}/original-suspend`]: 'lightsout',
+            [`${GROUP}/original-paused`]: 'false',
             'autoscaling.keda.sh/paused': 'true',
           },
           labels: ownedLabels,

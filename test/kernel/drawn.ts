@@ -15,6 +15,13 @@ export function mostly<T>(right: fc.Arbitrary<T>, ...wrong: readonly NoInfer<T>[
 type Tried = readonly string[] | null;
 
 const SHOWN_LENGTH = 5000;
+const LONG_TEXT = 300;
+
+/** What is long is long by repetition. */
+function shortened(_: string, value: unknown): unknown {
+  const isLong = typeof value === 'string' && value.length > LONG_TEXT;
+  return isLong ? `${value.slice(0, LONG_TEXT / 10)}… (${value.length} characters)` : value;
+}
 
 /**
  * Tries each, as many at once as there are lanes.
@@ -36,7 +43,9 @@ export async function triedInLanes<T>(
       if (wrong === null) continue;
       admitted += 1;
       if (wrong.length > 0)
-        failures.push(`seed ${seed}: ${wrong.join('; ')}: ${JSON.stringify(item).slice(0, SHOWN_LENGTH)}`);
+        failures.push(
+          `HEADROOM_TEST_SEED=${seed}: ${wrong.join('; ')}: ${JSON.stringify(item, shortened).slice(0, SHOWN_LENGTH)}`,
+        );
     }
   };
   await Promise.all(Array.from({ length: lanes }, (_, lane) => next(lane)));

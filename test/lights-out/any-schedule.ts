@@ -1,14 +1,17 @@
 /** LightsOutSchedules as anybody may write them: what is right, and what is wrong by itself or beside something else. */
 import * as fc from 'fast-check';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import { SLEEP_UNTIL, TAKES_OVER, WAKE_UNTIL, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
 import { mostly } from '../kernel/drawn.ts';
 
 /** What people write is of these types, and of no others: that is the definition's matter. */
 export interface WrittenSchedule {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly spec: Readonly<Record<string, unknown>> & { readonly calendars?: readonly string[] };
+  readonly spec: Readonly<Record<string, unknown>> & { readonly namespaces?: readonly string[] };
 }
+
+/** Stands for the namespace of the workloads, whose name is another one in each lane. */
+export const OWN = 'own';
 
 const anyName = mostly(
   fc.oneof(
@@ -42,7 +45,9 @@ const selector = mostly<object>(
     fc.constantFrom<object>(
       {},
       { matchExpressions: [{ key: 'team', operator: 'Exists' }] },
+      { matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }] },
       { matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['b', 'not a value'] }] },
+      { matchExpressions: [{ key: 'example.com/tier', operator: 'DoesNotExist' }] },
     ),
   ),
   { matchExpressions: [{ key: 'team', operator: 'In' }] },
@@ -85,14 +90,24 @@ const exception = mostly<object>(
 );
 const priority = fc.record({ priority: mostly(fc.constantFrom<number>(0, -1, 1_000_000), 1_000_001), selector });
 
+/** An empty selector without its confirmation, and no scope at all, are refused. */
+const scope = mostly<object>(
+  fc.oneof(
+    fc.constant({ namespaces: [OWN] }),
+    fc.constant({ namespaceSelector: {}, allNamespaces: true }),
+    fc.record({ namespaceSelector: selector, allNamespaces: fc.constant(true) }),
+    fc.record({ namespaceSelector: selector, namespaces: fc.constant([OWN, 'elsewhere']) }),
+  ),
+  { namespaceSelector: {} },
+  {},
+);
+
 const optional = fc.record(
   {
     timezone: mostly<string>(fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Kiritimati', ''), 'Mars/Base'),
-    excludeNamespaces: fc.constantFrom([], ['elsewhere']),
+    excludeNamespaces: mostly<readonly string[]>(fc.constantFrom([], ['elsewhere']), [OWN]),
     suspend: mostly<boolean>(fc.constant(false), true),
-    workloadTypes: mostly<readonly string[]>(fc.constantFrom([], ['Deployment'], ['StatefulSet', 'CronJob']), [
-      'DaemonSet',
-    ]),
+    workloadTypes: mostly<readonly string[]>(fc.subarray([...workloadTypes]), ['DaemonSet']),
     excludeLabels: selector,
     upscaleRateLimit: rateLimit,
     downscaleRateLimit: rateLimit,
@@ -117,6 +132,7 @@ export const anyMoment = mostly<string>(
   fc.constantFrom(
     '2020-01-01T00:00:00Z',
     '2026-12-01T10:00:00.5+02:00',
+    '2027-03-01t00:00:00z',
     '9999-12-31T23:59:59-23:59',
     '0000-01-01T00:00:00+23:59',
   ),
@@ -130,10 +146,17 @@ export const anySchedule: fc.Arbitrary<WrittenSchedule> = fc.record({
     { weight: 5, arbitrary: fc.constant({}) },
     {
       weight: 1,
-      arbitrary: fc.record({ [WAKE_UNTIL]: anyMoment, [SLEEP_UNTIL]: anyMoment }, { requiredKeys: [] }),
+      arbitrary: fc.record(
+        {
+          [WAKE_UNTIL]: anyMoment,
+          [SLEEP_UNTIL]: anyMoment,
+          [TAKES_OVER]: fc.constantFrom('gone', '', 'Not A Name'),
+        },
+        { requiredKeys: [] },
+      ),
     },
   ) as fc.Arbitrary<Record<string, string>>,
   spec: fc
-    .tuple(fc.record({ upscale: cron, downscale: cron }), optional)
-    .map(([crons, rest]) => ({ ...crons, ...rest })),
+    .tuple(fc.record({ upscale: cron, downscale: cron }), scope, optional)
+    .map(([crons, where, rest]) => ({ ...crons, ...where, ...rest })),
 });

@@ -38,6 +38,7 @@ import {
 import { HistoryWatch } from '../kernel/stack/history-watch.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { untilAllowed } from '../activities/until-allowed.ts';
+import { defineScaledObjects, SCALED_OBJECTS } from './custom-workloads.ts';
 
 /** Up, and Down: by history, without waiting for a clock. Only the first minute of a year is an exception. */
 export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
@@ -65,28 +66,6 @@ export interface ScaledObject {
     readonly labels?: Readonly<Record<string, string>>;
   };
 }
-
-const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
-
-/** As much of KEDA's definition as a schedule sees. */
-const scaledObjectDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'scaledobjects.keda.sh' },
-  spec: {
-    group: 'keda.sh',
-    names: { kind: 'ScaledObject', listKind: 'ScaledObjectList', plural: 'scaledobjects', singular: 'scaledobject' },
-    scope: 'Namespaced',
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 /** Until a question is answered, in milliseconds; it can be asked again. */
 const QUERY_MS = 30_000;
@@ -473,17 +452,7 @@ export class LightsOutCluster {
 
   /** As if KEDA were installed, as far as its definition goes. */
   async defineScaledObjects(): Promise<void> {
-    // As it is written: the typed client leaves out what a schema has under a name with dashes.
-    await this.custom.createClusterCustomObject({
-      group: 'apiextensions.k8s.io',
-      version: 'v1',
-      plural: 'customresourcedefinitions',
-      body: scaledObjectDefinition,
-    });
-    await eventually('ScaledObjects are served', async () => {
-      await this.custom.listClusterCustomObject(SCALED_OBJECTS);
-      return true;
-    });
+    await defineScaledObjects(this.custom);
   }
 
   /** One for the Deployment of the same name. */

@@ -1,14 +1,20 @@
 /** Argo's Rollouts and KEDA's ScaledJobs on a control plane without their controllers, as far as a schedule sees them. */
 import { CustomObjectsApi, type V1ObjectMeta } from '@kubernetes/client-node';
+import { MERGE_PATCH } from '../../activities/lights-out/write-object.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { accessOf } from '../kernel/stack/access.ts';
-import { merge } from './cluster.ts';
 
 const KINDS = {
   Rollout: { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts' },
   ScaledJob: { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledjobs' },
 } as const;
 type CustomKind = keyof typeof KINDS;
+
+const DEFINITIONS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+} as const;
 
 interface CustomWorkload {
   readonly metadata: V1ObjectMeta;
@@ -19,7 +25,7 @@ const integer = { type: 'integer', format: 'int32' };
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const SCHEMAS = {
   Rollout: {
-    spec: { type: 'object', properties: { replicas: integer, template: anything } },
+    spec: { ...anything, properties: { replicas: integer } },
     // Argo writes the generation that it has seen as text.
     status: {
       type: 'object',
@@ -53,6 +59,30 @@ function definitionOf(kind: CustomKind): object {
   };
 }
 
+export const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
+
+/** As if KEDA were installed, as far as its definition of ScaledObjects goes. */
+export async function defineScaledObjects(custom: CustomObjectsApi): Promise<void> {
+  const { group, version, plural } = SCALED_OBJECTS;
+  const body = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind: 'ScaledObject', listKind: 'ScaledObjectList', plural, singular: 'scaledobject' },
+      scope: 'Namespaced',
+      versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: anything } }],
+    },
+  };
+  // As it is written: the typed client leaves out what a schema has under a name with dashes.
+  await custom.createClusterCustomObject({ ...DEFINITIONS, body });
+  await eventually('ScaledObjects are served', async () => {
+    await custom.listClusterCustomObject(SCALED_OBJECTS);
+    return true;
+  });
+}
+
 export class CustomWorkloads {
   readonly #custom: CustomObjectsApi;
 
@@ -64,12 +94,7 @@ export class CustomWorkloads {
   async define(): Promise<void> {
     for (const kind of ['Rollout', 'ScaledJob'] as const) {
       // As it is written: the typed client leaves out what a schema has under a name with dashes.
-      await this.#custom.createClusterCustomObject({
-        group: 'apiextensions.k8s.io',
-        version: 'v1',
-        plural: 'customresourcedefinitions',
-        body: definitionOf(kind),
-      });
+      await this.#custom.createClusterCustomObject({ ...DEFINITIONS, body: definitionOf(kind) });
       await eventually(`${kind}s are served`, async () => {
         await this.#custom.listClusterCustomObject(KINDS[kind]);
         return true;
@@ -109,7 +134,7 @@ export class CustomWorkloads {
 
   async patch(kind: CustomKind, namespace: string, name: string, body: object): Promise<void> {
     const request = { ...KINDS[kind], namespace, name, body, fieldManager: 'kubectl-edit' };
-    await this.#custom.patchNamespacedCustomObject(request, merge);
+    await this.#custom.patchNamespacedCustomObject(request, MERGE_PATCH);
   }
 
   /** As Argo's controller reports it when all pods are ready. */
@@ -119,7 +144,7 @@ export class CustomWorkloads {
     const status = { observedGeneration: String(metadata.generation), replicas, readyReplicas: replicas };
     await this.#custom.patchNamespacedCustomObjectStatus(
       { ...KINDS.Rollout, namespace, name, body: { status } },
-      merge,
+      MERGE_PATCH,
     );
   }
 }

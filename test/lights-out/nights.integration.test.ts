@@ -150,6 +150,43 @@ describe.concurrent('a night', () => {
     expect((await cluster.readStatefulSet('volumes', 'db')).spec?.replicas).toBe(1);
   });
 
+  it('leaves a Deployment up whose annotations lack one byte of room for its marks, until somebody shortens them', async () => {
+    await cluster.namespace('full');
+    const revision = 'deployment.kubernetes.io/revision';
+    const marks = { 'original-replicas': '2', 'managed-by': 'full', 'down-since': '2026-11-27T18:00:00Z' };
+    const marked = Object.entries(marks).map(([key, value]) => `${GROUP}/${key}${value}`);
+    // Of the 256 KiB, 128 bytes are for what the controllers of Deployments add in ReplicaSets.
+    const room = 262_144 - 128 - [...marked, `${revision}1`, 'long'].join('').length;
+    await cluster.deployment('full', 'web', 2, { annotations: { long: 'x'.repeat(room + 1) } });
+    await cluster.deployment('full', 'api', 1);
+    await eventually('its controller has written its revision', async () => {
+      return (await cluster.readDeployment('full', 'web')).metadata?.annotations?.[revision] !== undefined;
+    });
+
+    await cluster.asleep('full', { namespaces: ['full'] });
+    await cluster.eventMatching('full', /^AnnotationsFull: Deployment full\/web: it stays up: its annotations /);
+    expect((await cluster.status('full')).facts.join('\n')).toContain(
+      'Deployment full/web: it stays up: its annotations',
+    );
+    const counted = await eventually(
+      'the status has it',
+      async () => (await cluster.readSchedule('full')).status?.scope?.leftAlone,
+    );
+    expect(counted).toContainEqual({ reason: 'AnnotationsFull', workloads: 1 });
+    expect([await cluster.replicas('full', 'api'), await cluster.replicas('full', 'web')]).toEqual([0, 2]);
+    expect(await writesTo('full', 'web')).toEqual([]);
+
+    const body = { metadata: { annotations: { long: 'x'.repeat(room) } } };
+    await cluster.apps.patchNamespacedDeployment({ namespace: 'full', name: 'web', body }, merge);
+    await eventually('it sleeps, and its controller follows', async () => {
+      const { items } = await cluster.apps.listNamespacedReplicaSet({ namespace: 'full' });
+      return items.length === 2 && items.every(({ spec }) => spec?.replicas === 0);
+    });
+    await cluster.patchSchedule('full', { spec: UP });
+    await cluster.reaches('full', 'Up', 'AsScheduled');
+    expect(await cluster.replicas('full', 'web')).toBe(2);
+  });
+
   it('is left when the schedule is deleted: everything is awake before it goes', async () => {
     await cluster.namespace('gone', { asleep: 'yes' });
     await cluster.deployment('gone', 'web', 2);

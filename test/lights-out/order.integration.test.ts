@@ -301,7 +301,7 @@ describe.concurrent("Argo's Rollouts and KEDA's ScaledJobs", () => {
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.reaches(name, 'Up', 'AsScheduled');
     const [mails, held] = [await custom.read('ScaledJob', name, 'mails'), await custom.read('ScaledJob', name, 'held')];
-    expect([mails.metadata.annotations, mails.metadata.labels]).toEqual([undefined, undefined]);
+    expect([mails.metadata.annotations, mails.metadata.labels]).toEqual([{ [KEDA_PAUSED]: 'false' }, undefined]);
     expect(held.metadata.annotations).toEqual({ [KEDA_PAUSED]: 'true' });
     expect(await written(name)).toEqual(['scaledjobs mails', 'scaledjobs mails']);
   });

@@ -7,6 +7,7 @@ import {
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
   ORIGINAL_BOUNDS,
+  ORIGINAL_PAUSED,
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   PLURAL,
@@ -54,7 +55,7 @@ Kubernetes has no right for some fields of an object: deploy/write-policy.yaml h
           ...fields.filter((field) => field !== 'paused').map((field) => `spec.${field}`),
           ...annotations(
             ...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [ORIGINAL_SUSPEND]),
-            ...(fields.includes('paused') ? [KEDA_PAUSED] : []),
+            ...(fields.includes('paused') ? [ORIGINAL_PAUSED, KEDA_PAUSED] : []),
           ),
           ...labels(...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [])),
         ],

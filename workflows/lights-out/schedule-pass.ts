@@ -16,7 +16,6 @@ import { afterFailure } from '../../domain/lights-out/decide/next-step.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
 import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
 import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
-import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import {
@@ -27,6 +26,7 @@ import {
   observeSchedule,
   observingCaches,
 } from './activities.ts';
+import { observeInputOf } from './observe-input.ts';
 import type { LightsOutRun } from './report.ts';
 
 /** How often the progress of a scaling run is written into the status, in milliseconds. */
@@ -141,24 +141,7 @@ export class SchedulePass {
 
   /** The part of the memory that an evaluation needs, of everything or of these items. */
   observeInput(of?: readonly PlanItem[]): ObserveScheduleInput {
-    const { overrides, inEffect, approved, completed, contested, failing } = this.run.memory;
-    const { joined = {}, joinedWorkloads = [], unmarked } = this.run.memory;
-    const names = of === undefined ? null : new Set(of.map(({ workload }) => workloadName(workload)));
-    const isMeant = (name: string): boolean => names === null || names.has(name);
-    const held = Object.entries(contested).filter(([name, { until }]) => until > this.now() && isMeant(name));
-    return {
-      target: this.target,
-      overrides,
-      inEffect,
-      isApproved: approved !== null,
-      ...(approved === null ? {} : { isBound: approved.digest !== undefined }),
-      completedAt: completed?.at ?? null,
-      contested: Object.fromEntries(held.map(([name, { until }]) => [name, until])),
-      failing: Object.keys(failing).filter(isMeant),
-      ...(Object.keys(joined).length === 0 ? {} : { joined }),
-      ...(joinedWorkloads.length === 0 ? {} : { joinedWorkloads }),
-      ...(unmarked === undefined || names !== null ? {} : { unmarked }),
-    };
+    return observeInputOf(this.target, this.run.memory, this.now(), of);
   }
 
   /**

@@ -19,6 +19,7 @@ const EVENT_OF: Readonly<
   OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
   BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
   DeletesVolumes: { type: 'Warning', reason: 'DeletesVolumes' },
+  AnnotationsFull: { type: 'Warning', reason: 'AnnotationsFull' },
   MarkLost: { type: 'Warning', reason: 'MarkLost' },
   MarkDiffers: { type: 'Warning', reason: 'MarkDiffers' },
 };

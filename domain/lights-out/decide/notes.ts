@@ -18,6 +18,7 @@ const FIRST: readonly KeepReason[] = [
   'BadAnnotation',
   'NotApproved',
   'DeletesVolumes',
+  'AnnotationsFull',
   'Contested',
   'Grace',
   'OwnedByOther',

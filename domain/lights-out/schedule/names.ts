@@ -21,6 +21,9 @@ export const DOWN_SINCE = `${GROUP}/down-since`;
 /** On a HorizontalPodAutoscaler: its earlier minReplicas and maxReplicas, as `1-10`. */
 export const ORIGINAL_BOUNDS = `${GROUP}/original-bounds`;
 
+/** On a ScaledJob: what KEDA's annotation `paused` said before, where it was there and paused nothing. */
+export const ORIGINAL_PAUSED = `${GROUP}/original-paused`;
+
 /** Label of the ConfigMaps that have what workloads were before a schedule put them to sleep: its name, shortened. */
 export const MEMORY_OF = `${GROUP}/memory-of`;
 

@@ -16,7 +16,14 @@ import {
   resumeAutoscalers,
 } from './autoscalers.ts';
 import { change, keep } from './step.ts';
-import { contestedSentence, graceSentence, personsAutoscalerSentence, personsSentence } from './sentences.ts';
+import { withoutRoom } from './annotation-room.ts';
+import {
+  contestedSentence,
+  fullSentence,
+  graceSentence,
+  personsAutoscalerSentence,
+  personsSentence,
+} from './sentences.ts';
 import { type Desired, wholeSecond } from './desired.ts';
 import { type Act, type FoundAtNight, judge } from './judge.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
@@ -63,7 +70,13 @@ export function evaluateWanted(workload: Workload, wanted: Wanted, context: Eval
   const isCompleted = night.isCompleted && !isFailing(workload, context);
   const savedState = savedStateOf(workload);
   const situation: Situation = { workload, context, wanted, savedState, desired: { ...night, isCompleted } };
-  return ACTS[judge(wanted.state === 'Down' ? foundOf(situation) : { wanted: wanted.state })](situation);
+  if (wanted.state !== 'Down') return ACTS[judge({ wanted: wanted.state })](situation);
+  const evaluation = ACTS[judge(foundOf(situation))](situation);
+  const full = withoutRoom(workload, evaluation);
+  if (full === null) return evaluation;
+  // With whatever was put to sleep before it was full: a part of the marks is as good as none.
+  const otherwise = keep('AnnotationsFull', fullSentence(full.kind === workload.kind ? null : full));
+  return restored({ ...situation, wanted: { state: 'Up', reason: 'Up', isOurs: true, isOwner: true, otherwise } });
 }
 
 const AWAKE: Desired = { state: 'Up', since: null, isCompleted: false, level: {} };
@@ -154,31 +167,34 @@ function restored({ workload, context, wanted }: Situation): Evaluation {
     reason: isUp && reason === 'Up' ? 'Released' : reason,
     savedState,
     autoscalers,
-    ...(isUp ? {} : { spec: woken, ...(woken.replicas === undefined ? {} : { to: woken.replicas }) }),
+    ...woken,
   });
 }
 
-/** The spec that wakes an annotated workload; null when it stays unchanged. Waking never reduces replicas. */
-function wakes(workload: Workload): { readonly replicas?: number; readonly suspend?: boolean } | null {
+/** The spec that wakes a workload, and the replicas that it then has. */
+type Woken = Pick<Parameters<typeof change>[2], 'spec' | 'to'>;
+
+/** How an annotated workload is woken; null when it stays unchanged. Waking never reduces replicas. */
+function wakes(workload: Workload): Woken | null {
   const savedState = savedStateOf(workload);
   if (!isScaledDown(savedState, workload.kind)) return null;
   if (workload.replicas === null) {
-    return workload.isSuspended && !isSuspendedAgain(workload, savedState) ? { suspend: false } : null;
+    return workload.isSuspended && !isSuspendedAgain(workload, savedState) ? { spec: { suspend: false } } : null;
   }
-  const replicas = Math.max(originalReplicas(savedState), workload.replicas);
-  return replicas === workload.replicas ? null : { replicas };
+  const to = Math.max(originalReplicas(savedState), workload.replicas);
+  // On a Rollout Headroom alone writes an empty mark. A number that somebody else has written since is theirs.
+  const wasUnwritten = workload.kind === 'Rollout' && savedState.original === '' && to === 1;
+  if (wasUnwritten && managerClass(workload.changed?.manager ?? null, []) === 'ours')
+    return { spec: { replicas: null }, to };
+  return to === workload.replicas ? null : { spec: { replicas: to }, to };
 }
 
-/** The spec that lets the autoscalers of a workload without replicas work; null where nothing keeps them from it. */
-function raised(
-  workload: Workload,
-  context: EvaluationContext,
-  isOwner: boolean,
-): { readonly replicas: number } | null {
+/** What lets the autoscalers of a workload without replicas work; null where nothing keeps them from it. */
+function raised(workload: Workload, context: EvaluationContext, isOwner: boolean): Woken | null {
   // The target of an autoscaler that does not exist has no UID.
   if (workload.replicas !== 0 || workload.uid === '') return null;
   const replicas = replicasToScaleFrom(workload, context, isOwner);
-  return replicas === null ? null : { replicas };
+  return replicas === null ? null : { spec: { replicas }, to: replicas };
 }
 
 /** Whether somebody suspended a CronJob after the schedule had done so: it then stays suspended. */
@@ -343,7 +359,8 @@ function downAnew(situation: Situation, reason: ChangeReason): Evaluation {
   const before = savedState.original === null ? 0 : originalReplicas(savedState);
   const original = Math.max(before, workload.replicas);
   const level = replicasAt(desired.level, original);
-  return down(situation, reason, level, scaledDownMetadata(workload.kind, `${original}`, schedule, now));
+  const mark = workload.isUnwritten === true && savedState.original === null ? '' : `${original}`;
+  return down(situation, reason, level, scaledDownMetadata(workload.kind, mark, schedule, now));
 }
 
 function down(situation: Situation, reason: ChangeReason, level: number, savedState: MetadataPatch): Evaluation {

@@ -99,6 +99,8 @@ export type KeepReason =
   | 'ControllerOwned'
   /** Scaling it down would delete its volumes: see volumes.ts. */
   | 'DeletesVolumes'
+  /** Its annotations, or those of an autoscaler, leave no room for the marks: see annotation-room.ts. */
+  | 'AnnotationsFull'
   /** It joined after the approval, and nobody has approved it. */
   | 'NotApproved';
 

@@ -1,7 +1,7 @@
 /** The annotations of a sleeping workload: its schedule, its earlier state, and since when; parsed, and as patches. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
-import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
+import { DOWN_SINCE, MANAGED_BY, ORIGINAL_PAUSED, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from './kinds.ts';
 import type { Workload } from './workload.ts';
 
@@ -108,8 +108,8 @@ export function originalReplicas({ original }: SavedState): number {
 }
 
 /**
- * The annotations for a workload that is put to sleep now. `original` is its present number of replicas, or `lightsout`
- * for a CronJob.
+ * The annotations for a workload that is put to sleep now. `original` is its present number of replicas, empty where none
+ * is written in its spec, or `lightsout` for a CronJob.
  */
 export function scaledDownMetadata(
   kind: Workload['kind'],
@@ -157,7 +157,8 @@ export function without(object: WithMetadata, annotations: readonly string[], la
 
 /** Removes all saved state from a workload. */
 export function withoutSavedState(workload: Pick<Workload, 'kind' | 'annotations' | 'labels'>): MetadataPatch {
-  const keys = [originalKey(workload.kind), MANAGED_BY, DOWN_SINCE];
+  const { kind } = workload;
+  const keys = [originalKey(kind), ...(kind === 'ScaledJob' ? [ORIGINAL_PAUSED] : []), MANAGED_BY, DOWN_SINCE];
   return without(workload, keys, [MANAGED_BY, ORIGINAL_REPLICAS]);
 }
 

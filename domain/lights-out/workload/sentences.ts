@@ -64,6 +64,15 @@ export function volumesSentence(): string {
   return `it stays up: scaled down, Kubernetes would delete its volumes (persistentVolumeClaimRetentionPolicy.whenScaled is Delete). The annotation ${DELETES_VOLUMES}: "true" lets it sleep all the same`;
 }
 
+/** @param autoscaler the one that is full; null: the workload itself. */
+export function fullSentence(autoscaler: { readonly kind: string; readonly name: string } | null): string {
+  const whose =
+    autoscaler === null
+      ? 'its annotations'
+      : `the annotations of its ${autoscaler.kind} ${truncate(autoscaler.name, NAME_LENGTH)}`;
+  return `it stays up: ${whose} leave no room for those by which Headroom wakes it again (Kubernetes takes 256 KiB of an object). Take some away, or shorten them`;
+}
+
 export function exclusionSentence(until: EpochMs, isOfNamespace: boolean): string {
   const whose = isOfNamespace ? 'the annotation of its namespace' : 'its annotation';
   return `it is left alone until ${formatInstant(until)}, by ${whose} ${EXCLUDE_UNTIL}`;

@@ -2,11 +2,12 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import { readPriority } from './annotations.ts';
 import type { ChangeReason, Evaluation, KeepReason, ObjectChange, EvaluationContext, PlanItem } from './evaluation.ts';
-import { KEDA_PAUSED, PRIORITY, type ScheduleState } from '../schedule/names.ts';
+import { PRIORITY, type ScheduleState } from '../schedule/names.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
 import { matchesSelector } from '../../kernel/label-selector.ts';
 import { isEmptyPatch, type MetadataPatch, savedWith } from './saved-state.ts';
 import { hasReplicas } from './kinds.ts';
+import { pausing } from './keda-paused.ts';
 import type { Autoscaler, Workload } from './workload.ts';
 
 const DETAIL_LENGTH = 300;
@@ -49,7 +50,8 @@ interface Change {
   /** The planned replicas; absent: unchanged. */
   readonly to?: number;
   readonly savedState?: MetadataPatch;
-  readonly spec?: { readonly replicas?: number; readonly suspend?: boolean };
+  /** Null: none is written any more. */
+  readonly spec?: { readonly replicas?: number | null; readonly suspend?: boolean };
   readonly autoscalers?: readonly ObjectChange[];
   readonly manager?: string;
 }
@@ -74,13 +76,13 @@ function inTurn(
 
 /** A merge patch. What suspends a ScaledJob is an annotation of KEDA. */
 function patchOf(
-  kind: Workload['kind'],
+  { kind, annotations }: Workload,
   savedState: MetadataPatch,
   spec: Change['spec'],
 ): Readonly<Record<string, unknown>> {
   if (kind === 'ScaledJob' && spec?.suspend !== undefined) {
-    const paused = { [KEDA_PAUSED]: spec.suspend ? 'true' : null };
-    return { metadata: { ...savedState, annotations: { ...savedState.annotations, ...paused } } };
+    const own = { ...savedState.annotations, ...pausing(annotations, spec.suspend) };
+    return { metadata: { ...savedState, annotations: own } };
   }
   return {
     ...(isEmptyPatch(savedState) ? {} : { metadata: savedState }),
@@ -92,7 +94,7 @@ function patchOf(
 export function change(workload: Workload, { spec: schedule, now }: EvaluationContext, step: Change): Evaluation {
   const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
   const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
-  const patch = patchOf(kind, savedState, spec);
+  const patch = patchOf(workload, savedState, spec);
   const own: ObjectChange[] = Object.keys(patch).length === 0 ? [] : [{ kind, name, uid, resourceVersion, patch }];
   const item: PlanItem = {
     workload: { kind, namespace, name },

@@ -28,6 +28,8 @@ export type Autoscaler = {
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** Bytes by which its annotations may grow, where that is little. Absent: enough for all marks of a schedule. */
+  readonly annotationRoom?: number;
   /** For the fields that hold it: its bounds, or KEDA's annotation. Absent when the managed fields do not tell. */
   readonly setBy?: Readonly<Partial<Record<'minReplicas' | 'maxReplicas' | 'paused', SetBy>>>;
 } & (
@@ -50,6 +52,8 @@ export interface Workload {
   readonly annotations: Readonly<Record<string, string>>;
   /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob or a ScaledJob. */
   readonly replicas: number | null;
+  /** None are written in its spec: only a Rollout's, which no API server fills in. */
+  readonly isUnwritten?: true;
   /** Whether a CronJob is suspended, or a ScaledJob paused; false for the others. */
   readonly isSuspended: boolean;
   /** Ready and existing replicas by the status; 0 where there are none. */
@@ -72,6 +76,8 @@ export interface Workload {
   readonly timesSince?: EpochMs;
   /** The object that owns it as a controller. */
   readonly controller?: { readonly group: string; readonly kind: string; readonly name: string };
+  /** Like that of an autoscaler. */
+  readonly annotationRoom?: number;
   /** Its marks were lost, and are those of the memory: see remembered.ts. */
   readonly isRecalled?: true;
 }

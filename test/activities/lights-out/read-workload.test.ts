@@ -74,13 +74,31 @@ describe('a workload as it is read', () => {
       scaledJobOf({
         metadata: { ...created, annotations: paused === undefined ? {} : { 'autoscaling.keda.sh/paused': paused } },
       });
-    expect([jobAs(), jobAs('false'), jobAs('true'), jobAs('')].map(({ isSuspended }) => isSuspended)).toEqual([
-      false,
-      false,
-      true,
-      true,
-    ]);
+    const isSuspended = (text?: string) => jobAs(text).isSuspended;
+    // As KEDA reads it: what is neither true nor false pauses.
+    expect([undefined, 'false', 'False', '0', 'f'].map(isSuspended)).toEqual([false, false, false, false, false]);
+    expect(['true', '', 'no', '1'].map(isSuspended)).toEqual([true, true, true, true]);
     expect(jobAs()).toMatchObject({ kind: 'ScaledJob', replicas: null, changed: null });
+    expect(jobAs('0').annotations).toEqual({ 'autoscaling.keda.sh/paused': '0' });
+    expect(rolloutOf(rollout)).not.toHaveProperty('isUnwritten');
+    expect(rolloutOf({ metadata: created, spec: {} })).toMatchObject({ replicas: 1, isUnwritten: true });
+  });
+
+  it('says how many bytes are left for annotations, where they are few', () => {
+    const roomOf = (length: number) => {
+      const annotations = { long: 'x'.repeat(length), ü: 'ü' };
+      return deploymentOf({ metadata: { ...metadata, annotations } }).annotationRoom;
+    };
+    const [most, others] = [262_144 - 128, 8];
+    expect(roomOf(0)).toBeUndefined();
+    expect(roomOf(most - others - 1024)).toBeUndefined();
+    expect(roomOf(most - others - 1023)).toBe(1023);
+    expect(roomOf(most - others + 1)).toBe(-1);
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    const full = { ...metadata, annotations: { long: 'x'.repeat(most - 4) } };
+    const horizontal = horizontalScalerOf({ metadata: full, spec: { scaleTargetRef, maxReplicas: 5 } });
+    const keda = kedaScalerOf({ metadata: full, spec: { scaleTargetRef } });
+    expect([horizontal, keda].map((scaler) => scaler?.autoscaler.annotationRoom)).toEqual([0, 0]);
   });
 
   it('says who set its replicas, by the managed fields, and keeps no annotations but those of schedules', () => {

@@ -86,6 +86,7 @@ describe('a workload', () => {
     expect(isOtherWorkload(web, { ...web, changed: { manager: 'kubectl', at: 1, isOnlyIt: true } })).toBe(true);
     expect(isOtherWorkload(web, { ...web, controller: { group: 'a.io', kind: 'App', name: 'x' } })).toBe(true);
     expect(isOtherWorkload(web, { ...web, deletesVolumes: true })).toBe(true);
+    expect(isOtherWorkload(web, { ...web, annotationRoom: 0 })).toBe(true);
   });
 });
 
