@@ -127,4 +127,27 @@ describe('skipCooldown', () => {
     );
     expect(done(outcome)).toEqual(memory({ cooldownSkippedAt: NOW }));
   });
+
+  describe('where only verified names count', () => {
+    const skip = (remembered: Remembered = {}) => command(memory(remembered), 'skipCooldown', input, NOW, 'strict');
+
+    it('says that nothing is merged any sooner that needs no approval', () => {
+      const outcome = skip();
+      expect(outcome.message).toBe(
+        'cooldown skipped by ann: Headroom proposes what is needed now, also what was rejected before. But nobody has verified the name, and guardrail strict takes only verified ones, so what needs no approval is merged after the cooldown, or by a person',
+      );
+      expect(done(outcome)).toEqual(memory({ cooldownSkippedAt: NOW }));
+      expect(skip({ decision: mergedDecision() }).kind).toBe('done');
+    });
+
+    it.each([
+      [openDecision(), 'pull request #7'],
+      [decision(), `decision ${decision().id}`],
+    ])('is refused while there is a decision, which it has no effect on', (decided, what) => {
+      expect(skip({ decision: decided })).toEqual({
+        kind: 'rejected',
+        message: `${what} is not merged any sooner for it: skipCooldown carries a name that nobody has verified, and guardrail strict takes only verified ones. A person may merge it while the quota rests`,
+      });
+    });
+  });
 });
