@@ -14,6 +14,7 @@ import type { Checks, Forge, PullRequest, PullRequestState } from '../../forge/f
 import type { QuotaResizeActivities } from '../interface.ts';
 import { unlessTooCostly } from '../source/content/lookup.ts';
 import { GitTrees } from '../source/git-tree.ts';
+import { isOwnAccount } from './own-account.ts';
 import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 
 export function createPullRequestStateActivities({
@@ -126,7 +127,7 @@ export async function mergeOf(
     sha: pull.mergeSha,
     at: pull.mergedAt,
     by: pull.mergedBy ?? 'unknown',
-    isOwn: pull.mergedBy !== null && pull.mergedBy === pull.user,
+    isOwn: await isOwnAccount(forge, pull, pull.mergedBy),
     limits: await mergedLimits(forge, target, decision, { sha: pull.mergeSha, state }),
   };
 }
@@ -186,10 +187,8 @@ async function sharedStateOf(
   const isSame = pull.state === 'open' && pull.headSha === decision.pullRequest?.headSha;
   const commits = isSame ? null : await forge.pullRequests.commitsOf(pull.number);
   const isWithoutOwn = commits?.every(({ message }) => decisionOfCommit(message) !== decision.id) === true;
-  return {
-    ...(isWithoutOwn ? { isWithoutOwn } : {}),
-    ...(pull.state === 'closed' && closedBy === pull.user ? { isClosedByOwn: true } : {}),
-  };
+  const isClosedByOwn = pull.state === 'closed' && (await isOwnAccount(forge, pull, closedBy));
+  return { ...(isWithoutOwn ? { isWithoutOwn } : {}), ...(isClosedByOwn ? { isClosedByOwn } : {}) };
 }
 
 /** Who approves the present head by a review; null where the decision needs no approval, or it is too late for one. */
