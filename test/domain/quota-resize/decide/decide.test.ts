@@ -783,6 +783,34 @@ describe('a decision from the Lease after Terminate or Reset', () => {
     expect(again.attempt).not.toHaveProperty('why');
   });
 
+  it('tells people when the gate refuses a merge again, once for each reason and ten times an hour', () => {
+    const seen = seenWith(openDecision(), pullRequest());
+    const refusals = (whyAt: (pass: number) => string): readonly string[] => {
+      let [now, current] = [NOW, memory()];
+      const told: string[] = [];
+      for (let pass = 0; now < NOW + HOUR; pass += 1) {
+        const [next, verdict] = decide(seen, current, now);
+        if (verdict.kind === 'merge') current = applyOutcome.withoutEffect(next, whyAt(pass));
+        else if (verdict.kind === 'notify') {
+          told.push(verdict.event.message);
+          expect(verdict).toMatchObject({ event: { reason: 'QuotaResizeHeld' }, comment: null });
+          current = applyOutcome.emitted(next, verdict.about);
+        } else current = next;
+        now += verdict.kind === 'hold' ? Math.max(1, (verdict.wait.until ?? now) - now) : 1;
+      }
+      return told;
+    };
+    const once = refusals((pass) => `nothing in the cluster needs it since ${pass} s`);
+    expect(once).toHaveLength(1);
+    expect(once[0]).toMatch(
+      /is ready, and the last check before its merge refuses it: nothing in the cluster needs it/,
+    );
+    expect(refusals((pass) => `the reason is ${'x'.repeat(pass)}`)).toHaveLength(10);
+    const seenOnce = decide(seen, memory(), NOW)[0];
+    const [, held] = decide(seen, applyOutcome.withoutEffect(seenOnce, 'it was paused'), NOW);
+    expect(held.kind, 'what was refused once').toBe('hold');
+  });
+
   it('that was merged awaits its sync, although the Lease is unlocked', () => {
     const unlocked = { lease: lease({ decision: mergedDecision(), lastModified: NOW - MINUTE }) };
     expect(idle(unlocked)[1].reason).toBe('SyncPending');
