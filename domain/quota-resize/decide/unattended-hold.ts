@@ -24,7 +24,7 @@ interface Raise {
 }
 
 /** An approval is asked for, and taken, only where the policy requires one. */
-const BY_PERSON = 'and only a person may merge it';
+export const BY_PERSON = 'and only a person may merge it, whether or not it is approved';
 
 /** Why the raise waits for a person, or for a moment; null where it does not. */
 export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now: EpochMs): MergeHold | null {
