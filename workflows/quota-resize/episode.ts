@@ -1,5 +1,6 @@
 import { CancellationScope, log, patched } from '@temporalio/workflow';
 import type { EpochMs } from '../../domain/kernel/time.ts';
+import { HourlyBudget } from '../../domain/kernel/hourly-budget.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
@@ -59,7 +60,6 @@ const SHORT_WAIT_MS = 1_000;
 
 /** Events about wrong settings that a run writes within an hour at most: values that change all the time are wrong anew each time. */
 const MOST_WARNED = 10;
-const WARNED_WITHIN_MS = 3_600_000;
 
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
@@ -80,8 +80,7 @@ export class ResizeEpisode {
    * Event; this set saves the activities.
    */
   readonly #warned = new Set<string>();
-  /** When it wrote the last of them, the oldest first. */
-  #warnedAt: readonly EpochMs[] = [];
+  readonly #warnings = new HourlyBudget(MOST_WARNED);
 
   constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
@@ -217,13 +216,12 @@ export class ResizeEpisode {
       const eventKey = `${layer}/${key}=${value}`;
       if (this.#warned.has(eventKey)) continue;
       const now = Date.now();
-      this.#warnedAt = this.#warnedAt.filter((at) => at > now - WARNED_WITHIN_MS);
       // The rest is said when there is room again, if it is still wrong.
-      if (this.#warnedAt.length >= MOST_WARNED && patched('ten-warnings-an-hour')) return;
+      if (this.#warnings.isSpent(now) && patched('ten-warnings-an-hour')) return;
       const event = { target: this.#target, quotaUid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
       await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
       this.#warned.add(eventKey);
-      this.#warnedAt = [...this.#warnedAt, now];
+      this.#warnings.spend(now);
     }
   }
 
