@@ -150,7 +150,7 @@ const times = (span: number, apart: number): number => Math.ceil(span / apart);
 
 const { leastCooldown, leastRejectionCooldown } = BUILT_IN_LEASTS;
 
-function asksWithin({ opened, rejected, approved, events, warnings, comments }: Came): void {
+function asksWithin({ opened, rejected, approved, events, warnings, comments, stored }: Came): void {
   for (const span of [HOUR, DAY, 7 * DAY]) {
     const hours = times(span, HOUR) + 1;
     const decisions = times(span, leastCooldown) + 1;
@@ -165,6 +165,8 @@ function asksWithin({ opened, rejected, approved, events, warnings, comments }: 
     const told = 2 * decisions + yes + 10 * hours * (1 + warnings.size);
     ok(mostIn(events, span) <= told, `${mostIn(events, span)} Events in ${span / HOUR} h`);
     const written = decisions + yes + times(span, timings.updateInterval) + 10 * hours;
+    const changed = 4 * decisions + 2 * times(span, timings.updateInterval) + yes + 10 * hours;
+    ok(mostIn(stored, span) <= changed, `${mostIn(stored, span)} decisions stored in ${span / HOUR} h`);
     ok(mostIn(comments, span) <= written, `${mostIn(comments, span)} comments in ${span / HOUR} h`);
   }
   const tolerance = 1 + Number(policy().increment) / 100;

@@ -4,7 +4,7 @@ import { isHeldByOthers } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { leavingBatchedQuotas, leavingSentence, withRequirementsOfNow } from './batched-quotas.ts';
-import { withoutBatchedQuotas } from '../model/decision.ts';
+import { type LockedDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
@@ -57,7 +57,9 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     const phase = 'OpeningPullRequest';
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
-  const grown = grownBy(settled, state.decision, requirement);
+  const growth = grownBy(settled, state.decision, requirement);
+  const isLater = growth !== null && isBeforePullRequest(growth.approvalRequirement) && grewJustNow(pass, decision);
+  const grown = isLater ? null : growth;
   const toApprove = grown ?? state.decision;
   if (
     isBeforePullRequest(toApprove.approvalRequirement) &&
@@ -86,4 +88,9 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
   const reason = isAdopted ? 'Adopted' : decision.evidence.length > 0 ? 'UnmetDemand' : 'ThresholdReached';
   const detail = `opening the pull request of decision ${decision.id}${isAdopted ? ', found in the Lease' : ''} (${summary(decision)})`;
   return [current, { kind: 'open', phase: 'OpeningPullRequest', reason, detail, decision: toApprove }];
+}
+
+/** While people are asked, it grows as often as an open pull request does: each time is a write, and other values to approve. */
+function grewJustNow({ observation, now }: Pick<Pass, 'observation' | 'now'>, { grownAt }: LockedDecision): boolean {
+  return grownAt !== undefined && now < grownAt + observation.timings.updateInterval;
 }

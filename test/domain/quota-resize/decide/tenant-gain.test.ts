@@ -112,6 +112,16 @@ describe('annotations do not take away', () => {
     expect(comments.length).toBeLessThanOrEqual(10);
   });
 
+  it('the rest of Leases, by a demand that grows all the time before anybody approves', () => {
+    const annotations = Array.from({ length: 120 }, (_, tick) => ({
+      approval: 'before-pull-request',
+      'cpu-min': String(Math.ceil(12 * 1.3 ** tick)),
+    }));
+    const { stored } = play({ annotations, missing: () => 0, ...told });
+    // Each ten minutes, as it would be with an open pull request.
+    expect(stored.length).toBeLessThanOrEqual(8);
+  });
+
   it('the attention of people, by wrong values that are other ones in each run', () => {
     const names = ['threshold', 'increment', 'max-step', 'burst', 'steps', 'approval', 'reviewers', 'git-field'];
     const annotations = Array.from({ length: 30 }, (_, run) =>

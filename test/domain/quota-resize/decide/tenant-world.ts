@@ -64,6 +64,8 @@ export interface Came {
   /** Of them, the Warnings, by their reason. */
   readonly warnings: ReadonlyMap<string, readonly number[]>;
   readonly comments: readonly number[];
+  /** When a decision was stored in the Lease. */
+  readonly stored: readonly number[];
 }
 
 interface Limit {
@@ -135,6 +137,7 @@ class TenantWorld extends World {
   readonly events: number[] = [];
   readonly warnings = new Map<string, number[]>();
   readonly comments: number[] = [];
+  readonly stored: number[] = [];
   readonly limits: Limit[];
   readonly opened: Came['opened'][number][] = [];
   readonly rejected: Came['rejected'][number][] = [];
@@ -203,6 +206,7 @@ class TenantWorld extends World {
 
   override act(...given: Parameters<World['act']>): ReturnType<World['act']> {
     const [verdict] = given;
+    if (['propose', 'open', 'rebuild', 'revise'].includes(verdict.kind)) this.stored.push(this.now);
     const event = eventOf(verdict);
     if (event !== null) this.#event(...event);
     if (writesComment(verdict) && this.pulls.some(({ state }) => state === 'open')) this.comments.push(this.now);
@@ -323,8 +327,8 @@ export function playAll({
       world.now += tick;
     }
   }
-  return quotas.map(({ world: { opened, rejected, approved, limits, events, warnings, comments } }) => {
-    return { opened, rejected, approved, limits, events, warnings, comments };
+  return quotas.map(({ world: { opened, rejected, approved, limits, events, warnings, comments, stored } }) => {
+    return { opened, rejected, approved, limits, events, warnings, comments, stored };
   });
 }
 
