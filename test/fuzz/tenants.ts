@@ -110,7 +110,7 @@ const answer: fc.Arbitrary<Story['answer']> = fc.oneof(
   }),
 );
 
-export const stories: fc.Arbitrary<Story> = fc
+const stories: fc.Arbitrary<Story> = fc
   .record({
     tenant,
     others: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(tenant, { minLength: 1, maxLength: 2 })),
