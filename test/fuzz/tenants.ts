@@ -113,13 +113,18 @@ const answer: fc.Arbitrary<Story['answer']> = fc.oneof(
 const stories: fc.Arbitrary<Story> = fc
   .record({
     tenant,
-    others: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(tenant, { minLength: 1, maxLength: 2 })),
+    // Quotas that lack room for the same workloads are raised together.
+    others: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(tenant, { minLength: 1, maxLength: 2 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 2 }) },
+    ),
     answer,
     tick: fc.constantFrom(2 * SECOND, 30 * SECOND, MINUTE, 7 * MINUTE, 20 * MINUTE, HOUR, 5 * HOUR),
     ticks: fc.constantFrom(30, 90),
     guardrail: fc.record(
       {
-        totals: fc.constantFrom({ cpu: '25' }, { 'requests.cpu': '40' }),
+        totals: fc.constantFrom({ cpu: '25' }, { cpu: '45' }, { 'requests.cpu': '40' }),
         approvalBy: fc.constant('verified' as const),
         growthPerDay: fc.constantFrom('1.5', '2'),
       },
@@ -130,9 +135,10 @@ const stories: fc.Arbitrary<Story> = fc
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
     ),
   })
-  .map(({ tenant: first, taken, ...story }) => ({
+  .map(({ tenant: first, taken, others, ...story }) => ({
     ...story,
     ...first,
+    others: typeof others === 'number' ? Array.from({ length: others }, () => first) : others,
     isTaken: (tick: number) => taken > 0 && Math.floor(tick / taken) % 2 === 1,
   }));
 

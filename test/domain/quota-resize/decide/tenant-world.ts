@@ -5,16 +5,25 @@
 import { HourlyBudget, HourlyBudgets } from '../../../../domain/kernel/hourly-budget.ts';
 import { MINUTE_MS } from '../../../../domain/kernel/time.ts';
 import { parseQuantity } from '../../../../domain/kernel/quantity.ts';
-import { approvedPlaces, approvedValues, decidedLimits } from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  approvedPlaces,
+  approvedValues,
+  type Decision,
+  decidedLimits,
+  leaseHolder,
+} from '../../../../domain/quota-resize/model/decision.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { holdOfDecision } from '../../../../domain/quota-resize/decide/unattended-hold.ts';
 import { eventTypes } from '../../../../domain/quota-resize/model/event-reasons.ts';
+import type { OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
 import { isUnmerged, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import { BUILT_IN_GUARDRAIL, type Guardrail } from '../../../../domain/quota-resize/policy/guardrail.ts';
 import { mergeHold } from '../../../../domain/quota-resize/policy/merge-window.ts';
 import { type RecordedRaise, SYNCS_WITHIN_MS } from '../../../../domain/quota-resize/policy/recorded-raise.ts';
 import { type DecidedRaise, totalLimits } from '../../../../domain/quota-resize/policy/totals.ts';
+import type { NeededLimits } from '../../../../domain/quota-resize/sizing/needed.ts';
 import { growthLimits } from '../../../../domain/quota-resize/policy/unattended-limit.ts';
+import { cpu, demand } from '../model/observations.ts';
 import { resolve } from '../policy/policies.ts';
 import { Episode, World } from './resize-world.ts';
 
@@ -115,6 +124,9 @@ function writesComment(act: Act): boolean {
   return act.kind === 'close' || act.kind === 'rebuild' || (act.kind === 'notify' && act.comment !== null);
 }
 
+/** How a limit was merged. */
+type How = 'byPerson' | 'approved' | 'unattended';
+
 /** What the quotas of a story share. */
 interface Together {
   readonly guardrail: Guardrail;
@@ -125,7 +137,7 @@ class TenantWorld extends World {
   readonly name: string;
   readonly #together: Together;
   readonly #raises: RecordedRaise[] = [];
-  #needed: Readonly<Record<string, string>> = {};
+  #needed: NeededLimits = {};
   #isApproved = false;
   /** Of the present run. */
   #warned = new Set<string>();
@@ -148,27 +160,47 @@ class TenantWorld extends World {
     this.#together = together;
     this.name = `quota-${together.worlds.length}`;
     this.uid = `uid-${this.name}`;
+    this.idPrefix = this.name;
     together.worlds.push(this);
     this.limits = [{ at: this.now, limit: millicores(this.inGit), sum: millicores(this.inGit) }];
   }
 
   override observe(memory: ResizeMemory): ReturnType<World['observe']> {
     const seen = super.observe(memory);
-    const { guardrail } = this.#together;
-    const { policy: annotated, warnings } = resolve(this.annotations, {}, { mode: 'propose', guardrails: [guardrail] });
-    const hard = { [CPU]: this.hard };
-    const unattended = [...growthLimits(annotated, hard, this.#raises, this.now), ...this.#totals()];
-    const policy = { ...annotated, unattended };
+    const { policy, warnings } = this.#policy(this.lease.decision);
     for (const { layer, key, value } of warnings) this.#warn(`${layer}/${key}=${value}`);
-    const facts = { ...seen.observation, policy };
+    const others = this.#together.worlds.filter((world) => world !== this);
+    const { demand } = seen.observation;
+    const otherQuotas = demand.length === 0 ? [] : others.flatMap((world) => world.otherQuota(this.lease.decision));
+    const batched = others.map(({ name: quota, uid, hard }) => ({ quota, uid, hard: { [CPU]: hard } }));
+    const facts = { ...seen.observation, policy, otherQuotas, batched };
     const target = { namespace: 'team-a', quota: this.name };
-    const rest = holdOfDecision(facts, target, { [this.name]: this.#needed }, this.now);
+    const rest = holdOfDecision(facts, target, this.#needed, this.now);
     return { ...seen, observation: { ...facts, mergeHold: mergeHold(policy, this.now) ?? rest } };
   }
 
-  #totals(): ReturnType<typeof totalLimits> {
+  /** The policy with what the guardrail leaves, for a decision that raises the quota. */
+  #policy(decision: Decision | null): ReturnType<typeof resolve> {
+    const defaults = { mode: 'propose', guardrails: [this.#together.guardrail] } as const;
+    const { policy, warnings } = resolve(this.annotations, {}, defaults);
+    const growth = growthLimits(policy, { [CPU]: this.hard }, this.#raises, this.now);
+    return { policy: { ...policy, unattended: [...growth, ...this.#totals(decision)] }, warnings };
+  }
+
+  /** As another quota sees it that misses room for the same workloads; none where it has room for them. */
+  otherQuota(owner: Decision | null): readonly OtherQuota[] {
+    if (this.missing === '0') return [];
+    if (this.syncs) this.hard = this.inGit;
+    const isBatched = owner?.batchedQuotas?.some(({ quota }) => quota === this.name) === true;
+    const { policy } = this.#policy(this.lease.decision ?? (isBatched ? owner : null));
+    const quota = { ...cpu(this.used, this.hard), uid: this.uid };
+    const missed = [demand({ [CPU]: this.missing }, { lastSeen: this.lastDenied })];
+    return [{ name: this.name, quota, policy, demand: missed, contradictions: [], candidates: [], lease: this.lease }];
+  }
+
+  #totals(decision: Decision | null): ReturnType<typeof totalLimits> {
     const { guardrail, worlds } = this.#together;
-    const own = { namespace: 'team-a', quota: this.name, hard: { [CPU]: this.hard }, decision: this.lease.decision };
+    const own = { namespace: 'team-a', quota: this.name, hard: { [CPU]: this.hard }, decision };
     const all = worlds.map(({ name, hard }) => ({ namespace: 'team-a', quota: name, hard: { [CPU]: hard } }));
     return totalLimits(
       guardrail,
@@ -179,28 +211,18 @@ class TenantWorld extends World {
   }
 
   decided(): readonly DecidedRaise[] {
-    const named = { namespace: 'team-a', quota: this.name };
     const { decision } = this.lease;
+    const namespace = 'team-a';
     const merged = this.#raises.filter(({ at }) => at > this.now - SYNCS_WITHIN_MS);
+    const decided = decision === null ? [] : Object.entries(this.#limitsOf(decision));
     return [
-      ...merged.map(({ decision: id, at, to }) => ({
-        ...named,
-        decision: id,
-        decidedAt: at,
-        isMerged: true,
-        limits: to,
-      })),
-      ...(decision === null
-        ? []
-        : [
-            {
-              ...named,
-              decision: decision.id,
-              decidedAt: decision.decidedAt,
-              isMerged: decision.merge !== null,
-              limits: decidedLimits(decision),
-            },
-          ]),
+      ...merged.map(({ decision: id, at: decidedAt, to: limits }) => {
+        return { namespace, quota: this.name, decision: id, decidedAt, isMerged: true, limits };
+      }),
+      ...decided.map(([quota, limits]) => {
+        const { id = '', decidedAt = 0, merge = null } = decision ?? {};
+        return { namespace, quota, decision: id, decidedAt, isMerged: merge !== null, limits };
+      }),
     ];
   }
 
@@ -215,12 +237,13 @@ class TenantWorld extends World {
       this.rejected.push({ at, by, limit: millicores(limits[CPU] ?? '0') });
     }
     // What is stored was needed just now.
-    if (verdict.kind === 'propose') this.#needed = decidedLimits(verdict.proposal);
-    if (verdict.kind === 'rebuild' || verdict.kind === 'revise') this.#needed = decidedLimits(verdict.decision);
+    if (verdict.kind === 'propose') this.#needed = this.#limitsOf({ ...verdict.proposal, ...verdict });
+    if (verdict.kind === 'rebuild' || verdict.kind === 'revise') this.#needed = this.#limitsOf(verdict.decision);
     this.#isApproved = verdict.kind === 'merge' && verdict.decision.approvalRequirement !== null;
     const before = this.pulls.length;
     const outcome = super.act(...given);
     for (const { limit } of this.pulls.slice(before)) this.opened.push({ at: this.now, limit: millicores(limit) });
+    this.#carry();
     if (outcome === null) return null;
     return (memory) => {
       const next = outcome(memory);
@@ -231,14 +254,50 @@ class TenantWorld extends World {
   }
 
   override merges(pull: Parameters<World['merges']>[0], by: string): void {
-    const from = { [CPU]: this.inGit };
+    const isByPerson = by === 'ann';
+    const how = isByPerson ? 'byPerson' : this.#isApproved ? 'approved' : 'unattended';
+    const { decision } = this.lease;
+    const before = this.inGit;
     super.merges(pull, by);
-    const isUnattended = by !== 'ann' && !this.#isApproved;
-    const raise = { decision: pull.decisionId, at: this.now, from, to: { [CPU]: pull.limit } };
-    if (by !== 'ann') this.#raises.push(isUnattended ? raise : { ...raise, isApproved: true });
+    this.#raised(pull.decisionId, before, how);
+    for (const { quota, changes } of decision?.id === pull.decisionId ? (decision.batchedQuotas ?? []) : []) {
+      const other = this.#together.worlds.find(({ name }) => name === quota);
+      other?.mergedAlong(pull.decisionId, decidedLimits({ changes })[CPU] ?? other.inGit, how);
+    }
+  }
+
+  mergedAlong(decision: string, limit: string, how: How): void {
+    const before = this.inGit;
+    this.inGit = limit;
+    this.commits += 1;
+    this.lease = { ...this.lease, lastModified: this.now };
+    this.#raised(decision, before, how);
+  }
+
+  #raised(decision: string, before: string, how: How): void {
+    const raise = { decision, at: this.now, from: { [CPU]: before }, to: { [CPU]: this.inGit } };
+    if (how !== 'byPerson') this.#raises.push(how === 'unattended' ? raise : { ...raise, isApproved: true });
     const sum = this.#together.worlds.reduce((all, { inGit }) => all + millicores(inGit), 0);
-    const limit = { at: this.now, limit: millicores(pull.limit), sum };
-    this.limits.push(isUnattended ? { ...limit, isUnattended } : limit);
+    const limit = { at: this.now, limit: millicores(this.inGit), sum };
+    this.limits.push(how === 'unattended' ? { ...limit, isUnattended: true } : limit);
+  }
+
+  #limitsOf({ changes, batchedQuotas = [] }: Pick<Decision, 'changes' | 'batchedQuotas'>): NeededLimits {
+    const others = batchedQuotas.map(({ quota, changes: theirs }) => [quota, decidedLimits({ changes: theirs })]);
+    return Object.fromEntries([[this.name, decidedLimits({ changes })], ...others]) as NeededLimits;
+  }
+
+  /** The Leases of batched quotas are locked with the decision, and unlocked with it. */
+  #carry(): void {
+    const { decision, holder } = this.lease;
+    const isHeld = decision !== null && decision.merge === null && holder === leaseHolder(decision.id);
+    const along = isHeld ? (decision.batchedQuotas ?? []).map(({ quota }) => quota) : [];
+    for (const other of this.#together.worlds) {
+      const isCarried = other.lease.carriedBy === this.name;
+      if (isCarried && !along.includes(other.name)) other.lease = { ...other.lease, holder: null, carriedBy: null };
+      if (!isCarried && along.includes(other.name) && other.lease.holder === null)
+        other.lease = { ...other.lease, holder, carriedBy: this.name };
+    }
   }
 
   answer(answer: Answer, episode: Episode): void {
