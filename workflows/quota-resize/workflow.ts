@@ -81,7 +81,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
 async function pass(run: ResizeRun, episode: ResizeEpisode): Promise<QuotaResizeResult | null> {
   const seen = await episode.observe();
   if (seen === null) return null;
-  const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
+  const [memory, verdict] = decide(seen, run.memory.resize, Date.now(), patched);
   // An act needs a fresh read of the pull request, so an older one is discarded and the pass repeated.
   if (verdict.kind !== 'hold' && verdict.kind !== 'end' && episode.pullRequest.wasReadBefore) {
     episode.pullRequest.forget();

@@ -27,7 +27,7 @@ const FIRST_REPEAT_MS = 1_000;
  * loop.
  */
 export function attempt(
-  { observation, pullRequest, memory, now }: Pass,
+  { observation, pullRequest, memory, now, isInForce }: Pass,
   intent: Intent,
 ): readonly [ResizeMemory, Verdict] {
   if (intent.kind === 'hold' || intent.kind === 'end') return [memory, intent];
@@ -70,7 +70,7 @@ export function attempt(
     const repeatAt = before.at + spacing(before.count, observation);
     if (now < repeatAt) {
       const notice = refusalNotice(intent, before, memory);
-      if (notice !== null && recent.length < MOST_NOTIFIED) {
+      if (notice !== null && recent.length < MOST_NOTIFIED && isInForce('refusals-are-told')) {
         return [
           { ...memory, notified: [...recent, now] },
           { ...notice, blockedKey: key },

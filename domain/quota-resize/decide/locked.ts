@@ -58,7 +58,11 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
   const growth = grownBy(settled, state.decision, requirement);
-  const isLater = growth !== null && isBeforePullRequest(growth.approvalRequirement) && grewJustNow(pass, decision);
+  const isLater =
+    growth !== null &&
+    isBeforePullRequest(growth.approvalRequirement) &&
+    grewJustNow(pass, decision) &&
+    pass.isInForce('growth-rests-while-asked');
   const grown = isLater ? null : growth;
   const toApprove = grown ?? state.decision;
   if (
