@@ -25,11 +25,13 @@ export interface QuotaEvent {
 /**
  * Writes an Event on the quota; writing it again changes nothing. A namespace that is being deleted or gone accepts no
  * Events, which is only logged.
+ *
+ * @returns `putOff` when it was left out because there are enough of them in this hour.
  */
 export async function ensureQuotaEvent(
   { kubernetes, log, warnings }: QuotaEventOptions,
   input: QuotaEvent,
-): Promise<void> {
+): Promise<'told' | 'putOff'> {
   const { target, quotaUid, type, reason, message, key } = input;
   const { namespace, quota } = target;
   const about = { apiVersion: 'v1', kind: 'ResourceQuota', name: quota, namespace, uid: quotaUid };
@@ -37,8 +39,12 @@ export async function ensureQuotaEvent(
   const what = `${targetName(target)} ${reason}`;
   const unwritten = (why: string): void =>
     log.info({ namespace, quota, reason, message }, `the Event ${reason} is not written: ${why}`);
-  if (budget?.isSpent(what, Date.now()) === true) return unwritten('there are enough of them in this hour');
+  if (budget?.isSpent(what, Date.now()) === true) {
+    unwritten('there are enough of them in this hour');
+    return 'putOff';
+  }
   const outcome = await ensureObjectEvent(kubernetes, { about, type, reason, message, key });
   if (outcome === 'written') budget?.spend(what, Date.now());
   if (outcome === 'gone') unwritten(`the namespace ${namespace} is deleted`);
+  return 'told';
 }

@@ -53,7 +53,16 @@ export function recommended<State extends ResizeState>(
 /** After the Event was written, and the comment with it if there is one. */
 export function emitted<State extends ResizeState>(memory: ResizeMemory<State>, about: string): ResizeMemory<State> {
   const all = [...memory.emitted.filter((existing) => existing !== about), about].slice(-MAX_EMITTED);
-  return { ...effective(memory), emitted: all };
+  return { ...(isOfRefusal(about) ? memory : effective(memory)), emitted: all };
+}
+
+/**
+ * After a worker had no room for the Event: it is not told, is tried again after a backoff, and takes nothing away from what
+ * else is to be told in this hour.
+ */
+export function putOff<State extends ResizeState>(memory: ResizeMemory<State>): ResizeMemory<State> {
+  const why = 'there are enough Warnings of this reason in this hour';
+  return withoutEffect({ ...memory, notified: memory.notified.slice(0, -1) }, why);
 }
 
 /** After an act that failed and cannot succeed until a person acts or another decision ends. */
@@ -162,12 +171,13 @@ export function syncChecked(
   limits: ResourceList | null,
   at: EpochMs,
 ): ResizeMemory<Merged> {
+  { isWarned = true } = {},
   const { state } = memory;
   const { decision } = state;
   return inState(effective(memory), {
     ...state,
     decision: limits === null ? decision : { ...decision, merge: { ...decision.merge, limits } },
-    overdue: { warnedAt: state.overdue?.warnedAt ?? at, checkedAt: at },
+    overdue: { warnedAt: state.overdue?.warnedAt ?? (isWarned ? at : null), checkedAt: at },
   });
 }
 

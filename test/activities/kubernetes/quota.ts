@@ -136,7 +136,7 @@ export function quotaTests(cluster: () => Cluster): void {
       const quotaUid = await setUp('many-events');
       const { ensureQuotaEvent, lines } = cluster().activities();
       const target = targetOf('many-events');
-      const write = async (reason: ResizeEvent['reason'], type: ResizeEvent['type'], key: string): Promise<void> =>
+      const write = async (reason: ResizeEvent['reason'], type: ResizeEvent['type'], key: string): Promise<unknown> =>
         await ensureQuotaEvent({ target, quotaUid, type, reason, key, message: `it is ${key}` });
       for (let count = 0; count < 12; count += 1) {
         await write('PolicyInvalid', 'Warning', 'the same');
@@ -147,6 +147,8 @@ export function quotaTests(cluster: () => Cluster): void {
       const reasons = (await eventsOf('many-events')).map(({ reason }) => reason);
       const times = (wanted: string): number => reasons.filter((reason) => reason === wanted).length;
       expect([times('PolicyInvalid'), times('QuotaResizeApproved'), times('SyncOverdue')]).toEqual([10, 12, 1]);
+      expect(await write('SyncOverdue', 'Warning', 'later'), 'there is room').toBe('told');
+      expect(await write('PolicyInvalid', 'Warning', 'another'), 'it is to be said later').toBe('putOff');
       expect(lines.at(-1)).toMatchObject({
         reason: 'PolicyInvalid',
         msg: expect.stringContaining('not written') as string,
