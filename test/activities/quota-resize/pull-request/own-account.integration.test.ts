@@ -7,7 +7,10 @@ import { type GitOps, open, PATH, startGitOps, target, type Worker } from '../gi
 const NOW = 'headroom-app';
 
 async function started(): Promise<GitOps> {
-  return await startGitOps(undefined, { tokens: { 'second-token': NOW } });
+  return await startGitOps(undefined, {
+    tokens: { 'second-token': NOW },
+    collaborators: { [NOW]: 'push', alice: 'push' },
+  });
 }
 
 /** What workers with the account that opened a pull request, and with another one, see of it. */
@@ -35,16 +38,31 @@ describe('the account that Headroom has now', () => {
     expect(await seen(gitops, ended)).toMatchObject({ opener: { isOwn: false }, now: { isOwn: true } });
   });
 
-  it('closes for the owner of a shared pull request', async () => {
+  it('closes as Headroom does, also where it is not shared', async () => {
     await using gitops = await started();
     const decision = await open(gitops.worker());
     const { pullRequest } = decision;
     await gitops.forge.closePullRequest(pullRequest.number, NOW);
     const joinedTo = { namespace: 'team-z', quota: 'compute', decision: 'ffffffff' };
     const joined = { ...decision, pullRequest: { ...pullRequest, joinedTo } };
+    for (const closed of [decision, joined]) {
+      const observed = async ({ activities }: Worker) =>
+        (await activities.observePullRequest({ target, decision: closed })).isClosedByOwn;
+      expect(await seen(gitops, observed)).toEqual({ opener: undefined, now: true });
+    }
+  });
+
+  it('approves nothing as a person would', async () => {
+    await using gitops = await started();
+    const decision = await open(gitops.worker());
+    for (const by of [NOW, 'alice']) await gitops.forge.approveReview(decision.pullRequest.number, by);
+    const asking = {
+      ...decision,
+      approvalRequirement: { reason: 'ApprovalRequired', message: 'the policy asks' },
+    } as const;
     const observed = async ({ activities }: Worker) =>
-      (await activities.observePullRequest({ target, decision: joined })).isClosedByOwn;
-    expect(await seen(gitops, observed)).toEqual({ opener: undefined, now: true });
+      (await activities.observePullRequest({ target, decision: asking })).approvals?.map(({ by }) => by);
+    expect(await seen(gitops, observed)).toEqual({ opener: [NOW, 'alice'], now: ['alice'] });
   });
 
   it('commits as Headroom does', async () => {

@@ -335,6 +335,20 @@ describe('a rejection', () => {
     expect(idle({}, { rejections: [rejection], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
   });
 
+  it('is none that Headroom made itself, also where no run knows any more that it was about to', () => {
+    const pull = { state: 'closed', closedBy: 'headroom[bot]', isClosedByOwn: true } as const;
+    expect(decideOpenAt(NOW, { pull })[1]).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
+    const observing = { pull, observed: { policy: observe } };
+    expect(decideOpenAt(NOW, observing)[1]).toMatchObject({ kind: 'release', rejection: null });
+    const memory = { rejection: { by: 'ann', at: NOW, reason: '' } };
+    expect(decideOpenAt(NOW, { pull, memory })[1], 'whose no it was told to carry out').toMatchObject({
+      reason: 'Rejected',
+      rejection: { by: 'ann' },
+    });
+    const merge = { sha: 'f00', at: NOW, by: 'headroom[bot]', isOwn: true, limits: { 'requests.cpu': '12' } };
+    expect(decideOpenAt(NOW, { pull: { state: 'closed', merge } })[1].reason).toBe('SyncPending');
+  });
+
   it('is remembered with the decided values when a person closes the pull request', () => {
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', closedBy: 'ann' } });
     if (verdict.kind !== 'closedByPerson') throw new Error(verdict.kind);
