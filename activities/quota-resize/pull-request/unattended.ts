@@ -38,7 +38,7 @@ export async function assertUnattended(
     // As `decide`, which closes a pull request that nothing needs, and leaves out a quota that lacks nothing.
     if (concerns(requirements.get(quota.quota) ?? null, { changes })) continue;
     if (!changes.every(({ resource }) => isNeedReadable(usage, resource))) continue;
-    throw policyChanged(quota, 'merge', `nothing in the cluster needs it, ${BY_PERSON}`);
+    throw policyChanged(quota, 'merge', `nothing in the cluster needs it, and ${BY_PERSON}`);
   }
   const policyOf = (quota: string) => (raised.find((one) => one.target.quota === quota) ?? own).policy;
   const known = maxNeeded(own.lease.needed ?? {}, neededLimits(requirements));

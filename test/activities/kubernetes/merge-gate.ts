@@ -552,7 +552,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const held = await locked();
       const { target, decision } = held;
       await leases().remember(target, (memory) => ({ ...memory, lastModified: Date.now() - MINUTE_MS }));
-      expect(await merged(held)).toMatch(/refused after 0.*the quota cools down until/);
+      expect(await merged(held)).toMatch(
+        /refused after 0.*the quota cools down, and until \S+Z only a person may merge it; an approval does not change that/,
+      );
       expect(await merged(held, gate({ cooldown: MINUTE_MS }))).toBe('merged 1');
       await leases().update(target, { ...decision, cooldownSkippedAt: Date.now() });
       expect(await merged(held), 'as by the command').toBe('merged 1');
@@ -568,7 +570,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
 
     it('merges nothing without a person that nothing needs, or more than was needed when it was stored', async () => {
       const idle = await locked({ needs: {} });
-      expect(await merged(idle)).toContain('nothing in the cluster needs it, and only a person may merge it');
+      expect(await merged(idle)).toContain(
+        'nothing in the cluster needs it, and only a person may merge it; an approval does not change that',
+      );
       const within = await locked({ needs: needing('11') });
       expect(await merged(within), 'within an increment').toBe('merged 1');
       const some = await locked({ to: '15', needs: needing('11') });
