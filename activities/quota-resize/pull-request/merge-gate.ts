@@ -50,8 +50,8 @@ import { type RaisedQuota, type RaisedQuotas, readRaised } from './raised-quota.
 import { assertUnattended } from './unattended.ts';
 import type { PullRequestEnds } from '../lease/ends.ts';
 
-/** The approving reviews of a pull request that hold. */
-type Reviews = (number: number) => Promise<readonly ForgeApproval[]>;
+/** The approving reviews of the pull request that hold. */
+type Reviews = () => Promise<readonly ForgeApproval[]>;
 
 export interface MergeGate {
   /**
@@ -195,14 +195,15 @@ async function readAhead(
   const others = heldIn(target, decision).map((one) => ({ target: one.target, id: one.joined.decision }));
   await inParallel(READ_AT_ONCE, [{ target, id: decision.id }, ...others], async (one) => {
     const theirs = await recordedDecision(options, one.target, one.id);
-    if (theirs.approvalRequirement === null) await needs(one.target, theirs);
+    // Whatever it says of an approval: that is asked anew under the lock.
+    await needs(one.target, theirs);
   });
 }
 
 /** All decisions that are merged together have the same pull request. */
 function once(reviews: Reviews): Reviews {
   let read: ReturnType<Reviews> | undefined;
-  return async (number) => await (read ??= reviews(number));
+  return async () => await (read ??= reviews());
 }
 
 function isSameHead(a: Pick<Decision, 'pullRequest'>, b: OpenDecision): boolean {
@@ -300,9 +301,9 @@ async function givenApproval(
   const { approval, approvalRequirement: requirement } = approved;
   if (asksForVerified(policy) || approval?.verified !== undefined) {
     // Whoever vouched for the name is asked again: the decision says only what the workflow believed.
-    const { number, headSha } = approved.pullRequest;
+    const { headSha } = approved.pullRequest;
     const ofReviews = async (): Promise<VerifiedSources> => ({
-      reviews: { headSha, approvals: (await reviews(number)).filter((review) => review.headSha === headSha) },
+      reviews: { headSha, approvals: (await reviews()).filter((review) => review.headSha === headSha) },
     });
     const verified =
       verifiedApproval(approved, { lease: lease.approval }) ?? verifiedApproval(approved, await ofReviews());

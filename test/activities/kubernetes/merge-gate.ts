@@ -740,7 +740,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
     it('has others wait for its lock while it reads totals, policies and Leases, and not while it reads namespaces', async () => {
       const { owner, joined } = await shared();
       const { headSha } = joined.decision.pullRequest;
-      await leases().update(joined.target, { ...joined.decision, readyAt: headSha });
+      // Whoever writes a decision may say that it waits for an approval, which the gate finds to be none.
+      const told = { reason: 'ApprovalRequired', message: 'it is said' } as const;
+      await leases().update(joined.target, { ...joined.decision, readyAt: headSha, approvalRequirement: told });
       const rules = ofNamespaces([owner.target, joined.target], { name: 'waited', totals: { cpu: '1000' } });
       const requests: string[] = [];
       const kubernetes = heardRequests(cluster().worker, (request) => requests.push(request));
