@@ -48,16 +48,30 @@ function skipCooldown(memory: ResizeMemory, { by, at }: OperatorWord, verifiedFo
     const acts = 'Headroom acts on a demand now, also on one that was rejected before';
     return done(skipped, `cooldown skipped by ${by}: ${acts}`);
   }
-  const { state } = memory;
+  const { state, rejections } = memory;
+  if (isUnmerged(state) && rejections.length > 0) {
+    const { id, pullRequest } = state.decision;
+    const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
+    const grows = `${what} may grow to what was rejected before`;
+    return done(
+      skipped,
+      `cooldown skipped by ${by}: ${grows}. It is not merged any sooner: ${unverified(verifiedFor)}`,
+    );
+  }
   if (isUnmerged(state)) {
     const { id, pullRequest } = state.decision;
     const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
-    const why = `skipCooldown carries a name that nobody has verified, and guardrail ${verifiedFor} takes only verified ones`;
-    return rejected(`${what} is not merged any sooner for it: ${why}. A person may merge it while the quota rests`);
+    return rejected(
+      `${what} is not merged any sooner for it: ${unverified(verifiedFor)}. A person may merge it while the quota rests`,
+    );
   }
   const proposes = 'Headroom proposes what is needed now, also what was rejected before';
-  const merges = `nobody has verified the name, and guardrail ${verifiedFor} takes only verified ones, so what needs no approval is merged after the cooldown, or by a person`;
+  const merges = `${unverified(verifiedFor)}, so what needs no approval is merged after the cooldown, or by a person`;
   return done(skipped, `cooldown skipped by ${by}: ${proposes}. But ${merges}`);
+}
+
+function unverified(guardrail: string): string {
+  return `nobody has verified the name of who sent it, and guardrail ${guardrail} takes only verified ones`;
 }
 
 function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOutcome {
