@@ -1,4 +1,5 @@
 /** The Lease is held and no pull request is known: it is opened if it is still wanted. */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type Locked, withDecision } from '../model/memory.ts';
 import { isHeldByOthers } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
@@ -58,12 +59,8 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
   const growth = grownBy(settled, state.decision, requirement);
-  const isLater =
-    growth !== null &&
-    isBeforePullRequest(growth.approvalRequirement) &&
-    grewJustNow(pass, decision) &&
-    pass.isInForce('growth-rests-while-asked');
-  const grown = isLater ? null : growth;
+  const growsAt = growth === null ? null : growsLaterAt(pass, decision, growth);
+  const grown = growsAt === null ? growth : null;
   const toApprove = grown ?? state.decision;
   if (
     isBeforePullRequest(toApprove.approvalRequirement) &&
@@ -76,9 +73,12 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     }
     const announced = announceApproval(current, toApprove, observation.policy);
     if (announced !== null) return [current, announced];
-    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) =>
-      holdDecision(pass, { phase: 'AwaitingApproval', reason, detail }, { until }),
-    );
+    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) => {
+      const phase = 'AwaitingApproval';
+      if (growth === null || growsAt === null) return holdDecision(pass, { phase, reason, detail }, { until });
+      const more = `${detail}. The demand grew meanwhile (${summary(growth)}), which is asked for at ${formatInstant(growsAt)}`;
+      return holdDecision(pass, { phase, reason, detail: more }, { until: Math.min(until ?? growsAt, growsAt) });
+    });
   }
   const approved = announceApproval(current, toApprove, observation.policy);
   if (approved !== null) return [current, approved];
@@ -94,7 +94,17 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
   return [current, { kind: 'open', phase: 'OpeningPullRequest', reason, detail, decision: toApprove }];
 }
 
-/** While people are asked, it grows as often as an open pull request does: each time is a write, and other values to approve. */
-function grewJustNow({ observation, now }: Pick<Pass, 'observation' | 'now'>, { grownAt }: LockedDecision): boolean {
-  return grownAt !== undefined && now < grownAt + observation.timings.updateInterval;
+/**
+ * While people are asked, it grows as often as an open pull request does: each time is a write, and other values to approve.
+ *
+ * @returns the moment, if it may not grow yet.
+ */
+function growsLaterAt(
+  { observation, now, isInForce }: Pick<Pass, 'observation' | 'now' | 'isInForce'>,
+  { grownAt }: LockedDecision,
+  growth: LockedDecision,
+): EpochMs | null {
+  if (grownAt === undefined || !isBeforePullRequest(growth.approvalRequirement)) return null;
+  const growsAt = grownAt + observation.timings.updateInterval;
+  return now < growsAt && isInForce('growth-rests-while-asked') ? growsAt : null;
 }
