@@ -34,6 +34,7 @@ import {
 } from '../model/memory.ts';
 import { keptRejections } from '../model/rejections.ts';
 import type { Proposal } from '../model/verdict.ts';
+import { isOfRefusal } from './refused-merge.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 
 /** An episode writes few Events; older keys are not needed to avoid repetitions. */
@@ -170,8 +171,8 @@ export function syncChecked(
   memory: ResizeMemory<Merged>,
   limits: ResourceList | null,
   at: EpochMs,
-): ResizeMemory<Merged> {
   { isWarned = true } = {},
+): ResizeMemory<Merged> {
   const { state } = memory;
   const { decision } = state;
   return inState(effective(memory), {

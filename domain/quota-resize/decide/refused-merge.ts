@@ -3,6 +3,13 @@ import { linkTo } from '../pull-request/wording.ts';
 import type { Attempt, ResizeMemory } from '../model/memory.ts';
 import type { IntendedAct } from '../model/verdict.ts';
 
+const REFUSED = 'refused|';
+
+/** Whether an Event is about such a refusal: the merge that was refused goes on backing off. */
+export function isOfRefusal(about: string): boolean {
+  return about.startsWith(REFUSED);
+}
+
 /**
  * What people are told of it, once for each reason; null where there is nothing to tell. What was refused once may be
  * decided otherwise by the next observation: it is told when it was refused again.
@@ -16,7 +23,7 @@ export function refusalNotice(
   if (intent.kind !== 'merge' || count < 2 || why === undefined) return null;
   const { decision } = intent;
   // How much is needed may be another amount each time.
-  const about = `refused|${decision.id}|${why.replaceAll(/\d+/g, '')}`;
+  const about = `${REFUSED}${decision.id}|${why.replaceAll(/\d+/g, '')}`;
   if (emitted.includes(about)) return null;
   const detail = `${linkTo(decision.pullRequest)} is ready, and the last check before its merge refuses it: ${why}`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
