@@ -55,6 +55,6 @@ export function policyChanged(target: QuotaTarget, action: GuardedAction, why: s
   return failure({
     type: 'PolicyChanged',
     nonRetryable: true,
-    message: `nothing is ${what} for ${targetName(target)} any more, as was decided: ${why}`,
+    message: `nothing is ${what} as decided any more for ${targetName(target)}: ${why}`,
   });
 }
