@@ -34,12 +34,12 @@ interface ObjectEvent {
  * Writes an Event on an object. Its name is derived from the object's UID, the reason and the key, so that writing it
  * again changes nothing.
  *
- * @returns false when the Event was not written because its namespace is being deleted or gone.
+ * @returns `there`: it was written before; `gone`: its namespace is being deleted or gone.
  */
 export async function ensureObjectEvent(
   { core }: Pick<Kubernetes, 'core'>,
   { about, type, reason, message, key }: ObjectEvent,
-): Promise<boolean> {
+): Promise<'written' | 'there' | 'gone'> {
   const namespace = about.namespace ?? NAMESPACE_OF_CLUSTER_SCOPED;
   const suffix = `.${digest([about.uid, reason, key].join('\n'))}`;
   const head = about.name.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[.-]+$/, '');
@@ -61,11 +61,11 @@ export async function ensureObjectEvent(
         count: 1,
       },
     });
-    return true;
+    return 'written';
   } catch (error) {
     // An earlier attempt wrote the Event.
-    if (statusCode(error) === 409) return true;
-    if (statusCode(error) === 404 || isNamespaceTerminating(error)) return false;
+    if (statusCode(error) === 409) return 'there';
+    if (statusCode(error) === 404 || isNamespaceTerminating(error)) return 'gone';
     throw error;
   }
 }

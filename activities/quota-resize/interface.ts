@@ -17,6 +17,7 @@ import type {
   SourceObservation,
   SourceProblem,
 } from '../../domain/quota-resize/model/observation.ts';
+import type { EventOutcome } from '../../domain/quota-resize/model/run-warnings.ts';
 import type { GuardrailInForce } from '../../domain/quota-resize/policy/guardrail.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import type { SourceCandidate } from '../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
@@ -150,8 +151,8 @@ export interface QuotaResizeActivities {
   /** Writes a JSON log line, the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
   ensureRecommendation(input: Recommendation & { readonly target: QuotaTarget }): Promise<void>;
 
-  /** Writes an Event for people on the quota. */
-  ensureQuotaEvent(input: ResizeEvent): Promise<void>;
+  /** Writes an Event for people on the quota. Histories of earlier versions have no outcome: it was written. */
+  ensureQuotaEvent(input: ResizeEvent): Promise<EventOutcome | undefined>;
 
   /**
    * Locks the quota, and stores the decision, before the first write to the forge.

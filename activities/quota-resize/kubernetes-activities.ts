@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { HourlyBudgets } from '../../domain/kernel/hourly-budget.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
@@ -59,6 +60,12 @@ export interface QuotaResizeKubernetesOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
+/**
+ * Warnings of one reason about a quota within an hour. A run bounds what it tells by itself, but a run ends as soon as nothing is
+ * needed, and the next one does not know what was told.
+ */
+const MOST_WARNINGS = 10;
+
 /** Polling slows down over this time: ten minutes, as long as a GitOps tool may need. */
 const POLL_RAMP_MS = 10 * 60_000;
 
@@ -74,6 +81,7 @@ export function createQuotaResizeKubernetesActivities(
   const pace: PollPace = { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
   const leases = new LeaseStore(options);
   const guard = createQuotaPauseGuard(options, 'quota-resize');
+  const warnings = new HourlyBudgets(MOST_WARNINGS);
   const ensureRecommendation = recommendationWriter({ ...options, leases });
   const observing = { ...options, timings: resizeTimings(options.timings), leases };
 
@@ -100,7 +108,7 @@ export function createQuotaResizeKubernetesActivities(
     },
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
     ensureRecommendation: ensuring(ensureRecommendation),
-    ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
+    ensureQuotaEvent: ensuring((input) => ensureQuotaEvent({ ...options, warnings }, input)),
     ensureLeaseAcquired: ensuring(async ({ target, decision, recommendation }) => {
       const [outcome] = await Promise.all([
         leases.acquire(target, decision, readNeeded(target)),

@@ -37,20 +37,28 @@ export type CommandAnswer<Memory> =
     }
   | { readonly kind: 'rejected'; readonly message: string };
 
+/** Answers a command: to say whether an update is accepted, or to apply it. */
+export type Evaluate<Name extends string, Memory> = (
+  name: Name,
+  raw: unknown,
+  step: 'validate' | 'apply',
+) => CommandAnswer<Memory>;
+
 /**
  * Handles each command as a signal and as an update.
  *
- * @param evaluate must be pure, because the update's validator calls it too; `raw` is whatever a person typed.
+ * @param evaluate must be pure, because the update's validator calls it too; `raw` is whatever a person typed. The validator's
+ *   answer is asked for once, and never while a history is replayed: only when it is applied may `patched` be asked.
  * @param handle applies the answer; `raw` as for `evaluate`.
  */
 export function handleCommands<Name extends string, Input, Memory>(
   { signals, updates, descriptions }: CommandDefinitions<Name, Input>,
-  evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
+  evaluate: Evaluate<Name, Memory>,
   handle: (name: Name, answer: CommandAnswer<Memory>, raw: unknown) => void,
 ): void {
   for (const name of Object.keys(descriptions) as Name[]) {
     const run = (raw?: unknown): string => {
-      const answer = evaluate(name, raw);
+      const answer = evaluate(name, raw, 'apply');
       handle(name, answer, raw);
       return answer.message;
     };
@@ -61,7 +69,7 @@ export function handleCommands<Name extends string, Input, Memory>(
     setHandler(update, run, {
       description,
       validator: (raw?: unknown) => {
-        const answer = evaluate(name, raw);
+        const answer = evaluate(name, raw, 'validate');
         if (answer.kind === 'rejected') throw ApplicationFailure.nonRetryable(answer.message, 'CommandRejected');
       },
     });

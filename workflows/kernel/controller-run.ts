@@ -4,7 +4,7 @@ import { type PauseTarget, writesNothingSentence } from '../../domain/kernel/pau
 import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
-import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
+import { type CommandAnswer, type CommandDefinitions, type Evaluate, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
 import { pauseChanged } from './messages.ts';
 import { PauseControl } from './pause.ts';
@@ -218,11 +218,11 @@ export class ControllerRun<Status extends RunStatus, Memory> {
    */
   handleTargetCommands<Name extends string, Input>(
     commands: CommandDefinitions<Name | PauseCommandName, Input>,
-    evaluate: (name: Exclude<Name, PauseCommandName>, raw: unknown) => CommandAnswer<Memory>,
+    evaluate: Evaluate<Exclude<Name, PauseCommandName>, Memory>,
   ): void {
-    this.handleCommands(commands, (name, raw) => {
+    this.handleCommands(commands, (name, raw, step) => {
       if (isPauseCommand(name)) return this.#evaluatePause(name, raw);
-      const answer = evaluate(name as Exclude<Name, PauseCommandName>, raw);
+      const answer = evaluate(name as Exclude<Name, PauseCommandName>, raw, step);
       const { inForce } = this.pauses;
       return answer.kind === 'rejected' || inForce === null
         ? answer
@@ -254,7 +254,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   /** Handles operator commands. An accepted command changes the memory and counts as an immediate reconcile request. */
   handleCommands<Name extends string, Input>(
     commands: CommandDefinitions<Name, Input>,
-    evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
+    evaluate: Evaluate<Name, Memory>,
   ): void {
     handleCommands(commands, evaluate, (name, answer, raw) => {
       const { message } = answer;

@@ -338,7 +338,8 @@ async function warnSync(
   seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, warn, detail } = verdict;
-  if (warn) await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id });
+  const isWarned =
+    !warn || (await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id }));
   const limits = awaitedLimits(decision);
   // Git holds the merged limits by now, so these and not those in force tell one mapping of a values file from another.
   const current = { ...currentOf(seen).current, ...limits };
@@ -346,7 +347,7 @@ async function warnSync(
     { target, limits, candidates: seen.observation.candidates, current },
   ]);
   const inGit = source.kind === 'found' ? source.limits : null;
-  return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), inGit, Date.now());
+  return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), inGit, Date.now(), { isWarned });
 }
 
 /**
@@ -372,8 +373,8 @@ async function notify(
       { target, decision, about, text: comment },
     ]);
   }
-  await emitEvent(target, seen, { ...event, key: about });
-  return (memory) => applyOutcome.emitted(memory, about);
+  const isTold = await emitEvent(target, seen, { ...event, key: about });
+  return (memory) => (isTold ? applyOutcome.emitted(memory, about) : applyOutcome.putOff(memory));
 }
 
 /** The source candidates of each quota of the decision; the owner's quota comes first. */

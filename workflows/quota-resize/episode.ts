@@ -1,4 +1,5 @@
 import { CancellationScope, log, patched } from '@temporalio/workflow';
+import type { ResizeEvent } from '../../activities/quota-resize/interface.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
@@ -7,6 +8,7 @@ import type { Seen } from '../../domain/quota-resize/model/episode-observation.t
 import { awaitedLimits } from '../../domain/quota-resize/model/decision.ts';
 import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
+import { RunWarnings } from '../../domain/quota-resize/model/run-warnings.ts';
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
@@ -57,10 +59,6 @@ const JUST_SEEN_MS = 5_000;
  */
 const SHORT_WAIT_MS = 1_000;
 
-/** Events about wrong settings that a run writes within an hour at most: values that change all the time are wrong anew each time. */
-const MOST_WARNED = 10;
-const WARNED_WITHIN_MS = 3_600_000;
-
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
@@ -75,13 +73,7 @@ export class ResizeEpisode {
   /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
   #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
-  /**
-   * Warnings that this run has already written as Events. Repeated writes of the same warning only update one
-   * Event; this set saves the activities.
-   */
-  readonly #warned = new Set<string>();
-  /** When it wrote the last of them, the oldest first. */
-  #warnedAt: readonly EpochMs[] = [];
+  readonly #warnings = new RunWarnings();
 
   constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
@@ -215,27 +207,29 @@ export class ResizeEpisode {
   async #warnOfPolicy({ warnings }: QuotaObservation, quotaUid: string): Promise<void> {
     for (const { layer, key, value, message } of warnings) {
       const eventKey = `${layer}/${key}=${value}`;
-      if (this.#warned.has(eventKey)) continue;
       const now = Date.now();
-      this.#warnedAt = this.#warnedAt.filter((at) => at > now - WARNED_WITHIN_MS);
+      if (!this.#warnings.isDue(eventKey, now)) continue;
       // The rest is said when there is room again, if it is still wrong.
-      if (this.#warnedAt.length >= MOST_WARNED && patched('ten-warnings-an-hour')) return;
+      if (this.#warnings.isSpent(now) && patched('ten-warnings-an-hour')) return;
       const event = { target: this.#target, quotaUid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
-      await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
-      this.#warned.add(eventKey);
-      this.#warnedAt = [...this.#warnedAt, now];
+      await this.#warn({ ...event, key: eventKey }, now);
     }
+  }
+
+  async #warn(event: ResizeEvent, now: EpochMs): Promise<void> {
+    const summary = brief(event.message);
+    this.#warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */
   async #warnOfDoubtedDenial({ doubted = [] }: QuotaObservation, quotaUid: string): Promise<void> {
     const first = doubted.find(({ reason }) => reason === 'InFuture');
     const key = 'denial doubted';
-    if (first === undefined || this.#warned.has(key)) return;
+    const now = Date.now();
+    if (first === undefined || !this.#warnings.isDue(key, now)) return;
     const { message } = first;
     const event = { target: this.#target, quotaUid, type: eventTypes.DenialDoubted, reason: 'DenialDoubted' } as const;
-    await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, message, key }]);
-    this.#warned.add(key);
+    await this.#warn({ ...event, message, key }, now);
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */

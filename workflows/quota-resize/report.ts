@@ -56,23 +56,24 @@ export async function block(
   return (memory) => applyOutcome.blocked(memory, blocked, at);
 }
 
-/** The same `key` is the same Event, however often it is written. */
+/** The same `key` is the same Event, however often it is written. Returns whether a worker had room for it. */
 export async function emitEvent(
   target: QuotaTarget,
   seen: Seen,
   event: { readonly reason: EventReason; readonly message: string; readonly key: string },
-): Promise<void> {
-  await writeEvent(target, seen, { ...event, type: eventTypes[event.reason] });
+): Promise<boolean> {
+  return await writeEvent(target, seen, { ...event, type: eventTypes[event.reason] });
 }
 
 async function writeEvent(
   target: QuotaTarget,
   seen: Seen,
   { type, reason, message, key }: Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>,
-): Promise<void> {
+): Promise<boolean> {
   const uid = seen.observation.quota?.uid;
-  if (uid === undefined) return;
-  await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(`${reason}: ${message}`) }, [
+  if (uid === undefined) return true;
+  const outcome = await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(`${reason}: ${message}`) }, [
     { target, quotaUid: uid, type, reason, message, key },
   ]);
+  return outcome !== 'putOff';
 }

@@ -1,4 +1,4 @@
-import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { continueAsNew, patched, setHandler } from '@temporalio/workflow';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
@@ -81,7 +81,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
 async function pass(run: ResizeRun, episode: ResizeEpisode): Promise<QuotaResizeResult | null> {
   const seen = await episode.observe();
   if (seen === null) return null;
-  const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
+  const [memory, verdict] = decide(seen, run.memory.resize, Date.now(), patched);
   // An act needs a fresh read of the pull request, so an older one is discarded and the pass repeated.
   if (verdict.kind !== 'hold' && verdict.kind !== 'end' && episode.pullRequest.wasReadBefore) {
     episode.pullRequest.forget();
@@ -138,14 +138,13 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
     };
   });
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
-  run.handleTargetCommands(commands, (name, raw) => evaluate(run, episode, name, raw));
+  run.handleTargetCommands(commands, (name, raw, step) => evaluate(run, episode, { name, raw, step }));
 }
 
 function evaluate(
   run: ResizeRun,
   episode: ResizeEpisode,
-  name: EpisodeCommand,
-  raw: unknown,
+  { name, raw, step }: { readonly name: EpisodeCommand; readonly raw: unknown; readonly step: 'validate' | 'apply' },
 ): CommandAnswer<EpisodeMemory> {
   const { memory } = run;
   const apply = (): void => {
@@ -154,7 +153,10 @@ function evaluate(
     // A write that still waits for a permit must not be made after a rejection.
     if (name === 'reject') run.interrupt();
   };
-  const outcome = command(memory.resize, name, readCommandInput(raw), Date.now());
+  const verifiedFor = name === 'skipCooldown' ? (episode.policy?.approvalVerifiedFor ?? null) : null;
+  // Earlier histories have skipped it.
+  const isTaken = verifiedFor !== null && step === 'apply' && !patched('skips-are-verified');
+  const outcome = command(memory.resize, name, readCommandInput(raw), Date.now(), isTaken ? null : verifiedFor);
   if (outcome.kind === 'rejected') return { kind: 'rejected', message: outcome.message };
   const { message, memory: resize } = outcome;
   return { kind: 'accepted', message, memory: { resize, shown: nextShown(memory.shown, resize) }, apply };

@@ -1,5 +1,6 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import { hasUnreadDecision, type LeaseMemory, type LockedFile } from '../../../domain/quota-resize/model/lease.ts';
+import type { LeaseRecord } from '../../../domain/quota-resize/model/observation.ts';
 
 /** A quota's Lease in the cluster; `lease` is null when there is none yet and `name` is free. */
 export interface Found {
@@ -15,6 +16,9 @@ export interface LeaseState {
   /** The quota whose decision also holds this quota's Lease. */
   readonly carriedBy: string | null;
 }
+
+/** What a quota's Lease says, for those who read it only. */
+export type StoredLease = LeaseRecord & Pick<LeaseMemory, 'raises' | 'needed'>;
 
 /** The state of a Lease that nobody holds. */
 export const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };

@@ -28,7 +28,7 @@ import {
   withoutDecision,
 } from '../../../domain/quota-resize/model/lease.ts';
 import { type LeaseApproval, readLeaseApproval } from '../../../domain/quota-resize/model/lease-approval.ts';
-import { isHeldByOthers, type LeaseRecord } from '../../../domain/quota-resize/model/observation.ts';
+import { isHeldByOthers } from '../../../domain/quota-resize/model/observation.ts';
 import { failure } from '../../kernel/failure.ts';
 import { createLease, holderOf, type LeaseNamespace, readLease, replaceLease } from '../../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
@@ -45,7 +45,7 @@ import {
   withRejectionOf,
   withTimes,
 } from './ended.ts';
-import { describeHolder, type Found, type LeaseState, UNLOCKED } from './lease-state.ts';
+import { describeHolder, type Found, type LeaseState, type StoredLease, UNLOCKED } from './lease-state.ts';
 import { unlockFile } from './file-lock.ts';
 import { type ReadNeeded, withDecision } from './needed.ts';
 import { NOT_ENDED, type PullRequestEnds } from './ends.ts';
@@ -72,7 +72,7 @@ export class LeaseStore {
   }
 
   /** The quota's Lease; a missing one is returned as unlocked and without memory. */
-  async read(target: QuotaTarget): Promise<LeaseRecord & Pick<LeaseMemory, 'raises' | 'needed'>> {
+  async read(target: QuotaTarget): Promise<StoredLease> {
     const found = await this.#find(target);
     const { holder, carriedBy, memory } = this.#stateOf(found.lease);
     const { unread: _, ...current } = memory;

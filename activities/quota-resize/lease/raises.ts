@@ -21,6 +21,7 @@ import {
 import type { PullRequestEnds } from './ends.ts';
 import { withMerge } from './ended.ts';
 import type { LeaseStore } from './lease.ts';
+import type { StoredLease } from './lease-state.ts';
 
 interface RaiseOptions {
   readonly leases: LeaseStore;
@@ -109,28 +110,28 @@ export async function recordMerge(
  * Asks the forge about raises of whose merge nothing is known, because whoever asked for it died.
  *
  * @param but the pull request that is to be merged now.
- * @returns the raises with what it says.
+ * @returns the quota's Lease with what it says.
  */
-export async function settledRaises(
+export async function settledLease(
   { leases, ends }: RaiseOptions,
   target: QuotaTarget,
   but: PullRequestId | null = null,
-): Promise<readonly RecordedRaise[]> {
-  const { raises } = await leases.read(target);
-  const unknown = pendingPullRequests(raises).filter((one) => but === null || !isSamePullRequest(one, but));
+): Promise<StoredLease> {
+  const lease = await leases.read(target);
+  const unknown = pendingPullRequests(lease.raises).filter((one) => but === null || !isSamePullRequest(one, but));
   for (const pullRequest of unknown) {
     const end = await ends.endOf(pullRequest);
     if (end !== null && end.kind !== 'open') await recordEnd({ leases }, target, pullRequest, end);
   }
-  return unknown.length === 0 ? raises : (await leases.read(target)).raises;
+  return unknown.length === 0 ? lease : await leases.read(target);
 }
 
 /** The same for all quotas that a decision raises, as its Lease has them, before it is released. */
 export async function settleDecision(options: RaiseOptions, target: QuotaTarget, id: string): Promise<void> {
   const { decision } = await options.leases.read(target);
   const batchedQuotas = decision?.id === id ? (decision.batchedQuotas ?? []) : [];
-  for (const { quota } of batchedQuotas) await settledRaises(options, { ...target, quota });
-  await settledRaises(options, target);
+  for (const { quota } of batchedQuotas) await settledLease(options, { ...target, quota });
+  await settledLease(options, target);
 }
 
 /** How a pull request ended, and what its merge is counted as where no raise of it is recorded. */

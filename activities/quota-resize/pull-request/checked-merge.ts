@@ -8,6 +8,7 @@ import {
   isHeldIn,
   type OpenDecision,
 } from '../../../domain/quota-resize/model/decision.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
 import type { LockOwner } from '../lease/file-lock.ts';
 import { type ExpectedRaise, expectRaise, forgetRaise, type QuotaRaise } from '../lease/raises.ts';
 import type { LeaseStore } from '../lease/lease.ts';
@@ -49,6 +50,9 @@ function mergedPart(decision: Decision): unknown {
   ];
 }
 
+/** Leases that are written in parallel. */
+const WRITTEN_AT_ONCE = 4;
+
 /** The raises that one request to merge has written into the Leases. */
 export interface Expected {
   readonly raises: readonly ExpectedRaise[];
@@ -60,21 +64,18 @@ export interface Expected {
  * @throws {ApplicationFailure} PolicyChanged when a Lease holds another decision than the one that was checked.
  */
 export async function expectAll(leases: LeaseStore, { own, joined }: CheckedMerge): Promise<Expected> {
-  const raises: ExpectedRaise[] = [];
-  for (const { target, decision, raises: theirs } of [own, ...joined]) {
-    for (const one of theirs) {
-      // The Lease of a batched quota has no decision of its own.
-      const hasDecision = targetName(one.target) === targetName(target);
-      const isChecked = (now: Decision | null): boolean => !hasDecision || isAsChecked(now, decision);
-      const expected = await expectRaise({ leases }, one, isChecked);
-      if (expected === null) {
-        await forgetAll(leases, { raises });
-        throw policyChanged(target, 'merge', 'its Lease holds another decision');
-      }
-      raises.push(expected);
-    }
-  }
-  return { raises };
+  const all = [own, ...joined].flatMap((checked) => checked.raises.map((raise) => ({ checked, raise })));
+  const written = await inParallel(WRITTEN_AT_ONCE, all, async ({ checked: { target, decision }, raise }) => {
+    // The Lease of a batched quota has no decision of its own.
+    const hasDecision = targetName(raise.target) === targetName(target);
+    const isChecked = (now: Decision | null): boolean => !hasDecision || isAsChecked(now, decision);
+    return { target, expected: await expectRaise({ leases }, raise, isChecked) };
+  });
+  const raises = written.flatMap(({ expected }) => expected ?? []);
+  const other = written.find(({ expected }) => expected === null);
+  if (other === undefined) return { raises };
+  await forgetAll(leases, { raises });
+  throw policyChanged(other.target, 'merge', 'its Lease holds another decision');
 }
 
 /** Forgets them, unless an earlier request whose answer was lost may still come to its end. */

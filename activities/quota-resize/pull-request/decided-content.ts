@@ -74,7 +74,9 @@ async function commitChain(
   let sha = pull.headSha;
   for (const id of ids.toReversed()) {
     const commit = await forge.branches.commit(sha);
-    if (!isCommitOf(commit, pull, { id })) return 'it is not a commit of this decision by the account that opened it';
+    if (!(await isCommitOf(forge, commit, pull, { id }))) {
+      return 'it is not a commit of this decision by an account of Headroom';
+    }
     const [parent] = commit.parents;
     if (commit.parents.length !== 1 || parent === undefined) return 'it is a merge';
     commits.unshift(commit);

@@ -2,7 +2,6 @@
  * The last check before a merge. It believes nothing but the target: the decision and its approval come from the Lease,
  * the policy from the annotations and the guardrails as they are now.
  */
-import { compareQuantities, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { equalLists } from '../../../domain/kernel/resource-list.ts';
 import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
@@ -28,15 +27,15 @@ import {
 import { verifiedApproval, type VerifiedSources } from '../../../domain/quota-resize/decide/verified-approval.ts';
 import { asksForVerified } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { forbiddenPlace } from '../../../domain/quota-resize/policy/allowed-place.ts';
-import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
-import { maximumFor, type ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { currentWorkflow } from '../../kernel/audit.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
 import { orNull, withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { ForgeApproval } from '../../forge/forge.ts';
 import { withGuardrailLock } from '../lease/guardrail-lock.ts';
-import { type QuotaRaise, recordEnd, recordMerge, settledRaises } from '../lease/raises.ts';
-import { hardOf, policyOf, withUnattendedLimits } from '../quota/policy-of-quota.ts';
-import type { NeedOptions } from '../quota/needed.ts';
+import { type QuotaRaise, recordEnd, recordMerge } from '../lease/raises.ts';
+import { policyOf } from '../quota/policy-of-quota.ts';
+import { type NeedOptions, type ReadRequirements, requirementsOnce } from '../quota/needed.ts';
 import { readTotals, type Totals } from '../quota/totals.ts';
 import {
   type CheckedDecision,
@@ -47,11 +46,12 @@ import {
   isAsChecked,
 } from './checked-merge.ts';
 import { policyChanged } from './policy-guard.ts';
-import { assertUnattended, type RaisedQuota } from './unattended.ts';
+import { type RaisedQuota, type RaisedQuotas, readRaised } from './raised-quota.ts';
+import { assertUnattended } from './unattended.ts';
 import type { PullRequestEnds } from '../lease/ends.ts';
 
-/** The approving reviews of a pull request that hold. */
-type Reviews = (number: number) => Promise<readonly ForgeApproval[]>;
+/** The approving reviews of the pull request that hold. */
+type Reviews = () => Promise<readonly ForgeApproval[]>;
 
 export interface MergeGate {
   /**
@@ -95,14 +95,18 @@ interface Given {
   /** The policy of the namespace, for the guardrail whose totals are locked. */
   readonly guarded: ResizePolicy;
   readonly reviews: Reviews;
+  readonly needs: ReadRequirements;
 }
+
+/** Decisions and quotas of one pull request that are read in parallel. */
+const READ_AT_ONCE = 4;
 
 export function createMergeGate(options: MergeGateOptions): MergeGate {
   const recorded = withKubernetesFailures(async (target: QuotaTarget, decisionId: string) =>
     recordedDecision(options, target, decisionId),
   );
   const check = withKubernetesFailures(
-    async (target: QuotaTarget, decision: OpenDecision, { guarded, reviews }: Given): Promise<CheckedMerge> => {
+    async (target: QuotaTarget, decision: OpenDecision, given: Given): Promise<CheckedMerge> => {
       const now = await recordedDecision(options, target, decision.id);
       if (!isSameHead(now, decision)) {
         throw policyChanged(target, 'merge', 'its Lease records another head of the pull request');
@@ -110,21 +114,25 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
       if (!isAsChecked(now, decision)) {
         throw policyChanged(target, 'merge', 'its Lease records another decision than the one that is to be merged');
       }
-      const checked = async (other: QuotaTarget, theirs: OpenDecision): Promise<CheckedDecision> => {
-        const { approval, raises } = await assertMayBeMerged(options, other, theirs, { guarded, reviews });
-        if (approval !== null) auditApproval(options.log, other, theirs, approval);
-        return { target: other, decision: theirs, raises };
+      const totals = await readTotals(options, given.guarded);
+      const checked = async (other: QuotaTarget, theirs: OpenDecision): Promise<CheckedDecision & Allowed> => {
+        const allowed = await assertMayBeMerged(options, other, theirs, { ...given, totals });
+        return { target: other, decision: theirs, ...allowed };
       };
       const own = await checked(target, now);
-      const all: CheckedDecision[] = [];
-      for (const joined of (now.joined ?? []).filter(isHeldIn)) {
-        const other = { ...target, namespace: joined.namespace, quota: joined.quota };
-        const theirs = await recordedDecision(options, other, joined.decision);
-        assertLetsMerge(other, theirs, { owner: now, joined });
-        all.push(await checked(other, theirs));
+      const joined = await inParallel(READ_AT_ONCE, heldIn(target, now), async ({ target: other, joined: one }) => {
+        const theirs = await recordedDecision(options, other, one.decision);
+        assertLetsMerge(other, theirs, { owner: now, joined: one });
+        return await checked(other, theirs);
+      });
+      for (const one of [own, ...joined]) {
+        if (one.approval !== null) auditApproval(options.log, one.target, one.decision, one.approval);
       }
-      return { own, joined: all };
+      return { own, joined };
     },
+  );
+  const ahead = withKubernetesFailures(async (target: QuotaTarget, decision: OpenDecision, needs: ReadRequirements) =>
+    readAhead(options, target, decision, needs),
   );
   const expectChecked = withKubernetesFailures(
     async (checked: CheckedMerge) => await expectAll(options.leases, checked),
@@ -135,22 +143,24 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
       const { namespace: name } = target;
       const namespace = await orNull(options.kubernetes.core.readNamespace({ name }));
       const { policy: guarded } = policyOf(options.policyDefaults, name, namespace, null);
+      const needs = requirementsOnce(options);
       const checked = async (renewLock?: () => Promise<void>): Promise<Awaited<ReturnType<typeof merge>>> => {
-        const all = await check(target, decision, { guarded, reviews });
+        const all = await check(target, decision, { guarded, reviews: once(reviews), needs });
         await renewLock?.();
         return await merge(all, async () => await expectChecked(all));
       };
       if (Object.keys(guarded.guardrail.totals).length === 0) return await checked();
+      await ahead(target, decision, needs);
       const holder = `${targetName(target)}/${decision.id}`;
       return await withGuardrailLock(options, guarded.guardrail.name, holder, checked);
     },
     ended: withKubernetesFailures(async (target, decision, merge, expected) => {
-      const { pullRequest, batchedQuotas = [], joined = [] } = decision;
+      const { pullRequest, batchedQuotas = [] } = decision;
       const raiseFor = (quota: QuotaTarget): QuotaRaise['raise'] | undefined =>
         expected?.raises.find((one) => targetName(one.target) === targetName(quota))?.raise;
       const others = [
         ...batchedQuotas.map(({ quota }) => ({ ...target, quota })),
-        ...joined.filter(isHeldIn).map(({ namespace, quota }) => ({ ...target, namespace, quota })),
+        ...heldIn(target, decision).map((one) => one.target),
       ];
       const end = { kind: 'merged', at: merge.at, isOwn: merge.isOwn === true } as const;
       for (const other of others) {
@@ -163,6 +173,37 @@ export function createMergeGate(options: MergeGateOptions): MergeGate {
     }),
     refused: withKubernetesFailures(async (expected) => await forgetAll(options.leases, expected)),
   };
+}
+
+/** The decisions that joined the pull request and are still in it. */
+function heldIn(
+  target: QuotaTarget,
+  { joined = [] }: OpenDecision,
+): readonly { readonly target: QuotaTarget; readonly joined: JoinedDecision }[] {
+  return joined
+    .filter(isHeldIn)
+    .map((one) => ({ target: { ...target, namespace: one.namespace, quota: one.quota }, joined: one }));
+}
+
+/** What takes long to read: what was needed some seconds before a merge may be merged, so that others do not wait for it. */
+async function readAhead(
+  options: MergeGateOptions,
+  target: QuotaTarget,
+  decision: OpenDecision,
+  needs: ReadRequirements,
+): Promise<void> {
+  const others = heldIn(target, decision).map((one) => ({ target: one.target, id: one.joined.decision }));
+  await inParallel(READ_AT_ONCE, [{ target, id: decision.id }, ...others], async (one) => {
+    const theirs = await recordedDecision(options, one.target, one.id);
+    // Whatever it says of an approval: that is asked anew under the lock.
+    await needs(one.target, theirs);
+  });
+}
+
+/** All decisions that are merged together have the same pull request. */
+function once(reviews: Reviews): Reviews {
+  let read: ReturnType<Reviews> | undefined;
+  return async () => await (read ??= reviews());
 }
 
 function isSameHead(a: Pick<Decision, 'pullRequest'>, b: OpenDecision): boolean {
@@ -196,12 +237,6 @@ function assertLetsMerge(
   throw policyChanged(target, 'merge', `its decision does not let pull request #${number} be merged at this head`);
 }
 
-/** A quota of the decision as it is now, with the policy in force for it. */
-interface Current {
-  readonly changes: readonly LimitChange[];
-  readonly policy: ResizePolicy;
-}
-
 /** What allows a merge, and what is raised by it. */
 interface Allowed {
   /** The approval that the decision needs; null where it needs none. */
@@ -216,35 +251,33 @@ async function assertMayBeMerged(
   options: MergeGateOptions,
   target: QuotaTarget,
   decision: OpenDecision,
-  { guarded, reviews }: Given,
+  { guarded, reviews, needs, totals }: Given & { readonly totals: Totals },
 ): Promise<Allowed> {
   const refuse = (why: string): Error => policyChanged(target, 'merge', why);
-  const totals = await readTotals(options, guarded);
-  const raised = await readCurrent(options, target, decision, { decision, totals });
+  const read = { decision, totals };
+  const raised = await readRaised(options, target, decision, read);
   const { policy } = raised;
   // Only the totals of one guardrail are locked meanwhile.
   if (policy.guardrail.name !== guarded.guardrail.name) throw refuse('another guardrail holds for its namespace');
   const place = forbiddenPlace(policy.guardrail, target, placeOf(decision));
   if (place !== null) throw refuse(place);
-  const batchedQuotas: BatchedQuota[] = [];
-  const all: [RaisedQuota, ...RaisedQuota[]] = [{ ...raised, target }];
-  for (const batchedQuota of decision.batchedQuotas ?? []) {
-    const other = { ...target, quota: batchedQuota.quota };
-    const current = await readCurrent(options, other, batchedQuota, { decision, totals });
-    all.push({ ...current, target: other });
-    batchedQuotas.push({
-      ...batchedQuota,
-      approvalRequirement: approvalRequirementOf(current.policy, current.changes, isDemandByMessage(batchedQuota)),
-    });
-  }
+  const batched = await inParallel(READ_AT_ONCE, decision.batchedQuotas ?? [], async (one) => ({
+    one,
+    current: await readRaised(options, { ...target, quota: one.quota }, one, read),
+  }));
+  const batchedQuotas = batched.map(({ one, current }): BatchedQuota => {
+    const byMessage = isDemandByMessage(one);
+    return { ...one, approvalRequirement: approvalRequirementOf(current.policy, current.changes, byMessage) };
+  });
+  const all: RaisedQuotas = [raised, ...batched.map(({ current }) => current)];
   const { demandByMessage } = decision;
   const { changes } = raised;
   const requirement = approvalRequirementOfDecision(raised.policy, { changes, demandByMessage, batchedQuotas });
   const approval =
     requirement === null
       ? null
-      : await givenApproval(options, target, { ...decision, approvalRequirement: requirement }, { policy, reviews });
-  if (approval === null) await assertUnattended(options, target, decision, all);
+      : await givenApproval(raised, { ...decision, approvalRequirement: requirement }, reviews);
+  if (approval === null) await assertUnattended(options.usage, decision, all, needs);
   const raises = all.map(
     ({ target: quota, changes: theirs }): QuotaRaise => ({
       target: quota,
@@ -260,21 +293,20 @@ async function assertMayBeMerged(
  * @throws {ApplicationFailure} PolicyChanged when nobody has given it.
  */
 async function givenApproval(
-  options: MergeGateOptions,
-  target: QuotaTarget,
+  { target, policy, lease }: RaisedQuota,
   approved: OpenDecision & { readonly approvalRequirement: ApprovalRequirement },
-  { policy, reviews }: { readonly policy: ResizePolicy; readonly reviews: Reviews },
+  reviews: Reviews,
 ): Promise<Approval> {
   const refuse = (why: string): Error => policyChanged(target, 'merge', why);
   const { approval, approvalRequirement: requirement } = approved;
   if (asksForVerified(policy) || approval?.verified !== undefined) {
     // Whoever vouched for the name is asked again: the decision says only what the workflow believed.
-    const { approval: lease } = await options.leases.read(target);
-    const { number, headSha } = approved.pullRequest;
+    const { headSha } = approved.pullRequest;
     const ofReviews = async (): Promise<VerifiedSources> => ({
-      reviews: { headSha, approvals: (await reviews(number)).filter((review) => review.headSha === headSha) },
+      reviews: { headSha, approvals: (await reviews()).filter((review) => review.headSha === headSha) },
     });
-    const verified = verifiedApproval(approved, { lease }) ?? verifiedApproval(approved, await ofReviews());
+    const verified =
+      verifiedApproval(approved, { lease: lease.approval }) ?? verifiedApproval(approved, await ofReviews());
     if (verified !== null) return verified;
     throw refuse(`nobody whose name is verified has approved it, and ${requirement.message}`);
   }
@@ -306,47 +338,6 @@ function auditApproval(
     { audit: 'approval', ...currentWorkflow(), ...what, ...who, approvedAt: formatInstant(at), reason },
     `pull request #${number} of ${repository} is approved by ${by}`,
   );
-}
-
-/**
- * A quota of the pull request with its policy, which lets Headroom merge now.
- *
- * @throws {ApplicationFailure} PolicyChanged when the quota is another one, opted out, observed, above a maximum, left to
- * people, or held by a freeze or a window.
- */
-async function readCurrent(
-  { kubernetes, policyDefaults, leases, ends }: MergeGateOptions,
-  target: QuotaTarget,
-  { quotaUid, changes }: Pick<BatchedQuota, 'quotaUid' | 'changes'>,
-  { decision, totals }: { readonly decision: OpenDecision; readonly totals: Totals },
-): Promise<Current> {
-  const refuse = (why: string): Error => policyChanged(target, 'merge', why);
-  const { namespace: name, quota: quotaName } = target;
-  const [namespace, quota, raises] = await Promise.all([
-    orNull(kubernetes.core.readNamespace({ name })),
-    orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
-    settledRaises({ leases, ends }, target, decision.pullRequest),
-  ]);
-  if (namespace === null || quota === null) throw refuse('the quota is gone');
-  if (quota.metadata?.uid !== quotaUid) throw refuse('the quota was deleted and created again');
-  const { policy: annotated } = policyOf(policyDefaults, name, namespace, quota);
-  const hard = hardOf(quota);
-  const policy = withUnattendedLimits(annotated, hard, raises, {
-    now: Date.now(),
-    totals: totals(target, hard, decision),
-  });
-  if (!policy.enabled) throw refuse('it opted out');
-  if (policy.mode === 'observe') throw refuse('the mode is observe');
-  if (!policy.autoMerge.allowed) throw refuse('auto-merge is off');
-  const held = mergeHold(policy, Date.now());
-  if (held !== null) throw refuse(held.detail);
-  for (const { resource, to } of changes) {
-    const maximum = maximumFor(policy, resource);
-    if (maximum !== undefined && compareQuantities(parseQuantity(to), parseQuantity(maximum)) > 0) {
-      throw refuse(`${resource} ${to} is above its maximum of ${maximum}`);
-    }
-  }
-  return { changes: changes.map((change) => ({ ...change, from: hard[change.resource] ?? '0' })), policy };
 }
 
 /** What the Lease remembers of a raise: from the limits in the cluster, whatever the decision says. */

@@ -91,7 +91,7 @@ async function endOrphan(dependencies: OrphanDependencies, found: FoundOrphan): 
   // An episode that has lost its Lease takes it again.
   if (await dependencies.isOfEpisode(found)) return { kind: 'left', why: 'the episode of its quota is about it' };
   const reopened = await forge.pullRequests.reopened(number);
-  const orphan: Orphan = { isOwn: isAllOurs(commits, pull), reopened };
+  const orphan: Orphan = { isOwn: await isAllOurs(forge, commits, pull), reopened };
   const evaluate = async (): Promise<OrphanStep> => await evaluateNow(dependencies, target, { forge, pull, orphan });
 
   const step = await evaluate();

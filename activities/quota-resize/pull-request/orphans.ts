@@ -37,7 +37,7 @@ export async function orphansOf({ target, decision, forge, config }: PullRequest
     const commits = await forge.pullRequests.commitsOf(number);
     // The first target is the quota of the decision; further ones are batched with it.
     if (!commits.some(({ message }) => targetsOfCommit(message)[0] === name)) continue;
-    orphans.push({ pull, isOwn: isAllOurs(commits, pull) });
+    orphans.push({ pull, isOwn: await isAllOurs(forge, commits, pull) });
   }
   return orphans;
 }

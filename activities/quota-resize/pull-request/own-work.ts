@@ -16,6 +16,7 @@ import {
 } from '../../../domain/quota-resize/pull-request/text.ts';
 import { currentWorkflow } from '../../kernel/audit.ts';
 import { failure } from '../../kernel/failure.ts';
+import { isOwnAccount } from './own-account.ts';
 import { type GuardedAction, policyChanged } from './policy-guard.ts';
 import type { Commit, Forge, ListedCommit, PullRequest } from '../../forge/forge.ts';
 import type { FileLocks } from '../lease/file-lock.ts';
@@ -286,39 +287,45 @@ const MOST_COMMITS = 21;
 
 /**
  * Whether the pull request contains only Headroom's commits: its head is the recorded commit, or all of its commits have
- * the trailer of a decision, one of them this decision's, and were committed by the pull request's author (`web-flow` is
- * GitHub on behalf of an App).
+ * the trailer of a decision, one of them this decision's, and were committed by an account of Headroom's.
  */
 export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Decision): Promise<boolean> {
   if (pull.headSha === decision.pullRequest?.headSha) return true;
-  if (pull.commits === 1) return isCommitOf(await forge.branches.commit(pull.headSha), pull, decision);
+  if (pull.commits === 1) return await isCommitOf(forge, await forge.branches.commit(pull.headSha), pull, decision);
   if (pull.commits > MOST_COMMITS) return false;
   const commits = await forge.pullRequests.commitsOf(pull.number);
-  return isAllOurs(commits, pull) && commits.some(({ message }) => decisionOfCommit(message) === decision.id);
+  return (
+    (await isAllOurs(forge, commits, pull)) && commits.some(({ message }) => decisionOfCommit(message) === decision.id)
+  );
 }
 
 /** Whether these are all commits of a pull request, and nobody but Headroom made them. */
-export function isAllOurs(commits: readonly ListedCommit[], pull: PullRequest): boolean {
+export async function isAllOurs(forge: Forge, commits: readonly ListedCommit[], pull: PullRequest): Promise<boolean> {
   if (commits.length !== pull.commits || commits.length === 0) return false;
-  return commits.every((commit) => isOurs(commit, pull));
+  return (await firstForeign(forge, commits, pull)) === -1;
 }
 
-function isOurs({ message, committer }: ListedCommit, pull: PullRequest): boolean {
-  return decisionOfCommit(message) !== null && isCommitterOf(committer, pull);
+/** The index of the first commit that somebody else made; -1 where there is none. */
+async function firstForeign(forge: Forge, commits: readonly ListedCommit[], pull: PullRequest): Promise<number> {
+  for (const [index, { message, committer }] of commits.entries()) {
+    if (decisionOfCommit(message) === null || !(await isOwnCommitter(forge, committer, pull))) return index;
+  }
+  return -1;
 }
 
-/** Whether a commit has the decision's trailer and was committed by the pull request's author. */
-export function isCommitOf(
+/** Whether a commit has the decision's trailer and was committed by an account of Headroom's. */
+export async function isCommitOf(
+  forge: Forge,
   { message, committer }: Pick<Commit, 'message' | 'committer'>,
   pull: PullRequest,
   decision: Pick<Decision, 'id'>,
-): boolean {
-  return decisionOfCommit(message) === decision.id && isCommitterOf(committer, pull);
+): Promise<boolean> {
+  return decisionOfCommit(message) === decision.id && (await isOwnCommitter(forge, committer, pull));
 }
 
-/** Whether the pull request's author committed (`web-flow` is GitHub on behalf of an App). */
-function isCommitterOf(committer: string | null, pull: PullRequest): boolean {
-  return committer !== null && (committer === pull.user || committer === 'web-flow');
+/** `web-flow` is GitHub on behalf of an App. */
+async function isOwnCommitter(forge: Forge, committer: string | null, pull: PullRequest): Promise<boolean> {
+  return committer === 'web-flow' || (await isOwnAccount(forge, pull, committer));
 }
 
 /**
@@ -336,7 +343,7 @@ export async function recordOf(
   const own =
     recorded !== null && recorded.headSha === pull.headSha
       ? { sha: recorded.headSha, committedAt: recorded.pushedAt }
-      : ownHead(await forge.pullRequests.commitsOf(pull.number), pull, decision);
+      : await ownHead(forge, await forge.pullRequests.commitsOf(pull.number), pull, decision);
   const paths = recorded === null ? await forge.pullRequests.filesOf(pull.number) : [recorded.path];
   const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
   return {
@@ -354,9 +361,14 @@ export async function recordOf(
 }
 
 /** The last of Headroom's commits below those of other people; where the decision has none there, its last commit. */
-function ownHead(commits: readonly ListedCommit[], pull: PullRequest, decision: Decision): ListedCommit | undefined {
+async function ownHead(
+  forge: Forge,
+  commits: readonly ListedCommit[],
+  pull: PullRequest,
+  decision: Decision,
+): Promise<ListedCommit | undefined> {
   const isOwn = ({ message }: ListedCommit): boolean => decisionOfCommit(message) === decision.id;
-  const foreign = commits.findIndex((commit) => !isOurs(commit, pull));
+  const foreign = await firstForeign(forge, commits, pull);
   const ours = foreign === -1 ? commits : commits.slice(0, foreign);
   return ours.some(isOwn) ? ours.at(-1) : commits.findLast(isOwn);
 }

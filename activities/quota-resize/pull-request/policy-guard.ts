@@ -55,6 +55,6 @@ export function policyChanged(target: QuotaTarget, action: GuardedAction, why: s
   return failure({
     type: 'PolicyChanged',
     nonRetryable: true,
-    message: `nothing is ${what} for ${targetName(target)}: ${why} now, which it was not when it was decided`,
+    message: `nothing is ${what} as decided any more for ${targetName(target)}: ${why}`,
   });
 }

@@ -25,6 +25,7 @@ import {
   pullRequestRef,
   writesOf,
 } from './own-work.ts';
+import { approvalsOfPeople } from './own-account.ts';
 import { mergeOf } from './pull-request-state.ts';
 
 type EndDependencies = ForgeActivityDependencies & Pick<PullRequestDependencies, 'repositories'>;
@@ -122,7 +123,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
         const expected = await expect();
         return { ...(await forge.pullRequests.merge({ number, headSha, title, message })), expected };
       },
-      async () => await forge.pullRequests.approvals(number),
+      async () => await approvalsOfPeople(forge, await forge.pullRequests.approvals(number)),
     ),
   );
 

@@ -14,6 +14,7 @@ import type { Checks, Forge, PullRequest, PullRequestState } from '../../forge/f
 import type { QuotaResizeActivities } from '../interface.ts';
 import { unlessTooCostly } from '../source/content/lookup.ts';
 import { GitTrees } from '../source/git-tree.ts';
+import { approvalsOfPeople, isOwnAccount } from './own-account.ts';
 import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 
 export function createPullRequestStateActivities({
@@ -54,7 +55,7 @@ export function createPullRequestStateActivities({
         changeRequests: async () => await pullRequests.changeRequests(number),
         checks: async () => await pullRequests.checks(pull.headSha),
       };
-      const approvals = await approvalsOf(decision, reads);
+      const approvals = await approvalsOf(forge, decision, reads);
       if (approvals !== null && !sameApprovals(approvals, lastSeen.approvals ?? [])) return await changed();
       // A quiet poll asks for them only where they hold the merge: what is new is seen with the next change, and before a merge.
       const readsRequests = state !== null || lastSeen.changesRequested !== undefined;
@@ -78,13 +79,15 @@ async function observationOf(
   state: PullRequestState,
 ): Promise<PullRequestObservation> {
   const { pull } = state;
-  const [checks, rules, ours, merge, closedBy, approvals, changesRequested] = await Promise.all([
+  const closing = closedByOf(state);
+  const [checks, rules, ours, merge, closedBy, isClosedByOwn, approvals, changesRequested] = await Promise.all([
     state.checks(),
     state.rules(),
     headIsOurs(forge, pull, decision),
     mergeOf(forge, target, decision, state),
-    closedByOf(state),
-    approvalsOf(decision, state),
+    closing,
+    pull.state === 'closed' && isOwnAccount(forge, pull, await closing),
+    approvalsOf(forge, decision, state),
     changeRequestsOf(state),
   ]);
   return {
@@ -101,7 +104,8 @@ async function observationOf(
     ...(approvals === null ? {} : { approvals }),
     ...(changesRequested === undefined ? {} : { changesRequested }),
     closedBy,
-    ...(decision.pullRequest?.joinedTo === undefined ? {} : await sharedStateOf(forge, decision, { pull, closedBy })),
+    ...(isClosedByOwn ? { isClosedByOwn } : {}),
+    ...((await isWithoutOwn(forge, decision, pull)) ? { isWithoutOwn: true } : {}),
     merge,
   };
 }
@@ -126,7 +130,7 @@ export async function mergeOf(
     sha: pull.mergeSha,
     at: pull.mergedAt,
     by: pull.mergedBy ?? 'unknown',
-    isOwn: pull.mergedBy !== null && pull.mergedBy === pull.user,
+    isOwn: await isOwnAccount(forge, pull, pull.mergedBy),
     limits: await mergedLimits(forge, target, decision, { sha: pull.mergeSha, state }),
   };
 }
@@ -177,28 +181,22 @@ async function closedByOf(state: PullRequestState): Promise<string> {
   return pull.state === 'closed' ? ((await state.closedBy()) ?? 'unknown') : 'unknown';
 }
 
-/** What only matters to a decision that joined another's pull request. */
-async function sharedStateOf(
-  forge: Forge,
-  decision: Decision,
-  { pull, closedBy }: { readonly pull: PullRequest; readonly closedBy: string },
-): Promise<Pick<PullRequestObservation, 'isWithoutOwn' | 'isClosedByOwn'>> {
-  const isSame = pull.state === 'open' && pull.headSha === decision.pullRequest?.headSha;
-  const commits = isSame ? null : await forge.pullRequests.commitsOf(pull.number);
-  const isWithoutOwn = commits?.every(({ message }) => decisionOfCommit(message) !== decision.id) === true;
-  return {
-    ...(isWithoutOwn ? { isWithoutOwn } : {}),
-    ...(pull.state === 'closed' && closedBy === pull.user ? { isClosedByOwn: true } : {}),
-  };
+/** Of a decision that joined another's pull request: whether that has no commit of it any more. */
+async function isWithoutOwn(forge: Forge, { id, pullRequest }: Decision, pull: PullRequest): Promise<boolean> {
+  if (pullRequest?.joinedTo === undefined) return false;
+  if (pull.state === 'open' && pull.headSha === pullRequest.headSha) return false;
+  const commits = await forge.pullRequests.commitsOf(pull.number);
+  return commits?.every(({ message }) => decisionOfCommit(message) !== id) === true;
 }
 
 /** Who approves the present head by a review; null where the decision needs no approval, or it is too late for one. */
 async function approvalsOf(
+  forge: Forge,
   { approvalRequirement }: Decision,
   { pull: { state, headSha }, approvals: read }: Pick<PullRequestState, 'pull' | 'approvals'>,
 ): Promise<NonNullable<PullRequestObservation['approvals']> | null> {
   if (approvalRequirement === null || state !== 'open') return null;
-  const approvals = await read();
+  const approvals = await approvalsOfPeople(forge, await read());
   return approvals.filter((approval) => approval.headSha === headSha).map(({ by, at }) => ({ by, at }));
 }
 

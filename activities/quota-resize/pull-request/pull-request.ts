@@ -144,7 +144,7 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
   await task.fileLocks.assertLocked(task, filesOf(task, edit));
   // The content may be up to date, but the commit has to be of this decision, or it is never merged.
   const head = await forge.branches.commit(taken.headSha);
-  const isCurrent = isCommitOf(head, taken, decision) && (await isUpToDate(task, taken, edit));
+  const isCurrent = (await isCommitOf(forge, head, taken, decision)) && (await isUpToDate(task, taken, edit));
   const commit = isCurrent
     ? { sha: head.sha, at: head.committedAt }
     : await rebuild(task, edit, taken.headRef, taken.headSha);

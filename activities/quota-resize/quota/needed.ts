@@ -1,7 +1,7 @@
 /** What quotas of a namespace need by what is in the cluster now, whatever anybody says of it. */
 import type { Logger } from 'pino';
 import { maskList, maxLists } from '../../../domain/kernel/resource-list.ts';
-import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import { type DecisionFacts, decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
 import type { Proposal } from '../../../domain/quota-resize/model/verdict.ts';
 import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
@@ -61,6 +61,23 @@ export async function readRequirements(
     if (requirement !== null) needed.set(quota, requirement);
   }
   return needed;
+}
+
+/** Reads the requirements of the quotas that a decision raises. */
+export type ReadRequirements = (
+  target: QuotaTarget,
+  decision: Pick<DecisionFacts, 'batchedQuotas'>,
+) => Promise<Requirements>;
+
+/** Reads those of the same quotas once, however often it is asked. */
+export function requirementsOnce(options: NeedOptions): ReadRequirements {
+  const read = new Map<string, Promise<Requirements>>();
+  return async (target, decision) => {
+    const key = [targetName(target), ...(decision.batchedQuotas ?? []).map(({ quota }) => quota)].join(' ');
+    const known = read.get(key) ?? readRequirements(options, target, decision);
+    read.set(key, known);
+    return await known;
+  };
 }
 
 /** The limits of these requirements. */

@@ -49,7 +49,7 @@ export async function readSharing(
     const other = { ...target, namespace, quota };
     if (pauseOf(quotaPauseSubject('quota-resize', other)) !== null) return [];
     const joining = await governed(options, other);
-    if (joining === null || !mayJoin(joining, { decision, policy })) return [];
+    if (joining === null || !mayJoin(joining, { decision, policy }, Date.now())) return [];
     const isAsked = holder === null || holder === leaseHolder(joining.decision.id);
     return isAsked && isOpenTo(joining.decision, pullRequest, decision.id) ? [sharing(other, joining.decision)] : [];
   });
@@ -77,20 +77,21 @@ async function isHeldBy(
   return (owner.joined ?? []).some((joined) => joined.decision === decision.id && isHeldIn(joined));
 }
 
-/** The decision that holds a quota's Lease, with the policy in force for it; null where there is none. */
+/** The decision that holds a quota's Lease, with that and the policy in force for it; null where there is none. */
 async function governed(
   { kubernetes, policyDefaults, leases }: SharingOptions,
   target: QuotaTarget,
-): Promise<{ readonly decision: Decision; readonly policy: ResizePolicy } | null> {
+): Promise<Parameters<typeof mayJoin>[0] | null> {
   const { namespace: name, quota: quotaName } = target;
-  const [namespace, quota, { decision, holder }] = await Promise.all([
+  const [namespace, quota, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name })),
     orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
     leases.read(target),
   ]);
+  const { decision, holder } = lease;
   if (decision === null || holder !== leaseHolder(decision.id) || quota?.metadata?.uid !== decision.quotaUid)
     return null;
-  return { decision, policy: policyOf(policyDefaults, name, namespace, quota).policy };
+  return { decision, lease, policy: policyOf(policyDefaults, name, namespace, quota).policy };
 }
 
 /** Whether a decision has no pull request, or this one by joining it. */

@@ -34,6 +34,7 @@ import {
 } from '../model/memory.ts';
 import { keptRejections } from '../model/rejections.ts';
 import type { Proposal } from '../model/verdict.ts';
+import { isOfRefusal } from './refused-merge.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 
 /** An episode writes few Events; older keys are not needed to avoid repetitions. */
@@ -53,7 +54,16 @@ export function recommended<State extends ResizeState>(
 /** After the Event was written, and the comment with it if there is one. */
 export function emitted<State extends ResizeState>(memory: ResizeMemory<State>, about: string): ResizeMemory<State> {
   const all = [...memory.emitted.filter((existing) => existing !== about), about].slice(-MAX_EMITTED);
-  return { ...effective(memory), emitted: all };
+  return { ...(isOfRefusal(about) ? memory : effective(memory)), emitted: all };
+}
+
+/**
+ * After a worker had no room for the Event: it is not told, is tried again after a backoff, and takes nothing away from what
+ * else is to be told in this hour.
+ */
+export function putOff<State extends ResizeState>(memory: ResizeMemory<State>): ResizeMemory<State> {
+  const why = 'there are enough Warnings of this reason in this hour';
+  return withoutEffect({ ...memory, notified: memory.notified.slice(0, -1) }, why);
 }
 
 /** After an act that failed and cannot succeed until a person acts or another decision ends. */
@@ -161,13 +171,14 @@ export function syncChecked(
   memory: ResizeMemory<Merged>,
   limits: ResourceList | null,
   at: EpochMs,
+  { isWarned = true } = {},
 ): ResizeMemory<Merged> {
   const { state } = memory;
   const { decision } = state;
   return inState(effective(memory), {
     ...state,
     decision: limits === null ? decision : { ...decision, merge: { ...decision.merge, limits } },
-    overdue: { warnedAt: state.overdue?.warnedAt ?? at, checkedAt: at },
+    overdue: { warnedAt: state.overdue?.warnedAt ?? (isWarned ? at : null), checkedAt: at },
   });
 }
 

@@ -6,6 +6,7 @@ import type { PullRequestObservation, QuotaObservation } from '../model/observat
 import type { ResizePolicy } from '../policy/policy.ts';
 import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
 import type { Pass } from './pass.ts';
+import { refusalNotice } from './refused-merge.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
 /**
@@ -26,7 +27,7 @@ const FIRST_REPEAT_MS = 1_000;
  * loop.
  */
 export function attempt(
-  { observation, pullRequest, memory, now }: Pass,
+  { observation, pullRequest, memory, now, isInForce }: Pass,
   intent: Intent,
 ): readonly [ResizeMemory, Verdict] {
   if (intent.kind === 'hold' || intent.kind === 'end') return [memory, intent];
@@ -68,6 +69,13 @@ export function attempt(
   if (before?.kind === 'tried') {
     const repeatAt = before.at + spacing(before.count, observation);
     if (now < repeatAt) {
+      const notice = refusalNotice(intent, before, memory);
+      if (notice !== null && recent.length < MOST_NOTIFIED && isInForce('refusals-are-told')) {
+        return [
+          { ...memory, notified: [...recent, now] },
+          { ...notice, blockedKey: key },
+        ];
+      }
       const { phase, reason } = intent;
       const why = before.why === undefined ? '' : `: ${before.why}`;
       const detail = `${intent.detail}. The last attempt had no effect${why}. Headroom tries again at ${formatInstant(repeatAt)}`;

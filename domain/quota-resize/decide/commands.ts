@@ -13,8 +13,18 @@ export type CommandOutcome =
   | { readonly kind: 'done'; readonly memory: ResizeMemory; readonly message: string }
   | { readonly kind: 'rejected'; readonly message: string };
 
-/** Applies an operator's command to the memory. Pure; a rejected command changes nothing. */
-export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadInput, now: EpochMs): CommandOutcome {
+/**
+ * Applies an operator's command to the memory. Pure; a rejected command changes nothing.
+ *
+ * @param verifiedFor the guardrail that takes only words of people whose names are verified; null: none does.
+ */
+export function command(
+  memory: ResizeMemory,
+  name: EpisodeCommand,
+  input: ReadInput,
+  now: EpochMs,
+  verifiedFor: string | null = null,
+): CommandOutcome {
   const word: OperatorWord = { by: input.by, reason: input.reason, at: now };
   switch (name) {
     case 'approve':
@@ -27,11 +37,41 @@ export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadI
         `checking again now, as asked by ${input.by}`,
       );
     case 'skipCooldown':
-      return done(
-        { ...memory, cooldownSkippedAt: now },
-        `cooldown skipped by ${input.by}: Headroom acts on a demand now, also on one that was rejected before`,
-      );
+      return skipCooldown(memory, word, verifiedFor);
   }
+}
+
+/** Where only verified names count, it brings forward what is proposed, and nothing that is merged without a person. */
+function skipCooldown(memory: ResizeMemory, { by, at }: OperatorWord, verifiedFor: string | null): CommandOutcome {
+  const skipped = { ...memory, cooldownSkippedAt: at };
+  if (verifiedFor === null) {
+    const acts = 'Headroom acts on a demand now, also on one that was rejected before';
+    return done(skipped, `cooldown skipped by ${by}: ${acts}`);
+  }
+  const { state, rejections } = memory;
+  if (isUnmerged(state) && rejections.length > 0) {
+    const { id, pullRequest } = state.decision;
+    const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
+    const grows = `${what} may grow to what was rejected before`;
+    return done(
+      skipped,
+      `cooldown skipped by ${by}: ${grows}. It is not merged any sooner: ${unverified(verifiedFor)}`,
+    );
+  }
+  if (isUnmerged(state)) {
+    const { id, pullRequest } = state.decision;
+    const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
+    return rejected(
+      `${what} is not merged any sooner for it: ${unverified(verifiedFor)}. A person may merge it while the quota rests`,
+    );
+  }
+  const proposes = 'Headroom proposes what is needed now, also what was rejected before';
+  const merges = `${unverified(verifiedFor)}, so what needs no approval is merged after the cooldown, or by a person`;
+  return done(skipped, `cooldown skipped by ${by}: ${proposes}. But ${merges}`);
+}
+
+function unverified(guardrail: string): string {
+  return `nobody has verified the name of who sent it, and guardrail ${guardrail} takes only verified ones`;
 }
 
 function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOutcome {

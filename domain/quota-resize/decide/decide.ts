@@ -13,18 +13,24 @@ import { decideLocked } from './locked.ts';
 import { decideMerged } from './merged.ts';
 import { hold, type Intended } from './next-step.ts';
 import { decideOpen } from './open.ts';
-import { type Pass, passIn } from './pass.ts';
+import { type IsInForce, type Pass, passIn } from './pass.ts';
 
 /**
  * The state machine of a resize episode: guards that hold in every state, then those of the current state, each with a
  * named reason. Pure; `now` is the workflow's time.
  *
+ * @param isInForce whether a rule that earlier versions did not have holds: a history of theirs is replayed without it.
  * @returns the new memory, and the one act or wait that comes next.
  */
-export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly [ResizeMemory, Verdict] {
+export function decide(
+  seen: Seen,
+  memory: ResizeMemory,
+  now: EpochMs,
+  isInForce: IsInForce = () => true,
+): readonly [ResizeMemory, Verdict] {
   const hydrated = hydrate(seen.observation, memory);
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
-  const pass = { ...seen, memory: hydrated, now };
+  const pass = { ...seen, memory: hydrated, now, isInForce };
   const [remembered, intent] = guard(pass) ?? decideInState(pass, isAdopted);
   return attempt({ ...pass, memory: remembered }, withoutForge(withReviewersNo(pass, intent)));
 }

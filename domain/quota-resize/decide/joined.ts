@@ -4,6 +4,7 @@
  */
 import { equalLists } from '../../kernel/resource-list.ts';
 import { isSameQuota, targetName } from '../../kernel/target.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import {
   type Decision,
   decidedLimits,
@@ -12,12 +13,13 @@ import {
   type JoinedDecision,
   type OpenDecision,
 } from '../model/decision.ts';
-import type { QuotaObservation, SharingDecision } from '../model/observation.ts';
+import type { LeaseRecord, QuotaObservation, SharingDecision } from '../model/observation.ts';
 import type { Intent } from '../model/verdict.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 import { linkTo } from '../pull-request/wording.ts';
 import { isAsFree } from './batched-quotas.ts';
 import { notProvedOf } from './left-to-people.ts';
+import { countedSkip, unattendedHold } from './unattended-hold.ts';
 
 /** A decision with the policy in force for its quota. */
 interface Governed {
@@ -25,11 +27,16 @@ interface Governed {
   readonly policy: ResizePolicy;
 }
 
+/** One that may join, with what its quota's Lease remembers. */
+interface Joining extends Governed {
+  readonly lease: Pick<LeaseRecord, 'lastModified' | 'lastWithdrawal' | 'rejections'>;
+}
+
 /**
  * Whether a decision may join the pull request of another: the same rules and people decide about both, both go to the same
  * branch, and it does not have the owner wait for a person, or for its own rest, where that would not.
  */
-export function mayJoin(joining: Governed, owner: Governed): boolean {
+export function mayJoin(joining: Joining, owner: Governed, now: EpochMs): boolean {
   const { policy, decision } = joining;
   const { pullRequest } = owner.decision;
   const { source } = decision;
@@ -41,11 +48,19 @@ export function mayJoin(joining: Governed, owner: Governed): boolean {
   return (
     isSamePlace &&
     decision.isApart !== true &&
+    !rests(joining, now) &&
     decision.batchedQuotas === undefined &&
     source.placement.branchBy === owner.decision.source?.placement?.branchBy &&
     (notProvedOf(decision) === null || notProvedOf(owner.decision) !== null) &&
     (decision.approvalRequirement === null || owner.decision.approvalRequirement !== null || !policy.autoMerge.allowed)
   );
+}
+
+/** Whether it would have to leave again right away, because Headroom does not merge it yet and nobody is asked about it. */
+function rests({ decision, policy, lease }: Joining, now: EpochMs): boolean {
+  if (decision.approvalRequirement !== null || !policy.autoMerge.allowed) return false;
+  const { changes } = decision;
+  return unattendedHold({ changes, policy, lease, skippedAt: countedSkip(decision, policy) }, now) !== null;
 }
 
 /** How the pull request of a decision has to change for other decisions. */

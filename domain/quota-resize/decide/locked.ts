@@ -1,10 +1,11 @@
 /** The Lease is held and no pull request is known: it is opened if it is still wanted. */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type Locked, withDecision } from '../model/memory.ts';
 import { isHeldByOthers } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { leavingBatchedQuotas, leavingSentence, withRequirementsOfNow } from './batched-quotas.ts';
-import { withoutBatchedQuotas } from '../model/decision.ts';
+import { type LockedDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
@@ -57,7 +58,9 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     const phase = 'OpeningPullRequest';
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
-  const grown = grownBy(settled, state.decision, requirement);
+  const growth = grownBy(settled, state.decision, requirement);
+  const growsAt = growth === null ? null : growsLaterAt(pass, decision, growth);
+  const grown = growsAt === null ? growth : null;
   const toApprove = grown ?? state.decision;
   if (
     isBeforePullRequest(toApprove.approvalRequirement) &&
@@ -70,9 +73,12 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     }
     const announced = announceApproval(current, toApprove, observation.policy);
     if (announced !== null) return [current, announced];
-    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) =>
-      holdDecision(pass, { phase: 'AwaitingApproval', reason, detail }, { until }),
-    );
+    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) => {
+      const phase = 'AwaitingApproval';
+      if (growth === null || growsAt === null) return holdDecision(pass, { phase, reason, detail }, { until });
+      const more = `${detail}. The demand grew meanwhile (${summary(growth)}), which is asked for at ${formatInstant(growsAt)}`;
+      return holdDecision(pass, { phase, reason, detail: more }, { until: Math.min(until ?? growsAt, growsAt) });
+    });
   }
   const approved = announceApproval(current, toApprove, observation.policy);
   if (approved !== null) return [current, approved];
@@ -86,4 +92,19 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
   const reason = isAdopted ? 'Adopted' : decision.evidence.length > 0 ? 'UnmetDemand' : 'ThresholdReached';
   const detail = `opening the pull request of decision ${decision.id}${isAdopted ? ', found in the Lease' : ''} (${summary(decision)})`;
   return [current, { kind: 'open', phase: 'OpeningPullRequest', reason, detail, decision: toApprove }];
+}
+
+/**
+ * While people are asked, it grows as often as an open pull request does: each time is a write, and other values to approve.
+ *
+ * @returns the moment, if it may not grow yet.
+ */
+function growsLaterAt(
+  { observation, now, isInForce }: Pick<Pass, 'observation' | 'now' | 'isInForce'>,
+  { grownAt }: LockedDecision,
+  growth: LockedDecision,
+): EpochMs | null {
+  if (grownAt === undefined || !isBeforePullRequest(growth.approvalRequirement)) return null;
+  const growsAt = grownAt + observation.timings.updateInterval;
+  return now < growsAt && isInForce('growth-rests-while-asked') ? growsAt : null;
 }

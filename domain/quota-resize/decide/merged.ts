@@ -47,7 +47,7 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
   const checkedAt = overdue?.checkedAt ?? null;
   const checkAt = checkedAt === null ? now : checkedAt + observation.timings.holdRetry;
   if (overdue === null || now >= checkAt) {
-    const warn = overdue === null;
+    const warn = overdue === null || overdue.warnedAt === null;
     const { syncOf: late } = watch;
     const status = { phase: 'AwaitingSync', reason: 'SyncOverdue', detail } as const;
     return { kind: 'warnSync', ...status, decision, warn, ...(late === undefined ? {} : { syncOf: late }) };

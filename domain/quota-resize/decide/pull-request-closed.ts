@@ -10,7 +10,7 @@ import { linkTo } from '../pull-request/wording.ts';
 
 /**
  * The pull request is not open any more: a merge by a person counts like Headroom's, a close by a person is a
- * rejection.
+ * rejection, and one by Headroom is none, although no run knows of it any more.
  */
 export function completeClosed({ observation, memory, pullRequest, now }: OpenPass): Intent {
   const { decision, closing } = memory.state;
@@ -23,7 +23,7 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
     return {
       kind: 'mergedByPerson',
       phase: 'AwaitingSync',
-      reason: 'MergedByHuman',
+      reason: merge.isOwn ? 'SyncPending' : 'MergedByHuman',
       detail,
       decision: merged,
       deletesBranch,
@@ -44,6 +44,11 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
       comment: closeComment(detail),
       rejection,
     };
+  }
+  if (rejected === null && pullRequest.isClosedByOwn === true) {
+    const why = `${link} was closed by ${closedBy}, an account of Headroom's, so decision ${decision.id} is given up`;
+    const status = { phase: 'CoolingDown', reason: 'DemandGone', detail: why } as const;
+    return deletesBranch ? closeUnneeded(decision, why) : { kind: 'release', ...status, decision, rejection: null };
   }
   const rejection = rejected ?? {
     limits: decidedLimits(decision),

@@ -24,7 +24,11 @@ interface Raise {
 }
 
 /** An approval is asked for, and taken, only where the policy requires one. */
-const BY_PERSON = 'and only a person may merge it';
+export const BY_PERSON = 'only a person may merge it; an approval does not change that';
+
+function byPersonUntil(until: EpochMs): string {
+  return `until ${formatInstant(until)} ${BY_PERSON}`;
+}
 
 /** Why the raise waits for a person, or for a moment; null where it does not. */
 export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now: EpochMs): MergeHold | null {
@@ -33,7 +37,7 @@ export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now
   const ends = [lastModified, lastWithdrawal, lastRejection(rejections)];
   const restsUntil = restUntil(policy.cooldown, ends, { skippedAt, now });
   if (restsUntil !== null) {
-    const detail = `the quota cools down until ${formatInstant(restsUntil)}, ${BY_PERSON}`;
+    const detail = `the quota cools down, and ${byPersonUntil(restsUntil)}`;
     return { reason: 'CoolingDown', until: restsUntil, detail, isUnattended };
   }
   const memory = { rejections, cooldownSkippedAt: skippedAt };
@@ -41,7 +45,7 @@ export function unattendedHold({ changes, policy, lease, skippedAt }: Raise, now
   if (rejection === null) return null;
   const until = rejection.at + policy.rejectionCooldown;
   const what = amountsText(decidedLimits({ changes }));
-  const detail = `${rejection.by} rejected ${what} at ${formatInstant(rejection.at)}, ${BY_PERSON}`;
+  const detail = `${rejection.by} rejected ${what} at ${formatInstant(rejection.at)}, and ${byPersonUntil(until)}`;
   return { reason: 'PreviouslyRejected', until, detail, isUnattended };
 }
 
@@ -58,7 +62,7 @@ export function neededHold(
   const { resource, to } = change;
   const whose = quota === target.quota ? '' : ` of quota ${quota}`;
   const most = needed === null ? 'nothing needed more' : `${quantityText(resource, needed)} was needed at most`;
-  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} when Headroom read the cluster for it, ${BY_PERSON}`;
+  const detail = `${resource}${whose} would become ${quantityText(resource, to)}, ${most} when Headroom read the cluster for it, and ${BY_PERSON}`;
   return { reason: 'MoreThanNeeded', until: null, detail, isUnattended: true };
 }
 

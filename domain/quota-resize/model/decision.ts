@@ -64,7 +64,7 @@ export interface Merge {
   readonly sha: string;
   readonly at: EpochMs;
   readonly by: string;
-  /** Whether the account that opened the pull request merged it. Absent in decisions of earlier versions. */
+  /** Whether an account of Headroom's merged it. Absent in decisions of earlier versions. */
   readonly isOwn?: boolean;
   /** The merged limits for the resources of the decision, which people may have changed. */
   readonly limits: ResourceList;

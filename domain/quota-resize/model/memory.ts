@@ -78,10 +78,10 @@ export interface Merged {
   readonly kind: 'Merged';
   readonly decision: MergedDecision;
   /**
-   * Set once people were warned that the sync is overdue; `checkedAt`: when Git was last read again, null to read it at
+   * Set once the sync is overdue. `warnedAt`: when people were warned, null when that was put off; `checkedAt`: when Git was last read again, null to read it at
    * once.
    */
-  readonly overdue: { readonly warnedAt: EpochMs; readonly checkedAt: EpochMs | null } | null;
+  readonly overdue: { readonly warnedAt: EpochMs | null; readonly checkedAt: EpochMs | null } | null;
 }
 
 /** A decision that may still be changed, approved or given up. */

@@ -281,7 +281,7 @@ export interface PullRequestObservation {
   readonly changesRequested?: ChangeRequests;
   /** Who closed or merged the pull request, if the forge says so; otherwise "unknown". */
   readonly closedBy: string;
-  /** Of a decision that joined it: whether that is the account that opened it; absent when not. */
+  /** Whether it was closed by an account of Headroom's; absent when not, and in histories of earlier versions. */
   readonly isClosedByOwn?: boolean;
   /** Of a decision that joined it: whether it has no commit of the decision any more; absent when it has. */
   readonly isWithoutOwn?: boolean;
@@ -289,7 +289,7 @@ export interface PullRequestObservation {
     readonly sha: string;
     readonly at: EpochMs;
     readonly by: string;
-    /** Whether the account that opened the pull request merged it. */
+    /** Whether an account of Headroom's merged it. */
     readonly isOwn: boolean;
     /** The merged limits for the resources of the decision, which people may have changed. */
     readonly limits: ResourceList;

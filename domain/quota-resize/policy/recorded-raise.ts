@@ -39,7 +39,7 @@ export interface RecordedRaise {
 export type PullRequestEnd =
   | { readonly kind: 'open' }
   | { readonly kind: 'closed' }
-  /** `isOwn`: whether the account that opened the pull request merged it. */
+  /** `isOwn`: whether an account of Headroom's merged it. */
   | { readonly kind: 'merged'; readonly at: EpochMs; readonly isOwn: boolean };
 
 export function isSamePullRequest(a: PullRequestId | undefined, b: PullRequestId): boolean {

@@ -12,7 +12,11 @@ export const timingSettings = {
   checksPollMax: timing('checks-poll-max', '5m', 'How often the checks of an old pull request are asked for.'),
   checksPollRamp: timing('checks-poll-ramp', '10m', 'After how long a pull request counts as old.'),
   settle: timing('settle', '60s', 'How long a pull request without any check must stand before it is merged.', '0'),
-  updateInterval: timing('update-interval', '10m', 'An open pull request is updated at most once in this span.'),
+  updateInterval: timing(
+    'update-interval',
+    '10m',
+    'An open pull request, and what people are asked about before one, change at most once in this span.',
+  ),
   needGone: timing('need-gone', '10m', 'How long a demand must be gone before its pull request is closed.'),
   holdRetry: timing('hold-retry', '5m', 'After how long a blocked or locked decision is tried again.'),
   fileWait: timing(

@@ -60,17 +60,16 @@ export function mergeGateTests(cluster: () => Cluster): void {
   let namespaces = 0;
   const log = pino({ level: 'silent' });
 
-  function leases(): LeaseStore {
-    const { worker: kubernetes } = cluster();
+  function leases(kubernetes = cluster().worker): LeaseStore {
     return new LeaseStore({ kubernetes, systemNamespace: SYSTEM_NAMESPACE, abandonedHolder: null, ends, log });
   }
 
-  function gate(changed: Partial<PolicyDefaults> = {}): MergeGate {
+  function gate(changed: Partial<PolicyDefaults> = {}, kubernetes = cluster().worker): MergeGate {
     return createMergeGate({
-      kubernetes: cluster().worker,
+      kubernetes,
       policyDefaults: { ...defaults, mode: 'propose', ...changed },
       systemNamespace: SYSTEM_NAMESPACE,
-      leases: leases(),
+      leases: leases(kubernetes),
       ends,
       usage: 'off',
       log,
@@ -218,6 +217,29 @@ export function mergeGateTests(cluster: () => Cluster): void {
       },
     });
     return { ...kubernetes, coordination: counted };
+  }
+
+  /** The same API server; `heard` gets the name of each request. */
+  function heardRequests(kubernetes: Kubernetes, heard: (request: string) => void): Kubernetes {
+    const ofApi = <Api extends object>(api: Api): Api =>
+      new Proxy(api, {
+        get: (_, name) => {
+          const value: unknown = Reflect.get(api, name);
+          if (typeof value !== 'function') return value;
+          return (...given: unknown[]): unknown => {
+            heard(String(name));
+            return Reflect.apply(value, api, given);
+          };
+        },
+      });
+    const { core, apps, batch, coordination } = kubernetes;
+    return {
+      ...kubernetes,
+      core: ofApi(core),
+      apps: ofApi(apps),
+      batch: ofApi(batch),
+      coordination: ofApi(coordination),
+    };
   }
 
   function microTime(at: number): string {
@@ -530,7 +552,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const held = await locked();
       const { target, decision } = held;
       await leases().remember(target, (memory) => ({ ...memory, lastModified: Date.now() - MINUTE_MS }));
-      expect(await merged(held)).toMatch(/refused after 0.*the quota cools down until/);
+      expect(await merged(held)).toMatch(
+        /refused after 0.*the quota cools down, and until \S+Z only a person may merge it; an approval does not change that/,
+      );
       expect(await merged(held, gate({ cooldown: MINUTE_MS }))).toBe('merged 1');
       await leases().update(target, { ...decision, cooldownSkippedAt: Date.now() });
       expect(await merged(held), 'as by the command').toBe('merged 1');
@@ -546,7 +570,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
 
     it('merges nothing without a person that nothing needs, or more than was needed when it was stored', async () => {
       const idle = await locked({ needs: {} });
-      expect(await merged(idle)).toContain('nothing in the cluster needs it, and only a person may merge it');
+      expect(await merged(idle)).toContain(
+        'nothing in the cluster needs it, and only a person may merge it; an approval does not change that',
+      );
       const within = await locked({ needs: needing('11') });
       expect(await merged(within), 'within an increment').toBe('merged 1');
       const some = await locked({ to: '15', needs: needing('11') });
@@ -709,6 +735,37 @@ export function mergeGateTests(cluster: () => Cluster): void {
       const one = ofNamespaces([owner.target], { name: 'of-one', totals: { cpu: '1000' } });
       expect(await merged(owner, gate(one))).toContain('another guardrail holds');
       expect(await merged(owner, gate(totalOf('30')))).toBe('merged 1');
+    });
+
+    it('has others wait for its lock while it reads totals, policies and Leases, and not while it reads namespaces', async () => {
+      const { owner, joined } = await shared();
+      const { headSha } = joined.decision.pullRequest;
+      // Whoever writes a decision may say that it waits for an approval, which the gate finds to be none.
+      const told = { reason: 'ApprovalRequired', message: 'it is said' } as const;
+      await leases().update(joined.target, { ...joined.decision, readyAt: headSha, approvalRequirement: told });
+      const rules = ofNamespaces([owner.target, joined.target], { name: 'waited', totals: { cpu: '1000' } });
+      const requests: string[] = [];
+      const kubernetes = heardRequests(cluster().worker, (request) => requests.push(request));
+      const through = gate(rules, kubernetes);
+      const recorded = await through.recorded(owner.target, owner.decision.id);
+      let held: readonly string[] = [];
+      await through.merging(owner.target, recorded, () => {
+        held = requests.slice(requests.indexOf('createNamespacedLease') + 1);
+        return Promise.resolve();
+      });
+      const times = (request: string): number => held.filter((one) => one === request).length;
+      expect(Object.fromEntries([...new Set(held)].toSorted().map((one) => [one, times(one)]))).toEqual({
+        // What counts towards the totals, once for all decisions.
+        listNamespace: 1,
+        listResourceQuotaForAllNamespaces: 1,
+        listNamespacedLease: 1,
+        // Of each decision its policy, its limits, and its Lease twice: as it was found, and with its raises settled.
+        readNamespace: 2,
+        readNamespacedResourceQuota: 2,
+        // And the lock, which is renewed.
+        readNamespacedLease: 5,
+        replaceNamespacedLease: 1,
+      });
     });
 
     it('keeps the total of a guardrail while two merge at the same time', async () => {

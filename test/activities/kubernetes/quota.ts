@@ -4,6 +4,7 @@ import { readPauseConfigMaps } from '../../../activities/kernel/pause.ts';
 import { PauseView } from '../../../activities/kernel/pause-view.ts';
 import { watchPauses } from '../../../activities/kernel/pause-watch.ts';
 import { createPauseActivities } from '../../../activities/kernel/pause-activities.ts';
+import type { ResizeEvent } from '../../../activities/quota-resize/interface.ts';
 import { quotaPauseSubject } from '../../../domain/kernel/target.ts';
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { defaults } from '../../domain/quota-resize/policy/policies.ts';
@@ -128,6 +129,29 @@ export function quotaTests(cluster: () => Cluster): void {
         source: { component: 'headroom' },
         reportingComponent: 'headroom',
         involvedObject: { kind: 'ResourceQuota', name: 'compute', namespace: 'event', uid: quotaUid },
+      });
+    });
+
+    it('is one of ten Warnings of a reason in an hour, among which what is there already does not count', async () => {
+      const quotaUid = await setUp('many-events');
+      const { ensureQuotaEvent, lines } = cluster().activities();
+      const target = targetOf('many-events');
+      const write = async (reason: ResizeEvent['reason'], type: ResizeEvent['type'], key: string): Promise<unknown> =>
+        await ensureQuotaEvent({ target, quotaUid, type, reason, key, message: `it is ${key}` });
+      for (let count = 0; count < 12; count += 1) {
+        await write('PolicyInvalid', 'Warning', 'the same');
+        await write('PolicyInvalid', 'Warning', `other ${count}`);
+        await write('QuotaResizeApproved', 'Normal', `yes ${count}`);
+      }
+      await write('SyncOverdue', 'Warning', 'late');
+      const reasons = (await eventsOf('many-events')).map(({ reason }) => reason);
+      const times = (wanted: string): number => reasons.filter((reason) => reason === wanted).length;
+      expect([times('PolicyInvalid'), times('QuotaResizeApproved'), times('SyncOverdue')]).toEqual([10, 12, 1]);
+      expect(await write('SyncOverdue', 'Warning', 'later'), 'there is room').toBe('told');
+      expect(await write('PolicyInvalid', 'Warning', 'another'), 'it is to be said later').toBe('putOff');
+      expect(lines.at(-1)).toMatchObject({
+        reason: 'PolicyInvalid',
+        msg: expect.stringContaining('not written') as string,
       });
     });
 

@@ -66,7 +66,7 @@ describe('whoever may schedule activities', () => {
     await activities.ensureLeaseSynced({ target, decision: first, at: 1 });
     expect(await synced()).toBe('12');
     expect(await merged(await opened('14', OLD))).toMatch(
-      /the quota cools down until .*, and only a person may merge it/,
+      /the quota cools down, and until .* only a person may merge it; an approval does not change that/,
     );
     expect(await inGit()).toBe('12');
   });

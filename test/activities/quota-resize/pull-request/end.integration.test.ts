@@ -80,7 +80,7 @@ describe('merging', () => {
     });
     const byOther = { ...decision, pullRequest: { ...pullRequest, headSha } };
     expect(await worker.activities.ensureMerged({ target, decision: byOther })).toMatchObject({
-      message: expect.stringContaining('not a commit of this decision by the account that opened it') as string,
+      message: expect.stringContaining('not a commit of this decision by an account of Headroom') as string,
     });
     expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
   });

@@ -57,6 +57,13 @@ describe('what an act leaves in the memory', () => {
     expect(applyOutcome.blocked(memory({ attempt: tried }), block, NOW)).toEqual(memory({ attempt: blocked }));
   });
 
+  it('an Event that a worker had no room for: that it is to be told again, and that nothing was told', () => {
+    const told = [NOW - HOUR / 2, NOW - 1];
+    const after = applyOutcome.putOff(memory({ attempt: tried, notified: [...told, NOW] }));
+    const why = 'there are enough Warnings of this reason in this hour';
+    expect(after).toEqual(memory({ attempt: { ...tried, why }, notified: told }));
+  });
+
   it('an Event: what it was about, once', () => {
     const before = memory({ emitted: ['a', 'b'], attempt: tried });
     expect(applyOutcome.emitted(before, 'a')).toEqual(memory({ emitted: ['b', 'a'] }));
@@ -105,6 +112,9 @@ describe('what an act leaves in the memory', () => {
     const again = applyOutcome.syncChecked(after, null, NOW + HOUR);
     expect(again.state.decision).toEqual(after.state.decision);
     expect(again.state.overdue).toEqual({ warnedAt: NOW, checkedAt: NOW + HOUR });
+    const unsaid = applyOutcome.syncChecked(merged, null, NOW, { isWarned: false });
+    expect(unsaid.state.overdue).toEqual({ warnedAt: null, checkedAt: NOW });
+    expect(applyOutcome.syncChecked(unsaid, null, NOW + HOUR).state.overdue?.warnedAt).toBe(NOW + HOUR);
   });
 
   it('cannot be of another state than the one that the act was decided in', () => {

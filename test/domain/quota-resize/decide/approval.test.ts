@@ -148,6 +148,24 @@ describe('an approval before the pull request', () => {
     expect(last).toMatchObject({ kind: 'hold', phase: 'AwaitingApproval', reason: 'ApprovalRequired' });
   });
 
+  it('says that more is needed and when that is asked for, as soon as it may grow', () => {
+    const grownAt = NOW - MINUTE;
+    const { last } = untilQuiet(
+      (current) => unopened({ policy: asking, quota: cpu('17', '20') }, current),
+      memory({ decision: decision({ grownAt }) }),
+    );
+    if (last.kind !== 'hold') throw new Error(last.kind);
+    expect(last.detail).toMatch(/\. The demand grew meanwhile \(.+\), which is asked for at 2026-11-20T10:09:00Z$/);
+    const at = last.wait.until ?? 0;
+    expect(at).toBeLessThanOrEqual(grownAt + 10 * MINUTE);
+    const [, later] = unopened(
+      { policy: asking, quota: cpu('17', '20') },
+      { decision: decision({ grownAt }) },
+      grownAt + 10 * MINUTE,
+    );
+    expect(later).toMatchObject({ kind: 'revise', reason: 'DemandGrew' });
+  });
+
   it('once given is told with who and why, opens the pull request and is good for its merge too', () => {
     const waiting = untilQuiet((current) => unopened({ policy: asking }, current), memory({ decision: decision() }));
     const outcome = command(waiting.memory, 'approve', ann, NOW + MINUTE);

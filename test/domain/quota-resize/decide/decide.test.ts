@@ -335,6 +335,20 @@ describe('a rejection', () => {
     expect(idle({}, { rejections: [rejection], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
   });
 
+  it('is none that Headroom made itself, also where no run knows any more that it was about to', () => {
+    const pull = { state: 'closed', closedBy: 'headroom[bot]', isClosedByOwn: true } as const;
+    expect(decideOpenAt(NOW, { pull })[1]).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
+    const observing = { pull, observed: { policy: observe } };
+    expect(decideOpenAt(NOW, observing)[1]).toMatchObject({ kind: 'release', rejection: null });
+    const memory = { rejection: { by: 'ann', at: NOW, reason: '' } };
+    expect(decideOpenAt(NOW, { pull, memory })[1], 'whose no it was told to carry out').toMatchObject({
+      reason: 'Rejected',
+      rejection: { by: 'ann' },
+    });
+    const merge = { sha: 'f00', at: NOW, by: 'headroom[bot]', isOwn: true, limits: { 'requests.cpu': '12' } };
+    expect(decideOpenAt(NOW, { pull: { state: 'closed', merge } })[1].reason).toBe('SyncPending');
+  });
+
   it('is remembered with the decided values when a person closes the pull request', () => {
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', closedBy: 'ann' } });
     if (verdict.kind !== 'closedByPerson') throw new Error(verdict.kind);
@@ -781,6 +795,39 @@ describe('a decision from the Lease after Terminate or Reset', () => {
     const [again, merging] = decide(seen, after, NOW + MINUTE);
     expect(merging.kind).toBe('merge');
     expect(again.attempt).not.toHaveProperty('why');
+  });
+
+  it('tells people when the gate refuses a merge again, once for each reason and ten times an hour', () => {
+    const seen = seenWith(openDecision(), pullRequest());
+    const refusals = (whyAt: (pass: number) => string): readonly string[] => {
+      let [now, current] = [NOW, memory()];
+      const told: string[] = [];
+      let tries = 0;
+      for (let pass = 0; now < NOW + HOUR; pass += 1) {
+        const [next, verdict] = decide(seen, current, now);
+        if (verdict.kind === 'merge') {
+          current = applyOutcome.withoutEffect(next, whyAt(pass));
+          tries += 1;
+        } else if (verdict.kind === 'notify') {
+          told.push(verdict.event.message);
+          expect(verdict).toMatchObject({ event: { reason: 'QuotaResizeHeld' }, comment: null });
+          current = applyOutcome.emitted(next, verdict.about);
+        } else current = next;
+        now += verdict.kind === 'hold' ? Math.max(1, (verdict.wait.until ?? now) - now) : 1;
+      }
+      // After 1, 2, 4 and more seconds, and every ten minutes in the end: to tell of it is no reason to try it again.
+      expect(tries).toBe(15);
+      return told;
+    };
+    const once = refusals((pass) => `nothing in the cluster needs it since ${pass} s`);
+    expect(once).toHaveLength(1);
+    expect(once[0]).toMatch(
+      /is ready, and the last check before its merge refuses it: nothing in the cluster needs it/,
+    );
+    expect(refusals((pass) => `the reason is ${'x'.repeat(pass)}`)).toHaveLength(10);
+    const seenOnce = decide(seen, memory(), NOW)[0];
+    const [, held] = decide(seen, applyOutcome.withoutEffect(seenOnce, 'it was paused'), NOW);
+    expect(held.kind, 'what was refused once').toBe('hold');
   });
 
   it('that was merged awaits its sync, although the Lease is unlocked', () => {

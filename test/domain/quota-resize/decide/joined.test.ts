@@ -7,7 +7,7 @@ import type {
   DecisionRef,
   JoinedDecision,
 } from '../../../../domain/quota-resize/model/decision.ts';
-import type { SharingDecision } from '../../../../domain/quota-resize/model/observation.ts';
+import type { LeaseRecord, SharingDecision } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Placement } from '../../../../domain/quota-resize/model/placement.ts';
 import type { ResizePolicy } from '../../../../domain/quota-resize/policy/policy.ts';
 import {
@@ -18,6 +18,7 @@ import {
   demand,
   HEAD,
   HOUR,
+  lease,
   MINUTE,
   NOW,
   openDecision,
@@ -249,13 +250,14 @@ const placement: Placement = {
 const source = { repository: 'acme/gitops', base: 'main', how: 'found', placement };
 
 function allowed(
-  joining: { decision?: Partial<Decision>; policy?: Partial<ResizePolicy> },
+  joining: { decision?: Partial<Decision>; policy?: Partial<ResizePolicy>; lease?: Partial<LeaseRecord> },
   held: { decision?: Partial<DecisionFacts>; policy?: Partial<ResizePolicy> } = {},
 ): boolean {
   const mine = { ...decision({ source }), ...joining.decision } as Decision;
   return mayJoin(
-    { decision: mine, policy: { ...policy(), ...joining.policy } },
+    { decision: mine, policy: { ...policy(), ...joining.policy }, lease: lease(joining.lease) },
     { decision: openDecision({ source, ...held.decision }), policy: { ...policy(), ...held.policy } },
+    NOW,
   );
 }
 
@@ -273,6 +275,11 @@ describe('who may join', () => {
     ['other reviewers', { policy: { reviewers: ['ann'] } }],
     ['a freeze', { policy: { freezeUntil: NOW + HOUR } }],
     ['a rest of its own', { decision: { isApart: true } }],
+    ['a cooldown that runs, because its merge would wait for it', { lease: { lastWithdrawal: NOW - MINUTE } }],
+    [
+      'limits that a person has rejected',
+      { lease: { rejections: [{ limits: { 'requests.cpu': '12' }, at: NOW - 2 * HOUR, by: 'ann', reason: '' }] } },
+    ],
     ['another guardrail', { policy: { guardrail: { ...policy().guardrail, name: 'prod' } } }],
     ['another branch', { decision: { source: { ...source, base: 'live' } } }],
     ['another repository', { decision: { source: { ...source, repository: 'acme/other' } } }],
@@ -298,6 +305,14 @@ describe('who may join', () => {
     ],
   ])('is none with %s', (_, joining) => {
     expect(allowed(joining)).toBe(false);
+  });
+
+  it('is one whose rest was skipped, or ends with a person anyway', () => {
+    const resting = { lease: { lastWithdrawal: NOW - MINUTE } };
+    expect(allowed({ ...resting, decision: { cooldownSkippedAt: NOW } })).toBe(true);
+    expect(allowed({ ...resting, decision: needsApproval }, { decision: needsApproval })).toBe(true);
+    const off = { autoMerge: { allowed: false, reason: 'NamespaceOff' } } as const;
+    expect(allowed({ ...resting, policy: off }, { policy: off })).toBe(true);
   });
 
   it('is one that asks people where the owner does too', () => {

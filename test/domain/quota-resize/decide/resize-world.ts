@@ -39,6 +39,8 @@ interface PullRequest {
   headSha: string;
   /** The cpu limit that the head's file has. */
   limit: string;
+  /** What it raises besides. */
+  along: string;
   ours: boolean;
   state: 'open' | 'closed';
   closedBy: string;
@@ -55,6 +57,7 @@ class Refused extends Error {}
 export class World {
   now = NOW;
   uid = 'uid-1';
+  idPrefix = 'id';
   namespace: QuotaObservation['namespace'] = 'present';
   quotaIsThere = true;
   /** The cluster's limit, Git's limit and how often Git's file changed. */
@@ -191,8 +194,17 @@ export class World {
         if (this.sourceIsMissing) return block('FileNotFound');
         const { changes, evidence, demandByMessage, approvalRequirement } = verdict.proposal;
         this.#ids += 1;
-        const id = `id-${this.#ids}`;
-        const taken = { changes, evidence, demandByMessage, approvalRequirement, pullRequest: null, merge: null };
+        const id = `${this.idPrefix}-${this.#ids}`;
+        const along = verdict.batchedQuotas.length === 0 ? {} : { batchedQuotas: verdict.batchedQuotas };
+        const taken = {
+          changes,
+          evidence,
+          demandByMessage,
+          approvalRequirement,
+          pullRequest: null,
+          merge: null,
+          ...along,
+        };
         const decision: LockedDecision = { id, quotaUid: this.uid, decidedAt: now, ...taken };
         if (coveredBy(changes, { 'requests.cpu': this.inGit })) {
           const merge = { sha: 'base', at: now, by: FOUND_IN_GIT, limits: { 'requests.cpu': this.inGit } };
@@ -291,6 +303,7 @@ export class World {
         pushedAt: this.now,
         headSha: `head-${number}-0`,
         limit,
+        along: alongWith(decision),
         ours: true,
         state: 'open',
         closedBy: 'unknown',
@@ -319,10 +332,12 @@ export class World {
         return this.#alreadyInGit(decision);
       }
       const limit = this.#limitOf(decision);
-      if (pull.basedOn !== this.commits || pull.conflicts || pull.limit !== limit) {
+      const along = alongWith(decision);
+      const isOther = pull.limit !== limit || pull.along !== along;
+      if (pull.basedOn !== this.commits || pull.conflicts || isOther) {
         const [, count = '0'] = /-(\d+)$/.exec(pull.headSha) ?? [];
         const headSha = `head-${pull.number}-${Number(count) + 1}`;
-        Object.assign(pull, { headSha, limit, basedOn: this.commits, conflicts: false, pushedAt: this.now });
+        Object.assign(pull, { headSha, limit, along, basedOn: this.commits, conflicts: false, pushedAt: this.now });
         yield 'pushed';
       }
     }
@@ -380,6 +395,11 @@ export class World {
   #limitOf(decision: Decision): string {
     return decidedLimits(decision)['requests.cpu'] ?? this.inGit;
   }
+}
+
+/** The other quotas that a decision raises, with their limits. */
+function alongWith({ batchedQuotas = [] }: Decision): string {
+  return JSON.stringify(batchedQuotas.map(({ quota, changes }) => [quota, decidedLimits({ changes })]));
 }
 
 /** More acts than this in a row, with nothing else happening, are a loop. */

@@ -29,7 +29,9 @@ describe('without a person, a raise', () => {
   it('is left to a person to merge, and asks for no approval, which would not be taken', () => {
     for (const remembered of [{ lastModified: NOW - MINUTE_MS }, { rejections: [ofAnn] }]) {
       const given = { changes: [change()], policy, lease: { ...rested, ...remembered }, skippedAt: null };
-      expect(unattendedHold(given, NOW)?.detail).toMatch(/, and only a person may merge it$/);
+      expect(unattendedHold(given, NOW)?.detail).toMatch(
+        /, and until \S+Z only a person may merge it; an approval does not change that$/,
+      );
     }
   });
 
@@ -63,7 +65,7 @@ describe('the decision in a Lease', () => {
     expect(of()).toMatchObject({
       reason: 'MoreThanNeeded',
       detail:
-        'requests.cpu would become 15 CPU, 12 CPU was needed at most when Headroom read the cluster for it, and only a person may merge it',
+        'requests.cpu would become 15 CPU, 12 CPU was needed at most when Headroom read the cluster for it, and only a person may merge it; an approval does not change that',
     });
     expect(of({}, { 'requests.cpu': '15' })).toBeNull();
     expect(of({ quota: quota({ used: { 'requests.cpu': '1' } }) })?.detail).toContain('nothing needed more');

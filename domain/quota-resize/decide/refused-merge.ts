@@ -1,0 +1,31 @@
+/** What the gate refuses right before a merge although `decide` would make it: it knows less, such as where starters count. */
+import { linkTo } from '../pull-request/wording.ts';
+import type { Attempt, ResizeMemory } from '../model/memory.ts';
+import type { IntendedAct } from '../model/verdict.ts';
+
+const REFUSED = 'refused|';
+
+/** Whether an Event is about such a refusal: the merge that was refused goes on backing off. */
+export function isOfRefusal(about: string): boolean {
+  return about.startsWith(REFUSED);
+}
+
+/**
+ * What people are told of it, once for each reason; null where there is nothing to tell. What was refused once may be
+ * decided otherwise by the next observation: it is told when it was refused again.
+ */
+export function refusalNotice(
+  intent: IntendedAct,
+  tried: Extract<Attempt, { kind: 'tried' }>,
+  { emitted }: Pick<ResizeMemory, 'emitted'>,
+): Extract<IntendedAct, { kind: 'notify' }> | null {
+  const { count, why } = tried;
+  if (intent.kind !== 'merge' || count < 2 || why === undefined) return null;
+  const { decision } = intent;
+  // How much is needed may be another amount each time.
+  const about = `${REFUSED}${decision.id}|${why.replaceAll(/\d+/g, '')}`;
+  if (emitted.includes(about)) return null;
+  const detail = `${linkTo(decision.pullRequest)} is ready, and the last check before its merge refuses it: ${why}`;
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  return { kind: 'notify', phase: 'Merging', reason: 'ReadyToMerge', detail, decision, about, comment: null, event };
+}
