@@ -82,7 +82,7 @@ interface Limit {
   readonly limit: number;
   /** Absent where a person merged or approved it. */
   readonly isUnattended?: true;
-  /** The sum of all limits then, in millicores. */
+  /** The sum of all limits that were known then, in millicores. */
   readonly sum: number;
 }
 
@@ -139,6 +139,8 @@ class TenantWorld extends World {
   readonly #raises: RecordedRaise[] = [];
   #needed: NeededLimits = {};
   #isApproved = false;
+  /** The limit before one that a person has merged, and neither the cluster nor a Lease shows yet. */
+  #unseen: string | null = null;
   /** Of the present run. */
   #warned = new Set<string>();
   #warnings = new HourlyBudget(10);
@@ -165,8 +167,14 @@ class TenantWorld extends World {
     this.limits = [{ at: this.now, limit: millicores(this.inGit), sum: millicores(this.inGit) }];
   }
 
+  /** The limit that a merge of another quota can know. */
+  get known(): string {
+    return this.#unseen ?? this.inGit;
+  }
+
   override observe(memory: ResizeMemory): ReturnType<World['observe']> {
     const seen = super.observe(memory);
+    this.#unseen = null;
     const { policy, warnings } = this.#policy(this.lease.decision);
     for (const { layer, key, value } of warnings) this.#warn(`${layer}/${key}=${value}`);
     const others = this.#together.worlds.filter((world) => world !== this);
@@ -277,7 +285,8 @@ class TenantWorld extends World {
   #raised(decision: string, before: string, how: How): void {
     const raise = { decision, at: this.now, from: { [CPU]: before }, to: { [CPU]: this.inGit } };
     if (how !== 'byPerson') this.#raises.push(how === 'unattended' ? raise : { ...raise, isApproved: true });
-    const sum = this.#together.worlds.reduce((all, { inGit }) => all + millicores(inGit), 0);
+    this.#unseen = how === 'byPerson' ? before : null;
+    const sum = this.#together.worlds.reduce((all, { known }) => all + millicores(known), 0);
     const limit = { at: this.now, limit: millicores(this.inGit), sum };
     this.limits.push(how === 'unattended' ? { ...limit, isUnattended: true } : limit);
   }
