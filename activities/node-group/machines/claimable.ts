@@ -4,7 +4,7 @@ import { GROUP_LABEL } from '../../../domain/node-group/api/names.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { type PlanClaims, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
-import { growthRefusal } from '../../../domain/node-group/rules/growth.ts';
+import { growthRefusal, paidFor } from '../../../domain/node-group/rules/growth.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
@@ -25,7 +25,7 @@ export function machinesRefusal(
 ): string | null {
   const existing = new Set(machines.map(({ name }) => name));
   const upcoming = upcomingMachines(claims, existing, now).filter((claimed) => claimed.group === group.name);
-  const present = machines.filter(({ phase }) => phase !== 'Failed').length + upcoming.length;
+  const present = paidFor(machines) + upcoming.length;
   return growthRefusal(group, present, wanted);
 }
 
