@@ -7,8 +7,7 @@ import { type PlanClaims, upcomingMachines } from '../../../domain/node-group/pl
 import { growthRefusal, paidFor } from '../../../domain/node-group/rules/growth.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { listAll } from '../../kubernetes/list.ts';
-import { findNode } from './node-objects.ts';
+import { findNode, nodeNames } from './node-objects.ts';
 
 const AT_ONCE = 20;
 
@@ -42,8 +41,8 @@ export async function nodesRefusal(
 ): Promise<string | null> {
   if (uids.length === 0) return null;
   const labelSelector = `${GROUP_LABEL}=${group}`;
-  const labelled = await listAll((range) => core.listNode({ ...range, labelSelector }));
-  const known = new Map(labelled.map(({ metadata }) => [metadata?.name, metadata?.uid]));
+  const labelled = await nodeNames({ core }, { labelSelector });
+  const known = new Map(labelled.map(({ name, uid }) => [name, uid]));
   const names = machines.flatMap(({ node }) => (node === null ? [] : [node]));
   // Somebody may have taken the label of the group off.
   const own = await inParallel(AT_ONCE, names, async (name) => known.get(name) ?? (await findNode(core, name))?.uid);

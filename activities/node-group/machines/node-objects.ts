@@ -7,7 +7,7 @@ import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { listAll } from '../../kubernetes/list.ts';
+import { listAll, METADATA_ONLY } from '../../kubernetes/list.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import { MERGE_PATCH } from '../group/group-objects.ts';
 
@@ -57,6 +57,19 @@ async function nodesWith({ core }: Core, labelSelector: string): Promise<readonl
 
 function ofObject({ metadata, spec, status }: V1Node): SeenNode {
   return { ...readNode({ metadata, spec, status }), resourceVersion: metadata?.resourceVersion ?? '' };
+}
+
+/** Which Nodes there are, all of the cluster where no selector is given: their metadata is read, and nothing else. */
+export async function nodeNames(
+  { core }: Core,
+  selection: { readonly labelSelector?: string } = {},
+): Promise<readonly Pick<Node, 'name' | 'uid'>[]> {
+  const nodes = await listAll<V1Node>(async (range) => {
+    const page: { readonly items: V1Node[] | null } = await core.listNode({ ...range, ...selection }, METADATA_ONLY);
+    // The API server writes an empty list of metadata as null.
+    return { ...page, items: page.items ?? [] };
+  });
+  return nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' }));
 }
 
 /**
