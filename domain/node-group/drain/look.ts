@@ -35,8 +35,10 @@ export interface DrainProgress {
 
 /** What the API server answered to an eviction. */
 export type EvictionAnswer =
-  /** `evicted`: it is on its way out, or its namespace is. `gone`: it was not there any more, or another one under its name. */
+  /** `evicted`: it is on its way out. `gone`: it was not there any more, or another one under its name. */
   | { readonly kind: 'evicted' | 'gone' }
+  /** It goes with its namespace, which is being deleted, without an eviction. */
+  | { readonly kind: 'leftToNamespace' }
   /** Not now. `budgets`: the PodDisruptionBudgets that refuse it; none where something else does, which `message` says. */
   | { readonly kind: 'refused'; readonly budgets: readonly string[]; readonly message: string }
   /** Never: more than one PodDisruptionBudget selects the pod, which the API server does not support. */
@@ -129,7 +131,7 @@ export function afterLook(look: DrainLook, answers: ReadonlyMap<string, Eviction
   }
   const refused = waiting.map((pod) => ({ pod, answer: answers.get(pod.uid) })).filter(isRefused);
   return isBlocked(look, left, answers, progress)
-    ? { kind: 'blocked', ...blockedBy(look, left, refused, progress) }
+    ? { kind: 'blocked', ...blockedBy(look, { left, refused, answers }, progress) }
     : {
         kind: 'wait',
         detail: `${leftText(left)}${refusedText(refused, progress)}`,
@@ -174,7 +176,8 @@ function isOverdue({ deletesAt }: DrainedPod, at: EpochMs): boolean {
 }
 
 function isWaiting({ uid, deletesAt }: DrainedPod, answers: ReadonlyMap<string, EvictionAnswer>): boolean {
-  return deletesAt === null && answers.get(uid)?.kind !== 'evicted';
+  const kind = answers.get(uid)?.kind;
+  return deletesAt === null && kind !== 'evicted' && kind !== 'leftToNamespace';
 }
 
 function nextProgress({ progress, at }: DrainLook, now: Pick<DrainProgress, 'left' | 'waiting'>): DrainProgress {
@@ -212,10 +215,16 @@ function isRefused(one: { readonly pod: DrainedPod; readonly answer: EvictionAns
   return one.answer?.kind === 'refused';
 }
 
+/** What is left on a node. */
+interface Stayed {
+  readonly left: readonly DrainedPod[];
+  readonly refused: readonly Refused[];
+  readonly answers: ReadonlyMap<string, EvictionAnswer>;
+}
+
 function blockedBy(
   { at }: DrainLook,
-  left: readonly DrainedPod[],
-  refused: readonly Refused[],
+  { left, refused, answers }: Stayed,
   progress: DrainProgress,
 ): Pick<Extract<LookVerdict, { kind: 'blocked' }>, 'reason' | 'pdb' | 'detail'> {
   const byBudget = refused.find(({ answer }) => answer.budgets.length > 0);
@@ -228,17 +237,17 @@ function blockedBy(
   }
   const since = `since ${formatInstant(progress.at)}`;
   const overdue = left.filter((pod) => isOverdue(pod, at));
-  return overdue.length > 0
-    ? {
-        reason: 'PodsStuck',
-        pdb: null,
-        detail: `${podNames(overdue)} did not end in their time, and none has ${since}`,
-      }
-    : {
-        reason: 'PodsComeBack',
-        pdb: null,
-        detail: `pods come back as often as they are evicted ${since}: ${podNames(left)}`,
-      };
+  if (overdue.length > 0) {
+    const detail = `${podNames(overdue)} did not end in their time, and none has ${since}`;
+    return { reason: 'PodsStuck', pdb: null, detail };
+  }
+  const kept = left.filter(({ uid }) => answers.get(uid)?.kind === 'leftToNamespace');
+  if (kept.length > 0) {
+    const detail = `${podNames(kept)} cannot be evicted, as their namespace is being deleted, and nothing has deleted them ${since}`;
+    return { reason: 'PodsStuck', pdb: null, detail };
+  }
+  const detail = `pods come back as often as they are evicted ${since}: ${podNames(left)}`;
+  return { reason: 'PodsComeBack', pdb: null, detail };
 }
 
 function refusedBy(refused: readonly Refused[]): readonly string[] {

@@ -148,6 +148,22 @@ describe('a drain', () => {
     });
   });
 
+  it('is not said to have pods that come back where they stay with their namespace, which is being deleted', () => {
+    const progress = { at: NOW - DRAIN_TIMEOUT_MS - 630_000, left: 2, waiting: 0 };
+    const look = aLook({ pods: [aPod('a'), aPod('b')], progress });
+    expect(after(look, { a: { kind: 'leftToNamespace' }, b: EVICTED })).toEqual({
+      kind: 'blocked',
+      reason: 'PodsStuck',
+      pdb: null,
+      detail:
+        'shop/a cannot be evicted, as their namespace is being deleted, and nothing has deleted them since 2026-11-23T09:45:30Z',
+    });
+    expect(after({ ...look, progress: null }, { a: { kind: 'leftToNamespace' }, b: EVICTED })).toMatchObject({
+      kind: 'wait',
+      progress: { left: 2, waiting: 0 },
+    });
+  });
+
   it('is blocked by a pod that does not end in its time on a node that is ready, and goes on without it where it is not', () => {
     const pods = [aPod('stuck', { deletesAt: NOW - 30_001 })];
     const look = aLook({ pods, progress: { at: NOW - DRAIN_TIMEOUT_MS, left: 1, waiting: 0 } });
