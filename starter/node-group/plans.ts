@@ -120,7 +120,7 @@ export class Plans implements NodeGroupCacheActivities {
   change(part: PlanPart, key: string, read: unknown): void {
     this.#planner.change(part, key, read);
     if (part === 'pods') this.#leftOver.pod(key, read as Pod | null);
-    else if (part === 'nodes') this.#leftOver.node(read as Node | null);
+    else if (part === 'nodes') this.#leftOver.node(key, read as Node | null);
     else if (part === 'machines') this.#leftOver.machine(key, read as Machine | null);
     // Groups of the plan that have not acted yet make machines of which nothing is seen.
     if (this.#due.size === 0 && this.#leftOver.take()) this.#isBurstOver = true;
