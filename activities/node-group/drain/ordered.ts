@@ -1,4 +1,6 @@
 /** Whether a drain was ordered, by what is written in the cluster and not by what its caller says. */
+import { listText } from '../../../domain/kernel/sentence.ts';
+import { VPSIENODE_LABEL } from '../../../domain/node-group/api/names.ts';
 import {
   claimedRemovals,
   countedClaims,
@@ -14,7 +16,10 @@ import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
 import { readGroup } from '../group/group-objects.ts';
-import { machineOfNode } from '../machines/machine-of-node.ts';
+import { machinesOfNode } from '../machines/machine-of-node.ts';
+
+/** How many machines a sentence names. */
+const NAMED = 3;
 
 interface OrderedOptions {
   readonly kubernetes: Kubernetes;
@@ -27,8 +32,8 @@ interface OrderedOptions {
  * Asked before anything is done to a node.
  *
  * @param isMarked whether the node has the marks of this drain: it was ordered when they were put on.
- * @throws PolicyChanged, not retried, where the node is none of the group's, whose pauses would be asked in vain; and before it has
- *   the marks, where nobody has ordered its drain.
+ * @throws PolicyChanged, not retried, where the node is none of the group's, whose pauses would be asked in vain; where nobody knows which
+ *   machine would be deleted with it; and before it has the marks, where nobody has ordered its drain.
  */
 export async function ensureOrdered(
   options: OrderedOptions,
@@ -37,8 +42,16 @@ export async function ensureOrdered(
   isMarked: boolean,
 ): Promise<void> {
   const { group, node: name } = target;
-  const machine = await machineOfNode(options.kubernetes, group, node);
+  const machines = await machinesOfNode(options.kubernetes, group, node);
+  const [machine] = machines;
   if (machine?.group !== group) throw refused(`${name} is no node of the NodeGroup ${group}`);
+  if (machines.length > 1) {
+    const names = listText(
+      machines.map((each) => each.name),
+      NAMED,
+    );
+    throw refused(`${name} may be any of the machines ${names}: its label ${VPSIENODE_LABEL} does not say which`);
+  }
   if (isMarked) return;
   const { group: present } = await readGroup(options.kubernetes, group);
   if (present?.mode !== 'act') throw refused(`the NodeGroup ${group} is gone, invalid or observed only`);

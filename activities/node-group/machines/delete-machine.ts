@@ -4,6 +4,7 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
+import { isByProvider } from '../../../domain/node-group/machine/machine-node.ts';
 import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
@@ -17,7 +18,7 @@ import { podsOn } from '../drain/pods-on.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
-import { machineOfNode } from './machine-of-node.ts';
+import { machinesOfNode } from './machine-of-node.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
 import { findNode, nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
@@ -75,12 +76,18 @@ async function mayGo(
   return await isDrained(options, of, node, drained?.reason);
 }
 
-/** The Node that a machine stands for; null where there is none. */
+/**
+ * The Node that a machine stands for; null where there is none, or it is certainly another machine's. Where nothing says which machine
+ * it is, it may be each of those that name it: none goes before the Node is drained.
+ */
 async function nodeOf({ kubernetes }: MachineOptions, group: string, machine: DrivenMachine): Promise<Node | null> {
   if (machine.node === null) return (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
   const node = await findNode(kubernetes.core, machine.node);
-  const owner = node === null ? null : await machineOfNode(kubernetes, group, node);
-  return owner === null || owner.uid === machine.uid ? node : null;
+  if (node === null) return null;
+  // A label may be a mistake, and the provider's name is none.
+  if (isByProvider(machine, node)) return node;
+  const owners = await machinesOfNode(kubernetes, group, node);
+  return owners.length === 0 || owners.some(({ uid }) => uid === machine.uid) ? node : null;
 }
 
 /**

@@ -23,12 +23,30 @@ export function nodeOfMachine<T extends Node>(machine: DrivenMachine, nodes: rea
 export function isSure(machine: Pick<DrivenMachine, 'name' | 'providerId' | 'createdAt'>, node: Node): boolean {
   const label = node.labels[VPSIENODE_LABEL];
   if (label !== undefined && label !== machine.name) return false;
-  const { providerId } = machine;
-  if (providerId !== null && node.providerId !== '') {
-    // `<provider>://<zone>/<id>` is how cloud controllers write the names of machines.
-    if (node.providerId === providerId || node.providerId.endsWith(`/${providerId}`)) return true;
-  }
-  return label === machine.name;
+  return label === machine.name || isByProvider(machine, node);
+}
+
+/** Whether the provider's own name of the machine is that of the Node. */
+export function isByProvider({ providerId }: Pick<DrivenMachine, 'providerId'>, node: Node): boolean {
+  if (providerId === null || node.providerId === '') return false;
+  // `<provider>://<zone>/<id>` is how cloud controllers write the names of machines.
+  return node.providerId === providerId || node.providerId.endsWith(`/${providerId}`);
+}
+
+/**
+ * The machines that may be the one which became a Node: the one that its label names, or else the one whose name the provider gave it.
+ *
+ * @param naming all that name the Node; they are the answer where nothing says which of them it is.
+ */
+export function ownersOf<M extends Pick<DrivenMachine, 'name' | 'providerId'>>(
+  node: Node,
+  naming: readonly M[],
+): readonly M[] {
+  const label = node.labels[VPSIENODE_LABEL];
+  const labelled = naming.filter(({ name }) => name === label);
+  if (labelled.length > 0) return labelled;
+  const provided = naming.filter((machine) => isByProvider(machine, node));
+  return provided.length > 0 ? provided : naming;
 }
 
 function isNamed({ name, node: known, hostname, createdAt }: DrivenMachine, node: Node): boolean {

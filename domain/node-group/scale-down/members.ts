@@ -1,7 +1,7 @@
 /** The nodes of groups that a plan may take away, each with everything that is asked about it. */
 import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { VPSIENODE_LABEL } from '../api/names.ts';
+import { ownersOf } from '../machine/machine-node.ts';
 import type { ClusterState, UtilizationSample } from '../model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
@@ -38,18 +38,14 @@ export function membersOf(
     state.nodes.filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name)).map((node) => [node.name, node]),
   );
   const taken = new Set<string>();
-  // A Node may have a name that another machine's had: its label tells whose it is, where that one says so too.
-  const owners = new Map(
-    state.machines.flatMap(({ name, node }) =>
-      node !== null && nodes.get(node)?.labels[VPSIENODE_LABEL] === name ? [[node, name] as const] : [],
-    ),
-  );
+  // A Node may have a name that another machine's had.
+  const naming = Map.groupBy(state.machines, ({ node }) => node);
   const members: Member[] = [];
   for (const machine of state.machines.toSorted((a, b) => byText(a.name, b.name))) {
     const node = machine.node === null ? undefined : nodes.get(machine.node);
     const group = groups.get(machine.group);
     if (node === undefined || group === undefined || taken.has(node.name) || isGoing(machine)) continue;
-    if ((owners.get(node.name) ?? machine.name) !== machine.name) continue;
+    if (!ownersOf(node, naming.get(node.name) ?? []).includes(machine)) continue;
     taken.add(node.name);
     const pods = podsOnNode(byNode.get(node.name) ?? []);
     const samples = ownValue(state.utilization, node.name) ?? [];

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isSure, machineNodePatch, nodeOfMachine } from '../../../../domain/node-group/machine/machine-node.ts';
+import {
+  isSure,
+  machineNodePatch,
+  nodeOfMachine,
+  ownersOf,
+} from '../../../../domain/node-group/machine/machine-node.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';
 import type { Taint } from '../../../../domain/node-group/model/pod.ts';
 import { groupOf, NOW, nodeOf } from '../builders.ts';
@@ -32,6 +37,22 @@ describe('the node of a machine', () => {
     expect(isSure(machine, node('host-1', { providerId: 'p-1' }))).toBe(true);
     expect(isSure(machine, node('host-1', { labels: { [LABEL]: 'web-1' } }))).toBe(true);
     expect(isSure(machine, node('host-1', { providerId: 'p-1', labels: { [LABEL]: 'web-2' } }))).toBe(false);
+  });
+});
+
+describe('of machines that name one node', () => {
+  const machines = [drivenOf({ name: 'web-1', providerId: 'p-1' }), drivenOf({ name: 'web-2', providerId: 'p-2' })];
+  const owners = (over: Partial<Node>) => ownersOf(node('host-1', over), machines).map(({ name }) => name);
+
+  it("the one is meant that the node's label names, or else its provider", () => {
+    expect(owners({ labels: { [LABEL]: 'web-2' }, providerId: 'p-1' })).toEqual(['web-2']);
+    expect(owners({ labels: { [LABEL]: 'web-3' }, providerId: 'dc://p-1' })).toEqual(['web-1']);
+    expect(owners({ providerId: 'p-2' })).toEqual(['web-2']);
+  });
+
+  it('each may be meant where nothing says which', () => {
+    expect(owners({})).toEqual(['web-1', 'web-2']);
+    expect(owners({ providerId: 'p-3' })).toEqual(['web-1', 'web-2']);
   });
 });
 
