@@ -101,11 +101,11 @@ export class NodeDrain {
         );
       }
       case 'evicting': {
-        const { progress, refusedBy } = step;
-        const input = { target, reason, timeoutMs, progress, refusedBy };
+        const { progress, refusedBy, takenBack = 0 } = step;
+        const input = { target, reason, timeoutMs, progress, refusedBy, takenBack };
         return await this.#forward(
           async () => await ensureEvicted.executeWithOptions({ summary }, [input]),
-          afterEvicted,
+          (evicted) => afterEvicted(evicted, step),
         );
       }
       case 'deleting':
@@ -116,7 +116,7 @@ export class NodeDrain {
           const isTakenBack = await CancellationScope.nonCancellable(
             async () => await ensureMachineDeleted.executeWithOptions({ summary }, [input]),
           );
-          return afterDeleted(this.order, isTakenBack);
+          return afterDeleted(this.order, isTakenBack, step);
         });
       case 'undoing':
         return await this.#insistently(async () => {

@@ -15,6 +15,8 @@ const LONGEST_GRACE_SECONDS = 600;
 const OVERDUE_MS = 30_000;
 /** An empty node is believed so long after its cordon: until then the scheduler may bind a pod for which it had chosen it. */
 const SETTLE_MS = 3_000;
+/** A pod may come in the moment before the machine is deleted; whatever comes each time would be evicted for ever. */
+const MOST_TAKEN_BACK = 3;
 /** How many pods a sentence names. */
 const NAMED = 3;
 
@@ -61,6 +63,8 @@ export interface DrainLook {
   readonly timeoutMs: number;
   /** Null before the first look. */
   readonly progress: DrainProgress | null;
+  /** How often the node was empty already, and had to be looked at again before its machine was deleted. */
+  readonly takenBack: number;
 }
 
 export type BlockedReason =
@@ -71,7 +75,8 @@ export type BlockedReason =
   | 'EvictionRefused'
   | 'NotSafeToEvict'
   | 'PodsStuck'
-  | 'PodsComeBack';
+  | 'PodsComeBack'
+  | 'MachineKept';
 
 export type LookVerdict =
   | { readonly kind: 'empty' }
@@ -152,9 +157,13 @@ export function awaited({
 
 /** Why the node is not to go, whatever leaves it; null where nothing says so. */
 function staying(look: DrainLook): { readonly reason: BlockedReason; readonly detail: string } | null {
-  const { halt, reason, isNodeReady } = look;
+  const { halt, reason, isNodeReady, takenBack } = look;
   if (halt !== null) return { reason: 'TooFewReady', detail: halt };
   if (reason === 'NotReady' && isNodeReady) return { reason: 'ReadyAgain', detail: 'the node is ready again' };
+  if (takenBack >= MOST_TAKEN_BACK) {
+    const detail = `the node was empty ${takenBack} times, and its machine could not go: pods come to it in between, or the machine stands for another node`;
+    return { reason: 'MachineKept', detail };
+  }
   const kept = keptPod(look);
   if (kept === undefined) return null;
   return { reason: 'NotSafeToEvict', detail: `${podName(kept)} must not be evicted, as an annotation of it says` };

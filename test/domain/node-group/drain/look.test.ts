@@ -31,6 +31,7 @@ function aLook(more: Partial<DrainLook> = {}): DrainLook {
     reason: 'Underutilized',
     timeoutMs: DRAIN_TIMEOUT_MS,
     progress: null,
+    takenBack: 0,
     ...more,
   };
 }
@@ -221,6 +222,19 @@ describe('a drain', () => {
 });
 
 describe('a node that is not to go any more', () => {
+  it('keeps its pods where it was empty three times, and its machine could not go', () => {
+    const look = aLook({ pods: [aPod('a')], takenBack: 3 });
+    expect(due(look)).toEqual([]);
+    expect(after(look)).toEqual({
+      kind: 'blocked',
+      reason: 'MachineKept',
+      pdb: null,
+      detail:
+        'the node was empty 3 times, and its machine could not go: pods come to it in between, or the machine stands for another node',
+    });
+    expect(due({ ...look, takenBack: 2 })).toEqual(['a']);
+  });
+
   it('keeps its pods while too few nodes are ready, also where it has none that its kubelet would end', () => {
     const halt = '1 of 3 nodes of web is ready';
     const look = aLook({ halt, pods: [aPod('a')] });
