@@ -8,8 +8,9 @@ import type { GroupInput } from '../../../activities/node-group/interface.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
-import { AUTOSCALER_LEASE, DELETE_WITHOUT_DRAIN, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, DELETE_WITHOUT_DRAIN, NAMESPACE, REPLACES } from '../../../domain/node-group/api/names.ts';
 import { listOf } from '../../../domain/kernel/pod-requests.ts';
+import { machinesInPlace } from '../../../domain/node-group/pair-replacements.ts';
 import {
   claimedRemovals,
   parseClaims,
@@ -178,6 +179,31 @@ describe('nodes that are to go', () => {
       kind: 'created',
       machines: [{ replaces: replaces[1] }],
     });
+  });
+
+  it('have the machines that an attempt of an earlier version has made, which say of no node, and no others', async () => {
+    const name = 'made-before';
+    const input = await cluster.populated(name, 2);
+    const nodes = (await cluster.nodes(name)).map(({ metadata }) => ({
+      uid: metadata?.uid ?? '',
+      instanceType: 'small',
+    }));
+    const replacement = nodesOf(name, 1, { reason: 'Replacement', podCount: 0 });
+    const fence = await cluster.fence('plan-made-before-2');
+    const replaces = nodes.map(({ uid }) => uid);
+    const scaleUp = { ...input, fence, newNodes: [replacement, replacement], replaces };
+    const made = await cluster.process().ensureScaledUp(scaleUp);
+    const machines = made.kind === 'created' ? made.machines : [];
+    const body = { metadata: { annotations: { [REPLACES]: null } } };
+    for (const said of [1, 0]) {
+      const { name: silent = '' } = machines[said] ?? {};
+      await cluster.custom.patchNamespacedCustomObject({ ...MACHINES, name: silent, body }, MERGE_PATCH);
+      const again = await cluster.process().ensureScaledUp(scaleUp);
+      const pairs = machinesInPlace(nodes, again.kind === 'created' ? again.machines : []);
+      expect([...pairs.keys()].toSorted()).toEqual(replaces.toSorted());
+      expect(new Set(pairs.values()).size).toBe(2);
+    }
+    expect(await cluster.machines(name)).toHaveLength(4);
   });
 
   it('have their replacements beside the machines that the same plan makes for pods', async () => {
