@@ -167,7 +167,7 @@ export class NodeDrain {
   /** Tells the group's workflow how it ended; one that does not run looks for itself when it does. */
   async #end(ending: DrainEnding): Promise<DrainEnding | null> {
     const { node, uid } = this.order.target;
-    const { outcome, detail } = ending;
+    const { outcome, detail, reason } = ending;
     try {
       await CancellationScope.nonCancellable(
         async () =>
@@ -176,6 +176,7 @@ export class NodeDrain {
             uid,
             outcome,
             detail,
+            reason,
           }),
       );
     } catch (error) {
