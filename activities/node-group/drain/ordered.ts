@@ -1,6 +1,4 @@
 /** Whether a drain was ordered, by what is written in the cluster and not by what its caller says. */
-import { listText } from '../../../domain/kernel/sentence.ts';
-import { VPSIENODE_LABEL } from '../../../domain/node-group/api/names.ts';
 import {
   claimedRemovals,
   countedClaims,
@@ -9,6 +7,7 @@ import {
   PLAN_LEASE,
 } from '../../../domain/node-group/plan-claim.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
+import { foreignNode } from '../../../domain/node-group/machine/machine-node.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
@@ -17,9 +16,6 @@ import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
 import { readGroup } from '../group/group-objects.ts';
 import { machinesOfNode } from '../machines/machine-of-node.ts';
-
-/** How many machines a sentence names. */
-const NAMED = 3;
 
 interface OrderedOptions {
   readonly kubernetes: Kubernetes;
@@ -42,21 +38,15 @@ export async function ensureOrdered(
   isMarked: boolean,
 ): Promise<void> {
   const { group, node: name } = target;
-  const machines = await machinesOfNode(options.kubernetes, group, node);
-  const [machine] = machines;
-  if (machine?.group !== group) throw refused(`${name} is no node of the NodeGroup ${group}`);
-  if (machines.length > 1) {
-    const names = listText(
-      machines.map((each) => each.name),
-      NAMED,
-    );
-    throw refused(`${name} may be any of the machines ${names}: its label ${VPSIENODE_LABEL} does not say which`);
-  }
+  const machines = await machinesOfNode(options.kubernetes, node);
+  const foreign = foreignNode(group, node, machines);
+  if (foreign !== null) throw refused(foreign);
   if (isMarked) return;
   const { group: present } = await readGroup(options.kubernetes, group);
   if (present?.mode !== 'act') throw refused(`the NodeGroup ${group} is gone, invalid or observed only`);
   const goesWithGroup = present.isDeleting && !isOrphaning(present);
-  if (machine.isDrainRequested || goesWithGroup || (await isClaimed(options, target))) return;
+  if (machines.some(({ isDrainRequested }) => isDrainRequested) || goesWithGroup || (await isClaimed(options, target)))
+    return;
   throw refused(`no plan of the last ten minutes has ${name} drained; whoever asked for it asks again`);
 }
 

@@ -4,7 +4,6 @@ import { findGroup } from '../group/group-objects.ts';
 import { claimPlan } from './claim-plan.ts';
 import { nodesRefusal } from './claimable.ts';
 import { fenceOf } from './fence.ts';
-import { listAllMachines } from './machine-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** See `NodeGroupActivities.ensureRemovalsClaimed`. */
@@ -16,7 +15,7 @@ export async function claimRemovals(options: MachineOptions, input: ClaimRemoval
   const claim = { decision, group: target.group, machines: {}, givenUp: [], removals: nodes };
   const refusal =
     (await findGroup(kubernetes, input))?.read.group?.mode === 'act'
-      ? await nodesRefusal(kubernetes, target.group, await listAllMachines(kubernetes, target.group), nodes)
+      ? await nodesRefusal(kubernetes, target.group, nodes)
       : `the NodeGroup ${target.group} is gone, invalid or observed only`;
   const { claim: claimed } = await claimPlan(options, target, fence, claim, () => refusal);
   return claimed !== null && nodes.every((uid) => claimed.removals?.includes(uid));

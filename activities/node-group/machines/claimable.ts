@@ -2,11 +2,13 @@
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { GROUP_LABEL } from '../../../domain/node-group/api/names.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { foreignNode, ownersAmong } from '../../../domain/node-group/machine/machine-node.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { type PlanClaims, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
 import { growthRefusal, paidFor } from '../../../domain/node-group/rules/growth.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { listEveryMachine } from './machine-objects.ts';
 import { findNode, nodeNames } from './node-objects.ts';
 
 const AT_ONCE = 20;
@@ -28,24 +30,34 @@ export function machinesRefusal(
   return growthRefusal(group, present, wanted);
 }
 
-/**
- * Why the group may not have these nodes, by their UIDs, count as leaving; null where it may.
- *
- * @param machines all of the group.
- */
+/** Why the group may not have these nodes, by their UIDs, count as leaving; null where it may. */
 export async function nodesRefusal(
-  { core }: Pick<Kubernetes, 'core'>,
+  kubernetes: Pick<Kubernetes, 'core' | 'custom'>,
   group: string,
-  machines: readonly DrivenMachine[],
   uids: readonly string[],
 ): Promise<string | null> {
   if (uids.length === 0) return null;
-  const labelSelector = `${GROUP_LABEL}=${group}`;
-  const labelled = await nodeNames({ core }, { labelSelector });
-  const known = new Map(labelled.map(({ name, uid }) => [name, uid]));
-  const names = machines.flatMap(({ node }) => (node === null ? [] : [node]));
+  const machines = await listEveryMachine(kubernetes);
+  const labelled = await nodeNames(kubernetes, { labelSelector: `${GROUP_LABEL}=${group}` });
+  const known = new Set(labelled.map(({ name }) => name));
   // Somebody may have taken the label of the group off.
-  const own = await inParallel(AT_ONCE, names, async (name) => known.get(name) ?? (await findNode(core, name))?.uid);
-  const foreign = uids.find((uid) => !own.includes(uid));
-  return foreign === undefined ? null : `${foreign} is the UID of no node of the NodeGroup ${group}`;
+  const unlabelled = machines.flatMap(({ node, group: of }) =>
+    of !== group || node === null || known.has(node) ? [] : [node],
+  );
+  const wanted = labelled.filter(({ uid }) => uids.includes(uid)).map(({ name }) => name);
+  const nodes = await inParallel(
+    AT_ONCE,
+    [...wanted, ...unlabelled],
+    async (name) => await findNode(kubernetes.core, name),
+  );
+  const ownersOf = ownersAmong(machines);
+  for (const uid of uids) {
+    const node = nodes.find((each) => each?.uid === uid) ?? null;
+    const refusal =
+      node === null
+        ? `${uid} is the UID of no node of the NodeGroup ${group}`
+        : foreignNode(group, node, ownersOf(node));
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }

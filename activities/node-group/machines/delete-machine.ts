@@ -4,7 +4,6 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
-import { isByProvider } from '../../../domain/node-group/machine/machine-node.ts';
 import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
 import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
@@ -18,9 +17,8 @@ import { podsOn } from '../drain/pods-on.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
-import { machinesOfNode } from './machine-of-node.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
-import { findNode, nodesOfMachines } from './node-objects.ts';
+import { nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** A provider deletes a machine within seconds or minutes. */
@@ -69,25 +67,12 @@ async function mayGo(
   { target, drained }: Parameters<typeof deleteMachine>[1],
   machine: DrivenMachine,
 ): Promise<boolean> {
-  const node = await nodeOf(options, target.group, machine);
+  // Where nothing says which machine a Node is, it may be each that names it: none goes before the Node is drained.
+  const node = (await nodesOfMachines(options.kubernetes, target.group, [machine])).nodeOf(machine);
   if (node === null) return machine.node !== null || machine.isDeleting || machine.phase === 'Deleting';
   if (drained !== undefined && drained.uid !== node.uid) return false;
   const of = { ...target, node: node.name, uid: node.uid };
   return await isDrained(options, of, node, drained?.reason);
-}
-
-/**
- * The Node that a machine stands for; null where there is none, or it is certainly another machine's. Where nothing says which machine
- * it is, it may be each of those that name it: none goes before the Node is drained.
- */
-async function nodeOf({ kubernetes }: MachineOptions, group: string, machine: DrivenMachine): Promise<Node | null> {
-  if (machine.node === null) return (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
-  const node = await findNode(kubernetes.core, machine.node);
-  if (node === null) return null;
-  // A label may be a mistake, and the provider's name is none.
-  if (isByProvider(machine, node)) return node;
-  const owners = await machinesOfNode(kubernetes, group, node);
-  return owners.length === 0 || owners.some(({ uid }) => uid === machine.uid) ? node : null;
 }
 
 /**
@@ -115,11 +100,11 @@ async function askForDeletion(options: MachineOptions, input: GroupInput, machin
   const { kubernetes, now, guard } = options;
   const { group } = input.target;
   const all = await listMachines(kubernetes, group);
-  const nodes = await nodesOfMachines(kubernetes, group, all);
-  const node = nodes.get(machine.name) ?? null;
+  const { nodeOf } = await nodesOfMachines(kubernetes, group, all);
+  const node = nodeOf(machine);
   // Those that are drained at the same time go as well: counted as staying, they would be made up for.
   const staying = all.filter(
-    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodes.get(other.name) ?? null),
+    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodeOf(other)),
   );
   const at = formatInstant(now());
   await patchGroupStatus(options, input, ({ read }) =>

@@ -76,7 +76,7 @@ async function claimMade(
   const { target, replaces = [] } = input;
   const { kubernetes, now } = options;
   const machines = await listAllMachines(kubernetes, group.name);
-  const foreign = await nodesRefusal(kubernetes, group.name, machines, replaces);
+  const foreign = await nodesRefusal(kubernetes, group.name, replaces);
   const refusal = (claims: PlanClaims): string | null =>
     machinesRefusal(group, machines, { claims, now: now() }, made.machines) ?? foreign;
   return await claimPlan(options, target, fenceOf(input), made, refusal);

@@ -4,6 +4,7 @@ import { SAFE_TO_EVICT } from '../scale-down/pod-safety.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
 import { budgetName, type DisruptionBudgets, severalBudgets } from './disruption-budgets.ts';
 import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
 
@@ -153,6 +154,16 @@ export function awaited({
   at,
 }: Pick<DrainLook, 'pods' | 'drainBegan' | 'isNodeReady' | 'at'>): readonly DrainedPod[] {
   return leavingPods(pods, drainBegan).filter((pod) => isNodeReady || !isOverdue(pod, at));
+}
+
+/** A pod that runs on a node which nobody drains, and would have to leave it first; null where none does. */
+export function runningPod({
+  pods,
+  node,
+  at,
+}: Pick<DrainLook, 'pods' | 'at'> & { readonly node: Node }): DrainedPod | null {
+  const isNodeReady = node.ready.status === 'True';
+  return awaited({ pods, drainBegan: at, isNodeReady, at }).find(({ phase }) => phase !== 'Pending') ?? null;
 }
 
 /** Why the node is not to go, whatever leaves it; null where nothing says so. */

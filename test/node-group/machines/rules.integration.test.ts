@@ -301,6 +301,24 @@ describe('a machine whose node is gone', () => {
   });
 });
 
+describe('a machine whose node has come back and is not ready', () => {
+  it('is given up in its time, and not while pods run on the node', async () => {
+    const name = 'unready-used';
+    const input = await cluster.populated(name, 1);
+    const [machine] = await cluster.machines(name);
+    const node = machine?.node ?? '';
+    await cluster.run(name, node);
+    await cluster.playKubelet(node, false);
+    await cluster.patchMachineStatus(machine?.name ?? '', { phase: 'Joining' });
+    const late = cluster.process({ now: () => Date.now() + 16 * MINUTE });
+    expect(await attempt(async () => await late.ensureMachinesSettled(input))).toBe('again');
+    expect(await cluster.machines(name)).toMatchObject([{ phase: 'Joining', isDeleting: false }]);
+    await cluster.core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
+    await cluster.untilDone('it is gone', async () => await late.ensureMachinesSettled(input));
+    expect(await cluster.machines(name)).toEqual([]);
+  });
+});
+
 describe('a group that is deleted', () => {
   it('is kept until its machines are gone, and those that are no nodes yet are not waited for', async () => {
     const name = 'deleted';

@@ -162,7 +162,12 @@ describe('two machines that name one Node', () => {
   it('stay while nothing says which of them it is, and it is not drained, whichever is to go', async () => {
     const { input, target, name, machines } = await pair('either');
     await cluster.labelNode(name, null);
-    const claimed = await claim(input, [target.uid]);
+    // Nor does another machine come in its place: it would have come in vain.
+    expect(await claim(input, [target.uid])).toBe(false);
+    const fence = await cluster.fence('instead-of-either');
+    const newNodes = [nodesOf('either', 1, { reason: 'Replacement' })];
+    const instead = cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: [target.uid] });
+    expect(await instead).toMatchObject({ kind: 'superseded' });
     await expect(cluster.drains().ensureDrainMarked({ target })).rejects.toMatchObject({
       ...REFUSED,
       message: expect.stringContaining(`may be any of the machines ${machines.join(' and ')}`) as string,
@@ -173,14 +178,14 @@ describe('two machines that name one Node', () => {
         async (machine) => await attempt(async () => await process.ensureMachineDeleted({ ...input, machine })),
       ),
     );
-    expect({ claimed, answers, isThere: await isThere('either') }).toEqual({
-      claimed: true,
+    expect({ answers, isThere: await isThere('either') }).toEqual({
       answers: [true, true],
       isThere: true,
     });
     // A person says which.
     const [kept = '', other = ''] = machines;
     await cluster.labelNode(name, kept);
+    expect(await claim(input, [target.uid])).toBe(true);
     const deleteIt = async (machine: string) => await process.ensureMachineDeleted({ ...input, machine });
     expect(await cluster.untilDone('the other one is gone', async () => await deleteIt(other))).toBe(false);
     expect(await attempt(async () => await deleteIt(kept))).toBe(true);
@@ -200,10 +205,16 @@ describe('two machines that name one Node', () => {
     const process = cluster.process();
     const answered = async (machine: string) =>
       await attempt(async () => await process.ensureMachineDeleted({ ...input, machine }));
-    await cluster.labelNode(name, first);
-    expect(await answered(second)).toBe(true);
     await cluster.labelNode(name, null);
     expect(await answered(second)).toBe(true);
+    await cluster.labelNode(name, first);
+    expect(await answered(second)).toBe(true);
+    // Nor does whoever drives machines take it away, where a person has deleted its object.
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: second });
+    await attempt(async () => await process.ensureMachinesSettled(input));
+    expect(await cluster.machines('provided')).toContainEqual(
+      expect.objectContaining({ name: second, phase: 'Ready', isDrainRequested: true }),
+    );
     const again = await cluster.drainTarget(target.group, name);
     expect(await claim(input, [again.uid])).toBe(true);
     expect(await cluster.drains().ensureDrainMarked({ target: again })).toEqual({ kind: 'marked' });
