@@ -50,7 +50,7 @@ function answerOf(error: unknown, namespace: string): EvictionAnswer | null {
   const status: KubernetesStatus = error instanceof ApiException ? readKubernetesStatus(error.body) : {};
   // It is gone, or another one has its name.
   if (code === 404 || code === 409) return { kind: 'gone' };
-  // It still runs until then.
+  // Its namespace deletes it, and until then it runs.
   if (isNamespaceTerminating(error)) return { kind: 'leftToNamespace' };
   const message = oneLine(status.message ?? '');
   if (code === 429) {

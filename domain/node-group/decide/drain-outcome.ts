@@ -15,8 +15,8 @@ export interface DrainOutcome {
 /** How long a node whose drain was blocked is left alone, in milliseconds. */
 const BLOCKED_REST_MS = 600_000;
 /** So long where its pods were evicted for nothing: those of the next drain would be as well. */
-const IN_VAIN_REST_MS = 3_600_000;
-const IN_VAIN: readonly string[] = ['PodsComeBack', 'MachineKept'];
+const FOR_NOTHING_REST_MS = 3_600_000;
+const EVICTED_FOR_NOTHING: readonly string[] = ['PodsComeBack', 'MachineKept'];
 /** A person cancelled it, and is not contradicted in the same hour. */
 const CANCELLED_REST_MS = 3_600_000;
 
@@ -28,7 +28,7 @@ export function afterDrain(
 ): NodeGroupMemory {
   const drains = memory.drains.filter((drain) => drain.uid !== uid);
   if (outcome === 'drained' || outcome === 'nodeGone') return { ...memory, drains };
-  const blockedRest = IN_VAIN.includes(reason) ? IN_VAIN_REST_MS : BLOCKED_REST_MS;
+  const blockedRest = EVICTED_FOR_NOTHING.includes(reason) ? FOR_NOTHING_REST_MS : BLOCKED_REST_MS;
   const until = now + (outcome === 'blocked' ? blockedRest : CANCELLED_REST_MS);
   const sentence = `${detail}; its node is left alone until ${formatInstant(until)}`;
   const entry = { node, uid, until, detail: sentence, isStopped: outcome === 'cancelled' };

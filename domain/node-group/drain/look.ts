@@ -263,7 +263,8 @@ function blockedBy(
   }
   const kept = left.filter(({ uid }) => answers.get(uid)?.kind === 'leftToNamespace');
   if (kept.length > 0) {
-    const detail = `${podNames(kept)} cannot be evicted, as their namespace is being deleted, and nothing has deleted them ${since}`;
+    const [whose, them] = kept.length === 1 ? ['its namespace is', 'it'] : ['their namespaces are', 'them'];
+    const detail = `${podNames(kept)} cannot be evicted, as ${whose} being deleted, and nothing has deleted ${them} ${since}`;
     return { reason: 'PodsStuck', pdb: null, detail };
   }
   const detail = `pods come back as often as they are evicted ${since}: ${podNames(left)}`;

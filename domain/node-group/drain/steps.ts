@@ -35,7 +35,7 @@ export type DrainStep =
       /** How often the node was empty already, and had to be looked at again; absent: never. */
       readonly takenBack?: number;
     }
-  /** The machine is being deleted: there is no way back. */
+  /** The machine is being deleted. Nobody can stop that; where it must not go just now, the node is looked at again. */
   | { readonly kind: 'deleting'; readonly takenBack?: number }
   /** The marks are taken back. */
   | { readonly kind: 'undoing'; readonly ending: DrainEnding }

@@ -109,8 +109,10 @@ describe('a drain', () => {
     const name = 'd-kept';
     await cluster.create(name, ['a']);
     const removal = { machine: KEPT_MACHINE, reason: 'Underutilized', detail: 'its pods fit elsewhere' } as const;
-    const ending = await cluster.ending(await cluster.drain(name, { removal }));
-    expect(ending).toMatchObject({ outcome: 'blocked', reason: 'MachineKept' });
+    const handle = await cluster.drain(name, { removal });
+    expect(await cluster.ending(handle)).toMatchObject({ outcome: 'blocked', reason: 'MachineKept' });
+    // By its reason the group knows for how long it leaves the node alone.
+    expect(await cluster.toldGroup(handle)).toMatchObject([{ node: name, outcome: 'blocked', reason: 'MachineKept' }]);
     expect(shapes(name)).toEqual(['PATCH node', 'POST pods/a/eviction', 'PATCH node']);
     expect(await cluster.marks(name)).toEqual(UNTOUCHED);
   });

@@ -157,7 +157,7 @@ describe('a drain', () => {
       reason: 'PodsStuck',
       pdb: null,
       detail:
-        'shop/a cannot be evicted, as their namespace is being deleted, and nothing has deleted them since 2026-11-23T09:45:30Z',
+        'shop/a cannot be evicted, as its namespace is being deleted, and nothing has deleted it since 2026-11-23T09:45:30Z',
     });
     expect(after({ ...look, progress: null }, { a: { kind: 'leftToNamespace' }, b: EVICTED })).toMatchObject({
       kind: 'wait',
