@@ -14,7 +14,7 @@ import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
 import { type Against, openTo } from './against.ts';
 import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
-import { ownersAmong, standsFor } from '../machine/machine-node.ts';
+import { ownersAmong } from '../machine/machine-node.ts';
 import { isComing } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
@@ -94,7 +94,7 @@ export function openCluster(state: ClusterState, daemons: readonly Daemon[]): Pa
     .toSorted((a, b) => byText(a.name, b.name));
   const ownersOf = ownersAmong(state.machines);
   const machines = new Map(
-    there.map((node) => [node.name, ownersOf(node).find((machine) => standsFor(machine, node))]),
+    there.map((node) => [node.name, ownersOf(node).find((machine) => machine.node === node.name)]),
   );
   const isJoining = ({ name }: Node): boolean => {
     const machine = machines.get(name);
