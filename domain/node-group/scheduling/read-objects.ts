@@ -52,7 +52,10 @@ export function readNode(object: Fields): Node {
     createdAt,
     ready: {
       status: is === 'True' || is === 'False' ? is : 'Unknown',
-      since: Math.max(createdAt, Math.min(since, writtenAt(metadata['managedFields'], READY) ?? since)),
+      since: Math.max(
+        ready?.['status'] === 'True' ? createdAt : 0,
+        Math.min(since || createdAt, writtenAt(metadata['managedFields'], READY) ?? Number.POSITIVE_INFINITY),
+      ),
     },
     isDeleting: metadata['deletionTimestamp'] !== undefined,
     ...finalizersOf(metadata),
