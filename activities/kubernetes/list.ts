@@ -1,4 +1,4 @@
-import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
+import { type KubernetesListObject, type KubernetesObject, setHeaderOptions } from '@kubernetes/client-node';
 import { statusCode } from './failure.ts';
 
 /** Objects per page; the default of the Kubernetes clients. */
@@ -12,6 +12,12 @@ export type ListPage<T extends KubernetesObject> = (range: {
   limit: number;
   _continue?: string;
 }) => Promise<KubernetesListObject<T>>;
+
+/** For a list of which nothing but the objects' metadata is to leave the API server. */
+export const METADATA_ONLY = setHeaderOptions(
+  'Accept',
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+);
 
 /** All objects of a list, page by page, as one consistent snapshot like `listSnapshot`. */
 export async function listAll<T extends KubernetesObject>(page: ListPage<T>): Promise<T[]> {

@@ -28,7 +28,8 @@ export function pairReplacements<Node extends Typed, Machine extends Typed>(
 
 /**
  * The machine that comes in place of each node, by the node's UID: as the machines say it. Where one of several was not made, their order
- * would say something else. Machines that an earlier version made do not say it.
+ * would say something else. Machines that an earlier version made do not say it, and go by order and type among the nodes that are left:
+ * with a node for which nobody seems to come, the next plan would buy another machine.
  */
 export function machinesInPlace<Machine extends Replacing>(
   nodes: readonly Replaced[],
@@ -37,6 +38,10 @@ export function machinesInPlace<Machine extends Replacing>(
   const said = machines.flatMap((machine) =>
     machine.replaces === undefined ? [] : [[machine.replaces, machine] as const],
   );
-  if (said.length > 0) return new Map(said);
-  return new Map([...pairReplacements(nodes, machines)].map(([{ uid }, machine]) => [uid, machine]));
+  const known = new Set(said.map(([uid]) => uid));
+  const others = pairReplacements(
+    nodes.filter(({ uid }) => !known.has(uid)),
+    machines.filter(({ replaces }) => replaces === undefined),
+  );
+  return new Map([...said, ...[...others].map(([{ uid }, machine]) => [uid, machine] as const)]);
 }

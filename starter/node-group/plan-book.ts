@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { GROUP_LABEL } from '../../domain/node-group/api/names.ts';
 import { restingNodes } from '../../domain/node-group/decide/memory.ts';
+import { ownersAmong } from '../../domain/node-group/machine/machine-node.ts';
 import { markOf } from '../../domain/node-group/drain/marks.ts';
 import type { ClusterState } from '../../domain/node-group/model/cluster-state.ts';
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
@@ -88,6 +89,7 @@ export class PlanBook {
         replaces: null,
         providerId: null,
         node: null,
+        hostname: '',
         createdAt: machine.at,
         phaseSince: machine.at,
         isDeleting: false,
@@ -158,14 +160,15 @@ function claimedMachines({ machines }: ClusterState): PlanResult['claimed'] {
   return counts;
 }
 
-/** Those whose machine is not being deleted already: of these, nothing is taken back. */
+/** Those whose machine is not being deleted already: of the others nothing is taken back. */
 function markedNodes({ nodes, machines }: ClusterState): readonly MarkedNode[] {
-  const byNode = new Map(machines.flatMap((machine) => (machine.node === null ? [] : [[machine.node, machine]])));
+  const ownersOf = ownersAmong(machines);
   return nodes.flatMap((node) => {
     const mark = markOf(node);
-    const machine = byNode.get(node.name);
-    const group = machine?.group ?? node.labels[GROUP_LABEL];
-    if (mark === null || group === undefined || machine?.isDeleting === true) return [];
+    if (mark === null) return [];
+    const owners = ownersOf(node);
+    const group = owners[0]?.group ?? node.labels[GROUP_LABEL];
+    if (group === undefined || (owners.length > 0 && owners.every(({ isDeleting }) => isDeleting))) return [];
     return [{ node: node.name, uid: node.uid, drain: mark.drain, group }];
   });
 }

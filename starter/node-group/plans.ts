@@ -5,6 +5,7 @@ import { notYet } from '../../activities/kernel/not-yet.ts';
 import type { NodeGroupCacheActivities, ObserveInput } from '../../activities/node-group/interface.ts';
 import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
+import { ownersAmong } from '../../domain/node-group/machine/machine-node.ts';
 import { type GroupView, observationOf } from '../../domain/node-group/decide/observe.ts';
 import { wakeReason } from '../../domain/node-group/decide/wake.ts';
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
@@ -120,7 +121,7 @@ export class Plans implements NodeGroupCacheActivities {
   change(part: PlanPart, key: string, read: unknown): void {
     this.#planner.change(part, key, read);
     if (part === 'pods') this.#leftOver.pod(key, read as Pod | null);
-    else if (part === 'nodes') this.#leftOver.node(read as Node | null);
+    else if (part === 'nodes') this.#leftOver.node(key, read as Node | null);
     else if (part === 'machines') this.#leftOver.machine(key, read as Machine | null);
     // Groups of the plan that have not acted yet make machines of which nothing is seen.
     if (this.#due.size === 0 && this.#leftOver.take()) this.#isBurstOver = true;
@@ -301,6 +302,7 @@ export class Plans implements NodeGroupCacheActivities {
     const object = caches.groups.get(group, NAMESPACE);
     const read = object === undefined ? null : readNodeGroup(object, { mode });
     const own = this.#machinesOf(group);
+    const ownersOf = ownersAmong(caches.machines());
     const at = Date.now();
     const leaving = plan.marked
       .filter((node) => node.group === group)
@@ -311,7 +313,10 @@ export class Plans implements NodeGroupCacheActivities {
       heldBy,
       fence: formatFence(plan.fence),
       machines: own,
-      nodes: { has: (name) => caches.node(name) !== null },
+      hasNode: ({ name, node: known }) => {
+        const node = known === null ? null : caches.node(known);
+        return node !== null && ownersOf(node).some((owner) => owner.name === name);
+      },
       plan,
       claimed: plan.claimed.get(group) ?? 0,
       leaving,

@@ -1,39 +1,21 @@
 /** What an operator does in the Temporal UI, done by a real browser in the real UI. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { findChromium } from '../../tools/browser/chromium.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { deniedWhileOptedOut } from '../quota-resize/denied.ts';
 import { restsIn } from '../quota-resize/resting.ts';
+import { PATIENCE_MS, picture, sendSignal, shown, TemporalUi } from './temporal-ui.ts';
 
-const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import.meta.url));
-
-/** For a browser that starts, or paints a page of the UI, while others have the cores: twice what Playwright waits by itself. */
-const PATIENCE_MS = 60_000;
-/**
- * A page that was opened while nobody answered for an episode may stay without what it asked for: it is opened again. The
- * first time after this long, and then after twice as long each time, as it may just as well be slow.
- */
-const STALE_MS = 20_000;
 /** A test has several pages, one after the other, and an episode before them. */
 const timeout = 8 * PATIENCE_MS;
 
 let stack: Stack;
-let browser: Browser;
-/** One for all pages: what the UI loads, and what its scripts compile to, is there for the next page. */
-let context: BrowserContext;
+let ui: TemporalUi;
 
 beforeAll(async () => {
-  const executablePath = findChromium();
-  if (executablePath === undefined) {
-    throw new Error('there is no browser for this test: run `npm run browser`, or set HEADROOM_CHROMIUM to a Chromium');
-  }
-  [stack, browser] = await Promise.all([
+  [stack, ui] = await Promise.all([
     startStack({
       files: { 'README.md': '# acme/gitops\n' },
       forge: { checks: 'pass', checkDelayMs: 50 },
@@ -45,67 +27,18 @@ beforeAll(async () => {
         HEADROOM_SYNC_POLL: '200ms',
       },
     }),
-    chromium.launch({
-      executablePath,
-      timeout: PATIENCE_MS,
-      args: [
-        '--headless',
-        // The browser only visits servers of this test, and containers have no user namespaces for its sandbox.
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    }),
-    mkdir(SCREENSHOTS, { recursive: true }),
+    TemporalUi.start(),
   ]);
-  context = await browser.newContext({ viewport: { width: 1400, height: 1100 } });
 });
 afterAll(async () => {
-  await browser?.close();
+  await ui?.stop();
   await stack?.stop();
 });
-
-/** A page of the Temporal UI; a picture of how it was left is taken in any case. */
-async function open(path: string): Promise<Page> {
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  onTestFinished(async () => await page.close());
-  await page.goto(`${stack.temporal.uiUrl}/namespaces/${stack.temporal.namespace}${path}`);
-  return page;
-}
-
-async function picture(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
-}
 
 /** The tab with the summary, the instructions and the current details. */
 async function openMetadata(quota: WatchedQuota): Promise<Page> {
   const path = `${encodeURIComponent(quota.workflowId)}/${await quota.runId()}`;
-  return await open(`/workflows/${path}/user-metadata`);
-}
-
-/** Waits until a text (or whatever is looked for) is visible, in the page or in one of the frames that Markdown is put into. */
-async function shown(page: Page, what: string | RegExp | ((frame: Frame) => Locator)): Promise<void> {
-  let openedAt = Date.now();
-  let stale = STALE_MS;
-  const isShown = async () => {
-    for (const frame of page.frames()) {
-      const found = typeof what === 'function' ? what(frame) : frame.getByText(what);
-      if (await found.first().isVisible()) return true;
-    }
-    if (Date.now() > openedAt + stale) {
-      await page.reload();
-      openedAt = Date.now();
-      stale *= 2;
-    }
-    return false;
-  };
-  const shown = typeof what === 'function' ? 'the element' : String(what);
-  await eventually(`the page shows ${shown}`, isShown, 2 * PATIENCE_MS);
+  return await ui.open(stack.temporal, `/workflows/${path}/user-metadata`);
 }
 
 describe('an operator in the Temporal UI', { timeout }, () => {
@@ -127,16 +60,7 @@ describe('an operator in the Temporal UI', { timeout }, () => {
     await shown(page, (frame) => frame.locator(`a[href="${address}"]`, { hasText: `#${number}` }));
     await picture(page, '1-awaiting-approval');
 
-    await page.getByRole('button', { name: 'More Actions' }).first().click();
-    await page.getByRole('menuitem', { name: 'Send a Signal' }).first().click();
-    const dialog = page.getByTestId('signal-confirmation-modal').filter({ visible: true });
-    await dialog.getByTestId('signal-select-button').click();
-    await picture(page, '2-signals');
-    await dialog.getByRole('option', { name: 'approve' }).click();
-    await dialog.locator('.cm-content').click();
-    await page.keyboard.type('{"by":"alice"}');
-    await picture(page, '3-approve');
-    await dialog.getByRole('button', { name: 'Submit' }).click();
+    await sendSignal(page, 'approve', { by: 'alice' }, '2');
 
     const cooling = await quota.reaches('CoolingDown');
     expect(cooling.lastCommand).toMatch(
@@ -154,10 +78,13 @@ describe('an operator in the Temporal UI', { timeout }, () => {
     await shown(after, 'CoolingDown');
     await shown(after, /approved by "alice" \(a claimed name\) at/);
     await shown(after, /merged .* by headroom-bot/);
-    await picture(after, '4-cooling-down');
-    const history = await open(`/workflows/${encodeURIComponent(quota.workflowId)}/${await quota.runId()}/history`);
+    await picture(after, '3-cooling-down');
+    const history = await ui.open(
+      stack.temporal,
+      `/workflows/${encodeURIComponent(quota.workflowId)}/${await quota.runId()}/history`,
+    );
     await shown(history, /AwaitingApproval \(MaxStepExceeded\)/);
-    await picture(history, '5-history');
+    await picture(history, '4-history');
   });
 
   it('is told in the details why a signal did nothing', async () => {
@@ -171,7 +98,7 @@ describe('an operator in the Temporal UI', { timeout }, () => {
     await quota.signal('approve', { by: 'alice' });
     const page = await openMetadata(quota);
     await shown(page, /last command: .* approve: pull request #\d+ needs no approval: its steps are within the policy/);
-    await picture(page, '6-signal-refused');
+    await picture(page, '5-signal-refused');
   });
 
   it('finds the episodes in a phase by the search attributes', async () => {
@@ -188,8 +115,8 @@ describe('an operator in the Temporal UI', { timeout }, () => {
       for await (const { workflowId } of stack.client.workflow.list({ query })) return workflowId === quota.workflowId;
       return false;
     });
-    const page = await open(`/workflows?query=${encodeURIComponent(query)}`);
+    const page = await ui.open(stack.temporal, `/workflows?query=${encodeURIComponent(query)}`);
     await shown(page, quota.workflowId);
-    await picture(page, '7-found');
+    await picture(page, '6-found');
   });
 });

@@ -25,6 +25,17 @@ export const {
   resume: 'go on after a pause',
 });
 
+/** Markdown for the Temporal UI: what a drain is, and what an operator may do there. */
+export function drainInstructions({ cluster, group, node }: DrainTarget): string {
+  return [
+    `Drains the node ${node} of the NodeGroup ${group} in ${cluster}, and deletes its machine when no pod is left there.`,
+    '',
+    'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
+    '',
+    ...Object.entries(drainDescriptions).map(([name, description]) => `- **${name}**: ${description}`),
+  ].join('\n');
+}
+
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface NodeDrainStatus extends DrainShown {
   readonly target: DrainTarget;

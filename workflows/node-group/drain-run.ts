@@ -101,11 +101,11 @@ export class NodeDrain {
         );
       }
       case 'evicting': {
-        const { progress, refusedBy } = step;
-        const input = { target, reason, timeoutMs, progress, refusedBy };
+        const { progress, refusedBy, takenBack = 0 } = step;
+        const input = { target, reason, timeoutMs, progress, refusedBy, takenBack };
         return await this.#forward(
           async () => await ensureEvicted.executeWithOptions({ summary }, [input]),
-          afterEvicted,
+          (evicted) => afterEvicted(evicted, step),
         );
       }
       case 'deleting':
@@ -116,7 +116,7 @@ export class NodeDrain {
           const isTakenBack = await CancellationScope.nonCancellable(
             async () => await ensureMachineDeleted.executeWithOptions({ summary }, [input]),
           );
-          return afterDeleted(this.order, isTakenBack);
+          return afterDeleted(this.order, isTakenBack, step);
         });
       case 'undoing':
         return await this.#insistently(async () => {
@@ -167,7 +167,7 @@ export class NodeDrain {
   /** Tells the group's workflow how it ended; one that does not run looks for itself when it does. */
   async #end(ending: DrainEnding): Promise<DrainEnding | null> {
     const { node, uid } = this.order.target;
-    const { outcome, detail } = ending;
+    const { outcome, detail, reason } = ending;
     try {
       await CancellationScope.nonCancellable(
         async () =>
@@ -176,6 +176,7 @@ export class NodeDrain {
             uid,
             outcome,
             detail,
+            reason,
           }),
       );
     } catch (error) {

@@ -32,6 +32,7 @@ import {
   observing,
 } from './activities.ts';
 import type { nodeDrain } from './drain.ts';
+import { drainInstructions } from './drain-messages.ts';
 import type { NodeGroupRunStatus } from './messages.ts';
 
 type Shown = Pick<NodeGroupRunStatus, 'phase' | 'reason' | 'detail' | 'facts'>;
@@ -288,6 +289,7 @@ export class NodeGroupPasses {
         parentClosePolicy: ParentClosePolicy.ABANDON,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
         staticSummary: brief(`${input.target.node} of ${input.target.group}`),
+        staticDetails: drainInstructions(input.target),
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

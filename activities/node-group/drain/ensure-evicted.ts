@@ -53,6 +53,7 @@ export async function ensureEvicted(options: EvictOptions, input: EvictInput): P
     reason: input.reason,
     timeoutMs: input.timeoutMs,
     progress,
+    takenBack: input.takenBack ?? 0,
   };
   const verdict = afterLook(look, await answersTo(options, input, look));
   if (verdict.kind !== 'wait') return verdict;

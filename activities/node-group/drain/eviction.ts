@@ -50,8 +50,8 @@ function answerOf(error: unknown, namespace: string): EvictionAnswer | null {
   const status: KubernetesStatus = error instanceof ApiException ? readKubernetesStatus(error.body) : {};
   // It is gone, or another one has its name.
   if (code === 404 || code === 409) return { kind: 'gone' };
-  // With its namespace it is deleted without an eviction, and still runs.
-  if (isNamespaceTerminating(error)) return { kind: 'evicted' };
+  // Its namespace deletes it, and until then it runs.
+  if (isNamespaceTerminating(error)) return { kind: 'leftToNamespace' };
   const message = oneLine(status.message ?? '');
   if (code === 429) {
     const causes = (status.details?.causes ?? []).filter(({ reason }) => reason === BUDGET_CAUSE);

@@ -26,6 +26,8 @@ export interface EvictInput extends DrainInput {
   readonly progress: DrainProgress | null;
   /** What the caller shows as refusing evictions. */
   readonly refusedBy: readonly string[];
+  /** How often the node was empty already, and its machine could not go. Absent: an older workflow, which does not count. */
+  readonly takenBack?: number;
 }
 
 export interface DrainActivities {

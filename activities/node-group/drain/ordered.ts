@@ -7,6 +7,7 @@ import {
   PLAN_LEASE,
 } from '../../../domain/node-group/plan-claim.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
+import { foreignNode } from '../../../domain/node-group/machine/machine-node.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
@@ -14,7 +15,7 @@ import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
 import { readGroup } from '../group/group-objects.ts';
-import { machineOfNode } from '../machines/machine-of-node.ts';
+import { machinesOfNode } from '../machines/machine-of-node.ts';
 
 interface OrderedOptions {
   readonly kubernetes: Kubernetes;
@@ -27,8 +28,8 @@ interface OrderedOptions {
  * Asked before anything is done to a node.
  *
  * @param isMarked whether the node has the marks of this drain: it was ordered when they were put on.
- * @throws PolicyChanged, not retried, where the node is none of the group's, whose pauses would be asked in vain; and before it has
- *   the marks, where nobody has ordered its drain.
+ * @throws PolicyChanged, not retried, where the node is none of the group's, whose pauses would be asked in vain; where nobody knows which
+ *   machine would be deleted with it; and before it has the marks, where nobody has ordered its drain.
  */
 export async function ensureOrdered(
   options: OrderedOptions,
@@ -37,13 +38,15 @@ export async function ensureOrdered(
   isMarked: boolean,
 ): Promise<void> {
   const { group, node: name } = target;
-  const machine = await machineOfNode(options.kubernetes, group, node);
-  if (machine?.group !== group) throw refused(`${name} is no node of the NodeGroup ${group}`);
+  const machines = await machinesOfNode(options.kubernetes, node);
+  const foreign = foreignNode(group, node, machines);
+  if (foreign !== null) throw refused(foreign);
   if (isMarked) return;
   const { group: present } = await readGroup(options.kubernetes, group);
   if (present?.mode !== 'act') throw refused(`the NodeGroup ${group} is gone, invalid or observed only`);
   const goesWithGroup = present.isDeleting && !isOrphaning(present);
-  if (machine.isDrainRequested || goesWithGroup || (await isClaimed(options, target))) return;
+  if (machines.some(({ isDrainRequested }) => isDrainRequested) || goesWithGroup || (await isClaimed(options, target)))
+    return;
   throw refused(`no plan of the last ten minutes has ${name} drained; whoever asked for it asks again`);
 }
 

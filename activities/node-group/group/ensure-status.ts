@@ -15,8 +15,8 @@ export async function ensureGroupStatus(options: MachineOptions, input: GroupSta
   const { kubernetes } = options;
   if (input.inVain !== undefined) await writeInVain(options, input, input.inVain);
   const machines = await listMachines(kubernetes, input.target.group);
-  const nodes = await nodesOfMachines(kubernetes, input.target.group, machines);
-  const counts = groupCounts(machines.map((machine) => [machine, nodes.get(machine.name) ?? null] as const));
+  const { nodeOf } = await nodesOfMachines(kubernetes, input.target.group, machines);
+  const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
   await writeGroupStatus(options, input, counts);
 }
 

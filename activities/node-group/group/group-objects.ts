@@ -20,12 +20,6 @@ export interface SeenGroupObject {
   readonly finalizers: readonly string[];
 }
 
-/** The UID of the group that has the name now; null where there is none. */
-export async function uidOfGroup({ custom }: Pick<Kubernetes, 'custom'>, name: string): Promise<string | null> {
-  const object: unknown = await orNull(custom.getNamespacedCustomObject({ ...GROUPS, name }));
-  return object === null ? null : readNodeGroup(object, { mode: 'act' }).uid;
-}
-
 /** The group of an activity; null where it is gone, or another one has its name. */
 export async function findGroup(
   kubernetes: Pick<Kubernetes, 'custom'>,

@@ -10,9 +10,9 @@ import {
 } from '../../../domain/node-group/plan-wishes.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
-import { listAll } from '../../kubernetes/list.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import type { WishesInput } from '../interface.ts';
+import { nodeNames } from '../machines/node-objects.ts';
 import type { MachineOptions } from '../machines/options.ts';
 import { findGroup } from './group-objects.ts';
 import { writePlanLease } from './write-plan-lease.ts';
@@ -38,11 +38,7 @@ export async function ensureWishesKept(
   return gone;
 }
 
-async function readGone({ core }: Kubernetes, wishes: Wishes): Promise<GoneNodes> {
+async function readGone(kubernetes: Kubernetes, wishes: Wishes): Promise<GoneNodes> {
   const isNothing = [wishes.requested, wishes.failed, wishes.rejected].every(({ length }) => length === 0);
-  const nodes = isNothing ? [] : await listAll((range) => core.listNode(range));
-  return goneNodes(
-    wishes,
-    nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' })),
-  );
+  return goneNodes(wishes, isNothing ? [] : await nodeNames(kubernetes));
 }

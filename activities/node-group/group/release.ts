@@ -46,9 +46,9 @@ async function leavingFirst(
   input: GroupInput,
   machines: readonly DrivenMachine[],
 ): Promise<readonly DrivenMachine[]> {
-  const nodes = await nodesOfMachines(kubernetes, input.target.group, machines);
+  const { nodeOf } = await nodesOfMachines(kubernetes, input.target.group, machines);
   return machines.filter((machine) => {
-    const node = nodes.get(machine.name) ?? null;
+    const node = nodeOf(machine);
     return node === null || isLeaving(machine, node);
   });
 }

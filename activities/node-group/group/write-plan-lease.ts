@@ -6,7 +6,7 @@ import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import { annotateLease, createLease } from '../../kubernetes/lease-object.ts';
 import type { MachineOptions } from '../machines/options.ts';
-import { patchGroupStatus, uidOfGroup } from './group-objects.ts';
+import { patchGroupStatus, readGroup } from './group-objects.ts';
 
 type Options = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard' | 'log'>;
 
@@ -41,8 +41,8 @@ async function sayFull(options: Options, target: NodeGroupTarget, detail: string
   const { kubernetes, now, log } = options;
   log.warn({ nodeGroup: target.group }, `the Lease of plans is full: ${detail}`);
   try {
-    const uid = await uidOfGroup(kubernetes, target.group);
-    if (uid === null) return;
+    const { uid } = await readGroup(kubernetes, target.group);
+    if (uid === '') return;
     await patchGroupStatus(options, { target, uid }, ({ status }) => leaseFullPatch(status, detail, now()));
   } catch (error) {
     log.warn({ err: error, nodeGroup: target.group }, 'the status does not say that the Lease of plans is full');

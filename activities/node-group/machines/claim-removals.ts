@@ -8,13 +8,14 @@ import type { MachineOptions } from './options.ts';
 
 /** See `NodeGroupActivities.ensureRemovalsClaimed`. */
 export async function claimRemovals(options: MachineOptions, input: ClaimRemovalsInput): Promise<boolean> {
+  const { kubernetes } = options;
   const { target, nodes } = input;
   const fence = fenceOf(input);
   const decision = removalsOf(fence, target.group);
   const claim = { decision, group: target.group, machines: {}, givenUp: [], removals: nodes };
   const refusal =
-    (await findGroup(options.kubernetes, input))?.read.group?.mode === 'act'
-      ? await nodesRefusal(options, target.group, nodes)
+    (await findGroup(kubernetes, input))?.read.group?.mode === 'act'
+      ? await nodesRefusal(kubernetes, target.group, nodes)
       : `the NodeGroup ${target.group} is gone, invalid or observed only`;
   const { claim: claimed } = await claimPlan(options, target, fence, claim, () => refusal);
   return claimed !== null && nodes.every((uid) => claimed.removals?.includes(uid));

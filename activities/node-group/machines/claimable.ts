@@ -1,57 +1,63 @@
 /** What a group may claim, by what is written in the cluster and not by what the caller says of a plan. */
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { GROUP_LABEL } from '../../../domain/node-group/api/names.ts';
+import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
+import { foreignNode, ownersAmong } from '../../../domain/node-group/machine/machine-node.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { type PlanClaims, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
-import { growthRefusal } from '../../../domain/node-group/rules/growth.ts';
+import { growthRefusal, paidFor } from '../../../domain/node-group/rules/growth.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
-import { listAll } from '../../kubernetes/list.ts';
-import { listAllMachines } from './machine-objects.ts';
-import { findNode } from './node-objects.ts';
-import type { MachineOptions } from './options.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { listEveryMachine } from './machine-objects.ts';
+import { findNode, nodeNames } from './node-objects.ts';
 
-type ReadOptions = Pick<MachineOptions, 'kubernetes' | 'now'>;
 const AT_ONCE = 20;
 
 /**
- * Reads the machines of a group.
+ * Why the group may not have so many more machines, by instance type, beside what is claimed; null where it may.
  *
- * @returns why the group may not have so many more, by instance type, beside what is claimed; null where it may. What was created since the
- *   read is among the claims.
+ * @param machines all of the group, as they were before the claims: what was created since is among those.
  */
-export async function machinesRefusal(
-  { kubernetes, now }: ReadOptions,
+export function machinesRefusal(
   group: NodeGroup,
+  machines: readonly DrivenMachine[],
+  { claims, now }: { readonly claims: PlanClaims; readonly now: EpochMs },
   wanted: Readonly<Record<string, number>>,
-): Promise<(claims: PlanClaims) => string | null> {
-  const machines = await listAllMachines(kubernetes, group.name);
+): string | null {
   const existing = new Set(machines.map(({ name }) => name));
-  return (claims) => {
-    const upcoming = upcomingMachines(claims, existing, now()).filter((claimed) => claimed.group === group.name);
-    const present = machines.filter(({ phase }) => phase !== 'Failed').length + upcoming.length;
-    return growthRefusal(group, present, wanted);
-  };
+  const upcoming = upcomingMachines(claims, existing, now).filter((claimed) => claimed.group === group.name);
+  const present = paidFor(machines) + upcoming.length;
+  return growthRefusal(group, present, wanted);
 }
 
 /** Why the group may not have these nodes, by their UIDs, count as leaving; null where it may. */
 export async function nodesRefusal(
-  { kubernetes }: ReadOptions,
+  kubernetes: Pick<Kubernetes, 'core' | 'custom'>,
   group: string,
   uids: readonly string[],
 ): Promise<string | null> {
   if (uids.length === 0) return null;
-  const labelSelector = `${GROUP_LABEL}=${group}`;
-  const [machines, labelled] = await Promise.all([
-    listAllMachines(kubernetes, group),
-    listAll((range) => kubernetes.core.listNode({ ...range, labelSelector })),
-  ]);
-  const known = new Map(labelled.map(({ metadata }) => [metadata?.name, metadata?.uid]));
-  const names = machines.flatMap(({ node }) => (node === null ? [] : [node]));
+  const machines = await listEveryMachine(kubernetes);
+  const labelled = await nodeNames(kubernetes, { labelSelector: `${GROUP_LABEL}=${group}` });
+  const known = new Set(labelled.map(({ name }) => name));
   // Somebody may have taken the label of the group off.
-  const own = await inParallel(
-    AT_ONCE,
-    names,
-    async (name) => known.get(name) ?? (await findNode(kubernetes.core, name))?.uid,
+  const unlabelled = machines.flatMap(({ node, group: of }) =>
+    of !== group || node === null || known.has(node) ? [] : [node],
   );
-  const foreign = uids.find((uid) => !own.includes(uid));
-  return foreign === undefined ? null : `${foreign} is the UID of no node of the NodeGroup ${group}`;
+  const wanted = labelled.filter(({ uid }) => uids.includes(uid)).map(({ name }) => name);
+  const nodes = await inParallel(
+    AT_ONCE,
+    [...wanted, ...unlabelled],
+    async (name) => await findNode(kubernetes.core, name),
+  );
+  const ownersOf = ownersAmong(machines);
+  for (const uid of uids) {
+    const node = nodes.find((each) => each?.uid === uid) ?? null;
+    const refusal =
+      node === null
+        ? `${uid} is the UID of no node of the NodeGroup ${group}`
+        : foreignNode(group, node, ownersOf(node));
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }

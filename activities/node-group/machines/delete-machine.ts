@@ -17,9 +17,8 @@ import { podsOn } from '../drain/pods-on.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
-import { machineOfNode } from './machine-of-node.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
-import { findNode, nodesOfMachines } from './node-objects.ts';
+import { nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** A provider deletes a machine within seconds or minutes. */
@@ -68,19 +67,12 @@ async function mayGo(
   { target, drained }: Parameters<typeof deleteMachine>[1],
   machine: DrivenMachine,
 ): Promise<boolean> {
-  const node = await nodeOf(options, target.group, machine);
+  // Where nothing says which machine a Node is, it may be each that names it: none goes before the Node is drained.
+  const node = (await nodesOfMachines(options.kubernetes, target.group, [machine])).nodeOf(machine);
   if (node === null) return machine.node !== null || machine.isDeleting || machine.phase === 'Deleting';
   if (drained !== undefined && drained.uid !== node.uid) return false;
   const of = { ...target, node: node.name, uid: node.uid };
   return await isDrained(options, of, node, drained?.reason);
-}
-
-/** The Node that a machine stands for; null where there is none. */
-async function nodeOf({ kubernetes }: MachineOptions, group: string, machine: DrivenMachine): Promise<Node | null> {
-  if (machine.node === null) return (await nodesOfMachines(kubernetes, group, [machine])).get(machine.name) ?? null;
-  const node = await findNode(kubernetes.core, machine.node);
-  const owner = node === null ? null : await machineOfNode(kubernetes, group, node);
-  return owner === null || owner.uid === machine.uid ? node : null;
 }
 
 /**
@@ -108,11 +100,11 @@ async function askForDeletion(options: MachineOptions, input: GroupInput, machin
   const { kubernetes, now, guard } = options;
   const { group } = input.target;
   const all = await listMachines(kubernetes, group);
-  const nodes = await nodesOfMachines(kubernetes, group, all);
-  const node = nodes.get(machine.name) ?? null;
+  const { nodeOf } = await nodesOfMachines(kubernetes, group, all);
+  const node = nodeOf(machine);
   // Those that are drained at the same time go as well: counted as staying, they would be made up for.
   const staying = all.filter(
-    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodes.get(other.name) ?? null),
+    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodeOf(other)),
   );
   const at = formatInstant(now());
   await patchGroupStatus(options, input, ({ read }) =>

@@ -1,5 +1,7 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
+import { runningPod } from '../../../domain/node-group/drain/look.ts';
+import { podName } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
@@ -10,13 +12,14 @@ import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
 import { findGroup } from '../group/group-objects.ts';
 import type { Driven, GroupInput } from '../interface.ts';
+import { podsOn } from '../drain/pods-on.ts';
 import { askProvider } from './ask-provider.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
 import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
 import { holdMachines } from './hold.ts';
 import { listMachines } from './machine-objects.ts';
-import { nodesOfMachines, type SeenNode } from './node-objects.ts';
+import { type NodesOfMachines, nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 import { keepProgress, type Progress, progressBefore } from './progress.ts';
 
@@ -41,6 +44,7 @@ interface Look {
   /** Machines of the group whose nodes are not drained. */
   readonly staying: readonly DrivenMachine[];
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
+  readonly nodes: NodesOfMachines;
 }
 
 /**
@@ -53,7 +57,7 @@ export async function driveMachines(
   input: GroupInput,
   created: Progress['created'] = null,
 ): Promise<Driven> {
-  const { kubernetes, now } = options;
+  const { kubernetes } = options;
   const name = input.target.group;
   const seen = await findGroup(kubernetes, input);
   const group = seen?.read.group ?? null;
@@ -64,11 +68,15 @@ export async function driveMachines(
   // What was written has another resourceVersion.
   const machines = isHeld ? listed : await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
-  const nodeOf = (machine: DrivenMachine): SeenNode | null => nodes.get(machine.name) ?? null;
-  const steps = machines.map((machine) => [machine, nextMachineStep(machine, nodeOf(machine), group, now())] as const);
+  const { nodeOf } = nodes;
+  const steps = await inParallel(
+    AT_ONCE,
+    machines,
+    async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
+  );
   const staying = machines.filter((machine) => !isLeaving(machine, nodeOf(machine)));
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, staying, steps });
+  const { failed, waits, error } = await take({ options, input, group, staying, steps, nodes });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
@@ -77,6 +85,22 @@ export async function driveMachines(
   }
   await writeGroupStatus(options, input, counts, seen);
   throw untilNext(waits);
+}
+
+/** None is given up under pods that run: those of a Node that came back, or that its group never saw ready. */
+async function stepOf(
+  { kubernetes, now }: MachineOptions,
+  group: NodeGroup,
+  machine: DrivenMachine,
+  { nodeOf, ownersOf }: NodesOfMachines,
+): Promise<MachineStep<SeenNode>> {
+  const node = nodeOf(machine);
+  const step = nextMachineStep(machine, node, group, now(), node === null ? [] : ownersOf(node));
+  if (step.kind !== 'giveUp' || node === null) return step;
+  const pod = runningPod({ pods: await podsOn(kubernetes, node.name), node, at: now() });
+  return pod === null
+    ? step
+    : { kind: 'await', detail: `${machine.name} stays while ${podName(pod)} runs: ${step.detail}` };
 }
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
@@ -130,11 +154,11 @@ function machinesTo({ steps }: Look, kind: MachineStep['kind']): readonly Driven
 }
 
 /** What is to be done about nodes that have come, or have gone. */
-async function takeNodes({ options, input, group, steps }: Look): Promise<readonly Wait[]> {
+async function takeNodes({ options, input, group, steps, nodes }: Look): Promise<readonly Wait[]> {
   const waits = await inParallel(AT_ONCE, steps, async ([machine, step]): Promise<Wait | null> => {
     switch (step.kind) {
       case 'join':
-        await joinNode(options, input, group, machine, step);
+        await joinNode(options, input, group, machine, step, nodes.ownersOf);
         return step.isReady ? null : { detail: step.detail, retryAfterMs: null };
       case 'lost':
         await markLost(options, input, machine, step.detail);

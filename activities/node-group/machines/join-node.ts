@@ -1,12 +1,13 @@
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
-import { machineNodePatch } from '../../../domain/node-group/machine/machine-node.ts';
+import { type MachineNodePatch, machineNodePatch } from '../../../domain/node-group/machine/machine-node.ts';
 import type { MachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { GroupInput } from '../interface.ts';
 import { writeMachineStatus } from './machine-objects.ts';
 import { recordProvisioning } from './metrics.ts';
-import { patchNode, type SeenNode } from './node-objects.ts';
+import { type NodesOfMachines, patchNode, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 /** Gives a node that has registered what its group gives its nodes, and says on the machine's object how far it is. */
@@ -16,11 +17,19 @@ export async function joinNode(
   group: NodeGroup,
   machine: DrivenMachine,
   { node, isReady }: Extract<MachineStep<SeenNode>, { kind: 'join' }>,
+  ownersOf: NodesOfMachines['ownersOf'],
 ): Promise<void> {
   const { kubernetes, now } = options;
   const guard = async (): Promise<void> => await options.guard(target);
   if (machineNodePatch(group, machine, node) !== null) {
-    await patchNode(kubernetes, node, (present) => machineNodePatch(group, machine, present), guard);
+    // Another machine's driver may have written its own label meanwhile.
+    let isOwn = true;
+    const patchOf = (present: Node): MachineNodePatch | null => {
+      isOwn = ownersOf(present).every(({ name }) => name === machine.name);
+      return isOwn ? machineNodePatch(group, machine, present) : null;
+    };
+    await patchNode(kubernetes, node, patchOf, guard);
+    if (!isOwn) return;
   }
   const phase = isReady ? 'Ready' : 'Joining';
   if (machine.phase === phase && machine.node === node.name) return;

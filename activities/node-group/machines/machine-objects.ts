@@ -23,17 +23,22 @@ export const MACHINES = { group: GROUP, version: VERSION, plural: MACHINE_PLURAL
 type Custom = Pick<Kubernetes, 'custom'>;
 
 export async function listMachines(kubernetes: Custom, group: string): Promise<readonly DrivenMachine[]> {
-  return await listOf(kubernetes, group, { labelSelector: `${GROUP_LABEL}=${group}` });
+  const machines = await listOf(kubernetes, { labelSelector: `${GROUP_LABEL}=${group}` });
+  return machines.filter((machine) => machine.group === group);
 }
 
 /** Those too that have lost the label of their group: plans have them all the same. */
 export async function listAllMachines(kubernetes: Custom, group: string): Promise<readonly DrivenMachine[]> {
-  return await listOf(kubernetes, group, {});
+  return (await listEveryMachine(kubernetes)).filter((machine) => machine.group === group);
+}
+
+/** The machines of all groups. */
+export async function listEveryMachine(kubernetes: Custom): Promise<readonly DrivenMachine[]> {
+  return await listOf(kubernetes, {});
 }
 
 async function listOf(
   { custom }: Custom,
-  group: string,
   selection: { readonly labelSelector?: string },
 ): Promise<readonly DrivenMachine[]> {
   const objects = await listAll<KubernetesObject>(async (range) => {
@@ -42,7 +47,7 @@ async function listOf(
     const { items, metadata } = page as KubernetesListObject<KubernetesObject> & { metadata?: { continue?: string } };
     return { items, metadata: metadata?.continue === undefined ? {} : { _continue: metadata.continue } };
   });
-  return objects.map(readDrivenMachine).filter((machine) => machine.group === group);
+  return objects.map(readDrivenMachine);
 }
 
 /** Null for one that does not exist. */

@@ -2,14 +2,22 @@
 import type { V1Node } from '@kubernetes/client-node';
 import { GROUP_LABEL, VPSIENODE_LABEL } from '../../../domain/node-group/api/names.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
-import { isSure, type MachineNodePatch, nodeOfMachine } from '../../../domain/node-group/machine/machine-node.ts';
+import {
+  goesWithMachine,
+  isSure,
+  type MachineNodePatch,
+  nodesByMachine,
+  ownersAmong,
+} from '../../../domain/node-group/machine/machine-node.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { listAll } from '../../kubernetes/list.ts';
+import { listAll, METADATA_ONLY } from '../../kubernetes/list.ts';
 import { retryOnConflict } from '../../kubernetes/retry-on-conflict.ts';
 import { MERGE_PATCH } from '../group/group-objects.ts';
+import { listEveryMachine } from './machine-objects.ts';
+import { machinesOfNode } from './machine-of-node.ts';
 
 type Core = Pick<Kubernetes, 'core'>;
 
@@ -18,33 +26,43 @@ export interface SeenNode extends Node {
   readonly resourceVersion: string;
 }
 
+/** Which Nodes the machines of a group have become. */
+export interface NodesOfMachines {
+  /** The one that a machine has become, or may have; null where there is none. */
+  readonly nodeOf: (machine: Pick<DrivenMachine, 'name'>) => SeenNode | null;
+  /** The machines that may be the one which became a Node, whichever groups they are of. */
+  readonly ownersOf: (node: Node) => readonly DrivenMachine[];
+}
+
 /** The Nodes that may be those of a group's machines: its own, and where one has registered without a label, those of no group. */
 export async function nodesOfMachines(
-  { core }: Core,
+  kubernetes: Pick<Kubernetes, 'core' | 'custom'>,
   group: string,
   machines: readonly DrivenMachine[],
-): Promise<ReadonlyMap<string, SeenNode | null>> {
-  if (machines.length === 0) return new Map();
+): Promise<NodesOfMachines> {
+  if (machines.length === 0) return { nodeOf: () => null, ownersOf: () => [] };
+  const { core } = kubernetes;
+  let ownersOf = ownersAmong(machines);
   const own = await nodesWith({ core }, `${GROUP_LABEL}=${group}`);
-  const lost = machines.some((machine) => mayHaveNode(machine) && nodeOfMachine(machine, own) === null);
-  const nodes = lost ? [...own, ...(await nodesWith({ core }, `!${GROUP_LABEL}`))] : own;
-  const found = new Map<string, SeenNode | null>(
-    machines.map((machine) => [machine.name, nodeOfMachine(machine, nodes)]),
-  );
-  // Somebody may have given the node the label of another group, or none: it is there all the same.
-  for (const machine of machines) {
-    if (machine.node === null || found.get(machine.name) !== null) continue;
-    const object = await orNull(core.readNode({ name: machine.node }));
-    const node = object === null ? null : ofObject(object);
-    if (node === null) continue;
-    // Whose Node it is by its label may be a mistake: one that is to be drained first is not taken for gone.
-    const isOfAnother = machines.some(
-      (other) => other.name === node.labels[VPSIENODE_LABEL] && other.node === node.name,
-    );
-    const named = machine.drainsFirst && !isOfAnother ? node : null;
-    found.set(machine.name, nodeOfMachine(machine, [node]) ?? named);
+  const known = nodesByMachine(own, ownersOf);
+  const lost = machines.filter((machine) => mayHaveNode(machine) && !known.has(machine.name));
+  const nodes = lost.length > 0 ? [...own, ...(await nodesWith({ core }, `!${GROUP_LABEL}`))] : own;
+  // Somebody may have given the node the label of another group: it is there all the same.
+  const seen = new Set(nodes.map(({ name }) => name));
+  const missing = new Set(lost.flatMap(({ node }) => (node === null || seen.has(node) ? [] : [node])));
+  const foreign = await Promise.all([...missing].map(async (name) => await findNode(core, name)));
+  const all = [...nodes, ...foreign.filter((node) => node !== null)];
+  let found = nodesByMachine(all, ownersOf);
+  const isOpen = machines.some((machine) => {
+    const node = found.get(machine.name);
+    return node !== undefined && !isSure(machine, node);
+  });
+  if (isOpen) {
+    // Those of all groups are many, and a Node without a label is rare.
+    ownersOf = ownersAmong(await listEveryMachine(kubernetes));
+    found = nodesByMachine(all, ownersOf);
   }
-  return found;
+  return { nodeOf: ({ name }) => found.get(name) ?? null, ownersOf };
 }
 
 function mayHaveNode({ providerId, node, hostname }: DrivenMachine): boolean {
@@ -57,6 +75,19 @@ async function nodesWith({ core }: Core, labelSelector: string): Promise<readonl
 
 function ofObject({ metadata, spec, status }: V1Node): SeenNode {
   return { ...readNode({ metadata, spec, status }), resourceVersion: metadata?.resourceVersion ?? '' };
+}
+
+/** Which Nodes there are, all of the cluster where no selector is given: their metadata is read, and nothing else. */
+export async function nodeNames(
+  { core }: Core,
+  selection: { readonly labelSelector?: string } = {},
+): Promise<readonly Pick<Node, 'name' | 'uid'>[]> {
+  const nodes = await listAll<V1Node>(async (range) => {
+    const page: { readonly items: V1Node[] | null } = await core.listNode({ ...range, ...selection }, METADATA_ONLY);
+    // The API server writes an empty list of metadata as null.
+    return { ...page, items: page.items ?? [] };
+  });
+  return nodes.map(({ metadata }) => ({ name: metadata?.name ?? '', uid: metadata?.uid ?? '' }));
 }
 
 /**
@@ -93,9 +124,16 @@ export async function findNode(core: Core['core'], name: string): Promise<SeenNo
 }
 
 /** Deletes the Nodes that are certainly of a machine which is gone at its provider. */
-export async function deleteNodesOf({ core }: Core, machine: DrivenMachine, guard: () => Promise<void>): Promise<void> {
-  const nodes = await candidates(core, machine);
-  for (const node of nodes.filter((each) => isSure(machine, each))) {
+export async function deleteNodesOf(
+  kubernetes: Pick<Kubernetes, 'core' | 'custom'>,
+  machine: DrivenMachine,
+  guard: () => Promise<void>,
+): Promise<void> {
+  const { core } = kubernetes;
+  for (const node of await candidates(core, machine)) {
+    if (!goesWithMachine(machine, node)) continue;
+    const owners = await machinesOfNode(kubernetes, node);
+    if (owners.length !== 1 || owners[0]?.uid !== machine.uid) continue;
     await guard();
     await orNull(core.deleteNode({ name: node.name, body: { preconditions: { uid: node.uid } } }));
   }

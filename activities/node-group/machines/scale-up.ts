@@ -11,6 +11,7 @@ import {
   heldUntil,
   machinesOf,
   type PlanClaim,
+  type PlanClaims,
   replacementsOf,
 } from '../../../domain/node-group/plan-claim.ts';
 import { pairReplacements } from '../../../domain/node-group/pair-replacements.ts';
@@ -27,7 +28,7 @@ import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
 import { claimPlan, OVER, strikeDespitePause, strikeMachines } from './claim-plan.ts';
 import { machinesRefusal, nodesRefusal } from './claimable.ts';
 import { fenceOf } from './fence.ts';
-import { isStaying, listMachines, MACHINES } from './machine-objects.ts';
+import { isStaying, listAllMachines, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
 import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import type { MachineOptions } from './options.ts';
@@ -73,11 +74,12 @@ async function claimMade(
   made: Omit<PlanClaim, 'at'>,
 ): ReturnType<typeof claimPlan> {
   const { target, replaces = [] } = input;
-  const [tooMany, foreign] = await Promise.all([
-    machinesRefusal(options, group, made.machines),
-    nodesRefusal(options, target.group, replaces),
-  ]);
-  return await claimPlan(options, target, fenceOf(input), made, (claims) => tooMany(claims) ?? foreign);
+  const { kubernetes, now } = options;
+  const machines = await listAllMachines(kubernetes, group.name);
+  const foreign = await nodesRefusal(kubernetes, group.name, replaces);
+  const refusal = (claims: PlanClaims): string | null =>
+    machinesRefusal(group, machines, { claims, now: now() }, made.machines) ?? foreign;
+  return await claimPlan(options, target, fenceOf(input), made, refusal);
 }
 
 /**

@@ -91,6 +91,7 @@ export function readMachine(object: unknown): Machine {
     phase,
     providerId: provider || (typeof number === 'number' && number > 0 ? String(number) : null),
     node,
+    hostname: textOf(status['hostname']) || textOf(spec['nodeName']),
     createdAt,
     phaseSince: momentOf(status['phaseSince']) || Math.max(...times),
     isDeleting: isDeleted && !isDrainRequested,

@@ -26,8 +26,8 @@ export interface GroupView {
   readonly machines: readonly Machine[];
   /** Machines that were claimed, and whose objects are not seen yet. */
   readonly claimed: number;
-  /** The names of all Nodes. */
-  readonly nodes: Pick<ReadonlySet<string>, 'has'>;
+  /** Whether the Node that a machine names is there, and may be its own. */
+  readonly hasNode: (machine: Machine) => boolean;
   readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept' | 'inVain'> & {
     readonly unhelped: Excerpt<UnhelpedPod>;
   };
@@ -84,16 +84,14 @@ function inVainDue({ read, plan }: GroupView): Pick<NodeGroupObservation, 'inVai
 /** Machines that somebody has to drive on. Those of nodes that are drained belong to the drain. */
 export function unsettledMachines({
   machines,
-  nodes,
+  hasNode,
   leaving,
-}: Pick<GroupView, 'machines' | 'nodes' | 'leaving'>): readonly Machine[] {
+}: Pick<GroupView, 'machines' | 'hasNode' | 'leaving'>): readonly Machine[] {
   const drained = new Set(leaving.map(({ node }) => node));
-  const owner = new Map(machines.flatMap(({ name, node }) => (node === null ? [] : [[node, name] as const])));
-  return machines.filter(({ name, phase, isDeleting, isDrainRequested, node }) => {
+  return machines.filter((machine) => {
+    const { phase, isDeleting, node } = machine;
     if (node !== null && drained.has(node)) return false;
-    // Two that name one Node: nothing is drained for the one that it is not of.
-    if (isDrainRequested && node !== null && owner.get(node) !== name) return true;
-    return isDeleting || phase !== 'Ready' || node === null || !nodes.has(node);
+    return isDeleting || phase !== 'Ready' || !hasNode(machine);
   });
 }
 

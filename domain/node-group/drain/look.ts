@@ -4,6 +4,7 @@ import { SAFE_TO_EVICT } from '../scale-down/pod-safety.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
+import type { Node } from '../model/node.ts';
 import { budgetName, type DisruptionBudgets, severalBudgets } from './disruption-budgets.ts';
 import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
 
@@ -15,6 +16,8 @@ const LONGEST_GRACE_SECONDS = 600;
 const OVERDUE_MS = 30_000;
 /** An empty node is believed so long after its cordon: until then the scheduler may bind a pod for which it had chosen it. */
 const SETTLE_MS = 3_000;
+/** A pod may come in the moment before the machine is deleted; whatever comes each time would be evicted for ever. */
+const MOST_TAKEN_BACK = 3;
 /** How many pods a sentence names. */
 const NAMED = 3;
 
@@ -35,8 +38,10 @@ export interface DrainProgress {
 
 /** What the API server answered to an eviction. */
 export type EvictionAnswer =
-  /** `evicted`: it is on its way out, or its namespace is. `gone`: it was not there any more, or another one under its name. */
+  /** `evicted`: it is on its way out. `gone`: it was not there any more, or another one under its name. */
   | { readonly kind: 'evicted' | 'gone' }
+  /** It goes with its namespace, which is being deleted, without an eviction. */
+  | { readonly kind: 'leftToNamespace' }
   /** Not now. `budgets`: the PodDisruptionBudgets that refuse it; none where something else does, which `message` says. */
   | { readonly kind: 'refused'; readonly budgets: readonly string[]; readonly message: string }
   /** Never: more than one PodDisruptionBudget selects the pod, which the API server does not support. */
@@ -59,6 +64,8 @@ export interface DrainLook {
   readonly timeoutMs: number;
   /** Null before the first look. */
   readonly progress: DrainProgress | null;
+  /** How often the node was empty already, and had to be looked at again before its machine was deleted. */
+  readonly takenBack: number;
 }
 
 export type BlockedReason =
@@ -69,7 +76,8 @@ export type BlockedReason =
   | 'EvictionRefused'
   | 'NotSafeToEvict'
   | 'PodsStuck'
-  | 'PodsComeBack';
+  | 'PodsComeBack'
+  | 'MachineKept';
 
 export type LookVerdict =
   | { readonly kind: 'empty' }
@@ -129,7 +137,7 @@ export function afterLook(look: DrainLook, answers: ReadonlyMap<string, Eviction
   }
   const refused = waiting.map((pod) => ({ pod, answer: answers.get(pod.uid) })).filter(isRefused);
   return isBlocked(look, left, answers, progress)
-    ? { kind: 'blocked', ...blockedBy(look, left, refused, progress) }
+    ? { kind: 'blocked', ...blockedBy(look, { left, refused, answers }, progress) }
     : {
         kind: 'wait',
         detail: `${leftText(left)}${refusedText(refused, progress)}`,
@@ -148,11 +156,25 @@ export function awaited({
   return leavingPods(pods, drainBegan).filter((pod) => isNodeReady || !isOverdue(pod, at));
 }
 
+/** A pod that runs on a node which nobody drains, and would have to leave it first; null where none does. */
+export function runningPod({
+  pods,
+  node,
+  at,
+}: Pick<DrainLook, 'pods' | 'at'> & { readonly node: Node }): DrainedPod | null {
+  const isNodeReady = node.ready.status === 'True';
+  return awaited({ pods, drainBegan: at, isNodeReady, at }).find(({ phase }) => phase !== 'Pending') ?? null;
+}
+
 /** Why the node is not to go, whatever leaves it; null where nothing says so. */
 function staying(look: DrainLook): { readonly reason: BlockedReason; readonly detail: string } | null {
-  const { halt, reason, isNodeReady } = look;
+  const { halt, reason, isNodeReady, takenBack } = look;
   if (halt !== null) return { reason: 'TooFewReady', detail: halt };
   if (reason === 'NotReady' && isNodeReady) return { reason: 'ReadyAgain', detail: 'the node is ready again' };
+  if (takenBack >= MOST_TAKEN_BACK) {
+    const detail = `the node was empty ${takenBack} times, and its machine could not go: pods come to it in between, or the machine stands for another node`;
+    return { reason: 'MachineKept', detail };
+  }
   const kept = keptPod(look);
   if (kept === undefined) return null;
   return { reason: 'NotSafeToEvict', detail: `${podName(kept)} must not be evicted, as an annotation of it says` };
@@ -174,7 +196,8 @@ function isOverdue({ deletesAt }: DrainedPod, at: EpochMs): boolean {
 }
 
 function isWaiting({ uid, deletesAt }: DrainedPod, answers: ReadonlyMap<string, EvictionAnswer>): boolean {
-  return deletesAt === null && answers.get(uid)?.kind !== 'evicted';
+  const kind = answers.get(uid)?.kind;
+  return deletesAt === null && kind !== 'evicted' && kind !== 'leftToNamespace';
 }
 
 function nextProgress({ progress, at }: DrainLook, now: Pick<DrainProgress, 'left' | 'waiting'>): DrainProgress {
@@ -212,10 +235,16 @@ function isRefused(one: { readonly pod: DrainedPod; readonly answer: EvictionAns
   return one.answer?.kind === 'refused';
 }
 
+/** What is left on a node. */
+interface Stayed {
+  readonly left: readonly DrainedPod[];
+  readonly refused: readonly Refused[];
+  readonly answers: ReadonlyMap<string, EvictionAnswer>;
+}
+
 function blockedBy(
   { at }: DrainLook,
-  left: readonly DrainedPod[],
-  refused: readonly Refused[],
+  { left, refused, answers }: Stayed,
   progress: DrainProgress,
 ): Pick<Extract<LookVerdict, { kind: 'blocked' }>, 'reason' | 'pdb' | 'detail'> {
   const byBudget = refused.find(({ answer }) => answer.budgets.length > 0);
@@ -228,17 +257,18 @@ function blockedBy(
   }
   const since = `since ${formatInstant(progress.at)}`;
   const overdue = left.filter((pod) => isOverdue(pod, at));
-  return overdue.length > 0
-    ? {
-        reason: 'PodsStuck',
-        pdb: null,
-        detail: `${podNames(overdue)} did not end in their time, and none has ${since}`,
-      }
-    : {
-        reason: 'PodsComeBack',
-        pdb: null,
-        detail: `pods come back as often as they are evicted ${since}: ${podNames(left)}`,
-      };
+  if (overdue.length > 0) {
+    const detail = `${podNames(overdue)} did not end in their time, and none has ${since}`;
+    return { reason: 'PodsStuck', pdb: null, detail };
+  }
+  const kept = left.filter(({ uid }) => answers.get(uid)?.kind === 'leftToNamespace');
+  if (kept.length > 0) {
+    const [whose, them] = kept.length === 1 ? ['its namespace is', 'it'] : ['their namespaces are', 'them'];
+    const detail = `${podNames(kept)} cannot be evicted, as ${whose} being deleted, and nothing has deleted ${them} ${since}`;
+    return { reason: 'PodsStuck', pdb: null, detail };
+  }
+  const detail = `pods come back as often as they are evicted ${since}: ${podNames(left)}`;
+  return { reason: 'PodsComeBack', pdb: null, detail };
 }
 
 function refusedBy(refused: readonly Refused[]): readonly string[] {

@@ -32,12 +32,17 @@ export type DrainStep =
       readonly refusedBy: readonly string[];
       /** One sentence; null before the first look. */
       readonly detail: string | null;
+      /** How often the node was empty already, and had to be looked at again; absent: never. */
+      readonly takenBack?: number;
     }
-  /** The machine is being deleted: there is no way back. */
-  | { readonly kind: 'deleting' }
+  /** The machine is being deleted. Nobody can stop that; where it must not go just now, the node is looked at again. */
+  | { readonly kind: 'deleting'; readonly takenBack?: number }
   /** The marks are taken back. */
   | { readonly kind: 'undoing'; readonly ending: DrainEnding }
   | { readonly kind: 'ended'; readonly ending: DrainEnding };
+
+type Evicting = Extract<DrainStep, { kind: 'evicting' }>;
+type Deleting = Extract<DrainStep, { kind: 'deleting' }>;
 
 /** Why the node is drained, and what comes in its place. */
 export interface DrainOrder {
@@ -71,12 +76,14 @@ export function afterReplacement(replacement: Replacement): DrainStep {
   return replacement.kind === 'ready' ? EVICTING : blocked('ReplacementFailed', replacement.detail);
 }
 
-export function afterEvicted(evicted: Evicted): DrainStep {
+export function afterEvicted(evicted: Evicted, { takenBack = 0 }: Pick<Evicting, 'takenBack'> = {}): DrainStep {
   switch (evicted.kind) {
     case 'empty':
-      return { kind: 'deleting' };
-    case 'refused':
-      return { kind: 'evicting', progress: evicted.progress, refusedBy: evicted.by, detail: evicted.detail };
+      return { kind: 'deleting', takenBack };
+    case 'refused': {
+      const { progress, by: refusedBy, detail } = evicted;
+      return { kind: 'evicting', progress, refusedBy, detail, takenBack };
+    }
     case 'blocked':
       return blocked(evicted.reason, evicted.detail, evicted.pdb);
     default:
@@ -85,8 +92,12 @@ export function afterEvicted(evicted: Evicted): DrainStep {
 }
 
 /** @param isTakenBack somebody has taken the node back meanwhile, or it must not go now: it is looked at again. */
-export function afterDeleted({ target: { node }, removal: { machine } }: DrainOrder, isTakenBack: boolean): DrainStep {
-  if (isTakenBack) return EVICTING;
+export function afterDeleted(
+  { target: { node }, removal: { machine } }: DrainOrder,
+  isTakenBack: boolean,
+  { takenBack = 0 }: Pick<Deleting, 'takenBack'> = {},
+): DrainStep {
+  if (isTakenBack) return { ...EVICTING, takenBack: takenBack + 1 };
   const detail = `${node} was drained, and its machine ${machine} deleted`;
   return { kind: 'ended', ending: { outcome: 'drained', reason: 'Drained', pdb: null, detail } };
 }

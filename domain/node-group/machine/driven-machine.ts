@@ -7,8 +7,6 @@ import { listOf } from '../../kernel/pod-requests.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
 
 export interface DrivenMachine extends Machine {
-  /** The name that its Node will have, by the provider; empty where it said none. */
-  readonly hostname: string;
   /** Whether it was created because pods were pending. */
   readonly isForPods: boolean;
   /** When the provider was asked for it first; null for one that waits for its turn. */
@@ -29,12 +27,10 @@ export function readDrivenMachine(object: unknown): DrivenMachine {
   const whole = fieldsOf(object);
   const metadata = fieldsOf(whole['metadata']);
   const status = fieldsOf(whole['status']);
-  const spec = fieldsOf(whole['spec']);
   const { finalizers } = metadata;
   const machine = readMachine(object);
   return {
     ...machine,
-    hostname: textOf(status['hostname']) || textOf(spec['nodeName']),
     isForPods: labelsOf(metadata['annotations'])[SCALE_UP_REASON] === 'PendingPods',
     askedAt: momentOf(status['createdAt']) || null,
     readyAt: momentOf(status['readyAt']) || null,

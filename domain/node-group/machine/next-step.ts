@@ -4,6 +4,7 @@ import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import { overdueReason } from '../rules/overdue.ts';
 import type { DrivenMachine } from './driven-machine.ts';
+import { unknownOwner } from './machine-node.ts';
 
 /** What to do next about a machine. Details are sentences for people. */
 export type MachineStep<T extends Node = Node> =
@@ -28,20 +29,22 @@ export type MachineStep<T extends Node = Node> =
 /**
  * What to do next about a machine of a group. It depends on the objects alone, so that whoever asks again after an end goes on.
  *
- * @param node the Node that it has become; null where there is none.
+ * @param node the Node that it has become, or may have; null where there is none.
+ * @param owners all machines that may have become that Node.
  */
 export function nextMachineStep<T extends Node>(
   machine: DrivenMachine,
   node: T | null,
   group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs'>,
   now: EpochMs,
+  owners: readonly Pick<DrivenMachine, 'name'>[] = [machine],
 ): MachineStep<T> {
   const { name, phase, readyAt, providerId, hostname } = machine;
   // Whoever deletes the object asks for its Node to be drained, which is the plan's matter; it may not be known yet which Node that is.
   const isToDrain = machine.drainsFirst && node !== null;
   if (!isToDrain && (machine.isDeleting || machine.isDrainRequested)) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
-  if (node !== null) return stepWithNode(machine, node, group, now);
+  if (node !== null) return stepWithNode(machine, node, group, now, owners);
   // A group that is being deleted gives back its nodes one by one; what has never been one has no pods.
   if (group.isDeleting && readyAt === null)
     return { kind: 'giveUp', detail: 'its NodeGroup is being deleted', failed: false };
@@ -62,10 +65,14 @@ function stepWithNode<T extends Node>(
   node: T,
   group: Pick<NodeGroup, 'maxNodeProvisionMs'>,
   now: EpochMs,
+  owners: readonly Pick<DrivenMachine, 'name'>[],
 ): MachineStep<T> {
   // A kubelet that registers once more makes a Node without what its group had put on it.
+  const unknown = unknownOwner(node, owners);
   const isNew = node.createdAt > (machine.readyAt ?? node.createdAt) && node.labels[VPSIENODE_LABEL] === undefined;
-  if (machine.phase === 'Ready' && !isNew) return { kind: 'settled' };
+  const isRenamed = machine.node !== null && machine.node !== node.name;
+  if (machine.phase === 'Ready' && ((!isNew && !isRenamed) || unknown !== null)) return { kind: 'settled' };
+  if (unknown !== null) return { kind: 'await', detail: unknown };
   const isReady = node.ready.status === 'True';
   const late = isReady ? null : lateness(machine, group, now);
   if (late !== null) return { kind: 'giveUp', detail: late, failed: machine.readyAt === null };

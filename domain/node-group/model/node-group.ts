@@ -136,6 +136,8 @@ export interface Machine {
   readonly providerId: string | null;
   /** The Node that it became; null until one registered. */
   readonly node: string | null;
+  /** The name that its Node will have, by the provider; empty where it said none. */
+  readonly hostname: string;
   readonly createdAt: EpochMs;
   /** When the phase began. */
   readonly phaseSince: EpochMs;

@@ -16,7 +16,10 @@ export interface Node {
   readonly allocatable: Amounts;
   readonly providerId: string;
   readonly createdAt: EpochMs;
-  /** Kubernetes' condition `Ready`; `Unknown` where the kubelet has gone silent. */
+  /**
+   * Kubernetes' condition `Ready`; `Unknown` where the kubelet has gone silent. `since` is the kubelet's, whose clock may be any: never
+   * before the Node was created or after the condition was last written, which are times of the API server.
+   */
   readonly ready: { readonly status: 'True' | 'False' | 'Unknown'; readonly since: EpochMs };
   readonly isDeleting: boolean;
   /** What keeps it while it is being deleted; absent where nothing does. */

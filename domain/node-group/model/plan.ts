@@ -78,6 +78,7 @@ type KeepReason =
   | 'NodeBudget'
   | 'UnmanagedNode'
   | 'NodeDeleting'
+  | 'MachineUnknown'
   | 'PolicyDisabled';
 
 export interface Removal {

@@ -14,6 +14,7 @@ import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
 import { type Against, openTo } from './against.ts';
 import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
+import { ownersAmong } from '../machine/machine-node.ts';
 import { isComing } from './live-nodes.ts';
 import { typeKey } from './type-key.ts';
 import { byText, inOrder, pendingWork } from './pending.ts';
@@ -87,13 +88,14 @@ export function openCluster(state: ClusterState, daemons: readonly Daemon[]): Pa
   const packing = new Packing({ namespaces, volumes: new VolumeBook(state), census, setAside });
   const leaving = new Set(state.leaving);
   const limits = new Map(state.attachLimits.map((entry) => [entry.node, entry.limits]));
-  const machines = new Map(
-    state.machines.flatMap((machine) => (machine.node === null ? [] : [[machine.node, machine]])),
-  );
   const groups = new Map(state.groups.map((group) => [group.name, group]));
   const there = state.nodes
     .filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name))
     .toSorted((a, b) => byText(a.name, b.name));
+  const ownersOf = ownersAmong(state.machines);
+  const machines = new Map(
+    there.map((node) => [node.name, ownersOf(node).find((machine) => machine.node === node.name)]),
+  );
   const isJoining = ({ name }: Node): boolean => {
     const machine = machines.get(name);
     return machine !== undefined && isComing(machine) && machine.phase !== 'Ready';
@@ -109,7 +111,12 @@ export function openCluster(state: ClusterState, daemons: readonly Daemon[]): Pa
       instanceType: machine?.instanceType ?? null,
     });
   }
-  openUpcoming(packing, state, there.filter(isJoining), daemons);
+  openUpcoming(
+    packing,
+    state,
+    new Map(there.filter(isJoining).map((node) => [machines.get(node.name), node])),
+    daemons,
+  );
   placeBound(packing, state.pods);
   return packing;
 }
@@ -144,22 +151,21 @@ export function withoutStartup(taints: readonly Taint[], { startupTaints }: Node
 function openUpcoming(
   packing: Packing,
   state: ClusterState,
-  joining: readonly Node[],
+  joining: ReadonlyMap<Machine | undefined, Node>,
   daemons: readonly Daemon[],
 ): void {
   const limits = new Map(state.attachLimits.map((entry) => [entry.node, entry.limits]));
   const groups = new Map(state.groups.map((group) => [group.name, group]));
-  const nodes = new Map(joining.map((node) => [node.name, node]));
   const known = new Set(state.nodes.map(({ name }) => name));
   const coming = state.machines
     .filter(
-      (machine) => isComing(machine) && (machine.node === null || nodes.has(machine.node) || !known.has(machine.node)),
+      (machine) => isComing(machine) && (machine.node === null || joining.has(machine) || !known.has(machine.node)),
     )
     .toSorted((a, b) => byText(a.group, b.group) || byText(a.instanceType, b.instanceType) || byText(a.name, b.name));
   for (const machine of coming) {
     const group = groups.get(machine.group);
     const type = (ownValue(state.instanceTypes, machine.group) ?? []).find(({ id }) => id === machine.instanceType);
-    const node = machine.node === null ? undefined : nodes.get(machine.node);
+    const node = joining.get(machine);
     if (group === undefined || (type === undefined && node === undefined)) continue;
     // A machine whose node was ready once and is gone is no node that comes.
     if (machine.phase === 'Ready' && node === undefined) continue;

@@ -27,7 +27,8 @@ export class LeftOver {
   readonly #coming = new Set<string>();
   /** What the machines have come for that became ready together. */
   readonly #cameFor = new Set<string>();
-  /** When the last node became Ready. */
+  readonly #ready = new Set<string>();
+  /** When the last node became Ready: the kubelet's time, between two of the API server, whose times all others here are. */
   #readySince: EpochMs = 0;
 
   /** @param pod null for one that is gone. */
@@ -42,9 +43,15 @@ export class LeftOver {
   }
 
   /** @param node null for one that is gone. */
-  node(node: Pick<Node, 'ready'> | null): void {
-    if (node?.ready.status !== 'True' || node.ready.since <= this.#readySince) return;
-    this.#readySince = node.ready.since;
+  node(key: string, node: Pick<Node, 'ready'> | null): void {
+    if (node?.ready.status !== 'True') {
+      this.#ready.delete(key);
+      return;
+    }
+    // Where the kubelet's clock is ahead, what it says of a node that has long been Ready is later at each of its heartbeats.
+    if (this.#ready.has(key)) return;
+    this.#ready.add(key);
+    this.#readySince = Math.max(this.#readySince, node.ready.since);
     this.#sortAll();
   }
 

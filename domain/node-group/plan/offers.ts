@@ -7,6 +7,7 @@ import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { UnhelpedReason } from '../model/plan.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
+import { paidFor } from '../rules/growth.ts';
 import { awaitsNodes, SIMPLE_NODE, SIMPLE_STEP } from '../rules/simple-estimate.ts';
 import { isComing } from './live-nodes.ts';
 import { byText } from './pending.ts';
@@ -53,8 +54,7 @@ export function rosters(state: ClusterState, blocked: Readonly<Record<string, Bl
       const current = coming.filter(({ node }) => node === null || !leaving.has(node)).length;
       const ready = coming.filter(({ phase }) => phase === 'Ready').length;
       const simple = group.estimate === 'simple';
-      // Machines that leave are still paid for.
-      const free = Math.max(0, group.maxNodes - all.filter(({ phase }) => phase !== 'Failed').length);
+      const free = Math.max(0, group.maxNodes - paidFor(all));
       const busy = simple && awaitsNodes({ desired: Math.max(group.desiredNodes ?? 0, coming.length), ready });
       const refused = refusal(group, state.at, ownValue(blocked, group.name), free, busy);
       const offers = offersOf(group, ownValue(state.instanceTypes, group.name) ?? [], refused);

@@ -1,9 +1,14 @@
-import type { NodeGroup } from '../model/node-group.ts';
+import type { Machine, NodeGroup } from '../model/node-group.ts';
+
+/** How many machines count against the maximum of their group: those that leave too, as they are paid for; all that have not failed. */
+export function paidFor(machines: readonly Pick<Machine, 'phase'>[]): number {
+  return machines.filter(({ phase }) => phase !== 'Failed').length;
+}
 
 /**
  * Why a group may not have more machines, whatever a plan says; null where it may. No plan of its own spec asks for what is refused here.
  *
- * @param present machines that there are or that were claimed, those that leave included, as they are paid for: all that have not failed.
+ * @param present machines that there are or that were claimed, as by `paidFor`.
  * @param wanted how many more, by instance type.
  */
 export function growthRefusal(

@@ -1,7 +1,7 @@
 /** The nodes of groups that a plan may take away, each with everything that is asked about it. */
 import { ownValue } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { VPSIENODE_LABEL } from '../api/names.ts';
+import { ownersAmong, standsFor, unknownOwner } from '../machine/machine-node.ts';
 import type { ClusterState, UtilizationSample } from '../model/cluster-state.ts';
 import type { Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
@@ -15,7 +15,10 @@ import { averageOf, type UtilizationRule, utilizationRule } from './utilization.
 
 export interface Member extends Candidate {
   readonly group: NodeGroup;
+  /** The one whose deletion was asked for, where nobody knows which it is. */
   readonly machine: Machine;
+  /** That nobody knows which machine the node is; null where that is known. */
+  readonly unknown: string | null;
   readonly node: Node;
   /** Whether its machine has become a ready node once: before that, it is on its way and not looked at. */
   readonly isSettled: boolean;
@@ -34,23 +37,17 @@ export function membersOf(
 ): readonly Member[] {
   const groups = new Map(state.groups.map((group) => [group.name, group]));
   const leaving = new Set(state.leaving);
-  const nodes = new Map(
-    state.nodes.filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name)).map((node) => [node.name, node]),
-  );
-  const taken = new Set<string>();
-  // A Node may have a name that another machine's had: its label tells whose it is, where that one says so too.
-  const owners = new Map(
-    state.machines.flatMap(({ name, node }) =>
-      node !== null && nodes.get(node)?.labels[VPSIENODE_LABEL] === name ? [[node, name] as const] : [],
-    ),
-  );
+  const nodes = state.nodes
+    .filter(({ name, isDeleting }) => !isDeleting && !leaving.has(name))
+    .toSorted((a, b) => byText(a.name, b.name));
+  const ownersOf = ownersAmong(state.machines);
   const members: Member[] = [];
-  for (const machine of state.machines.toSorted((a, b) => byText(a.name, b.name))) {
-    const node = machine.node === null ? undefined : nodes.get(machine.node);
-    const group = groups.get(machine.group);
-    if (node === undefined || group === undefined || taken.has(node.name) || isGoing(machine)) continue;
-    if ((owners.get(node.name) ?? machine.name) !== machine.name) continue;
-    taken.add(node.name);
+  for (const node of nodes) {
+    const owners = ownersOf(node).filter((machine) => !isGoing(machine));
+    const own = owners.filter((machine) => standsFor(machine, node));
+    const machine = own.find(({ isDrainRequested }) => isDrainRequested) ?? own[0];
+    const group = machine === undefined ? undefined : groups.get(machine.group);
+    if (machine === undefined || group === undefined) continue;
     const pods = podsOnNode(byNode.get(node.name) ?? []);
     const samples = ownValue(state.utilization, node.name) ?? [];
     const rule = utilizationRule(group.scaleDown);
@@ -58,6 +55,7 @@ export function membersOf(
     members.push({
       group,
       machine,
+      unknown: unknownOwner(node, owners),
       node,
       isSettled: isComing(machine) && machine.phase === 'Ready',
       pods,

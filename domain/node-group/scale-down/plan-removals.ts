@@ -141,7 +141,13 @@ function haltOf({ nodes, leaving }: ClusterState): string | null {
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
 function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, string>, rests: Rests): boolean {
-  const { group, node, isSettled, unreadySince } = member;
+  const { group, node, isSettled, unreadySince, unknown, machine } = member;
+  if (unknown !== null) {
+    // Its drain would be refused, and whatever came in its place would have come in vain.
+    const detail = machine.isDrainRequested ? `${deletedText(member)}, and it waits: ${unknown}` : unknown;
+    keepNode(pass, member, { reason: 'MachineUnknown', detail, until: null });
+    return true;
+  }
   const counts = countsOf(pass, member);
   if (group.isDeleting) {
     goWithGroup(pass, member, rests);
@@ -153,7 +159,7 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
     goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` }, true);
     return true;
   }
-  if (member.machine.isDrainRequested) {
+  if (machine.isDrainRequested) {
     counts.excess = Math.max(0, counts.excess - 1);
     goAsDeleted(pass, member, rests);
     return true;
@@ -161,7 +167,7 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   if (!isSettled || unreadySince === null) return false;
   if (unreadySince + UNREADY_MS > pass.at) return false;
   const keep =
-    keptBySight(pass, member) ?? keptByPolicy(group, node, member.machine, pass.at) ?? rests.of(node.uid, 'NotReady');
+    keptBySight(pass, member) ?? keptByPolicy(group, node, machine, pass.at) ?? rests.of(node.uid, 'NotReady');
   // Whether it goes now or later, nobody counts on it.
   counts.excess = Math.max(0, counts.excess - 1);
   if (keep !== null) {
@@ -178,10 +184,14 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
  * evicted again and again from a node that cannot be emptied.
  */
 function goAsDeleted(pass: Pass, member: Member, rests: Rests): void {
-  const detail = `its VPSieNode ${member.machine.name} was deleted`;
+  const detail = deletedText(member);
   const keep = rests.of(member.node.uid, 'Requested') ?? pass.safety.keptByPods(member.pods.evicted);
   if (keep === null) goForced(pass, member, { reason: 'Requested', detail });
   else keepNode(pass, member, { ...keep, detail: `${detail}, and it waits: ${keep.detail}` });
+}
+
+function deletedText({ machine }: Member): string {
+  return `its VPSieNode ${machine.name} was deleted`;
 }
 
 /** A group that is being deleted has no other nodes, and gives these back within its budgets, or leaves them. */

@@ -15,7 +15,7 @@ import type { Taint } from '../model/pod.ts';
 import { amountsOf, finiteAmount } from '../../kernel/amounts.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
 import { readTemplate } from './daemon-template.ts';
-import { fieldsOf, labelsOf, momentOf, tellingAnnotations, textOf } from './read-pod.ts';
+import { fieldsOf, labelsOf, momentOf, tellingAnnotations, textOf, writtenAt } from './read-pod.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -30,12 +30,16 @@ const STORAGE_CLASS = 'volume.beta.kubernetes.io/storage-class';
 /** The DaemonSet controller counts the changes of a template there, and puts the count on each pod. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
+const READY = 'Ready';
+
 export function readNode(object: Fields): Node {
   const metadata = fieldsOf(object['metadata']);
   const spec = fieldsOf(object['spec']);
   const status = fieldsOf(object['status']);
-  const ready = listOf(status['conditions']).find(({ type }) => type === 'Ready');
+  const ready = listOf(status['conditions']).find(({ type }) => type === READY);
   const is = ready?.['status'];
+  const createdAt = momentOf(metadata['creationTimestamp']);
+  const since = momentOf(ready?.['lastTransitionTime']);
   return {
     name: textOf(metadata['name']),
     uid: textOf(metadata['uid']),
@@ -45,10 +49,13 @@ export function readNode(object: Fields): Node {
     isCordoned: spec['unschedulable'] === true,
     allocatable: amountsOf(status['allocatable']),
     providerId: textOf(spec['providerID']),
-    createdAt: momentOf(metadata['creationTimestamp']),
+    createdAt,
     ready: {
       status: is === 'True' || is === 'False' ? is : 'Unknown',
-      since: momentOf(ready?.['lastTransitionTime'] ?? metadata['creationTimestamp']),
+      since: Math.max(
+        ready?.['status'] === 'True' ? createdAt : 0,
+        Math.min(since || createdAt, writtenAt(metadata['managedFields'], READY) ?? Number.POSITIVE_INFINITY),
+      ),
     },
     isDeleting: metadata['deletionTimestamp'] !== undefined,
     ...finalizersOf(metadata),

@@ -88,10 +88,11 @@ export function readPod(object: Fields): Pod {
 }
 
 /**
- * When a condition was last written: its own times change only with its status, and not with its message. A tenant may take the entry
- * away, or write another time, and then nobody but this pod is judged by it.
+ * When a condition was last written, by the clock of the API server: its own times are of the clock of whoever writes it, and change only
+ * with its status, and not with its message. A tenant may take the entry away, or write another time, and then nobody but this pod is
+ * judged by it.
  */
-function writtenAt(managedFields: unknown, condition: string): EpochMs | null {
+export function writtenAt(managedFields: unknown, condition: string): EpochMs | null {
   const key = `k:${JSON.stringify({ type: condition })}`;
   const owners = listOf(managedFields).filter(({ subresource, fieldsV1 }) => {
     const { 'f:conditions': conditions } = fieldsOf(fieldsOf(fieldsV1)['f:status']);

@@ -134,6 +134,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     phase: 'Provisioning',
     providerId: null,
     node: null,
+    hostname: '',
     createdAt: NOW,
     phaseSince: NOW,
     isDeleting: false,

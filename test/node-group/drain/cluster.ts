@@ -256,6 +256,14 @@ export class DrainCluster {
     return await handle.result();
   }
 
+  /** What a drain has told the workflow of its group. */
+  async toldGroup(handle: DrainHandle): Promise<readonly unknown[]> {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).flatMap(({ signalExternalWorkflowExecutionInitiatedEventAttributes: told }) =>
+      (told?.input?.payloads ?? []).map(({ data }): unknown => JSON.parse(Buffer.from(data ?? []).toString())),
+    );
+  }
+
   async status(handle: DrainHandle): Promise<NodeDrainStatus> {
     return await handle.query(drainStatus);
   }

@@ -11,7 +11,7 @@ import type { SupervisedProcess } from '../../kernel/servers/supervised-process.
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually, never } from '../../kernel/stack/eventually.ts';
 import { DrainCluster, PAUSED_GROUP } from './cluster.ts';
-import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
+import { DRAIN_CLUSTER, KEPT_MACHINE, SYSTEM_NAMESPACE } from './names.ts';
 import { partOf } from '../../kernel/long.ts';
 
 /** A worker that is lost is noticed after ten seconds, and then another one takes over. */
@@ -102,6 +102,18 @@ describe('a drain', () => {
     expect(ending).toMatchObject({ outcome: 'blocked', reason: 'SeveralBudgets', pdb: `${name}/one` });
     expect(ending.detail).toContain(`(${name}/one and ${name}/two)`);
     expect(shapes(name).filter((shape) => shape.includes('eviction'))).toEqual([]);
+    expect(await cluster.marks(name)).toEqual(UNTOUCHED);
+  });
+
+  it('takes back its marks where the node was empty three times, and its machine could not go', async () => {
+    const name = 'd-kept';
+    await cluster.create(name, ['a']);
+    const removal = { machine: KEPT_MACHINE, reason: 'Underutilized', detail: 'its pods fit elsewhere' } as const;
+    const handle = await cluster.drain(name, { removal });
+    expect(await cluster.ending(handle)).toMatchObject({ outcome: 'blocked', reason: 'MachineKept' });
+    // By its reason the group knows for how long it leaves the node alone.
+    expect(await cluster.toldGroup(handle)).toMatchObject([{ node: name, outcome: 'blocked', reason: 'MachineKept' }]);
+    expect(shapes(name)).toEqual(['PATCH node', 'POST pods/a/eviction', 'PATCH node']);
     expect(await cluster.marks(name)).toEqual(UNTOUCHED);
   });
 

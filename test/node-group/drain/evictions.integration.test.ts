@@ -106,7 +106,9 @@ describe('the eviction API, as Headroom foresees it', () => {
     await ask('DELETE', '/api/v1/namespaces/ending');
     const core = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
     const { metadata: { uid = '' } = {} } = await core.readNamespacedPod({ namespace: 'ending', name: 'ready' });
-    expect(await evict({ core }, { namespace: 'ending', name: 'ready', uid }, null)).toEqual({ kind: 'evicted' });
+    expect(await evict({ core }, { namespace: 'ending', name: 'ready', uid }, null)).toEqual({
+      kind: 'leftToNamespace',
+    });
   });
 
   it('by selectors: an empty one takes every pod of the namespace, none takes no pod', async () => {

@@ -10,7 +10,7 @@ import type { NodeGroupActivities } from '../../../activities/node-group/interfa
 import { activityTaskQueue, taskQueue } from '../../../domain/kernel/target.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../../platform/temporal/heartbeat.ts';
-import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
+import { DRAIN_CLUSTER, KEPT_MACHINE, SYSTEM_NAMESPACE } from './names.ts';
 
 const [address = '', namespace = '', kubeconfig = ''] = process.argv.slice(2);
 /** Longer than a test holds a request up: one that is given up would be made again, and go on. */
@@ -25,6 +25,7 @@ const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: { warn: ()
 /** A machine is called as its node is, and has gone when that has. */
 const ensureMachineDeleted: NodeGroupActivities['ensureMachineDeleted'] = withKubernetesFailures(
   async ({ machine }) => {
+    if (machine === KEPT_MACHINE) return true;
     await orNull(kubernetes.core.deleteNode({ name: machine }));
     return false;
   },

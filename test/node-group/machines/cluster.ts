@@ -27,6 +27,7 @@ import {
   NAMESPACE,
   PLURAL,
   VERSION,
+  VPSIENODE_LABEL,
 } from '../../../domain/node-group/api/names.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import { markPatch } from '../../../domain/node-group/drain/marks.ts';
@@ -172,6 +173,15 @@ export class MachineCluster {
   async nodes(group: string): Promise<readonly V1Node[]> {
     const { items } = await this.core.listNode();
     return items.filter(({ metadata }) => metadata?.name?.startsWith(`${group}-`));
+  }
+
+  async patchMachineStatus(name: string, status: object): Promise<void> {
+    await this.custom.patchNamespacedCustomObjectStatus({ ...MACHINES, name, body: { status } }, MERGE_PATCH);
+  }
+
+  /** @param machine that the label of the Node is to name; null: none. */
+  async labelNode(name: string, machine: string | null): Promise<void> {
+    await this.core.patchNode({ name, body: { metadata: { labels: { [VPSIENODE_LABEL]: machine } } } }, MERGE_PATCH);
   }
 
   /** Puts the marks of a drain on a node, as the drain itself does. */

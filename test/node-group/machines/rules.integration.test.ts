@@ -8,8 +8,9 @@ import type { GroupInput } from '../../../activities/node-group/interface.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import { createKwokProvider } from '../../../activities/node-group/provider/kwok/kwok-provider.ts';
 import type { NodeProvider } from '../../../activities/node-group/provider/provider.ts';
-import { AUTOSCALER_LEASE, DELETE_WITHOUT_DRAIN, NAMESPACE } from '../../../domain/node-group/api/names.ts';
+import { AUTOSCALER_LEASE, DELETE_WITHOUT_DRAIN, NAMESPACE, REPLACES } from '../../../domain/node-group/api/names.ts';
 import { listOf } from '../../../domain/kernel/pod-requests.ts';
+import { machinesInPlace } from '../../../domain/node-group/pair-replacements.ts';
 import {
   claimedRemovals,
   parseClaims,
@@ -180,6 +181,31 @@ describe('nodes that are to go', () => {
     });
   });
 
+  it('have the machines that an attempt of an earlier version has made, which say of no node, and no others', async () => {
+    const name = 'made-before';
+    const input = await cluster.populated(name, 2);
+    const nodes = (await cluster.nodes(name)).map(({ metadata }) => ({
+      uid: metadata?.uid ?? '',
+      instanceType: 'small',
+    }));
+    const replacement = nodesOf(name, 1, { reason: 'Replacement', podCount: 0 });
+    const fence = await cluster.fence('plan-made-before-2');
+    const replaces = nodes.map(({ uid }) => uid);
+    const scaleUp = { ...input, fence, newNodes: [replacement, replacement], replaces };
+    const made = await cluster.process().ensureScaledUp(scaleUp);
+    const machines = made.kind === 'created' ? made.machines : [];
+    const body = { metadata: { annotations: { [REPLACES]: null } } };
+    for (const said of [1, 0]) {
+      const { name: silent = '' } = machines[said] ?? {};
+      await cluster.custom.patchNamespacedCustomObject({ ...MACHINES, name: silent, body }, MERGE_PATCH);
+      const again = await cluster.process().ensureScaledUp(scaleUp);
+      const pairs = machinesInPlace(nodes, again.kind === 'created' ? again.machines : []);
+      expect([...pairs.keys()].toSorted()).toEqual(replaces.toSorted());
+      expect(new Set(pairs.values()).size).toBe(2);
+    }
+    expect(await cluster.machines(name)).toHaveLength(4);
+  });
+
   it('have their replacements beside the machines that the same plan makes for pods', async () => {
     const name = 'both';
     const populated = await cluster.populated(name, 1);
@@ -272,6 +298,24 @@ describe('a machine whose node is gone', () => {
     expect(driven.failed).toEqual([]);
     expect(await cluster.machines(name)).toEqual([]);
     expect((await cluster.status(name))['backoff']).toBeUndefined();
+  });
+});
+
+describe('a machine whose node has come back and is not ready', () => {
+  it('is given up in its time, and not while pods run on the node', async () => {
+    const name = 'unready-used';
+    const input = await cluster.populated(name, 1);
+    const [machine] = await cluster.machines(name);
+    const node = machine?.node ?? '';
+    await cluster.run(name, node);
+    await cluster.playKubelet(node, false);
+    await cluster.patchMachineStatus(machine?.name ?? '', { phase: 'Joining' });
+    const late = cluster.process({ now: () => Date.now() + 16 * MINUTE });
+    expect(await attempt(async () => await late.ensureMachinesSettled(input))).toBe('again');
+    expect(await cluster.machines(name)).toMatchObject([{ phase: 'Joining', isDeleting: false }]);
+    await cluster.core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
+    await cluster.untilDone('it is gone', async () => await late.ensureMachinesSettled(input));
+    expect(await cluster.machines(name)).toEqual([]);
   });
 });
 

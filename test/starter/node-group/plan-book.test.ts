@@ -82,6 +82,18 @@ describe('a plan', () => {
     expect(planOf(requestOf({ groups: [group], parts, claims })).removals).toEqual([]);
   });
 
+  it('has the marks of a drain taken back while one of the machines that name the node stays', () => {
+    const markedOf = (...deleting: readonly boolean[]) => {
+      const machines = deleting.map((isDeleting, at) => machineOf(`m-${at}`, 'pool', { node: 'a', isDeleting }));
+      const parts = {
+        nodes: [['/a', { ...nodeOf('a'), annotations: markedAt(NOW) }] as const],
+        machines: machines.map((machine) => [`kube-system/${machine.name}`, machine] as const),
+      };
+      return planOf(requestOf({ groups: [groupOf('pool')], parts })).marked.map(({ node }) => node);
+    };
+    expect([markedOf(false, true), markedOf(true, false), markedOf(true)]).toEqual([['a'], ['a'], []]);
+  });
+
   describe('while a node with pods is being drained', () => {
     const group = groupOf('pool', { instanceTypes: TYPES, desiredNodes: 1 });
     const names = ['a', 'b', 'c'];

@@ -35,6 +35,19 @@ async function pool(name: string): Promise<{
   return { input, machine: machine?.name ?? '', target };
 }
 
+/** A group with two machines that name the first one's Node, on which a pod runs. */
+async function pair(group: string) {
+  const input = await cluster.populated(group, 2);
+  const machines = (await cluster.machines(group)).map(({ name }) => name).toSorted();
+  const [first, second] = await cluster.machines(group);
+  const name = first?.node ?? '';
+  // Its provider does not say whose it is.
+  await cluster.core.deleteNode({ name: second?.node ?? '' });
+  for (const machine of machines) await cluster.patchMachineStatus(machine, { nodeName: name, providerID: null });
+  await cluster.run(group, name);
+  return { input, machines, name, target: await cluster.drainTarget(group, name) };
+}
+
 async function isThere(pod: string): Promise<boolean> {
   const found = await orNull(cluster.core.readNamespacedPod({ namespace: 'default', name: pod }));
   return found !== null && found.metadata?.deletionTimestamp === undefined;
@@ -142,6 +155,71 @@ describe('a machine whose deletion is asked for', () => {
         deleteIt(() => Date.now() + 60_000),
       ),
     ).toBe(false);
+  });
+});
+
+describe('two machines that name one Node', () => {
+  it('stay while nothing says which of them it is, and it is not drained, whichever is to go', async () => {
+    const { input, target, name, machines } = await pair('either');
+    await cluster.labelNode(name, null);
+    // Nor does another machine come in its place: it would have come in vain.
+    expect(await claim(input, [target.uid])).toBe(false);
+    const fence = await cluster.fence('instead-of-either');
+    const newNodes = [nodesOf('either', 1, { reason: 'Replacement' })];
+    const instead = cluster.process().ensureScaledUp({ ...input, fence, newNodes, replaces: [target.uid] });
+    expect(await instead).toMatchObject({ kind: 'superseded' });
+    await expect(cluster.drains().ensureDrainMarked({ target })).rejects.toMatchObject({
+      ...REFUSED,
+      message: expect.stringContaining(`may be any of the machines ${machines.join(' and ')}`) as string,
+    });
+    const process = cluster.process();
+    const answers = await Promise.all(
+      machines.map(
+        async (machine) => await attempt(async () => await process.ensureMachineDeleted({ ...input, machine })),
+      ),
+    );
+    expect({ answers, isThere: await isThere('either') }).toEqual({
+      answers: [true, true],
+      isThere: true,
+    });
+    // A person says which.
+    const [kept = '', other = ''] = machines;
+    await cluster.labelNode(name, kept);
+    expect(await claim(input, [target.uid])).toBe(true);
+    const deleteIt = async (machine: string) => await process.ensureMachineDeleted({ ...input, machine });
+    expect(await cluster.untilDone('the other one is gone', async () => await deleteIt(other))).toBe(false);
+    expect(await attempt(async () => await deleteIt(kept))).toBe(true);
+    expect(await cluster.drains().ensureDrainMarked({ target })).toEqual({ kind: 'marked' });
+    expect(await isThere('either')).toBe(true);
+  });
+
+  it('are told apart by the provider, also where the label is a mistake', async () => {
+    const { input, target, name, machines } = await pair('provided');
+    const [first = '', second = ''] = machines;
+    // A Node has the provider's name of its machine for ever.
+    await cluster.core.deleteNode({ name });
+    const metadata = { name, annotations: { 'kwok.x-k8s.io/node': 'fake' } };
+    await cluster.core.createNode({ body: { metadata, spec: { providerID: `test://${second}` } } });
+    for (const machine of machines) await cluster.patchMachineStatus(machine, { providerID: `test://${machine}` });
+    await cluster.run('provided-again', name);
+    const process = cluster.process();
+    const answered = async (machine: string) =>
+      await attempt(async () => await process.ensureMachineDeleted({ ...input, machine }));
+    await cluster.labelNode(name, null);
+    expect(await answered(second)).toBe(true);
+    await cluster.labelNode(name, first);
+    expect(await answered(second)).toBe(true);
+    // Nor does whoever drives machines take it away, where a person has deleted its object.
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: second });
+    await attempt(async () => await process.ensureMachinesSettled(input));
+    expect(await cluster.machines('provided')).toContainEqual(
+      expect.objectContaining({ name: second, phase: 'Ready', isDrainRequested: true }),
+    );
+    const again = await cluster.drainTarget(target.group, name);
+    expect(await claim(input, [again.uid])).toBe(true);
+    expect(await cluster.drains().ensureDrainMarked({ target: again })).toEqual({ kind: 'marked' });
+    expect(await cluster.untilDone('the first is gone', async () => await answered(first))).toBe(false);
+    expect(await isThere('provided-again')).toBe(true);
   });
 });
 

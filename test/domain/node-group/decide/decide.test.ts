@@ -332,6 +332,11 @@ describe('a drain that ended', () => {
     expect(decide(seen({ removals: [removal('old')] }), asked ?? known)[1].drains).toHaveLength(1);
   });
 
+  it.each(['PodsComeBack', 'MachineKept'])('rests for an hour when its pods were evicted for nothing: %s', (reason) => {
+    const memory = afterDrain(draining, { ...ended, outcome: 'blocked', reason }, NOW);
+    expect(decide(seen({ removals: [removal('old')] }), memory)[1]).toMatchObject({ until: NOW + HOUR, drains: [] });
+  });
+
   it('rests for its hour when a person stopped it, whoever wants to look again', () => {
     const memory = afterDrain(draining, { ...ended, outcome: 'cancelled' }, NOW);
     const { memory: asked } = applyCommand('reconcileNow', { by: 'ann' }, { memory, now: NOW });

@@ -7,7 +7,7 @@ import {
 } from '../../../../domain/node-group/decide/observe.ts';
 import { wakeReason } from '../../../../domain/node-group/decide/wake.ts';
 import type { ReadNodeGroup } from '../../../../domain/node-group/api/read-node-group.ts';
-import type { NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
+import type { Machine, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Removal } from '../../../../domain/node-group/model/plan.ts';
 import { groupOf, machineOf, NOW } from '../builders.ts';
 
@@ -25,7 +25,7 @@ function viewOf(over: Partial<GroupView> = {}): GroupView {
     fence: '{"lease":"7","plan":"p"}',
     machines: [],
     claimed: 0,
-    nodes: new Set(),
+    hasNode: () => false,
     plan: { newNodes: [], removals: [], kept: [], inVain: {}, unhelped: { total: 0, first: [] } },
     leaving: [],
     isStatusDue: false,
@@ -33,6 +33,11 @@ function viewOf(over: Partial<GroupView> = {}): GroupView {
     ...over,
   };
 }
+
+const among =
+  (nodes: readonly string[]) =>
+  ({ node }: Machine) =>
+    node !== null && nodes.includes(node);
 
 const long = (name: string): string => `${name} `.repeat(80);
 
@@ -128,8 +133,14 @@ describe('machines that are not settled', () => {
       machineOf('c', 'pool', { phase: 'Ready', node: 'node-c', isDeleting: true }),
       machineOf('d', 'pool', { phase: 'Ready', node: 'node-d' }),
     ];
-    const view = viewOf({ machines, nodes: new Set(['node-a', 'node-c']) });
+    const view = viewOf({ machines, hasNode: among(['node-a', 'node-c']) });
     expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+  });
+
+  it('are those too whose Node is another one’s', () => {
+    const machines = [ready, machineOf('b', 'pool', { phase: 'Ready', node: 'node-a', isDrainRequested: true })];
+    const view = viewOf({ machines, hasNode: ({ name }) => name === 'a' });
+    expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b']);
   });
 
   it('are held by the group, where it acts and keeps its machines', () => {
@@ -140,12 +151,12 @@ describe('machines that are not settled', () => {
     expect(namesIn({})).toEqual(['a', 'b']);
     expect(namesIn({ mode: 'observe' })).toEqual([]);
     expect(namesIn({ isDeleting: true, deletionPolicy: 'Orphan' })).toEqual([]);
-    const view = viewOf({ machines: [{ ...ready, heldBy: null }], nodes: new Set(['node-a']) });
+    const view = viewOf({ machines: [{ ...ready, heldBy: null }], hasNode: among(['node-a']) });
     expect([observationOf(view).free, observationOf(view).unsettled, wake(view).isToAct]).toEqual([1, 0, true]);
   });
 
   it('include those that were claimed and are not seen yet: whoever claimed them may have been interrupted', () => {
-    const view = viewOf({ machines: [ready], nodes: new Set(['node-a']), claimed: 2 });
+    const view = viewOf({ machines: [ready], hasNode: among(['node-a']), claimed: 2 });
     expect(observationOf(view).unsettled).toBe(2);
     expect(wake(view).cause).toBeNull();
   });
@@ -153,7 +164,7 @@ describe('machines that are not settled', () => {
   it('do not include those of nodes that are drained', () => {
     const leaving = [{ node: 'node-a', uid: 'u', drain: 'node-drain/test/u' }];
     const machines = [{ ...ready, isDeleting: true }];
-    expect(unsettledMachines(viewOf({ machines, nodes: new Set(['node-a']), leaving }))).toEqual([]);
+    expect(unsettledMachines(viewOf({ machines, hasNode: among(['node-a']), leaving }))).toEqual([]);
   });
 });
 

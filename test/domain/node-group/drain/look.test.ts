@@ -31,6 +31,7 @@ function aLook(more: Partial<DrainLook> = {}): DrainLook {
     reason: 'Underutilized',
     timeoutMs: DRAIN_TIMEOUT_MS,
     progress: null,
+    takenBack: 0,
     ...more,
   };
 }
@@ -148,6 +149,22 @@ describe('a drain', () => {
     });
   });
 
+  it('is not said to have pods that come back where they stay with their namespace, which is being deleted', () => {
+    const progress = { at: NOW - DRAIN_TIMEOUT_MS - 630_000, left: 2, waiting: 0 };
+    const look = aLook({ pods: [aPod('a'), aPod('b')], progress });
+    expect(after(look, { a: { kind: 'leftToNamespace' }, b: EVICTED })).toEqual({
+      kind: 'blocked',
+      reason: 'PodsStuck',
+      pdb: null,
+      detail:
+        'shop/a cannot be evicted, as its namespace is being deleted, and nothing has deleted it since 2026-11-23T09:45:30Z',
+    });
+    expect(after({ ...look, progress: null }, { a: { kind: 'leftToNamespace' }, b: EVICTED })).toMatchObject({
+      kind: 'wait',
+      progress: { left: 2, waiting: 0 },
+    });
+  });
+
   it('is blocked by a pod that does not end in its time on a node that is ready, and goes on without it where it is not', () => {
     const pods = [aPod('stuck', { deletesAt: NOW - 30_001 })];
     const look = aLook({ pods, progress: { at: NOW - DRAIN_TIMEOUT_MS, left: 1, waiting: 0 } });
@@ -205,6 +222,19 @@ describe('a drain', () => {
 });
 
 describe('a node that is not to go any more', () => {
+  it('keeps its pods where it was empty three times, and its machine could not go', () => {
+    const look = aLook({ pods: [aPod('a')], takenBack: 3 });
+    expect(due(look)).toEqual([]);
+    expect(after(look)).toEqual({
+      kind: 'blocked',
+      reason: 'MachineKept',
+      pdb: null,
+      detail:
+        'the node was empty 3 times, and its machine could not go: pods come to it in between, or the machine stands for another node',
+    });
+    expect(due({ ...look, takenBack: 2 })).toEqual(['a']);
+  });
+
   it('keeps its pods while too few nodes are ready, also where it has none that its kubelet would end', () => {
     const halt = '1 of 3 nodes of web is ready';
     const look = aLook({ halt, pods: [aPod('a')] });

@@ -18,7 +18,11 @@ const order: DrainOrder = {
   replacement: null,
 };
 const evicting = firstStep(order);
-const deleting: DrainStep = { kind: 'deleting' };
+const deleting: DrainStep = { kind: 'deleting', takenBack: 0 };
+
+function counted(step: DrainStep): { readonly takenBack?: number } {
+  return step.kind === 'evicting' || step.kind === 'deleting' ? step : {};
+}
 
 describe('the steps of a drain', () => {
   it('are evictions and the deletion of the machine', () => {
@@ -44,12 +48,26 @@ describe('the steps of a drain', () => {
   it('keep what refuses evictions, for people and for the next look', () => {
     const progress = { at: 1, left: 1, waiting: 1 };
     const step = afterEvicted({ kind: 'refused', by: ['shop/web'], progress, detail: 'shop/web refuses' });
-    expect(step).toEqual({ kind: 'evicting', progress, refusedBy: ['shop/web'], detail: 'shop/web refuses' });
+    expect(step).toMatchObject({ kind: 'evicting', progress, refusedBy: ['shop/web'], detail: 'shop/web refuses' });
     expect(shownStep(step, order)).toMatchObject({
       phase: 'Draining',
       reason: 'EvictionsRefused',
       detail: 'shop/web refuses',
     });
+  });
+
+  it('count how often the node was empty, and its machine could not go', () => {
+    const progress = { at: 1, left: 1, waiting: 1 };
+    let step = evicting;
+    for (const takenBack of [1, 2, 3]) {
+      const refused = afterEvicted(
+        { kind: 'refused', by: ['shop/web'], progress, detail: 'it refuses' },
+        counted(step),
+      );
+      step = afterDeleted(order, true, counted(afterEvicted({ kind: 'empty' }, counted(refused))));
+      // It is looked at anew, as if it had never been empty.
+      expect(step).toEqual({ ...evicting, takenBack });
+    }
   });
 
   it.each<[string, DrainStep, object]>([

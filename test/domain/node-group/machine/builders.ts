@@ -4,7 +4,6 @@ import { machineOf } from '../builders.ts';
 export function drivenOf(over: Partial<DrivenMachine> = {}): DrivenMachine {
   return {
     ...machineOf('web-1', 'web'),
-    hostname: '',
     isForPods: true,
     askedAt: null,
     readyAt: null,

@@ -1,37 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { isSure, machineNodePatch, nodeOfMachine } from '../../../../domain/node-group/machine/machine-node.ts';
+import { machineNodePatch, nodesByMachine, ownersAmong } from '../../../../domain/node-group/machine/machine-node.ts';
+import type { DrivenMachine } from '../../../../domain/node-group/machine/driven-machine.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';
 import type { Taint } from '../../../../domain/node-group/model/pod.ts';
-import { groupOf, NOW, nodeOf } from '../builders.ts';
+import { groupOf, NOW, nodeOf as aNode } from '../builders.ts';
 import { drivenOf } from './builders.ts';
 
 const LABEL = 'autoscaler.vpsie.com/vpsienode';
 
 function node(name: string, over: Partial<Node> = {}): Node {
-  return { ...nodeOf(name), createdAt: NOW, ...over };
+  return { ...aNode(name), createdAt: NOW, ...over };
+}
+
+function nodeOf(machine: DrivenMachine, nodes: readonly Node[], others: readonly DrivenMachine[] = []): Node | null {
+  return nodesByMachine(nodes, ownersAmong([machine, ...others])).get(machine.name) ?? null;
 }
 
 describe('the node of a machine', () => {
   it("is the one with the provider's name of it, also at the end of a longer one", () => {
     const machine = drivenOf({ providerId: '17' });
     const nodes = [node('a', { providerId: 'vpsie://117' }), node('b', { providerId: 'vpsie://dc-1/17' })];
-    expect(nodeOfMachine(machine, nodes)?.name).toBe('b');
-    expect(nodeOfMachine(machine, nodes.slice(0, 1))).toBeNull();
+    expect(nodeOf(machine, nodes)?.name).toBe('b');
+    expect(nodeOf(machine, nodes.slice(0, 1))).toBeNull();
   });
 
   it('is the one with the name that the provider said, unless it is older or of another machine', () => {
     const machine = drivenOf({ hostname: 'host-1', providerId: 'p-1' });
-    expect(nodeOfMachine(machine, [node('host-1')])?.name).toBe('host-1');
-    expect(nodeOfMachine(machine, [node('host-1', { createdAt: NOW - 1 })])).toBeNull();
-    expect(nodeOfMachine(machine, [node('host-1', { labels: { [LABEL]: 'web-2' } })])).toBeNull();
-  });
-
-  it('is deleted with it only where it is certain', () => {
-    const machine = drivenOf({ hostname: 'host-1', providerId: 'p-1', node: 'host-1' });
-    expect(isSure(machine, node('host-1'))).toBe(false);
-    expect(isSure(machine, node('host-1', { providerId: 'p-1' }))).toBe(true);
-    expect(isSure(machine, node('host-1', { labels: { [LABEL]: 'web-1' } }))).toBe(true);
-    expect(isSure(machine, node('host-1', { providerId: 'p-1', labels: { [LABEL]: 'web-2' } }))).toBe(false);
+    expect(nodeOf(machine, [node('host-1')])?.name).toBe('host-1');
+    expect(nodeOf(machine, [node('host-1', { createdAt: NOW - 1 })])).toBeNull();
+    const other = drivenOf({ name: 'web-2', node: 'host-1' });
+    expect(nodeOf(machine, [node('host-1', { labels: { [LABEL]: 'web-2' } })], [other])).toBeNull();
   });
 });
 

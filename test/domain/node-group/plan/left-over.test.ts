@@ -25,7 +25,7 @@ class Told {
     const phase = isReady ? 'Ready' : 'Provisioning';
     this.leftOver.machine(name, machineOf(name, 'pool', { phase, cameFor: CAME_FOR, ...over }));
     const { phase: is } = { phase, ...over };
-    if (is === 'Ready') this.leftOver.node({ ...nodeOf(name), ready: { status: 'True', since: READY } });
+    if (is === 'Ready') this.leftOver.node(name, { ...nodeOf(name), ready: { status: 'True', since: READY } });
   }
 
   pods(...pods: readonly Pod[]): void {
@@ -78,10 +78,23 @@ describe('pods are left over', () => {
     told.pods(boundTo('m', refused('a', null)), refused('b', READY));
     told.leftOver.take();
     told.machine('n', false);
-    told.leftOver.node({ ...nodeOf('n'), ready: { status: 'True', since: READY + 10 * SECOND } });
+    told.leftOver.node('n', { ...nodeOf('n'), ready: { status: 'True', since: READY + 10 * SECOND } });
     told.leftOver.machine('n', machineOf('n', 'pool', { phase: 'Ready', cameFor: CAME_FOR }));
     expect(told.leftOver.take()).toBe(false);
     told.pods(refused('b', READY + 10 * SECOND));
+    expect(told.leftOver.take()).toBe(true);
+  });
+
+  it('also beside a node whose clock is ahead, and which has long been Ready', () => {
+    const told = new Told();
+    const far = (since: number) => ({ ...nodeOf('far'), ready: { status: 'True', since } }) as const;
+    told.leftOver.node('far', far(NOW));
+    told.pods(refused('a', NOW));
+    told.machine('m', false);
+    told.machine('m', true);
+    // Its kubelet has written the condition again, as every five minutes.
+    told.leftOver.node('far', far(READY + 60 * SECOND));
+    told.pods(refused('a', READY));
     expect(told.leftOver.take()).toBe(true);
   });
 });

@@ -7,10 +7,40 @@ import {
   readAttachLimits,
   readClaim,
   readDaemonSet,
+  readNode,
   readStorageClass,
   readVolume,
 } from '../../../../domain/node-group/scheduling/read-objects.ts';
 import { readPod } from '../../../../domain/node-group/scheduling/read-pod.ts';
+
+describe('a node as it is read', () => {
+  const CREATED = '2026-01-01T00:00:00Z';
+  const WRITTEN = '2026-01-01T00:01:00Z';
+  const since = (lastTransitionTime: string, managedFields: readonly unknown[] = [ofKubelet()]) =>
+    new Date(
+      readNode({
+        metadata: { name: 'a', creationTimestamp: CREATED, managedFields },
+        status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] },
+      }).ready.since,
+    ).toISOString();
+  const ofKubelet = (type = 'Ready') => ({
+    manager: 'kubelet',
+    subresource: 'status',
+    time: WRITTEN,
+    fieldsV1: { 'f:status': { 'f:conditions': { [`k:{"type":"${type}"}`]: { 'f:status': {} } } } },
+  });
+  const iso = (time: string): string => new Date(time).toISOString();
+
+  it('is Ready since its kubelet says so', () => {
+    expect(since('2026-01-01T00:00:30Z')).toBe(iso('2026-01-01T00:00:30Z'));
+  });
+
+  it('whatever the clock of its kubelet, not since before it was created, or after the API server was told', () => {
+    expect(since('2031-01-01T00:00:00Z')).toBe(iso(WRITTEN));
+    expect(since('2021-01-01T00:00:00Z')).toBe(iso(CREATED));
+    expect(since('2031-01-01T00:00:00Z', [ofKubelet('DiskPressure')])).toBe(iso('2031-01-01T00:00:00Z'));
+  });
+});
 
 describe('a pod as it is read', () => {
   it('says when kube-scheduler has written last about it, by whoever owns the condition', () => {

@@ -74,6 +74,7 @@ export function drainOn(drain: Drain, cluster: DrainedCluster): DrainStep {
     reason: removal.reason,
     timeoutMs: DRAIN_TIMEOUT_MS,
     progress,
+    takenBack: 0,
   };
   const answers = new Map<string, EvictionAnswer>();
   for (const { pod, grace } of evictionsDue(look)) {
