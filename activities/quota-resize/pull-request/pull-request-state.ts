@@ -186,7 +186,7 @@ async function isWithoutOwn(forge: Forge, { id, pullRequest }: Decision, pull: P
   if (pullRequest?.joinedTo === undefined) return false;
   if (pull.state === 'open' && pull.headSha === pullRequest.headSha) return false;
   const commits = await forge.pullRequests.commitsOf(pull.number);
-  return commits?.every(({ message }) => decisionOfCommit(message) !== id) === true;
+  return commits.every(({ message }) => decisionOfCommit(message) !== id);
 }
 
 /** Who approves the present head by a review; null where the decision needs no approval, or it is too late for one. */
