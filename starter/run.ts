@@ -27,21 +27,25 @@ export function createMetrics(cluster: string): Registry {
   return metrics;
 }
 
+interface Watching {
+  readonly kubeConfig: KubeConfig;
+  readonly client: Client;
+  readonly metrics: Registry;
+  /** Whether the process has set up Temporal's runtime already, as one with workers has. */
+  readonly hasRuntime?: boolean;
+}
+
 /** Starts to watch, to count, and to start and wake workflows, for as long as the process runs. */
 export async function startWatching(
   headroom: HeadroomProcess<Config>,
-  {
-    kubeConfig,
-    client,
-    metrics,
-  }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly metrics: Registry },
+  { kubeConfig, client, metrics, hasRuntime = false }: Watching,
 ): Promise<void> {
   const { config, cluster, log, readiness } = headroom;
   const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
-  const cacheHost = new CacheHost(headroom);
+  const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
   const pauses = watchPauses(common);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };

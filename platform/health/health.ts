@@ -3,6 +3,9 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 
+/** Milliseconds that metrics of the same process may take to be told. */
+const BESIDE_MS = 2_000;
+
 /** Whether something that the process needs is available, and if not, why. */
 export type ConditionStatus = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
@@ -110,9 +113,15 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 
 async function sendMetrics(response: ServerResponse, metrics: Registry, beside?: string): Promise<void> {
   const own = await metrics.metrics();
-  const text = beside === undefined ? own : `${own}${await (await fetch(beside)).text()}`;
+  const text = beside === undefined ? own : `${own}${await textOf(beside)}`;
   response.writeHead(200, { 'content-type': metrics.contentType });
   response.end(text);
+}
+
+/** What is served there; nothing where it does not answer, which is no reason to keep the rest back. */
+async function textOf(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(BESIDE_MS) }).catch(() => null);
+  return response?.ok === true ? await response.text().catch(() => '') : '';
 }
 
 /**

@@ -17,10 +17,13 @@ interface HostedActivities {
  */
 export class CacheHost {
   readonly #headroom: HeadroomProcess<Config>;
+  readonly #hasRuntime: boolean;
   #connection: Promise<WorkerConnection> | null = null;
 
-  constructor(headroom: HeadroomProcess<Config>) {
+  /** @param hasRuntime whether the process has set up Temporal's runtime already, which is possible once. */
+  constructor(headroom: HeadroomProcess<Config>, hasRuntime: boolean) {
     this.#headroom = headroom;
+    this.#hasRuntime = hasRuntime;
   }
 
   /**
@@ -58,7 +61,7 @@ export class CacheHost {
       import('@temporalio/worker'),
       import('../../platform/temporal/worker-connection.ts'),
     ]);
-    Runtime.install(runtimeOptions(log, undefined));
+    if (!this.#hasRuntime) Runtime.install(runtimeOptions(log, undefined));
     const connection = await connectWorker(config.temporal, { log, signal });
     onStop('Temporal connection of the cache host', async () => await connection.close());
     return connection;

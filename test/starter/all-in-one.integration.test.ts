@@ -18,7 +18,8 @@ beforeAll(async () => {
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: quickAutoMerge,
+    // A starter that counts has a worker of its own for those who ask it.
+    env: { ...quickAutoMerge, HEADROOM_USAGE_MODE: 'audit' },
     workers: 0,
     starters: 0,
   });
@@ -51,6 +52,7 @@ it('is ready for what both are ready for, and serves the metrics of both at one 
   const response = await fetch(`${health}/readyz`);
   expect(response.status).toBe(200);
   const { conditions } = (await response.json()) as { conditions: Record<string, unknown> };
+  expect(both.exit()).toBeUndefined();
   expect(Object.keys(conditions)).toEqual(
     expect.arrayContaining(['kubernetes', 'temporal', 'workflow worker', 'watch resourcequotas']),
   );

@@ -30,5 +30,8 @@ runProcess<ControllerConfig>('all-in-one', controllerSettings, async (headroom) 
     requestCancellation,
     onWrite: auditKubernetesWrites(log),
   });
-  await Promise.all([runWorkers(headroom, connected), startWatching(headroom, { ...connected, metrics })]);
+  await Promise.all([
+    runWorkers(headroom, connected),
+    startWatching(headroom, { ...connected, metrics, hasRuntime: true }),
+  ]);
 });
