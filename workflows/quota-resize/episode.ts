@@ -73,7 +73,8 @@ export class ResizeEpisode {
   /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
   #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
-  readonly #warnings = new RunWarnings();
+  readonly #policyWarnings = new RunWarnings();
+  readonly #doubts = new RunWarnings();
 
   constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
@@ -208,17 +209,17 @@ export class ResizeEpisode {
     for (const { layer, key, value, message } of warnings) {
       const eventKey = `${layer}/${key}=${value}`;
       const now = Date.now();
-      if (!this.#warnings.isDue(eventKey, now)) continue;
+      if (!this.#policyWarnings.isDue(eventKey, now)) continue;
       // The rest is said when there is room again, if it is still wrong.
-      if (this.#warnings.isSpent(now) && patched('ten-warnings-an-hour')) return;
+      if (this.#policyWarnings.isSpent(now) && patched('ten-warnings-an-hour')) return;
       const event = { target: this.#target, quotaUid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
-      await this.#warn({ ...event, key: eventKey }, now);
+      await this.#warn(this.#policyWarnings, { ...event, key: eventKey }, now);
     }
   }
 
-  async #warn(event: ResizeEvent, now: EpochMs): Promise<void> {
+  async #warn(warnings: RunWarnings, event: ResizeEvent, now: EpochMs): Promise<void> {
     const summary = brief(event.message);
-    this.#warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
+    warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */
@@ -226,10 +227,10 @@ export class ResizeEpisode {
     const first = doubted.find(({ reason }) => reason === 'InFuture');
     const key = 'denial doubted';
     const now = Date.now();
-    if (first === undefined || !this.#warnings.isDue(key, now)) return;
+    if (first === undefined || !this.#doubts.isDue(key, now)) return;
     const { message } = first;
     const event = { target: this.#target, quotaUid, type: eventTypes.DenialDoubted, reason: 'DenialDoubted' } as const;
-    await this.#warn({ ...event, message, key }, now);
+    await this.#warn(this.#doubts, { ...event, message, key }, now);
   }
 
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */

@@ -80,13 +80,14 @@ async function observationOf(
 ): Promise<PullRequestObservation> {
   const { pull } = state;
   const closing = closedByOf(state);
+  const isShared = decision.pullRequest?.joinedTo !== undefined;
   const [checks, rules, ours, merge, closedBy, isClosedByOwn, approvals, changesRequested] = await Promise.all([
     state.checks(),
     state.rules(),
     headIsOurs(forge, pull, decision),
     mergeOf(forge, target, decision, state),
     closing,
-    pull.state === 'closed' && isOwnAccount(forge, pull, await closing),
+    isShared && pull.state === 'closed' && isOwnAccount(forge, pull, await closing),
     approvalsOf(forge, decision, state),
     changeRequestsOf(state),
   ]);

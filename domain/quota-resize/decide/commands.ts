@@ -48,16 +48,7 @@ function skipCooldown(memory: ResizeMemory, { by, at }: OperatorWord, verifiedFo
     const acts = 'Headroom acts on a demand now, also on one that was rejected before';
     return done(skipped, `cooldown skipped by ${by}: ${acts}`);
   }
-  const { state, rejections } = memory;
-  if (isUnmerged(state) && rejections.length > 0) {
-    const { id, pullRequest } = state.decision;
-    const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
-    const grows = `${what} may grow to what was rejected before`;
-    return done(
-      skipped,
-      `cooldown skipped by ${by}: ${grows}. It is not merged any sooner: ${unverified(verifiedFor)}`,
-    );
-  }
+  const { state } = memory;
   if (isUnmerged(state)) {
     const { id, pullRequest } = state.decision;
     const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;

@@ -21,7 +21,7 @@ import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, closeUnneeded, rejectionOf, completeClosed } from './pull-request-closed.ts';
-import { holdOfOwnMerge, withSkip } from './unattended-hold.ts';
+import { countedSkip, holdOfOwnMerge, withSkip } from './unattended-hold.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withVerifiedApproval } from './verified-approval.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -231,7 +231,7 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   const ownHold = holdOfOwnMerge(observation, decision);
   if (ownHold !== null) {
     const skipped = withSkip(decision, memory);
-    if (skipped !== decision) {
+    if (skipped !== decision && countedSkip(skipped, policy) !== null) {
       const detail = `${link} no longer waits for a cooldown that was skipped`;
       return [memory, { kind: 'revise', phase: 'AwaitingMerge', reason: 'ReadyToMerge', detail, decision: skipped }];
     }

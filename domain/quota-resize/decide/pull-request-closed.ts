@@ -10,7 +10,8 @@ import { linkTo } from '../pull-request/wording.ts';
 
 /**
  * The pull request is not open any more: a merge by a person counts like Headroom's, a close by a person is a
- * rejection, and one by Headroom is none, although no run knows of it any more.
+ * rejection. So does a close by Headroom's own account of which this run knows nothing: an earlier one may have carried out
+ * a person's no, or a person has used the account.
  */
 export function completeClosed({ observation, memory, pullRequest, now }: OpenPass): Intent {
   const { decision, closing } = memory.state;
@@ -44,11 +45,6 @@ export function completeClosed({ observation, memory, pullRequest, now }: OpenPa
       comment: closeComment(detail),
       rejection,
     };
-  }
-  if (rejected === null && pullRequest.isClosedByOwn === true) {
-    const why = `${link} was closed by ${closedBy}, an account of Headroom's, so decision ${decision.id} is given up`;
-    const status = { phase: 'CoolingDown', reason: 'DemandGone', detail: why } as const;
-    return deletesBranch ? closeUnneeded(decision, why) : { kind: 'release', ...status, decision, rejection: null };
   }
   const rejection = rejected ?? {
     limits: decidedLimits(decision),

@@ -281,7 +281,7 @@ export interface PullRequestObservation {
   readonly changesRequested?: ChangeRequests;
   /** Who closed or merged the pull request, if the forge says so; otherwise "unknown". */
   readonly closedBy: string;
-  /** Whether it was closed by an account of Headroom's; absent when not, and in histories of earlier versions. */
+  /** Of a decision that joined it: whether it was closed by an account of Headroom's; absent when not. */
   readonly isClosedByOwn?: boolean;
   /** Of a decision that joined it: whether it has no commit of the decision any more; absent when it has. */
   readonly isWithoutOwn?: boolean;

@@ -10,7 +10,7 @@ const MOST_WARNED = 10;
 /** How long a run waits until it tries again to say what a worker had no room for. */
 const PUT_OFF_MS = 10 * MINUTE_MS;
 
-/** The Warnings that one run has said. Writing one again changes nothing; this saves the activities. */
+/** The Warnings of one reason that one run has said. Writing one again changes nothing; this saves the activities. */
 export class RunWarnings {
   readonly #told = new Set<string>();
   readonly #budget = new HourlyBudget(MOST_WARNED);

@@ -50,18 +50,19 @@ export function resolvePolicy({
   const guardrail = guardrailFor(defaults.guardrails, namespace);
   const leasts = leastsOf(guardrail, defaults);
   const draft = draftOf(defaults);
-  const warnings = [
+  const wrong = [
     ...applyLayer(draft, 'namespace', namespace.annotations ?? {}),
     ...applyLayer(draft, 'quota', quotaAnnotations ?? {}),
-    ...tighten(draft, guardrail, leasts),
   ];
+  const tightened = tighten(draft, guardrail, leasts);
   const bounds = maximumsWithin(draft.maximums, guardrail);
   for (const [name, source] of bounds.sources) draft.sources.set(name, source);
   const policy = {
     ...finished(draft, defaults, guardrail, bounds.maximums),
     rejectionTolerance: maxPercent(defaults.increment, leasts.leastIncrement),
   };
-  return { policy, warnings: [...warnings, ...bounds.warnings, ...contradictoryBounds(policy)] };
+  // People are told ten in an hour: what a guardrail holds goes before what somebody may write wrong in any number.
+  return { policy, warnings: [...tightened, ...bounds.warnings, ...contradictoryBounds(policy), ...wrong] };
 }
 
 function draftOf(defaults: PolicyDefaults): Draft {

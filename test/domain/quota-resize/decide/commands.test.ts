@@ -140,23 +140,18 @@ describe('skipCooldown', () => {
       expect(skip({ decision: mergedDecision() }).kind).toBe('done');
     });
 
-    it('lets a decision grow to what was rejected before, which is merged no sooner', () => {
-      const rejections = [{ limits: { 'requests.cpu': '15' }, at: NOW, by: 'bob', reason: '' }];
-      const outcome = skip({ decision: openDecision(), rejections });
-      expect(outcome.message).toBe(
-        'cooldown skipped by ann: pull request #7 may grow to what was rejected before. It is not merged any sooner: nobody has verified the name of who sent it, and guardrail strict takes only verified ones',
-      );
-      expect(done(outcome).cooldownSkippedAt).toBe(NOW);
-    });
-
     it.each([
       [openDecision(), 'pull request #7'],
       [decision(), `decision ${decision().id}`],
-    ])('is refused while there is a decision that it has no effect on', (decided, what) => {
-      expect(skip({ decision: decided })).toEqual({
-        kind: 'rejected',
-        message: `${what} is not merged any sooner for it: nobody has verified the name of who sent it, and guardrail strict takes only verified ones. A person may merge it while the quota rests`,
-      });
-    });
+    ])(
+      'is refused while there is a decision, which may not grow to what was rejected by a claimed name either',
+      (decided, what) => {
+        const rejections = [{ limits: { 'requests.cpu': '15' }, at: NOW, by: 'bob', reason: '' }];
+        expect(skip({ decision: decided, rejections })).toEqual({
+          kind: 'rejected',
+          message: `${what} is not merged any sooner for it: nobody has verified the name of who sent it, and guardrail strict takes only verified ones. A person may merge it while the quota rests`,
+        });
+      },
+    );
   });
 });

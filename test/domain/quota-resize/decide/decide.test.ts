@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { BUILT_IN_GUARDRAIL } from '../../../../domain/quota-resize/policy/guardrail.ts';
 import { isSynced } from '../../../../domain/quota-resize/decide/merged.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import {
@@ -335,11 +336,12 @@ describe('a rejection', () => {
     expect(idle({}, { rejections: [rejection], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
   });
 
-  it('is none that Headroom made itself, also where no run knows any more that it was about to', () => {
-    const pull = { state: 'closed', closedBy: 'headroom[bot]', isClosedByOwn: true } as const;
-    expect(decideOpenAt(NOW, { pull })[1]).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
-    const observing = { pull, observed: { policy: observe } };
-    expect(decideOpenAt(NOW, observing)[1]).toMatchObject({ kind: 'release', rejection: null });
+  it('is a close by an account of Headroom of which the run knows nothing: an earlier one may have carried out a no', () => {
+    const pull = { state: 'closed', closedBy: 'headroom[bot]' } as const;
+    expect(decideOpenAt(NOW, { pull })[1]).toMatchObject({
+      kind: 'closedByPerson',
+      rejection: { by: 'headroom[bot]', at: NOW },
+    });
     const memory = { rejection: { by: 'ann', at: NOW, reason: '' } };
     expect(decideOpenAt(NOW, { pull, memory })[1], 'whose no it was told to carry out').toMatchObject({
       reason: 'Rejected',
@@ -557,6 +559,9 @@ describe('an open pull request', () => {
     const shared = { mergeHold, sharing: { kind: 'joined', isJoined: true } } as const;
     const [, verdict] = decideOpenAt(NOW, { observed: shared, memory, decision: { pullRequest: ref({ joinedTo }) } });
     expect(verdict, 'in a shared one').toMatchObject(skipped);
+    const verified = policy({}, { guardrails: [{ ...BUILT_IN_GUARDRAIL, approvalBy: 'verified' }] });
+    const claimed = decideOpenAt(NOW, { observed: { mergeHold, policy: verified }, memory })[1];
+    expect(claimed, 'by a claimed name').toMatchObject({ kind: 'hold', reason: 'CoolingDown' });
     // The gate has read it, and holds it for something else.
     const held = { kind: 'hold', reason: 'CoolingDown' };
     expect(decideOpenAt(NOW, { observed, memory, decision: memory })[1]).toMatchObject(held);

@@ -156,6 +156,11 @@ describe('annotations can only tighten', () => {
         (name) => `resizer.io/${name}`,
       ),
     );
+    const wrong = resolve({ 'max-step': 'x' }, { ...looser, typo: '1' }, installed).warnings.map(({ key }) => key);
+    expect(wrong.slice(-2), 'what is wrong comes last, as only ten are told in an hour').toEqual([
+      'resizer.io/max-step',
+      'resizer.io/typo',
+    ]);
     expect(warnings[0]?.message).toBe(
       'resizer.io/cooldown-minutes: "0" on the quota is below the least of 1m, which the installation sets where guardrail built-in does not and which holds; write "1" or more',
     );
