@@ -37,8 +37,11 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly pageSize?: number;
   /** Reduces an object before it is cached, compared or passed to listeners. */
   readonly shape?: (object: T) => T;
-  /** `previous` is absent for an object that was not in the cache. */
-  readonly onChange: (object: T, previous: T | undefined) => void;
+  /**
+   * `previous` is absent for an object that was not in the cache. `isListed` is whether a list has it, and not the watch: then
+   * there may have been versions in between that nobody is told of.
+   */
+  readonly onChange: (object: T, previous: T | undefined, isListed: boolean) => void;
   /** `last` is what the cache held; the object itself is as it was deleted. */
   readonly onDelete: (object: T, last: T | undefined) => void;
   /** The first list is in, or the watch is broken, or connected again. */
@@ -107,6 +110,8 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #over = new AbortController();
   readonly #stopWithProcess: () => void;
   #isSynced = false;
+  /** From the answer of a list until the watch after it, which is when what it has is told. */
+  #isListed = false;
   /** Since when the watch is connected; null while it is not. */
   #aliveSince: MonotonicMs | null = null;
   #lastAlive: MonotonicMs = performance.now();
@@ -207,6 +212,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     });
     // Opening a watch takes a moment, in which a fresh list does not count as stale.
     this.#lastAlive = performance.now();
+    this.#isListed = true;
     return answer;
   }
 
@@ -225,6 +231,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   #onProgress(version: string): void {
+    this.#isListed = false;
     this.#progress.advance(version);
     if (this.#isSynced || version === '') return;
     this.#isSynced = true;
@@ -237,7 +244,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     const key = keyOf(object);
     const previous = this.#seen.get(key);
     this.#seen.set(key, object);
-    this.#notify(() => this.#options.onChange(object, previous));
+    this.#notify(() => this.#options.onChange(object, previous, this.#isListed));
   }
 
   #onDelete(object: T): void {

@@ -60,7 +60,7 @@ interface WantedCheck {
 
 /** A list of which a cache had all, although its watch may have more to tell that is older. */
 interface HeldList extends FreshList {
-  readonly informer: CheckedInformer;
+  readonly resource: GroupResource;
 }
 
 /** What is known of one namespace. */
@@ -170,7 +170,7 @@ export class CacheChecks {
       const { isCurrent, list } = await this.#compare(cache, namespace);
       this.#failed.delete(name);
       if (!isCurrent) return 'behind';
-      checks.held.set(name, list);
+      checks.held.set(name, { ...list, resource });
       this.#trouble = '';
       return 'current';
     } catch (error) {
@@ -196,14 +196,15 @@ export class CacheChecks {
       const { items: objects, metadata: list = {} } = await page(range);
       const { resourceVersion: version = '' } = list;
       // The other pages would say no more.
-      const isEnough = isReached({ informer, version });
+      const isEnough = isProvenAtLeast(informer.resourceVersion(), version);
       return { items: objects.map(identityOf), metadata: isEnough ? { resourceVersion: version } : list };
     });
     const version = metadata?.resourceVersion ?? '';
     const asOf = askedAt - LISTS_TO_STORE * (performance.now() - askedAt);
-    const list = { asOf, version, informer };
-    this.#currencies.set(informer, noteList(this.#currencyOf(informer), { asOf, version }));
-    return { isCurrent: isReached(list) || isSame(items, informer.list(within).map(identityOf)), list };
+    const list = { asOf, version };
+    this.#currencies.set(informer, noteList(this.#currencyOf(informer), list));
+    const isReached = isProvenAtLeast(informer.resourceVersion(), version);
+    return { isCurrent: isReached || isSame(items, informer.list(within).map(identityOf)), list };
   }
 
   #heldOf(resource: GroupResource, namespace: string): HeldList | undefined {
@@ -230,13 +231,15 @@ export class CacheChecks {
     const now = performance.now();
     for (const [name, { isChecking, notBefore, held }] of this.#namespaces) {
       const isIdle = !isChecking && notBefore < now - LONGEST_REST_MS && !this.#waiting.has(name);
-      if (isIdle && [...held.values()].every(isReached)) this.#namespaces.delete(name);
+      if (isIdle && [...held.values()].every((list) => this.#isReached(list))) this.#namespaces.delete(name);
     }
   }
-}
 
-function isReached({ informer, version }: Pick<HeldList, 'informer' | 'version'>): boolean {
-  return isProvenAtLeast(informer.resourceVersion(), version);
+  /** What is watched anew is listed first, which is later than this list. */
+  #isReached({ resource, version }: HeldList): boolean {
+    const cache = this.#options.cacheOf(resource);
+    return typeof cache === 'string' || isProvenAtLeast(cache.informer.resourceVersion(), version);
+  }
 }
 
 function union(one: WantedCheck, other: WantedCheck = one): WantedCheck {

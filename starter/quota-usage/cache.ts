@@ -2,7 +2,6 @@ import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { type ResourceList, subtractListsToZero, withoutZeros } from '../../domain/kernel/resource-list.ts';
-import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, chargeOf, resourcesToCount, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
@@ -53,8 +52,6 @@ export interface RunningUsageCache extends UsageCache {
    * to be asked again; null: the listener will be told.
    */
   readonly confirmCharges: (quota: CachedQuota, resources: readonly string[]) => MonotonicMs | null;
-  /** A status of this quota was written at a version. */
-  readonly onWritten: (quota: CachedQuota, version: string, used: ResourceList) => void;
   /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** The evaluator of each known resource. */
@@ -134,8 +131,8 @@ class InformerUsageCache implements RunningUsageCache {
         name: QUOTAS_WATCH,
         path: '/api/v1/resourcequotas',
         shape: shapeQuota,
-        onChange: (quota, previous) => this.#onQuota(living(quota), living(previous)),
-        onDelete: (_, last) => this.#onQuota(null, living(last)),
+        onChange: (quota, previous, isListed) => this.#onQuota(living(quota), living(previous), isListed),
+        onDelete: (_, last) => this.#onQuota(null, living(last), false),
         onState: () => this.#notifier.notify(),
       },
       { log, signal },
@@ -172,12 +169,6 @@ class InformerUsageCache implements RunningUsageCache {
     return this.#charges.confirm(quota, resources);
   }
 
-  onWritten(quota: CachedQuota, version: string, used: ResourceList): void {
-    const { resourceVersion = '' } = this.quota(quota.namespace, quota.name) ?? {};
-    // The watch may have been faster than the answer.
-    if (!isProvenAtLeast(resourceVersion, version)) this.#charges.onWritten(quota, { version, used });
-  }
-
   evaluators(): readonly Evaluator[] {
     return this.#monitors.evaluators;
   }
@@ -212,9 +203,11 @@ class InformerUsageCache implements RunningUsageCache {
     await Promise.all([this.#quotas.stop(), this.#monitors.stop()]);
   }
 
-  #onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
+  #onQuota(quota: CachedQuota | null, previous: CachedQuota | null, isListed: boolean): void {
     if (this.#specs.replace(previous, quota)) this.#monitors.reconsider();
-    this.#charges.onQuota(quota, previous, quota !== null && this.#listener.isOwnWrite(quota));
+    // In a list what looks like one's own write may be another one's.
+    const isWritten = !isListed && quota !== null && this.#listener.isOwnWrite(quota);
+    this.#charges.onQuota(quota, previous, isListed ? 'listed' : isWritten ? 'written' : 'watched');
     this.#notifier.notify();
     if (quota !== null) this.#listener.onQuota(quota, previous ?? undefined);
     else if (previous !== null) this.#listener.onQuotaGone(previous);

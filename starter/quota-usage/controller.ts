@@ -13,7 +13,6 @@ import { OWNER_LEASE, OwnerLease } from './owner-lease.ts';
 import { startRollUp } from './roll-up.ts';
 import { SteadyTime } from './steady-time.ts';
 import { patchStatus } from './status-patch.ts';
-import type { StatusWriterOptions } from './status-writer.ts';
 
 /** Milliseconds for which a status may be untrue in mode `own` until an episode tells it. */
 const UNTRUE_MS = 30_000;
@@ -66,7 +65,7 @@ function start(context: StarterContext): RunningController {
       isOwner: () => owner.isOwner,
       pauseOf: async ({ namespace, name }) =>
         await pauses.before(quotaPauseSubject('quota-usage', { cluster, namespace, quota: name })),
-      patch: patching(kubernetes, () => cache),
+      patch: async (quota, status) => await patchStatus(kubernetes, quota, status),
     },
     onWritten: mode === 'own' ? startRollUp(context) : () => {},
     onCounted: ({ namespace, name }) => countedUsage.counted(namespace, name),
@@ -120,16 +119,4 @@ async function hostCounts(
   const activities = createUsageCacheActivities({ cache, cluster, policy });
   const { workers } = config.quotaUsage;
   await cacheHost.run({ taskQueue: cacheTaskQueue(cluster), activities, workers }, 'usage counts');
-}
-
-/** Writes a status, and has the caches know of it before their watch reports it. */
-function patching(
-  kubernetes: Parameters<typeof patchStatus>[0],
-  cache: () => Pick<RunningUsageCache, 'onWritten'>,
-): StatusWriterOptions['patch'] {
-  return async (quota, status) => {
-    const outcome = await patchStatus(kubernetes, quota, status);
-    if (typeof outcome === 'object') cache().onWritten(quota, outcome.resourceVersion, status.used);
-    return outcome;
-  };
 }

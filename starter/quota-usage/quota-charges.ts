@@ -1,6 +1,5 @@
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { maskList, type ResourceList, withoutZeros } from '../../domain/kernel/resource-list.ts';
-import { isProvenAtLeast } from '../../domain/kernel/resource-version.ts';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
@@ -21,58 +20,34 @@ interface QuotaChargesOptions {
   readonly countedFrom: (resources: readonly string[]) => readonly GroupResource[];
 }
 
-/** The usage in a status at a version of the quota. */
-interface WrittenUsage {
-  readonly version: string;
-  readonly used: ResourceList;
-}
+/** How a version of a quota has come: this process has written it, a watch has told of it, or a list, which skips versions. */
+type QuotaOrigin = 'written' | 'watched' | 'listed';
 
 /** The recent charges of each quota, as reported by the caches, and as far as these are not known to have their objects. */
 export class QuotaCharges {
   readonly #options: QuotaChargesOptions;
   /** By the quota's UID. */
   readonly #charges = new Map<string, RecentCharges>();
-  /** What this process has made of a quota, until that is reported; by the quota's UID. */
-  readonly #written = new Map<string, WrittenUsage>();
 
   constructor(options: QuotaChargesOptions) {
     this.#options = options;
   }
 
   /**
-   * Replaces a quota; null: it did not exist, or is gone.
-   *
-   * @param isOwn whether this process has written it: then nothing was charged by that.
+   * Replaces a quota; null: it did not exist, or is gone. What this process has written charges nothing. In a list the status may
+   * have been lowered, by whomever, and charged again since the previous version: any part of it may be charged just now.
    */
-  onQuota(quota: CachedQuota | null, previous: CachedQuota | null, isOwn: boolean): void {
-    if (previous !== null && previous.uid !== quota?.uid) {
-      this.#charges.delete(previous.uid);
-      this.#written.delete(previous.uid);
-    }
+  onQuota(quota: CachedQuota | null, previous: CachedQuota | null, origin: QuotaOrigin): void {
+    if (previous !== null && previous.uid !== quota?.uid) this.#charges.delete(previous.uid);
     if (quota === null) return;
     const { uid, resourceVersion: version } = quota;
     const recent = this.#of(quota);
-    const known = previous?.uid === uid ? (previous.status.used ?? {}) : null;
-    const before = this.#takeWritten(quota)?.used ?? known;
+    const before = origin === 'watched' && previous?.uid === uid ? (previous.status.used ?? {}) : null;
     const moment = { at: performance.now(), version };
-    const next = isOwn ? noteVersion(recent, version) : noteStatus(recent, before, quota.status.used ?? {}, moment);
-    this.#replace(quota, next);
-  }
-
-  /**
-   * This process has written a status, which is not reported yet. Where quotas are listed anew it never is: then what the status
-   * has risen by since is charged.
-   */
-  onWritten({ uid }: CachedQuota, written: WrittenUsage): void {
-    this.#written.set(uid, written);
-  }
-
-  /** What was written before this version of a quota. */
-  #takeWritten({ uid, resourceVersion }: CachedQuota): WrittenUsage | undefined {
-    const written = this.#written.get(uid);
-    if (written === undefined || !isProvenAtLeast(resourceVersion, written.version)) return undefined;
-    this.#written.delete(uid);
-    return written;
+    this.#replace(
+      quota,
+      origin === 'written' ? noteVersion(recent, version) : noteStatus(recent, before, quota.status.used ?? {}, moment),
+    );
   }
 
   /**

@@ -111,6 +111,10 @@ async function put(namespace: string, name: string): Promise<void> {
   await admin.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { n: '1' } } });
 }
 
+async function change(namespace: string, name: string, n: string): Promise<void> {
+  await admin.replaceNamespacedConfigMap({ namespace, name, body: { metadata: { name }, data: { n } } });
+}
+
 /** The watcher's list requests of a namespace's ConfigMaps so far. */
 async function lists(namespace: string): Promise<URL[]> {
   const events = await plane.auditEvents();
@@ -286,15 +290,23 @@ describe('the informer', () => {
 
   it('told to list anew while the watch is broken, does so when it is back', async () => {
     await namespaceWith('relisted-late', ['one']);
-    const { informer } = await watchConfigMaps('relisted-late');
+    const told: string[] = [];
+    const onChange: InformerOptions<V1ConfigMap>['onChange'] = ({ metadata, data }, _, isListed) => {
+      if (metadata?.name === 'one') told.push(`${data?.['n']} ${isListed ? 'listed' : 'watched'}`);
+    };
+    const { informer } = await watchConfigMaps('relisted-late', { onChange });
     line.cut();
     await eventually('the watch is known to be broken', () => informer.trouble() !== null);
+    for (const n of ['2', '3']) await change('relisted-late', 'one', n);
     const before = (await lists('relisted-late')).length;
     informer.relist();
     line.mend();
     await eventually('it is connected again', () => informer.trouble() === null);
     await eventually('the second list is in the audit log', async () => (await lists('relisted-late')).length > before);
     await eventually('the informer watches again', () => informer.staleSeconds() === 0);
+    await change('relisted-late', 'one', '4');
+    await eventually('it has told of the last one', () => told.length === 3);
+    expect(told).toEqual(['1 listed', '3 listed', '4 watched']);
   });
 
   it('that is forbidden says so in words, and is never synced', async () => {

@@ -69,7 +69,7 @@ function checking({
   const asOf = (namespace = 'team-a') => checks.currentAsOf(PODS, namespace);
   const check = (namespace: string, resources: readonly GroupResource[], from = performance.now()) =>
     checks.check(namespace, { resources, from });
-  return { checks, check, asked, checked, stored, cached, most, hanging, asOf };
+  return { checks, check, asked, checked, informers, stored, cached, most, hanging, asOf };
 }
 
 const listed = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(LIST_MS));
@@ -141,6 +141,19 @@ describe('a cache is current in a namespace', () => {
     cached.version = '9';
     await checkOthers();
     expect(outdated()).toEqual([false, false, false]);
+  });
+
+  it('by no list of a resource that is not watched any more, which is forgotten', async () => {
+    const cached = { version: '5', pods: ['a'] };
+    const { checks, check, informers } = checking({ stored: { version: '9', pods: ['a'] }, cached });
+    check('team-a', [PODS]);
+    await listed();
+    expect(checks.isOutdated(PODS, 'team-a', '8')).toBe(true);
+    informers.delete('pods');
+    await vi.advanceTimersByTimeAsync(6_000);
+    for (let index = 0; index < 300; index += 1) check(`other-${index}`, [PODS]);
+    await listed();
+    expect(checks.isOutdated(PODS, 'team-a', '8')).toBe(false);
   });
 
   it('not while the list fails, which ends the check; the next one comes within seconds, however long that took', async () => {

@@ -82,6 +82,34 @@ describe('the status of a quota says no less than what is there', () => {
     await played(play()).finally(() => cluster.stop());
   });
 
+  it('where the answer to a write is lost, something is charged, and quotas are listed anew', async () => {
+    const random = seededRandom(seed);
+    const cluster = new SimulatedCluster({
+      hard: { pods: 9 },
+      random,
+      lateMs: { pods: 3_500 },
+      storedAfterMs: () => 1,
+    });
+    const play = async (): Promise<void> => {
+      await cluster.create('pods', 'first');
+      await cluster.create('pods', 'second');
+      await sleep(10_000);
+      await cluster.remove('pods', 'second');
+      cluster.cutQuotas();
+      while (cluster.used('pods') > 1) await sleep(1);
+      await cluster.create('pods', 'third');
+      cluster.listQuotasAnew();
+      for (const until = performance.now() + 10_000; performance.now() < until; await sleep(10)) {
+        expect(cluster.used('pods')).toBe(2);
+      }
+      // A list confirms what was charged only because the quotas were listed, and the status is lowered again.
+      await cluster.remove('pods', 'third');
+      await sleep(5_000);
+      expect(cluster.used('pods')).toBe(1);
+    };
+    await played(play()).finally(() => cluster.stop());
+  });
+
   it.each([
     [{}],
     [{ services: 700 }],

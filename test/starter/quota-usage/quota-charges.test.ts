@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
+import { CHARGE_GRACE_MS } from '../../../domain/quota-usage/recent-charges.ts';
 import { QuotaCharges } from '../../../starter/quota-usage/quota-charges.ts';
 
 const PODS = { group: '', resource: 'pods' };
@@ -11,31 +12,39 @@ function quota(resourceVersion: string, pods: string): CachedQuota {
 }
 
 /** Charges of a quota that says at version 10 that five pods are used, all of which are there. */
-function charging(): QuotaCharges {
+function charging(currentAsOf = () => Number.NEGATIVE_INFINITY): QuotaCharges {
   const charges = new QuotaCharges({
-    checks: { currentAsOf: () => Number.NEGATIVE_INFINITY, isOutdated: () => false, check: () => null },
+    checks: { currentAsOf, isOutdated: () => false, check: () => null },
     countedFrom: () => [PODS],
   });
-  charges.onQuota(quota('10', '5'), null, false);
+  charges.onQuota(quota('10', '5'), null, 'watched');
   for (let pod = 0; pod < 5; pod += 1) charges.onObject(PODS, String(pod), quota('10', '5'), { pods: '1' });
   return charges;
 }
 
-describe('a charge after a status that this process has written', () => {
-  it('stands although the status is as high as before, where the watch has reported neither', () => {
+describe('a quota that is listed anew', () => {
+  it('is charged with all that its status says, because what was lowered and charged meanwhile is not seen', () => {
     const charges = charging();
-    charges.onWritten(quota('10', '5'), { version: '11', used: { pods: '4' } });
-    charges.onQuota(quota('12', '5'), quota('10', '5'), false);
-    expect(charges.unsettled(quota('12', '5'))).toEqual({ pods: '1' });
+    // The owner has written 4 at version 11, and its answer was lost, or it was another owner; then something was charged.
+    charges.onQuota(quota('12', '5'), quota('10', '5'), 'listed');
+    expect(charges.unsettled(quota('12', '5'))).toEqual({ pods: '5' });
   });
 
-  it('is what the status rises by where the watch reports one after the other, and none where it is the last', () => {
+  it('until a list of its namespace confirms it', () => {
+    let asOf = Number.NEGATIVE_INFINITY;
+    const charges = charging(() => asOf);
+    charges.onQuota(quota('12', '5'), quota('10', '5'), 'listed');
+    asOf = performance.now() + 2 * CHARGE_GRACE_MS;
+    expect(charges.unsettled(quota('12', '5'))).toEqual({});
+  });
+});
+
+describe('a quota whose versions are all seen', () => {
+  it('is charged with what its status rises by, and with nothing where this process has written that', () => {
     const charges = charging();
-    charges.onWritten(quota('10', '5'), { version: '11', used: { pods: '4' } });
-    charges.onQuota(quota('11', '4'), quota('10', '5'), true);
-    charges.onQuota(quota('12', '5'), quota('11', '4'), false);
-    charges.onWritten(quota('12', '5'), { version: '13', used: { pods: '8' } });
-    charges.onQuota(quota('13', '8'), quota('12', '5'), true);
+    charges.onQuota(quota('11', '4'), quota('10', '5'), 'written');
+    charges.onQuota(quota('12', '5'), quota('11', '4'), 'watched');
+    charges.onQuota(quota('13', '8'), quota('12', '5'), 'written');
     expect(charges.unsettled(quota('13', '8'))).toEqual({ pods: '1' });
   });
 });

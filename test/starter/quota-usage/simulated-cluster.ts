@@ -47,6 +47,7 @@ export class SimulatedCluster {
   readonly #watches = new Map<string, { until: number }>();
   readonly #owner: Owner;
   #version = 100;
+  #isCut = false;
   #quota: CachedQuota;
 
   constructor(options: SimulatedClusterOptions) {
@@ -91,6 +92,16 @@ export class SimulatedCluster {
     await this.#moment();
   }
 
+  /** The connections of quotas end: nothing is told of them, and what is written is not answered, until they are listed anew. */
+  cutQuotas(): void {
+    this.#isCut = true;
+  }
+
+  listQuotasAnew(): void {
+    this.#isCut = false;
+    this.#owner.onQuota(this.#quota, true);
+  }
+
   stop(): void {
     this.#owner.stop();
   }
@@ -106,7 +117,7 @@ export class SimulatedCluster {
     const { status } = this.#quota;
     const quota = { ...this.#quota, resourceVersion: String(this.#version), status: { ...status, used } };
     this.#quota = quota;
-    this.#report('resourcequotas', () => this.#owner.onQuota(quota));
+    this.#report('resourcequotas', () => this.#isCut || this.#owner.onQuota(quota, false));
     return quota.resourceVersion;
   }
 
@@ -121,6 +132,7 @@ export class SimulatedCluster {
     await this.#moment();
     const written = version === this.#quota.resourceVersion ? this.#setUsed(used) : null;
     await this.#moment();
+    if (this.#isCut) throw new Error('the connection has ended');
     return written;
   }
 
@@ -201,13 +213,14 @@ class Owner {
       metrics: createUsageMetrics(new Registry(), none),
       log,
     });
-    this.#charges.onQuota(quota, null, false);
+    this.#charges.onQuota(quota, null, 'listed');
   }
 
-  onQuota(quota: CachedQuota): void {
+  onQuota(quota: CachedQuota, isListed: boolean): void {
     const before = this.#quota;
     this.#quota = quota;
-    this.#charges.onQuota(quota, before, this.#watch.isOwnWrite(quota));
+    const origin = this.#watch.isOwnWrite(quota) ? 'written' : 'watched';
+    this.#charges.onQuota(quota, before, isListed ? 'listed' : origin);
     this.#watch.onQuota(quota, before);
   }
 
