@@ -31,9 +31,24 @@ export function interruption(): () => boolean {
   return () => cancelled?.aborted === true && !isShutdown(cancelled);
 }
 
-/** Runs what has to be put in order although the activity is cancelled: its requests are not aborted. */
+/** Runs what is done although the activity is cancelled, to put something in order or for others: its requests are not aborted. */
 export function despiteCancellation<T>(cleanUp: () => Promise<T>): Promise<T> {
   return asyncLocalStorage.exit(cleanUp);
+}
+
+/** What the running activity shares with others, for as long as it is not cancelled itself. */
+export async function unlessCancelled<T>(share: () => Promise<T>): Promise<T> {
+  const signal = asyncLocalStorage.getStore()?.cancellationSignal;
+  if (signal === undefined) return await share();
+  signal.throwIfAborted();
+  const cancelled = Promise.withResolvers<never>();
+  const onCancel = (): void => cancelled.reject(signal.reason);
+  signal.addEventListener('abort', onCancel, { once: true });
+  try {
+    return await Promise.race([share(), cancelled.promise]);
+  } finally {
+    signal.removeEventListener('abort', onCancel);
+  }
 }
 
 function isShutdown({ reason }: AbortSignal): boolean {

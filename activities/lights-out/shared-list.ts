@@ -1,3 +1,5 @@
+import { despiteCancellation, unlessCancelled } from '../kernel/cancellation.ts';
+
 /**
  * One list of the cluster for all who ask while another one is under way: when a hundred schedules are deleted, or no starter
  * answers at the turn of a hundred nights, each wants all workloads of the cluster.
@@ -11,8 +13,12 @@ export class SharedList<T> {
     this.#list = list;
   }
 
-  /** What is there at a moment after the call. */
+  /** What is there at a moment after the call. An activity that is cancelled waits for it no longer. */
   async read(): Promise<T> {
+    return await unlessCancelled(async () => await this.#read());
+  }
+
+  async #read(): Promise<T> {
     if (this.#next !== null) return await this.#next;
     if (this.#running === null) return await this.#begin();
     const begin = async (): Promise<T> => {
@@ -25,7 +31,8 @@ export class SharedList<T> {
   }
 
   #begin(): Promise<T> {
-    const listed = this.#list();
+    // It is of all who ask, whatever becomes of the one who asked first.
+    const listed = despiteCancellation(this.#list);
     const ended = listed
       .catch(() => undefined)
       .then(() => {

@@ -10,6 +10,8 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import {
   DOWN_SINCE,
   GROUP,
+  KEDA_PAUSED,
+  KEDA_PAUSED_REPLICAS,
   KIND,
   MANAGED_BY,
   MEMORY_OF,
@@ -23,6 +25,7 @@ import {
 } from '../../domain/lights-out/schedule/names.ts';
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { OBJECT_RESOURCES } from '../../domain/lights-out/workload/kinds.ts';
+import { isPaused } from '../../domain/lights-out/workload/keda-paused.ts';
 import { labelValue } from '../../domain/lights-out/workload/saved-state.ts';
 import type { Texts } from './any-metadata.ts';
 import { OWN, type WrittenSchedule } from './any-schedule.ts';
@@ -31,7 +34,15 @@ import { PlayedSchedule } from './played-schedule.ts';
 
 export const SYSTEM_NAMESPACE = 'headroom';
 
-const MARKS = [ORIGINAL_REPLICAS, ORIGINAL_SUSPEND, ORIGINAL_PAUSED, ORIGINAL_BOUNDS, MANAGED_BY, DOWN_SINCE];
+/** The marks, and what each lets a schedule write that wakes what it did not put to sleep. */
+const NAMED_BY: Readonly<Record<string, readonly string[]>> = {
+  [ORIGINAL_REPLICAS]: ['replicas'],
+  [ORIGINAL_SUSPEND]: ['suspend', KEDA_PAUSED],
+  [ORIGINAL_PAUSED]: [KEDA_PAUSED],
+  [ORIGINAL_BOUNDS]: ['minReplicas', 'maxReplicas'],
+  [MANAGED_BY]: [KEDA_PAUSED_REPLICAS],
+  [DOWN_SINCE]: [],
+};
 const DAY_MS = 86_400_000;
 /** How many moments of a schedule are played: in most a night and a morning. */
 const MOMENTS = 3;
@@ -50,7 +61,11 @@ interface Stored {
   readonly apiVersion: string;
   readonly kind: DrawnObject['kind'];
   readonly metadata: { readonly name: string; readonly labels?: Texts; readonly annotations?: Texts };
-  readonly spec?: { readonly scaleTargetRef?: { readonly name: string } };
+  readonly spec?: {
+    readonly scaleTargetRef?: { readonly name: string };
+    readonly replicas?: number;
+    readonly suspend?: boolean;
+  };
 }
 
 export class AcceptedLane {
@@ -170,8 +185,8 @@ export class AcceptedLane {
   }
 
   /**
-   * What of the objects is not as it was, but for what sleeps. Of those that had marks of whoever it was before, and those with an
-   * autoscaler that had some, only whether the schedule has left any.
+   * What of the objects is not as it was, but for what sleeps. Those that had marks of whoever it was before may lose them, and be
+   * woken by them, as may a workload by those of its autoscaler.
    */
   async #changes(
     schedule: string,
@@ -187,8 +202,12 @@ export class AcceptedLane {
         if (isAsleep) this.slept.add(kind);
         if (isAsleep) return isAllAwake ? [`${kind} ${metadata.name} still sleeps`] : [];
         const own = before.filter(({ spec }) => spec?.scaleTargetRef?.name === metadata.name);
-        if ([stored, ...own].some(isMarked) || isDeepStrictEqual(essence(stored), essence(now))) return [];
-        return [`${kind} ${metadata.name}: ${difference(essence(stored), essence(now))}`];
+        const free = new Set([
+          ...marksOf(stored).flatMap((mark) => [mark, ...(NAMED_BY[mark] ?? [])]),
+          ...(own.some((scaler) => marksOf(scaler).includes(ORIGINAL_BOUNDS)) ? ['replicas'] : []),
+        ]);
+        const wrong = [difference(essence(stored, free), essence(now, free)), lessThan(stored, now)].filter(Boolean);
+        return wrong.length === 0 ? [] : [`${kind} ${metadata.name}: ${wrong.join(', ')}`];
       }),
     );
     return changed.flat();
@@ -237,16 +256,28 @@ function isMorning({ seen }: PlayedSchedule, { schedule, namespace, workloads }:
   return isOver && all.every((texts) => texts[SLEEP_UNTIL] === undefined && texts[OWN_TIMES] === undefined);
 }
 
-function isMarked({ metadata: { annotations = {} } }: Stored): boolean {
-  return MARKS.some((mark) => annotations[mark] !== undefined);
+function marksOf({ metadata: { annotations = {} } }: Stored): readonly string[] {
+  return Object.keys(NAMED_BY).filter((mark) => annotations[mark] !== undefined);
 }
 
 function nullified(texts: Texts): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(texts).map((key) => [key, null]));
 }
 
-function essence({ metadata, spec }: Stored): Readonly<Record<string, unknown>> {
-  return { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {}, spec };
+/** @param free annotations, and fields of the spec, that may be otherwise. */
+function essence({ metadata, spec }: Stored, free: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+  const rest = (all: object = {}): object => Object.fromEntries(Object.entries(all).filter(([key]) => !free.has(key)));
+  return { labels: metadata.labels ?? {}, annotations: rest(metadata.annotations), spec: rest(spec) };
+}
+
+/** What runs less than before; empty where nothing does. */
+function lessThan(before: Stored, now: Stored): string {
+  const [had, has] = [before, now].map(({ spec }) => spec?.replicas ?? 1) as [number, number];
+  if (has < had) return `replicas were ${had}, are ${has}`;
+  const [was, is] = [before, now].map(
+    ({ metadata, spec }) => spec?.suspend === true || isPaused(metadata.annotations ?? {}),
+  );
+  return is && !was ? 'it is suspended' : '';
 }
 
 const SHOWN_LENGTH = 500;

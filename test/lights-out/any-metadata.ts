@@ -102,7 +102,7 @@ export function anyMetadata(name: fc.Arbitrary<string>, more: fc.Arbitrary<Texts
       rarely(ofWorkloads),
       rarely(leftMarks),
       rarely(more, 3),
-      fc.oneof({ weight: 30, arbitrary: fc.constant(null) }, fc.constantFrom(0, 128, 260, 300, 500, 700, 2000)),
+      fc.oneof({ weight: 30, arbitrary: fc.constant(null) }, fc.constantFrom(0, 128, 2200, 2332, 2400, 2600, 2800)),
     )
     .map(([own, forSchedules, marks, others, left]) => filled({ ...own, ...forSchedules, ...marks, ...others }, left));
   const owner = { apiVersion: 'example.com/v1', kind: 'App', name: 'app', uid: 'app', controller: true } as const;

@@ -155,13 +155,22 @@ describe.concurrent('a night', () => {
     const revision = 'deployment.kubernetes.io/revision';
     const marks = { 'original-replicas': '2', 'managed-by': 'full', 'down-since': '2026-11-27T18:00:00Z' };
     const marked = Object.entries(marks).map(([key, value]) => `${GROUP}/${key}${value}`);
-    // Of the 256 KiB, 128 bytes are for what the controllers of Deployments add in ReplicaSets.
-    const room = 262_144 - 128 - [...marked, `${revision}1`, 'long'].join('').length;
+    // Of the 256 KiB, 2,200 bytes are for what the controllers of Deployments add in ReplicaSets.
+    const room = 262_144 - 2200 - [...marked, `${revision}1`, 'long'].join('').length;
     await cluster.deployment('full', 'web', 2, { annotations: { long: 'x'.repeat(room + 1) } });
     await cluster.deployment('full', 'api', 1);
     await eventually('its controller has written its revision', async () => {
       return (await cluster.readDeployment('full', 'web')).metadata?.annotations?.[revision] !== undefined;
     });
+    const { items: replicaSets } = await cluster.apps.listNamespacedReplicaSet({ namespace: 'full' });
+    // As of a Deployment that was often rolled back: the most that its controller lets it become.
+    const history = { metadata: { annotations: { [`${revision}-history`]: '1,'.repeat(1000) } } };
+    for (const { metadata } of replicaSets) {
+      await cluster.apps.patchNamespacedReplicaSet(
+        { namespace: 'full', name: metadata?.name ?? '', body: history },
+        merge,
+      );
+    }
 
     await cluster.asleep('full', { namespaces: ['full'] });
     await cluster.eventMatching('full', /^AnnotationsFull: Deployment full\/web: it stays up: its annotations /);

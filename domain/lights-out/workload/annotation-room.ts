@@ -9,13 +9,21 @@ import type { Autoscaler, Workload } from './workload.ts';
 /** The first object that has no room for what is to be written to it; null where all have. */
 export function withoutRoom(workload: Workload, evaluation: Evaluation): Workload | Autoscaler | null {
   if (evaluation.kind === 'keep') return null;
-  const full = evaluation.writes.map((write) => {
-    const object = objectOf(workload, write);
-    const { annotationRoom: room = Number.POSITIVE_INFINITY, annotations = {} } = object ?? {};
-    const growth = growthOf(annotations, write.patch['metadata'] ?? {});
-    return growth > 0 && growth > room ? object : undefined;
-  });
-  return full.find((object) => object !== undefined) ?? null;
+  const full = evaluation.writes.find((write) => !hasRoom(workload, write));
+  return (full && objectOf(workload, full)) ?? null;
+}
+
+/** The same change of those that have room; null where none has. */
+export function fitting(workload: Workload, evaluation: Evaluation): Evaluation | null {
+  if (evaluation.kind === 'keep') return evaluation;
+  const writes = evaluation.writes.filter((write) => hasRoom(workload, write));
+  return writes.length === 0 ? null : { ...evaluation, writes };
+}
+
+function hasRoom(workload: Workload, write: ObjectChange): boolean {
+  const { annotationRoom: room = Number.POSITIVE_INFINITY, annotations = {} } = objectOf(workload, write) ?? {};
+  const growth = growthOf(annotations, write.patch['metadata'] ?? {});
+  return growth <= 0 || growth <= room;
 }
 
 function objectOf(workload: Workload, { kind, name }: ObjectChange): Workload | Autoscaler | undefined {

@@ -16,7 +16,7 @@ import {
   resumeAutoscalers,
 } from './autoscalers.ts';
 import { change, keep } from './step.ts';
-import { withoutRoom } from './annotation-room.ts';
+import { fitting, withoutRoom } from './annotation-room.ts';
 import {
   contestedSentence,
   fullSentence,
@@ -71,11 +71,14 @@ export function evaluateWanted(workload: Workload, wanted: Wanted, context: Eval
   const savedState = savedStateOf(workload);
   const situation: Situation = { workload, context, wanted, savedState, desired: { ...night, isCompleted } };
   if (wanted.state !== 'Down') return ACTS[judge({ wanted: wanted.state })](situation);
-  const evaluation = ACTS[judge(foundOf(situation))](situation);
+  const act = judge(foundOf(situation));
+  const evaluation = ACTS[act](situation);
   const full = withoutRoom(workload, evaluation);
   if (full === null) return evaluation;
-  // With whatever was put to sleep before it was full: a part of the marks is as good as none.
   const otherwise = keep('AnnotationsFull', fullSentence(full.kind === workload.kind ? null : full));
+  // The replicas are the person's. Only the mark of the autoscaler is left out.
+  if (act === 'leaveToPerson') return fitting(workload, evaluation) ?? otherwise;
+  // With whatever was put to sleep before it was full: a part of the marks is as good as none.
   return restored({ ...situation, wanted: { state: 'Up', reason: 'Up', isOurs: true, isOwner: true, otherwise } });
 }
 

@@ -1,4 +1,6 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
+import { requestCancellation } from '../../../activities/kernel/cancellation.ts';
 import { SharedList } from '../../../activities/lights-out/shared-list.ts';
 
 /** Lists that end when the test says so. */
@@ -53,5 +55,32 @@ describe('a list that many ask for', () => {
     expect(await failed).toMatchObject([{ status: 'rejected', reason: { message: 'away' } }]);
     await lists.end(1, 'there');
     expect(await second).toBe('there');
+  });
+
+  it('is not ended with the activity that asked first, nor waited for by one that is cancelled', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const found = Promise.withResolvers<string>();
+    const shared = new SharedList(async () => {
+      signals.push(requestCancellation('GET'));
+      return await found.promise;
+    });
+    const reader = (activity = new MockActivityEnvironment()) => ({
+      activity,
+      read: activity.run(async () => await shared.read()),
+    });
+    const [first, second, third] = [reader(), reader(), reader()];
+    const cancelled = Promise.allSettled([first.read, second.read]);
+    first.activity.cancel('CANCELLED');
+    second.activity.cancel('TIMED_OUT');
+    expect(await cancelled).toMatchObject([
+      { status: 'rejected', reason: { message: 'CANCELLED' } },
+      { status: 'rejected', reason: { message: 'TIMED_OUT' } },
+    ]);
+    found.resolve('there');
+    expect(await third.read).toBe('there');
+    expect(signals).toEqual([undefined, undefined]);
+    const late = reader(first.activity);
+    await expect(late.read).rejects.toThrow('CANCELLED');
+    expect(signals).toHaveLength(2);
   });
 });

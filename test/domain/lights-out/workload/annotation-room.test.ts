@@ -109,6 +109,19 @@ describe('a workload with an autoscaler whose annotations leave no room', () => 
 
   it('is woken where that came to it in the night, and stays up from then on', () => {
     expect(textOf(asleep({ autoscalers: [keda] }))).toBe('Up 0→3');
-    expect(textOf(asleep({ replicas: 2, changed: changeBy('kubectl'), autoscalers: [keda] }))).toBe('Up 2→3');
+  });
+
+  it('has the replicas that a person gave it in the night, and only the mark of the autoscaler is left out', () => {
+    const byPerson = { replicas: 2, changed: changeBy('kubectl') };
+    expect(evaluate(asleep({ ...byPerson, autoscalers: [keda] }), namespaceOf(), contextOf())).toMatchObject({
+      kind: 'keep',
+      reason: 'AnnotationsFull',
+      detail: expect.stringContaining('the annotations of its ScaledObject web leave no room'),
+    });
+    const other = { ...scaledObject(), name: 'other' };
+    expect(evaluate(asleep({ ...byPerson, autoscalers: [keda, other] }), namespaceOf(), contextOf())).toMatchObject({
+      item: { reason: 'Released', from: 2, to: 2 },
+      writes: [{ kind: 'ScaledObject', name: 'other' }],
+    });
   });
 });
