@@ -7,7 +7,10 @@ export const PLURAL = 'lightsoutschedules';
 /** Keeps a deleted schedule until everything that it put to sleep is restored. */
 export const FINALIZER = `${GROUP}/cleanup`;
 
-/** Annotation and label of a sleeping workload: its number of replicas before, in decimal digits. */
+/**
+ * Annotation and label of a sleeping workload: its number of replicas before, in decimal digits. Empty on a Rollout that had no
+ * number, which is 1.
+ */
 export const ORIGINAL_REPLICAS = `${GROUP}/original-replicas`;
 /**
  * On a CronJob: `lightsout` if the schedule suspended it; `user` is an earlier tool's value for "was suspended
