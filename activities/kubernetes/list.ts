@@ -13,11 +13,11 @@ export type ListPage<T extends KubernetesObject> = (range: {
   _continue?: string;
 }) => Promise<KubernetesListObject<T>>;
 
-/** For a list of which nothing but the objects' metadata is to leave the API server. */
-export const METADATA_ONLY = setHeaderOptions(
-  'Accept',
-  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
-);
+/** What a request accepts for a list of which nothing but the objects' metadata is to leave the API server. */
+export const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+/** The same for the generated clients. */
+export const METADATA_ONLY = setHeaderOptions('Accept', METADATA_LIST);
 
 /** All objects of a list, page by page, as one consistent snapshot like `listSnapshot`. */
 export async function listAll<T extends KubernetesObject>(page: ListPage<T>): Promise<T[]> {

@@ -7,7 +7,7 @@ import {
   type KubernetesObject,
 } from '@kubernetes/client-node';
 import { apiMessage } from '../../activities/kubernetes/failure.ts';
-import type { ListPage } from '../../activities/kubernetes/list.ts';
+import { type ListPage, METADATA_LIST } from '../../activities/kubernetes/list.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 
 export interface ApiGetOptions {
@@ -81,7 +81,6 @@ interface PlainPages {
 }
 
 const WHOLE = 'application/json';
-const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
  * Pages of a list, of objects as they are sent: a time is text, as it is in the events of a watch.
@@ -94,7 +93,7 @@ export function listPlainPages<T extends KubernetesObject>(
 ): ListPage<T> {
   return async ({ limit, _continue }) => {
     const answer = await get(path, {
-      accept: metadataOnly ? METADATA : WHOLE,
+      accept: metadataOnly ? METADATA_LIST : WHOLE,
       query: { ...selectors, limit: String(limit), continue: _continue },
     });
     if (answer.kind === 'notModified') throw new Error(`304 for ${path} without having asked for it`);

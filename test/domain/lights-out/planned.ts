@@ -1,6 +1,11 @@
 /** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
 import { hasReplicas } from '../../../domain/lights-out/workload/kinds.ts';
-import type { OtherSchedule, EvaluationContext, PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
+import type {
+  Evaluation,
+  OtherSchedule,
+  EvaluationContext,
+  PlanItem,
+} from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   DOWN_SINCE,
   FIELD_MANAGER,
@@ -137,4 +142,11 @@ export function itemOf(
   const { namespace = 'team-a', ...rest } = over;
   const workload = { kind: 'Deployment', namespace, name } as const;
   return { workload, direction: 'Down', reason: 'Down', from: 3, to: 0, priority: 0, ...rest };
+}
+
+/** An evaluation in a few words: `Up 0→3`, `Down 3→0`, or why the workload is left. */
+export function textOfEvaluation(evaluation: Evaluation): string {
+  if (evaluation.kind === 'keep') return evaluation.reason;
+  const { reason, from, to } = evaluation.item;
+  return from === null ? reason : `${reason} ${from}→${to}`;
 }

@@ -17,15 +17,13 @@ import {
   NIGHT,
   scaledObject,
   specOf,
+  textOfEvaluation,
   workloadOf,
 } from '../planned.ts';
 
 /** `Up 0→3`, or why it is left. */
 function textOf(workload: Workload, over: Partial<EvaluationContext> = {}): string {
-  const evaluation = evaluate(workload, namespaceOf(), contextOf(over));
-  if (evaluation.kind === 'keep') return evaluation.reason;
-  const { reason, from, to } = evaluation.item;
-  return `${reason} ${from}→${to}`;
+  return textOfEvaluation(evaluate(workload, namespaceOf(), contextOf(over)));
 }
 
 const up = { period: { state: 'Up', since: NIGHT }, now: NIGHT + HOUR } as const;

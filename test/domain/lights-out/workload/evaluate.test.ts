@@ -33,6 +33,7 @@ import {
   SECOND,
   specOf,
   suspended,
+  textOfEvaluation,
   workloadOf,
 } from '../planned.ts';
 
@@ -41,10 +42,7 @@ const evaluated = (workload: Workload, over: Partial<EvaluationContext> = {}, na
 
 /** The evaluation in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
 function textOf(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
-  const evaluation = evaluated(workload, over, namespace);
-  if (evaluation.kind === 'keep') return evaluation.reason;
-  const { reason, from, to } = evaluation.item;
-  return from === null ? reason : `${reason} ${from}→${to}`;
+  return textOfEvaluation(evaluated(workload, over, namespace));
 }
 
 /** The patch of the workload itself. */

@@ -16,6 +16,7 @@ import {
   scaledObject,
   specOf,
   suspended,
+  textOfEvaluation,
   workloadOf,
 } from '../planned.ts';
 
@@ -26,10 +27,7 @@ const named = (annotations: Readonly<Record<string, string>>) => namespaceOf('te
 
 /** `Up 0→3`, or why it is left. */
 function textOf(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
-  const evaluation = evaluate(workload, namespace, contextOf(over));
-  if (evaluation.kind === 'keep') return evaluation.reason;
-  const { reason, from, to } = evaluation.item;
-  return from === null ? reason : `${reason} ${from}→${to}`;
+  return textOfEvaluation(evaluate(workload, namespace, contextOf(over)));
 }
 
 const noted = (workload: Workload, annotations: Readonly<Record<string, string>>): Workload => ({

@@ -16,6 +16,7 @@ import {
   NIGHT,
   overrideOf,
   specOf,
+  textOfEvaluation,
   workloadOf,
 } from '../planned.ts';
 
@@ -30,10 +31,7 @@ function contextWith(spec: Partial<ScheduleSpec> = {}, over: Partial<EvaluationC
 }
 
 function textOf(workload: Workload, context = contextWith(), namespace: ScopedNamespace = namespaceOf()): string {
-  const evaluation = evaluate(workload, namespace, context);
-  if (evaluation.kind === 'keep') return evaluation.reason;
-  const { reason, from, to } = evaluation.item;
-  return from === null ? reason : `${reason} ${from}→${to}`;
+  return textOfEvaluation(evaluate(workload, namespace, context));
 }
 
 const withTimes = (text: string) => ({ annotations: { [OWN_TIMES]: text } });
