@@ -18,6 +18,8 @@ export function addAllInOneCommand(program: Command, sourcesWith: (flags: readon
       Object.assign(process.env, env);
       process.argv.splice(2, Infinity, ...argv);
       // A program beside this one: no other command is to load a worker.
-      await import(new URL('all-in-one.js', import.meta.url).href);
+      const file = new URL('all-in-one.js', import.meta.url);
+      const program = (await import(file.href)) as { readonly start: () => void };
+      program.start();
     });
 }

@@ -44,7 +44,7 @@ it.each(['worker', 'starter'])('a line of the %s is traced to the source that it
   const line = lines.findIndex((text) => call.test(text));
   const entry = new SourceMap(payload).findEntry(line, lines[line]?.search(call) ?? 0);
   const source = await readFile(join(ROOT, name, 'main.ts'), 'utf8');
-  const written = source.split('\n').findIndex((text) => /^runProcess\b/.test(text));
+  const written = source.split('\n').findIndex((text) => /^\s*runProcess\b/.test(text));
   expect(written).toBeGreaterThan(0);
   expect(entry).toMatchObject({ originalSource: expect.stringMatching(`/${name}/main\\.ts$`), originalLine: written });
 });
