@@ -48,3 +48,5 @@ export function start(constants: Constants = {}): void {
     constants,
   );
 }
+
+if (import.meta.main) start();
