@@ -20,6 +20,8 @@ const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
 const documents = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   ...['docs', 'docs/adr'].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((file) => file.endsWith('.md'))
