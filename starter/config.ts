@@ -1,5 +1,6 @@
 import { type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import {
+  allConstants,
   allSettings,
   type ConfigSources,
   loadConfig as loadWith,
@@ -11,6 +12,9 @@ export type Config = PlatformConfig & ControllerConfig;
 
 /** Every setting, in the order of the documentation. */
 export const settingEntries = allSettings(controllerSettings);
+
+/** What is a constant, in the same order. */
+export const constantEntries = allConstants(controllerSettings);
 
 /** @throws {ConfigError} with every problem that was found. */
 export function loadConfig(sources: ConfigSources): Config {

@@ -5,22 +5,37 @@
 import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
+import type { Constants } from '../platform/config/config.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
 import { createMetrics, startWatching } from './run.ts';
 
-runProcess<ControllerConfig>('starter', controllerSettings, async (headroom) => {
-  const { config, cluster, log, readiness, onStop } = headroom;
-  const metrics = createMetrics(cluster);
-  const health = await serveHealth(config.process.healthAddress, readiness);
-  onStop('health', async () => await health.close());
-  const served = await serveMetrics(config.process.metricsAddress, metrics);
-  onStop('metrics', async () => await served.close());
-  log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
-  const connected = await connectProcess(headroom, {
-    schedule: clusterSchedule(config),
-    requestCancellation,
-    onWrite: auditKubernetesWrites(log),
-  });
-  await startWatching(headroom, { ...connected, metrics });
-});
+/**
+ * Starts the starter in this process, with the settings of its environment and arguments.
+ *
+ * @param constants other values of constants, as tests give them.
+ */
+export function start(constants: Constants = {}): void {
+  runProcess<ControllerConfig>(
+    'starter',
+    controllerSettings,
+    async (headroom) => {
+      const { config, cluster, log, readiness, onStop } = headroom;
+      const metrics = createMetrics(cluster);
+      const health = await serveHealth(config.process.healthAddress, readiness);
+      onStop('health', async () => await health.close());
+      const served = await serveMetrics(config.process.metricsAddress, metrics);
+      onStop('metrics', async () => await served.close());
+      log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
+      const connected = await connectProcess(headroom, {
+        schedule: clusterSchedule(config),
+        requestCancellation,
+        onWrite: auditKubernetesWrites(log),
+      });
+      await startWatching(headroom, { ...connected, metrics });
+    },
+    constants,
+  );
+}
+
+if (import.meta.main) start();

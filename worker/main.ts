@@ -2,23 +2,38 @@
 import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
+import type { Constants } from '../platform/config/config.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { collectOften } from '../platform/process/memory.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
 import { installRuntime, runWorkers } from './run.ts';
 
-collectOften();
-runProcess<ControllerConfig>('worker', controllerSettings, async (headroom) => {
-  const { config, cluster, log, readiness, onStop } = headroom;
-  const health = await serveHealth(config.process.healthAddress, readiness);
-  onStop('health', async () => await health.close());
-  const metricsAddress = await concreteAddress(config.process.metricsAddress);
-  installRuntime(log, metricsAddress);
-  log.info({ health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster }, 'the worker is starting');
-  const connected = await connectProcess(headroom, {
-    schedule: clusterSchedule(config),
-    requestCancellation,
-    onWrite: auditKubernetesWrites(log),
-  });
-  await runWorkers(headroom, connected);
-});
+/**
+ * Starts the worker in this process, with the settings of its environment and arguments.
+ *
+ * @param constants other values of constants, as tests give them.
+ */
+export function start(constants: Constants = {}): void {
+  collectOften();
+  runProcess<ControllerConfig>(
+    'worker',
+    controllerSettings,
+    async (headroom) => {
+      const { config, cluster, log, readiness, onStop } = headroom;
+      const health = await serveHealth(config.process.healthAddress, readiness);
+      onStop('health', async () => await health.close());
+      const metricsAddress = await concreteAddress(config.process.metricsAddress);
+      installRuntime(log, metricsAddress);
+      log.info({ health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster }, 'the worker is starting');
+      const connected = await connectProcess(headroom, {
+        schedule: clusterSchedule(config),
+        requestCancellation,
+        onWrite: auditKubernetesWrites(log),
+      });
+      await runWorkers(headroom, connected);
+    },
+    constants,
+  );
+}
+
+if (import.meta.main) start();

@@ -1,17 +1,20 @@
-import { integerBetween, timing } from '../kernel/settings/forms.ts';
+import { constant, integerBetween, timing } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
 import { budgetLimits } from './limits.ts';
 
 const budgetSettings = {
-  writesPerMinute: {
-    type: integerBetween(1, 100_000),
-    expected: 'a number from 1 to 100000',
-    // GitHub's secondary limit for requests that create content.
-    description: 'How many writes to GitHub all workers with the same credential make a minute, at most.',
-    env: 'GITHUB_WRITES_PER_MINUTE',
-    flag: '--github-writes-per-minute',
-    default: '80',
-  },
+  writesPerMinute: constant(
+    {
+      type: integerBetween(1, 100_000),
+      expected: 'a number from 1 to 100000',
+      // GitHub's secondary limit for requests that create content.
+      description: 'How many writes to GitHub all workers with the same credential make a minute, at most.',
+      env: 'GITHUB_WRITES_PER_MINUTE',
+      flag: '--github-writes-per-minute',
+      default: '80',
+    },
+    "It is GitHub's own limit; the limit of an hour is the one that a shared credential lowers.",
+  ),
   writesPerHour: {
     type: integerBetween(1, 1_000_000),
     expected: 'a number from 1 to 1000000',
@@ -20,21 +23,27 @@ const budgetSettings = {
     flag: '--github-writes-per-hour',
     default: '500',
   },
-  minute: timing(
-    'github-budget-minute',
-    '60s',
-    'How long the minute of GITHUB_WRITES_PER_MINUTE is, and a sixtieth of the hour. Shorter ones are for tests.',
-    '1s',
+  minute: constant(
+    timing(
+      'github-budget-minute',
+      '60s',
+      'How long the minute of GITHUB_WRITES_PER_MINUTE is, and a sixtieth of the hour. Shorter ones are for tests.',
+      '1s',
+    ),
+    'A minute has sixty seconds; tests have shorter ones.',
   ),
 } as const satisfies Settings;
 
 const timingSettings = {
-  githubWriteSpacing: timing(
-    'github-write-spacing',
-    // GitHub recommends at least a second between two writes to avoid its secondary rate limits.
-    '1s',
-    'The least time between two writes of a worker to GitHub.',
-    '0',
+  githubWriteSpacing: constant(
+    timing(
+      'github-write-spacing',
+      // GitHub recommends at least a second between two writes to avoid its secondary rate limits.
+      '1s',
+      'The least time between two writes of a worker to GitHub.',
+      '0',
+    ),
+    'It is what GitHub asks for.',
   ),
 } as const satisfies Settings;
 

@@ -2,6 +2,7 @@ import {
   ADDRESS_FORM,
   boolean,
   BOOLEAN_FORM,
+  constant,
   listenAddress,
   nameList,
   PATH,
@@ -58,23 +59,38 @@ const scheduleSettings = {
   webhookHost: {
     type: PATH,
     expected: 'a DNS name or an IP address',
-    description:
-      'The name that the API server calls the webhooks by, for which the starter makes a certificate. Default: headroom-lights-out.<namespace>.svc.',
+    description: 'The name that the API server calls the webhooks by, for which the starter makes a certificate.',
     env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_HOST',
     flag: '--lights-out-webhook-host',
+    constant: {
+      why: 'The Service of the webhooks has this name in everything that is deployed.',
+      value: 'headroom-lights-out.<namespace>.svc',
+    },
   },
-  retryMin: timing(
-    'lights-out-retry-min',
-    '15s',
-    'When a workload that could not be written is tried again; twice as long each time.',
+  retryMin: constant(
+    timing(
+      'lights-out-retry-min',
+      '15s',
+      'When a workload that could not be written is tried again; twice as long each time.',
+    ),
+    'It doubles, so that where it begins matters for a minute.',
   ),
-  retryMax: timing('lights-out-retry-max', '10m', 'The longest time between two tries of such a workload.'),
-  contestedMin: timing(
-    'lights-out-contested-min',
-    '1m',
-    'How long a workload that GitOps scales up again and again is left up before it is scaled down once more; twice as long each time.',
+  retryMax: constant(
+    timing('lights-out-retry-max', '10m', 'The longest time between two tries of such a workload.'),
+    'Nobody waits longer than that for a workload that can be written again.',
   ),
-  contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
+  contestedMin: constant(
+    timing(
+      'lights-out-contested-min',
+      '1m',
+      'How long a workload that GitOps scales up again and again is left up before it is scaled down once more; twice as long each time.',
+    ),
+    'It doubles, so that where it begins matters for a few minutes.',
+  ),
+  contestedMax: constant(
+    timing('lights-out-contested-max', '1h', 'The longest such time.'),
+    'Who fights over a workload is told in its schedule; an hour keeps that from costing anything.',
+  ),
 } as const satisfies Settings;
 
 export const lightsOutSettings = defineSettings(

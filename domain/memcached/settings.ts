@@ -39,10 +39,13 @@ const instanceSettings = {
   webhookHost: {
     type: PATH,
     expected: 'a DNS name or an IP address',
-    description:
-      'The name that the API server calls the webhooks by, for which the starter makes a certificate. Default: headroom-memcached.<namespace>.svc.',
+    description: 'The name that the API server calls the webhooks by, for which the starter makes a certificate.',
     env: 'HEADROOM_MEMCACHED_WEBHOOK_HOST',
     flag: '--memcached-webhook-host',
+    constant: {
+      why: 'The Service of the webhooks has this name in everything that is deployed.',
+      value: 'headroom-memcached.<namespace>.svc',
+    },
   },
 } as const satisfies Settings;
 

@@ -3,6 +3,7 @@ import {
   ADDRESS_FORM,
   boolean,
   BOOLEAN_FORM,
+  constant,
   httpUrl,
   listenAddress,
   matching,
@@ -32,32 +33,29 @@ const groupSettings = {
     flag: '--node-groups-mode',
     default: 'observe',
   },
-  vpsieSecret: {
-    type: matching(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
-    expected: 'the name of a Secret',
-    description:
-      'The Secret in kube-system with the credentials of VPSie: token, or clientId and clientSecret, and its url if it is another one. The role that reads it names it as well.',
-    env: 'HEADROOM_NODE_GROUPS_VPSIE_SECRET',
-    flag: '--node-groups-vpsie-secret',
-    default: DEFAULT_VPSIE_SECRET,
-  },
-  vpsieUrl: {
-    type: httpUrl,
-    expected: 'an http or https URL',
-    description: 'Where the API of VPSie is, unless the Secret has a url.',
-    env: 'HEADROOM_NODE_GROUPS_VPSIE_URL',
-    flag: '--node-groups-vpsie-url',
-    default: 'https://api.vpsie.com/v2',
-  },
-  vpsieAuth: {
-    type: z.enum(['bearer', 'vpsie-auth']),
-    expected: '"bearer" or "vpsie-auth"',
-    description:
-      'How the token is sent to VPSie: as a bearer token (/v2), or in the header Vpsie-Auth, as the API below /apps/v2 wants it.',
-    env: 'HEADROOM_NODE_GROUPS_VPSIE_AUTH',
-    flag: '--node-groups-vpsie-auth',
-    default: 'bearer',
-  },
+  vpsieSecret: constant(
+    {
+      type: matching(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
+      expected: 'the name of a Secret',
+      description:
+        'The Secret in kube-system with the credentials of VPSie: token, or clientId and clientSecret, and its url if it is another one. The role that reads it names it as well.',
+      env: 'HEADROOM_NODE_GROUPS_VPSIE_SECRET',
+      flag: '--node-groups-vpsie-secret',
+      default: DEFAULT_VPSIE_SECRET,
+    },
+    'The role that reads the Secret names it, so that another name would need another role as well.',
+  ),
+  vpsieUrl: constant(
+    {
+      type: httpUrl,
+      expected: 'an http or https URL',
+      description: 'Where the API of VPSie is, unless the Secret has a url.',
+      env: 'HEADROOM_NODE_GROUPS_VPSIE_URL',
+      flag: '--node-groups-vpsie-url',
+      default: 'https://api.vpsie.com/v2',
+    },
+    "The Secret's url goes before it, and is the place for another one.",
+  ),
   webhookAddress: {
     type: listenAddress,
     expected: ADDRESS_FORM,
@@ -77,10 +75,13 @@ const groupSettings = {
   webhookHost: {
     type: PATH,
     expected: 'a DNS name or an IP address',
-    description:
-      'The name that the API server calls the webhook by, for which the starter makes a certificate. Default: headroom-node-group.<namespace>.svc.',
+    description: 'The name that the API server calls the webhook by, for which the starter makes a certificate.',
     env: 'HEADROOM_NODE_GROUPS_WEBHOOK_HOST',
     flag: '--node-groups-webhook-host',
+    constant: {
+      why: 'The Service of the webhooks has this name in everything that is deployed.',
+      value: 'headroom-node-group.<namespace>.svc',
+    },
   },
 } as const satisfies Settings;
 

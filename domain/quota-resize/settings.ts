@@ -2,7 +2,7 @@
 import { DEFAULT_READ_LIMITS } from '../kernel/forge.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { matching } from '../kernel/settings/forms.ts';
-import { defineSettings, type Settings, type SettingSources, type ValuesOf } from '../kernel/settings/setting.ts';
+import { defineSettings, type Settings, type ValuesOf } from '../kernel/settings/setting.ts';
 import { BUILT_IN_GUARDRAIL } from './policy/guardrail.ts';
 import type { PolicyDefaults } from './policy/policy.ts';
 import { githubSettings } from './settings/github.ts';
@@ -55,7 +55,6 @@ export const quotaResizeSettings = defineSettings(
     const isProposing = resize.mode === 'propose' && !resize.dryRun;
     const github = resolveGitHub(githubValues, isProposing, sources);
     const webhooks = resolveWebhooks(webhookValues, sources);
-    checkChecksPoll(timings, sources);
     if (resize.dryRun && resize.mode === 'propose') {
       const { where } = sources.written.get('resize.dryRun') ?? {};
       sources.notices.push(`${where} wins over mode "propose": Headroom only observes.`);
@@ -96,16 +95,4 @@ export function policyDefaults({
     freezeUntil: freezeUntil ?? null,
     rejectionCooldown: timings.rejectionCooldown,
   };
-}
-
-function checkChecksPoll(timings: ValuesOf<typeof timingSettings>, { written, problems }: SettingSources): void {
-  if (timings.checksPollMin <= timings.checksPollMax) return;
-  const min = written.get('timings.checksPollMin');
-  const max = written.get('timings.checksPollMax');
-  const shortest = min?.text ?? timingSettings.checksPollMin.default;
-  const longest = max?.text ?? timingSettings.checksPollMax.default;
-  problems.push({
-    where: (min ?? max)?.where ?? 'timings.checksPollMin',
-    message: `the checks would be asked for every ${shortest} at first and every ${longest} later: expected the first to be the shorter`,
-  });
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closest } from './closest.ts';
 import type { ConfigProblem, Setting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
-import { configFileSetting, type SettingEntry } from './settings.ts';
+import { configFileSetting, constantRefusal, isSetting, type SettingEntry } from './settings.ts';
 
 /** The result of parsing a command line: the text of each setting by its flag, and the problems. */
 interface CommandLine {
@@ -37,11 +37,14 @@ export function readCommandLine(argv: readonly string[], settingEntries: readonl
     const text = apart ? next.value : token.value;
 
     if (setting === undefined) {
-      const nearest = closest(flag, [...existing.keys()]);
+      const flags = settingEntries.filter(isSetting).flatMap((entry) => entry.setting.flag ?? []);
+      const nearest = closest(flag, [configFileSetting.flag, ...flags]);
       problems.push({
         where: flag,
         message: `is not a flag: ${nearest === undefined ? '--help shows them all' : `did you mean ${nearest}?`}`,
       });
+    } else if (setting.constant !== undefined) {
+      problems.push({ where: flag, message: constantRefusal(setting) });
     } else if (text === undefined && setting.isSwitch !== true) {
       problems.push({ where: flag, message: `needs a value: expected ${setting.expected}` });
     } else {

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Pair, type YAMLMap } from 'yaml';
 import { closest } from './closest.ts';
 import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
-import type { SettingEntry } from './settings.ts';
+import { constantRefusal, isSetting, type SettingEntry } from './settings.ts';
 
 /** The result of parsing a configuration file: the text of each setting by its path, and the problems. */
 interface ConfigFileContent {
@@ -20,6 +20,7 @@ export function readConfigFile(
   fileName: string,
   settingEntries: readonly SettingEntry[],
 ): ConfigFileContent {
+  const settable = settingEntries.filter(isSetting);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const values = new Map<string, WrittenValue>();
@@ -45,20 +46,23 @@ export function readConfigFile(
   for (const { name: group, offset, value } of entries(document.contents)) {
     const members = settingEntries.filter((entry) => entry.group === group);
     if (members.length === 0) {
-      problem(at(offset), unknownKey(group, [...new Set(settingEntries.map((entry) => entry.group))]));
+      problem(at(offset), unknownKey(group, [...new Set(settable.map((entry) => entry.group))]));
       continue;
     }
     const map = resolved(value);
     if (isEmpty(map)) continue;
     if (!isMap(map)) {
-      problem(at(offset), `${group} must be a map of ${members.map((entry) => entry.key).join(', ')}`);
+      const keys = settable.flatMap((entry) => (entry.group === group ? [entry.key] : []));
+      problem(at(offset), `${group} must be a map of ${keys.join(', ')}`);
       continue;
     }
     for (const { name: key, offset: keyOffset, value: keyValue } of entries(map)) {
       const entry = members.find((member) => member.key === key);
       const scalar = resolved(keyValue);
       if (entry === undefined) {
-        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group, settingEntries)));
+        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group, settable)));
+      } else if (entry.setting.constant !== undefined) {
+        problem(at(keyOffset), `${entry.path} ${constantRefusal(entry.setting)}`);
       } else if (isEmpty(scalar)) {
         continue;
       } else if (entry.setting.secret === true) {

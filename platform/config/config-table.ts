@@ -1,9 +1,11 @@
 import type { Setting } from '../../domain/kernel/settings/setting.ts';
-import { allSettings, type ControllerSettings, settingTitles } from './config.ts';
+import { allConstants, allSettings, type ControllerSettings, settingTitles } from './config.ts';
 import { configFileSetting, type SettingEntry } from './settings.ts';
 
 const START = '<!-- configuration:start -->';
 const END = '<!-- configuration:end -->';
+const CONSTANTS_START = '<!-- constants:start -->';
+const CONSTANTS_END = '<!-- constants:end -->';
 
 /**
  * All settings as one Markdown table: environment variable, flag, path in the file, default, meaning. Its columns are
@@ -19,23 +21,46 @@ function configurationTable(controllers: ControllerSettings): string {
       ...members.map(({ setting, path }) => row(setting, path)),
     ]),
   ];
+  return aligned(rows);
+}
+
+/** What is a constant, as a Markdown table: its path, its value, what it is, and why nobody would turn it. */
+function constantsTable(controllers: ControllerSettings): string {
+  return aligned([
+    ['Constant', 'Value', 'What it is', 'Why it is no setting'],
+    ...allConstants(controllers).map(({ path, setting }) => [
+      code(path),
+      code(setting.default ?? setting.constant?.value ?? ''),
+      setting.description,
+      setting.constant?.why ?? '',
+    ]),
+  ]);
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const [first = head, ...others] = rows;
-  return [line(first), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
+  const [, ...others] = rows;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
 }
 
 /**
- * The document with the table between its markers brought up to date.
+ * The document with the tables between their markers brought up to date.
  *
- * @throws {Error} when the document does not have both markers.
+ * @throws {Error} when the document does not have all markers.
  */
 export function withConfigurationTable(document: string, controllers: ControllerSettings): string {
-  const start = document.indexOf(START);
-  const end = document.indexOf(END);
-  if (start < 0 || end < start) throw new Error(`the document needs the lines ${START} and ${END}, in this order`);
-  return `${document.slice(0, start + START.length)}\n\n${configurationTable(controllers)}\n\n${document.slice(end)}`;
+  const settings = between(document, START, END, configurationTable(controllers));
+  return between(settings, CONSTANTS_START, CONSTANTS_END, constantsTable(controllers));
+}
+
+function between(document: string, first: string, last: string, table: string): string {
+  const start = document.indexOf(first);
+  const end = document.indexOf(last);
+  if (start < 0 || end < start) throw new Error(`the document needs the lines ${first} and ${last}, in this order`);
+  return `${document.slice(0, start + first.length)}\n\n${table}\n\n${document.slice(end)}`;
 }
 
 /** The text of `--help`. */
@@ -54,10 +79,10 @@ export function configurationHelp(program: string, controllers: ControllerSettin
 
 function groups(controllers: ControllerSettings): [string, SettingEntry[]][] {
   const settingEntries = allSettings(controllers);
-  return Object.entries(settingTitles(controllers)).map(([group, title]) => [
-    title,
-    settingEntries.filter((entry) => entry.group === group),
-  ]);
+  return Object.entries(settingTitles(controllers)).flatMap(([group, title]): [string, SettingEntry[]][] => {
+    const members = settingEntries.filter((entry) => entry.group === group);
+    return members.length === 0 ? [] : [[title, members]];
+  });
 }
 
 function row(setting: Setting, path: string | undefined): string[] {

@@ -15,12 +15,17 @@ import { readConfigFile } from './config-file.ts';
 import { ConfigError } from './config-problem.ts';
 import {
   configFileSetting,
+  constantRefusal,
+  isSetting,
   type SettingEntry,
   entriesOf,
   platformSettings,
   platformTitles,
   type PlatformValues,
 } from './settings.ts';
+
+/** Texts of constants by their path, such as `{ 'timings.syncPoll': '200ms' }`. */
+export type Constants = Readonly<Record<string, string>>;
 
 /** The sources of the configuration; a process passes its own environment and arguments. */
 export interface ConfigSources {
@@ -34,6 +39,8 @@ export interface ConfigSources {
    * file, but not over its flags.
    */
   readonly reported?: ReadonlyMap<string, ReportedSetting>;
+  /** Other values of constants, by path, as whoever runs a program by code may give them. */
+  readonly constants?: Constants;
   /** @throws the file system's error when the file cannot be read. */
   readonly readFile?: (path: string) => string;
 }
@@ -64,6 +71,15 @@ declare const VALUES: unique symbol;
 
 /** Every setting of the processes and of these controllers, in the order of the documentation. */
 export function allSettings(controllers: ControllerSettings): readonly SettingEntry[] {
+  return allEntries(controllers).filter(isSetting);
+}
+
+/** What is a constant, in the same order. */
+export function allConstants(controllers: ControllerSettings): readonly SettingEntry[] {
+  return allEntries(controllers).filter((entry) => !isSetting(entry));
+}
+
+function allEntries(controllers: ControllerSettings): readonly SettingEntry[] {
   return entriesOf([ownDefinition, ...Object.values(controllers)]);
 }
 
@@ -91,15 +107,16 @@ export function loadConfig<Values extends object>(
   controllers: ControllerSettings<Values>,
   sources: ConfigSources,
 ): PlatformConfig & Values {
-  const { env, program = 'worker' } = sources;
+  const { env, program = 'worker', constants = {} } = sources;
   const readFile = sources.readFile ?? ((path: string) => readFileSync(path, 'utf8'));
-  const entry = allSettings(controllers);
+  const entry = allEntries(controllers);
+  assertConstants(constants, entry);
   const problems: ConfigProblem[] = [];
   const notices: string[] = misspelledVariables(env, entry);
 
   const written = readLayers(sources, entry, readFile, problems);
   const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
-  const values = readValues(written, entry, { program, inPod, problems });
+  const values = readValues(written, entry, { program, inPod, problems, constants });
   const own = values as unknown as PlatformValues;
   const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
   const parts = Object.values(controllers).map(({ resolve }) =>
@@ -172,6 +189,11 @@ function readLayers(
 
   const written = new Map<string, WrittenValue>();
   for (const { path, setting, isReported } of settingEntries) {
+    if (setting.constant !== undefined) {
+      if (fromEnvironment(env, setting.env) !== undefined)
+        problems.push({ where: setting.env, message: constantRefusal(setting) });
+      continue;
+    }
     const ofProcess = (): WrittenValue | undefined => fromEnvironment(env, setting.env) ?? file?.values.get(path);
     const value =
       (setting.flag === undefined ? undefined : commandLine.values.get(setting.flag)) ??
@@ -207,14 +229,19 @@ function readNamedFile(
 function readValues(
   written: Written,
   settingEntries: readonly SettingEntry[],
-  { program, inPod, problems }: { program: ProgramName; inPod: boolean; problems: ConfigProblem[] },
+  {
+    program,
+    inPod,
+    problems,
+    constants,
+  }: { program: ProgramName; inPod: boolean; problems: ConfigProblem[]; constants: Constants },
 ): Record<string, Record<string, unknown>> {
   const values: Record<string, Record<string, unknown>> = {};
   for (const entry of settingEntries) {
     const { group, key, path, setting } = entry;
     const inGroup = (values[group] ??= {});
     const choice = written.get(path);
-    const text = choice?.text ?? (inPod ? setting.podDefault : undefined) ?? setting.default;
+    const text = choice?.text ?? constants[path] ?? (inPod ? setting.podDefault : undefined) ?? setting.default;
     if (text === undefined) {
       if (setting.required === true)
         problems.push({ where: namesOf(entry), message: `is required: expected ${setting.expected}` });
@@ -237,6 +264,13 @@ function readValues(
     else problems.push(badValue(entry, choice, text, result.error.issues));
   }
   return values;
+}
+
+/** @throws {Error} for what is no constant: a mistake in code. */
+function assertConstants(constants: Constants, entries: readonly SettingEntry[]): void {
+  const existing = new Set(entries.filter((entry) => !isSetting(entry)).map(({ path }) => path));
+  const unknown = Object.keys(constants).filter((path) => !existing.has(path));
+  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: not a constant`);
 }
 
 /** All the names that a setting has, for one that is missing. */
@@ -267,9 +301,10 @@ function badValue(
  * as HEADROOM_WORKER_SERVICE_HOST for a Service.
  */
 function misspelledVariables(env: ConfigSources['env'], settingEntries: readonly SettingEntry[]): string[] {
-  const existing = [configFileSetting.env, ...settingEntries.map(({ setting }) => setting.env)];
+  const existing = [configFileSetting.env, ...settingEntries.filter(isSetting).map(({ setting }) => setting.env)];
+  const constants = new Set(settingEntries.filter((entry) => !isSetting(entry)).map(({ setting }) => setting.env));
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('HEADROOM_') || existing.includes(name)) return [];
+    if (!name.startsWith('HEADROOM_') || existing.includes(name) || constants.has(name)) return [];
     const nearest = closest(name, existing);
     return nearest === undefined ? [] : [`The environment variable ${name} is not a setting: did you mean ${nearest}?`];
   });

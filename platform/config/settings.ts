@@ -3,6 +3,7 @@ import {
   ADDRESS_FORM,
   boolean,
   BOOLEAN_FORM,
+  constant,
   httpUrl,
   integerBetween,
   listenAddress,
@@ -65,20 +66,6 @@ export const platformSettings = {
       flag: '--temporal-namespace',
       default: 'default',
     },
-    profile: {
-      type: PATH,
-      expected: "the name of a profile in Temporal's configuration file",
-      description: "The profile of Temporal's own configuration file to use.",
-      env: 'TEMPORAL_PROFILE',
-      flag: '--temporal-profile',
-    },
-    configFile: {
-      type: PATH,
-      expected: "the path of Temporal's configuration file",
-      description: "Temporal's own configuration file, instead of the one in the user's configuration folder.",
-      env: 'TEMPORAL_CONFIG_FILE',
-      flag: '--temporal-config-file',
-    },
     apiKey: {
       type: text.min(1),
       expected: 'an API key',
@@ -101,13 +88,6 @@ export const platformSettings = {
       env: 'TEMPORAL_TLS_CLIENT_CERT_PATH',
       flag: '--temporal-tls-client-cert-path',
     },
-    tlsClientCertData: {
-      type: text.min(1),
-      expected: 'a PEM certificate',
-      description: "The client's certificate itself, instead of its path.",
-      env: 'TEMPORAL_TLS_CLIENT_CERT_DATA',
-      secret: true,
-    },
     tlsClientKeyPath: {
       type: PATH,
       expected: 'the path of a PEM file',
@@ -115,26 +95,12 @@ export const platformSettings = {
       env: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
       flag: '--temporal-tls-client-key-path',
     },
-    tlsClientKeyData: {
-      type: text.min(1),
-      expected: 'a PEM private key',
-      description: "The client's private key itself, instead of its path.",
-      env: 'TEMPORAL_TLS_CLIENT_KEY_DATA',
-      secret: true,
-    },
     tlsServerCaCertPath: {
       type: PATH,
       expected: 'the path of a PEM file',
       description: "The certificate authority of Temporal's certificate.",
       env: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
       flag: '--temporal-tls-server-ca-cert-path',
-    },
-    tlsServerCaCertData: {
-      type: text.min(1),
-      expected: 'a PEM certificate',
-      description: 'The certificate authority itself, instead of its path.',
-      env: 'TEMPORAL_TLS_SERVER_CA_CERT_DATA',
-      secret: true,
     },
     tlsServerName: {
       type: text.min(1),
@@ -152,7 +118,10 @@ export const platformSettings = {
     },
   },
   timings: {
-    requestTimeout: timing('request-timeout', '30s', 'How long a request to Kubernetes or GitHub may take.', '100ms'),
+    requestTimeout: constant(
+      timing('request-timeout', '30s', 'How long a request to Kubernetes or GitHub may take.', '100ms'),
+      'No answer takes that long; it ends requests that nobody answers.',
+    ),
   },
   worker: {
     maxCachedWorkflows: {
@@ -164,35 +133,47 @@ export const platformSettings = {
       flag: '--max-cached-workflows',
       default: '500',
     },
-    maxConcurrentActivities: {
-      type: integerBetween(1, 10_000),
-      expected: 'a number from 1 to 10000',
-      description: 'How many activities of each controller run at once.',
-      env: 'HEADROOM_MAX_CONCURRENT_ACTIVITIES',
-      flag: '--max-concurrent-activities',
-      default: '100',
-    },
-    maxConcurrentWorkflowTasks: {
-      // The SDK rejects 1 while workflows are cached: no slot would be left for a task that is not sticky.
-      type: integerBetween(2, 10_000),
-      expected: 'a number from 2 to 10000',
-      description: 'How many workflow tasks run at once.',
-      env: 'HEADROOM_MAX_CONCURRENT_WORKFLOW_TASKS',
-      flag: '--max-concurrent-workflow-tasks',
-      default: '40',
-    },
+    maxConcurrentActivities: constant(
+      {
+        type: integerBetween(1, 10_000),
+        expected: 'a number from 1 to 10000',
+        description: 'How many activities of each controller run at once.',
+        env: 'HEADROOM_MAX_CONCURRENT_ACTIVITIES',
+        flag: '--max-concurrent-activities',
+        default: '100',
+      },
+      'Activities wait for others, and a hundred of them do not fill one core.',
+    ),
+    maxConcurrentWorkflowTasks: constant(
+      {
+        // The SDK rejects 1 while workflows are cached: no slot would be left for a task that is not sticky.
+        type: integerBetween(2, 10_000),
+        expected: 'a number from 2 to 10000',
+        description: 'How many workflow tasks run at once.',
+        env: 'HEADROOM_MAX_CONCURRENT_WORKFLOW_TASKS',
+        flag: '--max-concurrent-workflow-tasks',
+        default: '40',
+      },
+      'All workflow tasks share one thread; more at once would not be faster.',
+    ),
   },
   starter: {
-    hintsPerSecond: {
-      // Temporal's dev server on a file database was measured at 95 starts by signal a second.
-      type: numberBetween(0.1, 10_000),
-      expected: 'a number from 0.1 to 10000',
-      description: 'How many workflows are started or woken a second, at most.',
-      env: 'HEADROOM_HINTS_PER_SECOND',
-      flag: '--hints-per-second',
-      default: '50',
-    },
-    resyncInterval: timing('resync-interval', '10m', 'How often every quota is reconciled without any change.', '1s'),
+    hintsPerSecond: constant(
+      {
+        // Temporal's dev server on a file database was measured at 95 starts by signal a second.
+        type: numberBetween(0.1, 10_000),
+        expected: 'a number from 0.1 to 10000',
+        description: 'How many workflows are started or woken a second, at most.',
+        env: 'HEADROOM_HINTS_PER_SECOND',
+        flag: '--hints-per-second',
+        default: '50',
+      },
+      "It protects a small Temporal from a starter's first list; a large one is not faster for a person.",
+    ),
+    resyncInterval: constant(
+      timing('resync-interval', '10m', 'How often every quota is reconciled without any change.', '1s'),
+      'Changes are watched; this is only for what no watch tells.',
+    ),
   },
   process: {
     logLevel: {
@@ -229,7 +210,10 @@ export const platformSettings = {
       default: '127.0.0.1:0',
       podDefault: '0.0.0.0:9090',
     },
-    shutdownGrace: timing('shutdown-grace', '20s', 'How long work in progress may take to end at a shutdown.', '0'),
+    shutdownGrace: constant(
+      timing('shutdown-grace', '20s', 'How long work in progress may take to end at a shutdown.', '0'),
+      'It fits into the 30 seconds that Kubernetes gives a pod; what does not end goes on in another worker.',
+    ),
   },
 } as const satisfies SettingGroups;
 
@@ -264,13 +248,26 @@ export interface SettingEntry {
   readonly isReported: boolean;
 }
 
-/** Every setting of these definitions with its path, in the order of the documentation: what is of one group together. */
+/** Whether users may set it; otherwise it is a constant. */
+export function isSetting({ setting }: SettingEntry): boolean {
+  return setting.constant === undefined;
+}
+
+/** What is said to whoever sets a constant, after the name that they used. */
+export function constantRefusal({ constant, default: value = constant?.value }: Setting): string {
+  return `is a constant, ${value}: leave it out`;
+}
+
+/** Every setting and constant of these definitions with its path, in the order of the documentation: what is of one group together. */
 export function entriesOf(definitions: readonly SettingsDefinition[]): readonly SettingEntry[] {
   const entry = definitions.flatMap(({ groups, reported }) =>
     Object.entries(groups).flatMap(([group, members]) =>
       Object.entries(members).map(([key, setting]) => {
         const path = `${group}.${key}`;
-        const isReported = setting.secret !== true && (reported.includes(group) || reported.includes(path));
+        const isReported =
+          setting.secret !== true &&
+          setting.constant === undefined &&
+          (reported.includes(group) || reported.includes(path));
         return { group, key, path, setting, isReported };
       }),
     ),

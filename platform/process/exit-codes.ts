@@ -1,4 +1,4 @@
-/** The exit codes of Headroom's processes. */
+/** The exit codes of processes and commands; docs/command-line.md has them in one table. */
 export const exitCodes = {
   /** Stopped on request, in time. */
   stopped: 0,

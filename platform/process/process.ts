@@ -5,7 +5,7 @@ import { untilAvailable } from './availability.ts';
 import { ClusterNameTaken, reserveClusterName } from '../temporal/cluster-name.ts';
 import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
 import type { ProgramName } from '../../domain/kernel/settings/setting.ts';
-import { type ControllerSettings, loadConfig, type PlatformConfig } from '../config/config.ts';
+import { type Constants, type ControllerSettings, loadConfig, type PlatformConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-problem.ts';
 import { configurationHelp } from '../config/config-table.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -39,14 +39,16 @@ export interface HeadroomProcess<Config extends PlatformConfig = PlatformConfig>
  * configuration, a cluster name that is taken) ends it with exit code 2 and one sentence, any other error with 1.
  *
  * @param controllers the settings of all controllers that it runs.
+ * @param constants other values of constants, for whoever starts the program by code.
  */
 export function runProcess<Values extends object>(
   program: Exclude<ProgramName, 'command line'>,
   controllers: ControllerSettings<Values>,
   run: (process: HeadroomProcess<PlatformConfig & Values>) => Promise<void>,
+  constants: Constants = {},
 ): void {
   mapStackTraces();
-  const config = readConfig(program, controllers);
+  const config = readConfig(program, controllers, constants);
   const cluster = config.kubernetes.clusterName;
   const { logLevel: level, auditLog: auditFile } = config.process;
   const log = configured(() => createLog({ name: `headroom-${program}`, level, secrets: config.secrets, auditFile }));
@@ -126,13 +128,14 @@ export async function connectProcess(
 function readConfig<Values extends object>(
   program: Exclude<ProgramName, 'command line'>,
   controllers: ControllerSettings<Values>,
+  constants: Constants,
 ): PlatformConfig & Values {
   const argv = process.argv.slice(2);
   if (argv.includes('--help') || argv.includes('-h')) {
     process.stdout.write(configurationHelp(program, controllers));
     process.exit(exitCodes.stopped);
   }
-  return configured(() => loadConfig(controllers, { env: process.env, argv, program }));
+  return configured(() => loadConfig(controllers, { env: process.env, argv, program, constants }));
 }
 
 /** Ends the process where the configuration is the problem. */

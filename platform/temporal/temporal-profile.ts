@@ -4,6 +4,9 @@ import { Secret } from '../../domain/kernel/settings/secret.ts';
 import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import { platformSettings, type PlatformValues } from '../config/settings.ts';
 
+/** Temporal's own variable for its configuration file. */
+const CONFIG_FILE = 'TEMPORAL_CONFIG_FILE';
+
 /** Temporal's frontend, with everything that is needed to connect to it. */
 export interface TemporalTarget {
   readonly address: string;
@@ -33,7 +36,7 @@ export function resolveTemporal(
 ): TemporalTarget | undefined {
   const before = problems.length;
   checkTls(written, env, problems);
-  checkReadable(settings, written, readFile, problems);
+  checkReadable(settings, { written, env }, readFile, problems);
   if (problems.length > before) return undefined;
 
   const overrideEnvVars = temporalEnvironment(settings, written, env);
@@ -105,13 +108,13 @@ function checkTls(
   problems: ConfigProblem[],
 ): void {
   const where = (path: string): string => written.get(path)?.where ?? path;
-  for (const [inPath, inData] of [
-    ['temporal.tlsClientCertPath', 'temporal.tlsClientCertData'],
-    ['temporal.tlsClientKeyPath', 'temporal.tlsClientKeyData'],
-    ['temporal.tlsServerCaCertPath', 'temporal.tlsServerCaCertData'],
+  for (const [path, variable] of [
+    ['temporal.tlsClientCertPath', 'TEMPORAL_TLS_CLIENT_CERT_DATA'],
+    ['temporal.tlsClientKeyPath', 'TEMPORAL_TLS_CLIENT_KEY_DATA'],
+    ['temporal.tlsServerCaCertPath', 'TEMPORAL_TLS_SERVER_CA_CERT_DATA'],
   ] as const) {
-    if (written.has(inPath) && written.has(inData)) {
-      problems.push({ where: where(inPath), message: `is set and ${where(inData)} is set as well: keep one of them` });
+    if (written.has(path) && Boolean(env[variable])) {
+      problems.push({ where: where(path), message: `is set and ${variable} is set as well: keep one of them` });
     }
   }
   const off = env['TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']?.toLowerCase();
@@ -127,18 +130,26 @@ function checkTls(
 /** Checks the files, because the library treats a missing configuration file as an empty one. */
 function checkReadable(
   settings: PlatformValues['temporal'],
-  written: ReadonlyMap<string, WrittenValue>,
+  {
+    written,
+    env,
+  }: {
+    readonly written: ReadonlyMap<string, WrittenValue>;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
   readFile: (path: string) => string,
   problems: ConfigProblem[],
 ): void {
-  const keys = ['configFile', 'tlsClientCertPath', 'tlsClientKeyPath', 'tlsServerCaCertPath'] as const;
-  for (const key of keys) {
-    const path = settings[key];
-    if (path === undefined) continue;
+  const keys = ['tlsClientCertPath', 'tlsClientKeyPath', 'tlsServerCaCertPath'] as const;
+  const files = [
+    [CONFIG_FILE, env[CONFIG_FILE]],
+    ...keys.map((key) => [written.get(`temporal.${key}`)?.where ?? `temporal.${key}`, settings[key]] as const),
+  ] as const;
+  for (const [where, path] of files) {
+    if (path === undefined || path === '') continue;
     try {
       readFile(path);
     } catch (error) {
-      const where = written.get(`temporal.${key}`)?.where ?? `temporal.${key}`;
       problems.push({ where, message: `cannot read "${path}": ${firstLine(error)}` });
     }
   }

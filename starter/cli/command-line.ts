@@ -6,6 +6,7 @@ import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { loadConfig } from '../config.ts';
 import { addAllInOneCommand } from './all-in-one.ts';
+import { addCompletionCommands } from './completion.ts';
 import { TemporalUnreachable } from './connection.ts';
 import type { CommandLineController, CommandTools } from './controller.ts';
 import { addListCommand } from './list.ts';
@@ -36,7 +37,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
 /** The `headroom` command line: what holds for every controller, and what each of them brings. */
 export function createCommandLine(io: CommandIo): { readonly program: Command; readonly output: Output } {
   const output = new Output(io);
-  const program = new Command('headroom')
+  const program = new Command(io.name ?? 'headroom')
     .description('Operate Headroom, with the same configuration as the worker and the starter.')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
     .option('--config <path>', 'a YAML configuration file')
@@ -60,7 +61,7 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
   const tools = createTools(program, io, output);
   addListCommand(program, tools);
   addPauseCommands(program, tools);
-  addAllInOneCommand(program, (flags) => configSources(tools.shared(), io, flags));
+  addAllInOneCommand(program, output, (flags) => configSources(tools.shared(), io, flags));
   const explain = program
     .command('explain')
     .description('what would happen now, and why, with the layer of every number');
@@ -75,7 +76,9 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
     // Without a controller's name, explain is about the first controller.
     controller.explain(explain.command(name, { isDefault: name === controllerNames[0] }), tools);
   }
-  pointToHelp(program, 'headroom');
+  pointToExplain(program, explain);
+  addCompletionCommands(program, tools);
+  pointToHelp(program, program.name());
   return { program, output };
 }
 
@@ -99,6 +102,19 @@ function pointToHelp(command: Command, path: string): void {
     command.commands.length > 0 ? `(${path} --help lists the commands)` : `(${path} --help says what it takes)`,
   );
   for (const child of command.commands) pointToHelp(child, `${path} ${child.name()}`);
+}
+
+/** `explain` is about quotas; what else is explained has a command in its own group, which is said to whoever looks here. */
+function pointToExplain(program: Command, explain: Command): void {
+  for (const group of program.commands) {
+    if (!group.commands.some((command) => command.name() === 'explain')) continue;
+    const instead = `${program.name()} ${group.name()} explain`;
+    explain
+      .command(group.name(), { hidden: true })
+      .argument('[words...]')
+      .action(() => explain.error(`error: ask ${instead}`, { exitCode: exitCodes.configuration }));
+    explain.addHelpText('after', `\nSee also: ${instead}`);
+  }
 }
 
 /** `headroom <controller>`, with the pauses of one of its targets. */
@@ -150,9 +166,11 @@ function createTools(program: Command, io: CommandIo, output: Output): CommandTo
 
 function configSources(
   { clusterName, config, kubeconfig, context }: SharedOptions,
-  { env }: CommandIo,
+  { env: own, defaultKubeconfig }: CommandIo,
   argv: readonly string[],
 ): ConfigSources {
+  const named = own['KUBECONFIG'] === undefined || own['KUBECONFIG'] === '' ? defaultKubeconfig : undefined;
+  const env = named === undefined ? own : { ...own, KUBECONFIG: named };
   const flags = Object.entries({ '--config': config, '--kubeconfig': kubeconfig, '--context': context });
   return {
     env: { ...env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },

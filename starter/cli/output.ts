@@ -6,6 +6,10 @@ import { type Terminal, terminalOf, visibleIn } from './terminal.ts';
 /** Everything of the process that commands use to speak and to be told, so that several may run in one process. */
 export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the user calls the program. Default: `headroom`. */
+  readonly name?: string;
+  /** The kubeconfig where none is named. Default: none. */
+  readonly defaultKubeconfig?: string | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** All of standard input. @throws the file system's error where it cannot be read. */

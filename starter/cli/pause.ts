@@ -1,5 +1,5 @@
 /** `headroom pause`, `resume` and `pauses`: what Headroom may not write for, kept in a ConfigMap with the operator's rights. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts';
 import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
@@ -46,7 +46,7 @@ export function addPauseCommands(program: Command, tools: CommandTools): void {
       )
       .argument('[target]', `${description}, <${argument}>; with --controller ${others.join(' or ')}`)
       .option('--namespace <name>', 'everything in this namespace', namespaceArgument)
-      .option('--controller <name>', `${controllerNames.join(', ')}; alone: all that it does`);
+      .addOption(controllerOption());
     addPauseOptions(verb, command).action(async (target: string | undefined, flags: Flags) => {
       const scope = checkedBy(command, () => scopeOf(target, flags));
       await tools.run(async (loaded) => await write(loaded, verb, { ...flags, scope }, tools));
@@ -56,6 +56,13 @@ export function addPauseCommands(program: Command, tools: CommandTools): void {
     .command('pauses')
     .description('what is paused now, by whom and why')
     .action(async () => await tools.run(async (loaded) => await list(loaded, tools)));
+}
+
+/** What is wrong with it is said by whoever reads it together with the others. */
+function controllerOption(): Option {
+  const option = new Option('--controller <name>', 'the controller of the target; alone: all that it does');
+  option.argChoices = [...controllerNames];
+  return option;
 }
 
 function addPauseOptions(verb: Verb, command: Command): Command {

@@ -22,9 +22,9 @@ beforeAll(async () => {
       env: {
         HEADROOM_MODE: 'propose',
         ENABLE_AUTO_MERGE: 'true',
-        HEADROOM_DEMAND_SETTLE: '300ms',
-        HEADROOM_CHECKS_POLL_MIN: '200ms',
-        HEADROOM_SYNC_POLL: '200ms',
+        'timings.demandSettle': '300ms',
+        'timings.checksPollMin': '200ms',
+        'timings.syncPoll': '200ms',
       },
     }),
     TemporalUi.start(),

@@ -49,12 +49,12 @@ const LOG_EVERY_MS = 15_000;
 const timings = {
   ...quickTimings,
   COOLDOWN_MINUTES: '0',
-  HEADROOM_NEED_GONE: '1s',
-  HEADROOM_UPDATE_INTERVAL: '1s',
-  HEADROOM_HOLD_RETRY: '2s',
+  'timings.needGone': '1s',
+  'timings.updateInterval': '1s',
+  'timings.holdRetry': '2s',
   HEADROOM_REJECTION_COOLDOWN: '1s',
-  HEADROOM_RESYNC_INTERVAL: '5s',
-  HEADROOM_REQUEST_TIMEOUT: '3s',
+  'starter.resyncInterval': '5s',
+  'timings.requestTimeout': '3s',
 } as const;
 
 /**

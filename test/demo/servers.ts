@@ -31,8 +31,8 @@ export async function startDemoServers(options: {
         env: {
           HEADROOM_MODE: 'propose',
           ENABLE_AUTO_MERGE: 'true',
-          HEADROOM_CHECKS_POLL_MIN: '500ms',
-          HEADROOM_SYNC_POLL: '500ms',
+          'timings.checksPollMin': '500ms',
+          'timings.syncPoll': '500ms',
         },
         workers: processes,
         starters: processes,

@@ -1,12 +1,12 @@
 /** The programs as `npm run build` writes them, which is what an image has. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensurePrograms } from '../../tools/programs/ensure-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,6 +36,70 @@ it.each(['worker', 'starter', 'headroom'])('the %s needs nothing but its folder'
   expect(stderr).toBe('');
 });
 
+describe('the command line as one file, kubectl-headroom,', () => {
+  /** What runs there, with nothing on the path but Node and the file. */
+  async function inFolder(
+    files: Readonly<Record<string, string>>,
+    args: readonly string[],
+    program = 'kubectl-headroom',
+  ) {
+    const alone = await mkdtemp(join(tmpdir(), 'headroom-one-file-'));
+    try {
+      for (const file of ['kubectl-headroom', 'kubectl_complete-headroom'])
+        await cp(join(folder, file), join(alone, file));
+      for (const [file, content] of Object.entries(files)) {
+        await mkdir(dirname(join(alone, file)), { recursive: true });
+        await writeFile(join(alone, file), content);
+      }
+      const env = { PATH: `${alone}:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: alone, CLUSTER_NAME: 'test' };
+      return await run(join(alone, program), args, { cwd: ROOT, env }).then(
+        ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+        ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+      );
+    } finally {
+      await rm(alone, { recursive: true });
+    }
+  }
+
+  it.each([
+    ['a folder of programs', {}],
+    ['one of modules', { 'package.json': '{ "type": "module" }' }],
+  ])('runs in %s, and reads repositories there, which takes a thread', async (_, files) => {
+    expect(await inFolder(files, ['--help'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Usage: kubectl headroom [options] [command]'),
+      stderr: '',
+    });
+    const { code, stdout } = await inFolder(files, ['sources', '--repo', 'test/layouts/plain']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('namespaces/prod/team-b/quotas.yaml:10');
+  });
+
+  it('answers kubectl, which asks another program for completions', async () => {
+    const { code, stdout } = await inFolder({}, ['list', '--output', 'j'], 'kubectl_complete-headroom');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'json\thow to print; table is the same as text\n:4\n' });
+  });
+
+  it('means the cluster that kubectl means, where no kubeconfig is named', async () => {
+    const without = await inFolder({}, ['pauses']);
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no cluster to talk to') });
+    const broken = await inFolder({ '.kube/config': 'clusters: []' }, ['pauses']);
+    expect(broken.stderr).toContain('/.kube/config has no current context');
+  });
+
+  it('says that it has no worker in it, nor the native library that one needs', async () => {
+    const { code, stderr } = await inFolder({}, ['all-in-one']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('all-in-one is not in this file') });
+    expect(await readFile(join(folder, 'kubectl-headroom'), 'utf8')).not.toContain('temporal-core-bridge');
+  });
+
+  it('has the licenses of everything in it', async () => {
+    expect(await readFile(join(folder, 'kubectl-headroom'), 'utf8')).toContain(
+      'Permission is hereby granted, free of charge',
+    );
+  });
+});
+
 it.each(['worker', 'starter'])('a line of the %s is traced to the source that it is from', async (name) => {
   const lines = (await readFile(join(folder, `${name}.js`), 'utf8')).split('\n');
   const payload = JSON.parse(await readFile(join(folder, `${name}.js.map`), 'utf8')) as SourceMapPayload;
@@ -44,7 +108,7 @@ it.each(['worker', 'starter'])('a line of the %s is traced to the source that it
   const line = lines.findIndex((text) => call.test(text));
   const entry = new SourceMap(payload).findEntry(line, lines[line]?.search(call) ?? 0);
   const source = await readFile(join(ROOT, name, 'main.ts'), 'utf8');
-  const written = source.split('\n').findIndex((text) => /^runProcess\b/.test(text));
+  const written = source.split('\n').findIndex((text) => /^\s*runProcess\b/.test(text));
   expect(written).toBeGreaterThan(0);
   expect(entry).toMatchObject({ originalSource: expect.stringMatching(`/${name}/main\\.ts$`), originalLine: written });
 });
@@ -68,9 +132,9 @@ it('the licenses of what is bundled go with it', async () => {
 });
 
 it('the command that builds them says in one sentence which argument it wants', async () => {
-  const build = run(process.execPath, ['tools/programs/build-main.ts'], { cwd: ROOT });
+  const build = run(process.execPath, ['tools/programs/build-main.ts', 'dist', 'bin'], { cwd: ROOT });
   await expect(build).rejects.toMatchObject({
     code: 2,
-    stderr: 'expected one argument, the folder to write the programs to: npm run build -- dist\n',
+    stderr: 'expected at most one argument, the folder to write the programs to: npm run build -- dist\n',
   });
 });

@@ -1,11 +1,16 @@
 /** What people read must be what the code does: the words of the product, and links that lead somewhere. */
 import { existsSync, globSync, readdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
+import { parseDuration } from '../../domain/kernel/duration.ts';
+import { platformSettings } from '../../platform/config/settings.ts';
+import { exitCodes } from '../../platform/process/exit-codes.ts';
+import { completionScripts } from '../../starter/cli/completion-scripts.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { firstCells, firstWords, read, ROOT, sectionOf, unionMembers } from './reading.ts';
@@ -15,6 +20,8 @@ const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
 const documents = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   ...['docs', 'docs/adr'].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((file) => file.endsWith('.md'))
@@ -49,6 +56,28 @@ describe('the table of decisions', () => {
       ([, path]) => `docs/${path}`,
     );
     expect(listed).toEqual(documents.filter((name) => name.startsWith('docs/adr/')).toSorted());
+  });
+});
+
+describe('the page of the command line', () => {
+  const page = read('docs/command-line.md');
+
+  it('has every exit code once, with those of a signal that comes twice', () => {
+    const codes = [...sectionOf(page, '## Exit codes').matchAll(/^\| (\d[\d, ]*?) +\|/gm)].map(([, code]) => code);
+    const ofSignals = (['SIGINT', 'SIGTERM'] as const).map((name) => 128 + constants.signals[name]);
+    expect(codes).toEqual([...Object.values(exitCodes).map(String), ofSignals.join(', ')]);
+    const grace = parseDuration(platformSettings.process.shutdownGrace.default) / 1_000;
+    expect(page).toContain(`did not end within ${grace} s`);
+  });
+
+  it('is the only one with a table of them', () => {
+    const others = documents.filter((name) => /\| 130/.test(read(name)));
+    expect(others).toEqual(['docs/command-line.md']);
+  });
+
+  it('has a line for each shell that there is a completion for', () => {
+    const cells = [...sectionOf(page, '## Completion').matchAll(/^\| (\w+) +\| `/gm)].map(([, shell]) => shell);
+    expect(cells).toEqual([...Object.keys(completionScripts), 'kubectl']);
   });
 });
 

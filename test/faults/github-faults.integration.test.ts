@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   tokenFile = join(stack.dir, 'github-token');
   await writeFile(tokenFile, stack.env.worker['GITHUB_TOKEN'] ?? '');
-  worker = await nextWorker({ GITHUB_GRAPHQL: 'off' });
+  worker = await nextWorker({ 'github.graphQl': 'off' });
   await press(stack, RECORDED);
   await resized(RECORDED);
   // A branch is moved only where an attempt was repeated, which happens here once in a while and in the other episodes not.
@@ -234,7 +234,7 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
   it('by an answer that takes longer than the time limit is looked for before it is asked for again', async () => {
     await worker.stop();
     // For this one only: a machine that is busy may take as long for any answer.
-    worker = await nextWorker({ HEADROOM_REQUEST_TIMEOUT: '2s' });
+    worker = await nextWorker({ 'timings.requestTimeout': '2s' });
     failing('POST /graphql createRef', { kind: 'slow', ms: 3_000 });
     await press(stack, 'slow');
     await saysWhatItWaitsFor('slow', /no answer from GitHub to POST \/graphql/);

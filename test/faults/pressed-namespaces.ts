@@ -14,10 +14,10 @@ const CLUSTER = 'test';
 export const quickTimings = {
   HEADROOM_MODE: 'propose',
   ENABLE_AUTO_MERGE: 'true',
-  HEADROOM_DEMAND_SETTLE: '0s',
+  'timings.demandSettle': '0s',
   HEADROOM_SETTLE: '0s',
-  HEADROOM_CHECKS_POLL_MIN: '200ms',
-  HEADROOM_SYNC_POLL: '200ms',
+  'timings.checksPollMin': '200ms',
+  'timings.syncPoll': '200ms',
 } as const;
 
 /** The manifests of namespaces with a quota of one secret each, as the repository has them. */

@@ -43,7 +43,7 @@ beforeAll(async () => {
   stack = await startStack({
     files: namespaceFiles(namespaces),
     // What is under way is broken off after half of it; the other half is for stopping, also on a machine under load.
-    env: { ...quickTimings, HEADROOM_SHUTDOWN_GRACE: '16s' },
+    env: { ...quickTimings, 'process.shutdownGrace': '16s' },
     durableTemporal: true,
     workers: 0,
     starters: 0,

@@ -40,7 +40,7 @@ beforeAll(async () => {
   stack = await startStack({
     files: namespaceFiles([RECORDED, ...disturbed]),
     // Longer than a request stands: one that is given up would be made again, and go on.
-    env: { ...quickTimings, HEADROOM_REQUEST_TIMEOUT: '4m' },
+    env: { ...quickTimings, 'timings.requestTimeout': '4m' },
     workers: 0,
   });
   approvalRequirement = await openKubernetesGate(stack.controlPlane);

@@ -184,7 +184,6 @@ const leaseApprovals = fc.property(
 
 const environment = [
   'HEADROOM_MODE',
-  'GIT_MAX_FILE_BYTES',
   'GIT_PATH_TEMPLATE',
   'GITHUB_REPOSITORIES',
   'GITHUB_API_URL',

@@ -22,8 +22,8 @@ beforeAll(async () => {
     files: namespaceFiles(namespaces),
     env: {
       ...quickTimings,
-      GITHUB_WRITES_PER_MINUTE: String(MOST),
-      HEADROOM_GITHUB_BUDGET_MINUTE: `${SPAN_MS}ms`,
+      'githubBudget.writesPerMinute': String(MOST),
+      'githubBudget.minute': `${SPAN_MS}ms`,
     },
     workers: 2,
   });

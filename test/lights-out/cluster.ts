@@ -85,9 +85,9 @@ export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions>
     env: {
       HEADROOM_LIGHTS_OUT: 'true',
       // What production waits for out of politeness, a test has no reason to wait for.
-      HEADROOM_LIGHTS_OUT_RETRY_MIN: '1s',
+      'lightsOut.retryMin': '1s',
       // Between two tries it comes to rest, also where the looks in between take a second or two.
-      HEADROOM_LIGHTS_OUT_RETRY_MAX: '4s',
+      'lightsOut.retryMax': '4s',
       ...options.env,
     },
   });

@@ -14,7 +14,7 @@ let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
 beforeAll(async () => {
   plane = await startLightsOutPlane({
-    env: { HEADROOM_LIGHTS_OUT_CONTESTED_MIN: `${CONTESTED_MS}ms` },
+    env: { 'lightsOut.contestedMin': `${CONTESTED_MS}ms` },
   });
   cluster = new LightsOutCluster(plane);
   await Promise.all([plane.startWorker(), plane.startStarter()]);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const port = await freePort();
   const { manifests, env } = memcachedPlaneOptions({
     manifests: ['memcached/webhook/secret.yaml', 'memcached/webhook/rbac.yaml'],
-    env: { HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`, HEADROOM_MEMCACHED_WEBHOOK_HOST: '127.0.0.1' },
+    env: { HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`, 'memcached.webhookHost': '127.0.0.1' },
   });
   const roles = manifests.filter((file) => file !== 'definitions/memcached.yaml');
   plane = await startHeadroomPlane({ ownServers: true, manifests: roles, ...(env && { env }) });

@@ -71,7 +71,7 @@ let worker: SupervisedProcess;
 
 beforeAll(async () => {
   // Longer than a request stands: one that is given up would be made again, and go on.
-  plane = await startMemcachedPlane({ env: { HEADROOM_REQUEST_TIMEOUT: '4m' } });
+  plane = await startMemcachedPlane({ env: { 'timings.requestTimeout': '4m' } });
   cluster = new MemcachedCluster(plane);
   gate = await openKubernetesGate(plane.plane);
   [worker] = await Promise.all([nextWorker(), plane.startStarter()]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     // One quota leaves the lead to the other for 15 s and four of these: more than a busy machine needs until the leader has
     // its Lease.
-    env: { ...quickAutoMerge, HEADROOM_DEMAND_SETTLE: '2s', HEADROOM_SYNC_OVERDUE: '15s' },
+    env: { ...quickAutoMerge, 'timings.demandSettle': '2s', HEADROOM_SYNC_OVERDUE: '15s' },
   });
 });
 afterAll(async () => await stack?.stop());

@@ -33,7 +33,7 @@ beforeAll(async () => {
       // There are no checks: a pull request waits for them for as long as these tests look at it.
       HEADROOM_SETTLE: '10m',
       // A starter that starves does not answer in time either, and is to be asked again within a test.
-      HEADROOM_HOLD_RETRY: '2s',
+      'timings.holdRetry': '2s',
     },
     controlPlane: { controllerManagerFlags: ['--controllers=*,-resourcequota-controller'] },
     // What the tests set stays as they set it.

@@ -54,7 +54,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<Stack> {
   return await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: { ...quickAutoMerge, HEADROOM_HOLD_RETRY: '1s', ...env },
+    env: { ...quickAutoMerge, 'timings.holdRetry': '1s', ...env },
   });
 }
 
@@ -143,7 +143,7 @@ describe('the file of several teams', () => {
 describe('a quota that has waited for long enough', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await start({ HEADROOM_FILE_WAIT: '4s' });
+    stack = await start({ 'timings.fileWait': '4s' });
   });
   afterAll(async () => await stack?.stop());
 
@@ -198,7 +198,7 @@ async function sharedBy(joined: WatchedQuota): Promise<PullRequestRef> {
 describe('quotas of one file whose policies agree', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await start({ HEADROOM_UPDATE_INTERVAL: '1s', HEADROOM_NEED_GONE: '2s' });
+    stack = await start({ 'timings.updateInterval': '1s', 'timings.needGone': '2s' });
   });
   afterAll(async () => await stack?.stop());
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
       ...quickAutoMerge,
-      HEADROOM_HOLD_RETRY: '2s',
+      'timings.holdRetry': '2s',
     },
   });
 });

@@ -16,10 +16,10 @@ beforeAll(async () => {
     env: {
       ...quickAutoMerge,
       // The poll is slow at once, and the cluster is looked at every second.
-      HEADROOM_CHECKS_POLL_MAX: '1h',
-      HEADROOM_CHECKS_POLL_RAMP: '10ms',
-      HEADROOM_NEED_GONE: '1s',
-      HEADROOM_UPDATE_INTERVAL: '1s',
+      'timings.checksPollMax': '1h',
+      'timings.checksPollRamp': '10ms',
+      'timings.needGone': '1s',
+      'timings.updateInterval': '1s',
     },
   });
 });

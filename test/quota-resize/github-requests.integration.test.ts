@@ -19,8 +19,8 @@ beforeAll(async () => {
     env: {
       HEADROOM_MODE: 'propose',
       ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      'timings.demandSettle': '500ms',
+      'timings.syncPoll': '200ms',
     },
   });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     // What would apply these layouts is not here: each test follows Git by hand.
     sync: false,
-    env: { ...quickAutoMerge, HEADROOM_HOLD_RETRY: '2s' },
+    env: { ...quickAutoMerge, 'timings.holdRetry': '2s' },
   });
   await createObjects(
     crdOf('argoproj.io', 'v1alpha1', 'Application', 'applications'),

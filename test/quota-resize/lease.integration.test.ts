@@ -23,10 +23,10 @@ beforeAll(async () => {
     forge: { checks: 'pending', tokens: { [PERSON_TOKEN]: 'alice' } },
     env: {
       ...quickAutoMerge,
-      HEADROOM_HOLD_RETRY: '1s',
+      'timings.holdRetry': '1s',
       HEADROOM_SYNC_OVERDUE: `${OVERDUE_MS}ms`,
       // A workflow that was terminated is started again by the next hint.
-      HEADROOM_RESYNC_INTERVAL: '1s',
+      'starter.resyncInterval': '1s',
     },
   });
 });

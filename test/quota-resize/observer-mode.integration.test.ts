@@ -18,9 +18,9 @@ beforeAll(async () => {
     // Neither a mode nor auto-merge: the defaults are what this is about.
     env: {
       ...quickSettings,
-      HEADROOM_HOLD_RETRY: '2s',
+      'timings.holdRetry': '2s',
       // Pressure wakes an episode that rests without a cooldown after as long.
-      HEADROOM_UPDATE_INTERVAL: '1s',
+      'timings.updateInterval': '1s',
       HEADROOM_GUARDRAILS: JSON.stringify([{ name: 'without a least cooldown', leastCooldown: '0' }]),
     },
   });

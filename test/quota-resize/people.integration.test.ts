@@ -20,8 +20,8 @@ beforeAll(async () => {
     env: {
       ...quickAutoMerge,
       // Long enough for a test on a machine under load to see that the demand is gone before the pull request is closed.
-      HEADROOM_NEED_GONE: '8s',
-      HEADROOM_UPDATE_INTERVAL: '2s',
+      'timings.needGone': '8s',
+      'timings.updateInterval': '2s',
     },
   });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
     env: {
       ...quickAutoMerge,
-      HEADROOM_UPDATE_INTERVAL: '1s',
+      'timings.updateInterval': '1s',
       PULL_REQUEST_LABELS: 'quota,cluster/{{cluster}}',
       TEMPORAL_UI_URL: UI,
     },

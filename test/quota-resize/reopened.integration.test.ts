@@ -18,7 +18,7 @@ beforeAll(async () => {
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pending' },
     starters: 0,
-    env: { ...quickAutoMerge, HEADROOM_NEED_GONE: '2s' },
+    env: { ...quickAutoMerge, 'timings.needGone': '2s' },
   });
 });
 afterAll(async () => await stack?.stop());
@@ -65,7 +65,7 @@ async function searched(): Promise<void> {
 
 describe('without webhooks, a resync', () => {
   beforeAll(async () => {
-    const starter = await stack.startStarter({ HEADROOM_RESYNC_INTERVAL: '2s' });
+    const starter = await stack.startStarter({ 'starter.resyncInterval': '2s' });
     return async () => await starter.stop();
   });
 
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     const starter = await stack.startStarter({
       WEBHOOK_ADDRESS: '127.0.0.1:0',
       GITHUB_WEBHOOK_SECRET: SECRET,
-      HEADROOM_RESYNC_INTERVAL: '1h',
+      'starter.resyncInterval': '1h',
     });
     const lines = (await readFile(starter.logFile, 'utf8')).split('\n');
     const line = lines.find((text) => text.includes(`"msg":"the starter takes GitHub's webhooks"`)) ?? '{}';

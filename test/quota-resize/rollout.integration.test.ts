@@ -11,7 +11,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
-    env: { ...quickSettings, HEADROOM_MODE: 'propose', HEADROOM_DEMAND_SETTLE: '10m' },
+    env: { ...quickSettings, HEADROOM_MODE: 'propose', 'timings.demandSettle': '10m' },
   });
 });
 afterAll(async () => await stack?.stop());

@@ -28,9 +28,9 @@ beforeAll(async () => {
     // Nothing is found out by asking again: GitHub tells, or nobody knows.
     env: {
       ...quickAutoMerge,
-      HEADROOM_CHECKS_POLL_MIN: '1h',
-      HEADROOM_CHECKS_POLL_MAX: '1h',
-      HEADROOM_NEED_GONE: '1h',
+      'timings.checksPollMin': '1h',
+      'timings.checksPollMax': '1h',
+      'timings.needGone': '1h',
     },
   });
   // On ports of its own choice, so that nobody takes them first.

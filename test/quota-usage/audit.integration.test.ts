@@ -25,7 +25,7 @@ let apps: AppsV1Api;
 beforeAll(async () => {
   headroom = await startUsagePlane({
     hasOriginal: true,
-    env: { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '2s', HEADROOM_USAGE_RESYNC: '0' },
+    env: { HEADROOM_USAGE_MODE: 'audit', 'quotaUsage.auditAfter': '2s', 'quotaUsage.resync': '0' },
     // What is falsified stays so, and is told for no other reason, however long the tests take.
     controllerManagerFlags: ['--resource-quota-sync-period=1h'],
   });
@@ -200,7 +200,7 @@ describe('a controller that merely runs behind', () => {
     // The ConfigMap that every namespace gets comes about when the quota does. Kubernetes would never count one that its cache did
     // not have yet, or that was let in uncharged, and Headroom would rightly say so.
     await untilUsed('team-busy', 'count/configmaps', '1');
-    starter = await headroom.startStarter({ HEADROOM_USAGE_AUDIT_AFTER: `${LATE_MS / 1_000}s` });
+    starter = await headroom.startStarter({ 'quotaUsage.auditAfter': `${LATE_MS / 1_000}s` });
     await apps.createNamespacedDeployment({
       namespace: 'team-busy',
       body: {

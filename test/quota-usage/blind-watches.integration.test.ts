@@ -56,7 +56,7 @@ beforeAll(async () => {
     KUBECONFIG: await proxy.kubeconfigFor(STARTER_USER),
     NODE_OPTIONS: `--import=${fileURLToPath(new URL('./moved-clock.ts', import.meta.url))}`,
     MOVED_CLOCK: join(dir, 'clock'),
-    HEADROOM_USAGE_RESYNC: '5s',
+    'quotaUsage.resync': '5s',
   });
   tenants = tenantsOf(api, TENANTS);
   if (ORIGINAL_TENANTS > 0) {

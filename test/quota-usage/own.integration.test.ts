@@ -16,7 +16,7 @@ import { type Api, openApi } from './side-by-side/api.ts';
 
 const QUOTA = 'limits';
 /** Only what changes is counted: nothing here is true because everything was counted again meanwhile. */
-const NO_RESYNC = { HEADROOM_USAGE_RESYNC: '0' };
+const NO_RESYNC = { 'quotaUsage.resync': '0' };
 /** The time between two counts of a busy namespace. */
 const BUSY_GAP_MS = 150;
 /**
@@ -497,7 +497,7 @@ describe('two starters', () => {
 
     const before = (await writes()).length;
     // It counts everything now and then, which must not cost anything either.
-    latest = await headroom.startStarter({ HEADROOM_USAGE_RESYNC: '1s' });
+    latest = await headroom.startStarter({ 'quotaUsage.resync': '1s' });
     await eventually('it has counted', async () => {
       return (await metric(latest, 'headroom_usage_recounts_total')) >= namespaces.length;
     });

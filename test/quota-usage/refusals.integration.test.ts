@@ -16,7 +16,7 @@ interface Cluster {
 
 async function startCluster(apiServerFlags: readonly string[] = []): Promise<Cluster> {
   // A new kind is found at once, and not within half a minute.
-  const headroom = await startUsagePlane({ apiServerFlags, env: { HEADROOM_USAGE_DISCOVERY: '500ms' } });
+  const headroom = await startUsagePlane({ apiServerFlags, env: { 'quotaUsage.discovery': '500ms' } });
   const [starter] = await Promise.all([headroom.startStarter(), headroom.startWorker()]);
   return { headroom, starter, api: openApi(headroom.plane.adminKubeconfig) };
 }

@@ -14,12 +14,12 @@ export async function withRepository(): Promise<Started<Stack>> {
     env: {
       HEADROOM_MODE: 'propose',
       ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '300ms',
-      HEADROOM_CHECKS_POLL_MIN: '300ms',
-      HEADROOM_UPDATE_INTERVAL: '1s',
-      HEADROOM_NEED_GONE: '5s',
-      HEADROOM_HOLD_RETRY: '2s',
-      HEADROOM_SYNC_POLL: '300ms',
+      'timings.demandSettle': '300ms',
+      'timings.checksPollMin': '300ms',
+      'timings.updateInterval': '1s',
+      'timings.needGone': '5s',
+      'timings.holdRetry': '2s',
+      'timings.syncPoll': '300ms',
       HEADROOM_SYNC_OVERDUE: '2s',
     },
     log: (message) => console.log(message),
@@ -46,7 +46,7 @@ export async function withCountedQuotas(): Promise<Started<HeadroomPlane>> {
 
 /** A cluster whose quotas Headroom counts and compares; what is wrong is told after seconds. */
 export async function withAuditedQuotas(): Promise<Started<HeadroomPlane>> {
-  const env = { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '10s' };
+  const env = { HEADROOM_USAGE_MODE: 'audit', 'quotaUsage.auditAfter': '10s' };
   return await started(await startUsagePlane({ env, ownServers: true }), (plane) => plane);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { launchProgram } from '../kernel/stack/launch-program.ts';
+import { parted } from '../kernel/stack/programs.ts';
 import { logFolder } from '../kernel/stack/log-folder.ts';
 import { metricsOf } from '../kernel/stack/metrics-of.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
@@ -33,9 +34,9 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-/** One account for both: that of whoever tries it. */
+/** One account for both, that of whoever tries it, and every constant as it ships. */
 function environment(): Readonly<Record<string, string>> {
-  return { ...stack.env.worker, KUBECONFIG: stack.controlPlane.adminKubeconfig };
+  return { ...parted(stack.env.worker).env, KUBECONFIG: stack.controlPlane.adminKubeconfig };
 }
 
 it('raises a quota from the denial to the merge', { timeout: EPISODE_MS }, async () => {

@@ -23,6 +23,10 @@ describe.concurrent('headroom, called in a wrong way,', () => {
     [['status', 'a/b', 'c'], 'too many arguments'],
     [['list', '--output', 'xml'], 'Allowed choices are text, json, table.'],
     [['gc', '--soon'], "error: unknown option '--soon'"],
+    [['explain', 'memcached', 'team-a/sessions'], 'error: ask headroom memcached explain\n'],
+    [['usage', 'team-a', '--all-resources'], 'error: of a namespace or a quota every limit is shown'],
+    [['lights-out', 'preview', '--csv'], 'error: --csv is a form of --workloads: add it'],
+    [['lights-out', 'wake', 'nights', '--for', '1y'], '--for: "1y" is no span of time: write 3h, 90m or 2d'],
   ])('says what is wrong with %j, and ends with 2', async (args, message) => {
     const { code, stdout, stderr } = await headroom(args, CLUSTER);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

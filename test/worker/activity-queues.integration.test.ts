@@ -18,9 +18,9 @@ beforeAll(async () => {
     files: namespaceFiles(['held', 'waiting']),
     env: {
       ...quickTimings,
-      HEADROOM_MAX_CONCURRENT_ACTIVITIES: '1',
+      'worker.maxConcurrentActivities': '1',
       // The held request is not given up while the test looks.
-      HEADROOM_REQUEST_TIMEOUT: '10m',
+      'timings.requestTimeout': '10m',
     },
   });
 });

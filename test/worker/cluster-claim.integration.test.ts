@@ -72,7 +72,7 @@ describe('the Schedule of Lease garbage collection', () => {
 
   it('follows the configuration of the process that starts last, and keeps whose name it is', async () => {
     const handle = stack.client.schedule.getHandle(leaseGcId('test'));
-    await stack.startStarter({ HEADROOM_LEASE_GC_INTERVAL: '6h' });
+    await stack.startStarter({ 'timings.leaseGcInterval': '6h' });
     const { spec, memo } = await handle.describe();
     expect(spec.intervals).toMatchObject([{ every: 6 * HOUR_MS }]);
     expect(memo).toEqual({ kubeSystemUid: await uid() });

@@ -5,6 +5,7 @@
 import { auditKubernetesWrites } from '../../activities/kernel/audit.ts';
 import { requestCancellation } from '../../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../../domain/registry.ts';
+import type { Constants } from '../../platform/config/config.ts';
 import { concreteAddress, serveHealth, serveMetrics } from '../../platform/health/health.ts';
 import { collectOften } from '../../platform/process/memory.ts';
 import { connectProcess, runProcess } from '../../platform/process/process.ts';
@@ -14,24 +15,38 @@ import { installRuntime, runWorkers } from '../../worker/run.ts';
 /** Where Temporal's SDK serves what belongs to the metrics of this process: on some free port of the loopback. */
 const SDK_METRICS = { host: '127.0.0.1', port: 0 };
 
-collectOften();
-runProcess<ControllerConfig>('all-in-one', controllerSettings, async (headroom) => {
-  const { config, cluster, log, readiness, onStop } = headroom;
-  const health = await serveHealth(config.process.healthAddress, readiness);
-  onStop('health', async () => await health.close());
-  const sdkMetrics = await concreteAddress(SDK_METRICS);
-  installRuntime(log, sdkMetrics);
-  const metrics = createMetrics(cluster);
-  const served = await serveMetrics(config.process.metricsAddress, metrics, `http://${sdkMetrics}/metrics`);
-  onStop('metrics', async () => await served.close());
-  log.info({ health: health.url, metrics: served.url, cluster }, 'worker and starter are starting in one process');
-  const connected = await connectProcess(headroom, {
-    schedule: clusterSchedule(config),
-    requestCancellation,
-    onWrite: auditKubernetesWrites(log),
-  });
-  await Promise.all([
-    runWorkers(headroom, connected),
-    startWatching(headroom, { ...connected, metrics, hasRuntime: true }),
-  ]);
-});
+/**
+ * Starts both in this process, with the settings of its environment and arguments.
+ *
+ * @param constants other values of constants, as tests give them.
+ */
+export function start(constants: Constants = {}): void {
+  collectOften();
+  runProcess<ControllerConfig>(
+    'all-in-one',
+    controllerSettings,
+    async (headroom) => {
+      const { config, cluster, log, readiness, onStop } = headroom;
+      const health = await serveHealth(config.process.healthAddress, readiness);
+      onStop('health', async () => await health.close());
+      const sdkMetrics = await concreteAddress(SDK_METRICS);
+      installRuntime(log, sdkMetrics);
+      const metrics = createMetrics(cluster);
+      const served = await serveMetrics(config.process.metricsAddress, metrics, `http://${sdkMetrics}/metrics`);
+      onStop('metrics', async () => await served.close());
+      log.info({ health: health.url, metrics: served.url, cluster }, 'worker and starter are starting in one process');
+      const connected = await connectProcess(headroom, {
+        schedule: clusterSchedule(config),
+        requestCancellation,
+        onWrite: auditKubernetesWrites(log),
+      });
+      await Promise.all([
+        runWorkers(headroom, connected),
+        startWatching(headroom, { ...connected, metrics, hasRuntime: true }),
+      ]);
+    },
+    constants,
+  );
+}
+
+if (import.meta.main) start();

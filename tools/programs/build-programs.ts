@@ -3,12 +3,12 @@
  * and the native part of Temporal's SDK. The folder runs with Node alone: no package is installed beside it.
  */
 import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { type OutputChunk, type Plugin, rolldown, type RolldownOutput } from 'rolldown';
+import { type OutputChunk, type OutputOptions, type Plugin, rolldown, type RolldownOutput } from 'rolldown';
 import { licensesOf } from './licenses.ts';
 import { SOURCES } from './sources.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
@@ -23,6 +23,9 @@ const WORKFLOW_THREAD = 'worker/workflow-thread/workflow-thread-main.ts';
 
 /** The thread that reads files of repositories. `content-thread.ts` looks for it by this name beside its program. */
 const CONTENT_THREAD = 'activities/quota-resize/source/content/content-thread-main.ts';
+
+/** The command line as one file. */
+const KUBECTL_PLUGIN = 'tools/programs/kubectl.ts';
 
 /** The thread that plans for node groups, which `planner.ts` looks for by this name. */
 const PLAN_THREAD = 'starter/node-group/plan-thread-main.ts';
@@ -50,6 +53,38 @@ const MESSAGES_OF_WORKFLOWS = [
 /** Packages that are CommonJS expect these two. */
 const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = import.meta.filename;';
 
+const SHEBANG = '#!/usr/bin/env node';
+
+/**
+ * A file without an extension is of the kind that the next package.json says, or CommonJS where there is none: with these names it runs as
+ * both. As a module where there is none, Node would compile it twice, which takes seconds.
+ */
+const STANDS_ALONE: OutputOptions = {
+  format: 'cjs',
+  entryFileNames: '[name]',
+  sourcemap: false,
+  banner: `${SHEBANG}
+${ofVersion()}
+var __filename = process.getBuiltinModule('node:fs').realpathSync(process.argv[1]);
+var __dirname = process.getBuiltinModule('node:path').dirname(__filename);
+var require = process.getBuiltinModule('node:module').createRequire(__filename);
+var module = { exports: {} };
+var exports = module.exports;`,
+};
+
+/** People have many versions of Node on their path, and the first syntax or function that one does not know says nothing. */
+function ofVersion(): string {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const [major = '', minor = ''] = engines.node.replace('>=', '').split('.');
+  return `{
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < ${major} || (major === ${major} && minor < ${minor})) {
+  process.stderr.write('headroom needs Node ${major}.${minor} or newer, and this is ' + process.version + '\\n');
+  process.exit(2);
+}
+}`;
+}
+
 /**
  * Builds the programs into a folder, which is made where it is missing.
  *
@@ -65,7 +100,10 @@ export async function buildPrograms(folder: string): Promise<void> {
   const [chunks] = await Promise.all([
     Promise.all([
       ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]), requests)),
-      bundle(folder, 'workflow-worker-thread', join(ROOT, WORKFLOW_THREAD), requests),
+      bundle(folder, 'workflow-worker-thread', join(ROOT, WORKFLOW_THREAD), requests, {
+        messages: MESSAGES_OF_WORKFLOWS,
+      }),
+      bundle(folder, 'kubectl-headroom', join(ROOT, KUBECTL_PLUGIN), requests, { output: STANDS_ALONE }),
       bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD), requests),
       bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD), requests),
     ]),
@@ -77,8 +115,22 @@ export async function buildPrograms(folder: string): Promise<void> {
   ]);
   const modules = chunks.flatMap((chunk) => chunk.moduleIds);
   assertFromSources(modules);
-  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), await licensesOf(modules));
+  const licenses = await licensesOf(modules);
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), licenses);
   await chmod(join(folder, 'headroom.js'), 0o755);
+  await writeKubectlPlugin(folder, licenses);
+}
+
+/**
+ * The command line as one file under the name by which kubectl finds it, with the licenses in it as nothing has to be beside it, and the
+ * program that kubectl asks for completions.
+ */
+async function writeKubectlPlugin(folder: string, licenses: string): Promise<void> {
+  const file = join(folder, 'kubectl-headroom');
+  await appendFile(file, `\n/*\n${inAscii(licenses).replaceAll('*/', '* /')}\n*/\n`);
+  await chmod(file, 0o755);
+  const complete = '#!/bin/sh\nexec kubectl-headroom __complete -- "$@"\n';
+  await writeFile(join(folder, 'kubectl_complete-headroom'), complete, { mode: 0o755 });
 }
 
 /** The texts of all modules that are not of packages. */
@@ -103,19 +155,24 @@ function assertFromSources(modules: readonly string[]): void {
   }
 }
 
-async function bundle(folder: string, name: string, entry: string, requests: Plugin): Promise<OutputChunk> {
+interface BundleOptions {
+  readonly messages?: readonly string[];
+  readonly output?: OutputOptions;
+}
+
+async function bundle(
+  folder: string,
+  name: string,
+  entry: string,
+  requests: Plugin,
+  { messages = MESSAGES, output = {} }: BundleOptions = {},
+): Promise<OutputChunk> {
   const build = await rolldown({
     cwd: ROOT,
     input: { [name]: entry },
     platform: 'node',
     external: [`./${NATIVE_FILE}`],
-    plugins: [
-      adaptTemporalSdk,
-      builtinHttpAsItIs,
-      requests,
-      usedMessagesOnly(name === 'workflow-worker-thread' ? MESSAGES_OF_WORKFLOWS : MESSAGES),
-      mapOwnSourcesOnly,
-    ],
+    plugins: [adaptTemporalSdk, builtinHttpAsItIs, requests, usedMessagesOnly(messages), mapOwnSourcesOnly],
     treeshake: {
       // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
       moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],
@@ -132,18 +189,19 @@ async function bundle(folder: string, name: string, entry: string, requests: Plu
     },
   });
   try {
-    const { output }: RolldownOutput = await build.write({
+    const written: RolldownOutput = await build.write({
       dir: folder,
       format: 'esm',
       entryFileNames: '[name].js',
       codeSplitting: false,
-      banner: name === 'headroom' ? `#!/usr/bin/env node\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
+      banner: name === 'headroom' ? `${SHEBANG}\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
       comments: false,
       minify: MINIFY,
       sourcemap: true,
       sourcemapExcludeSources: true,
+      ...output,
     });
-    return output[0];
+    return written.output[0];
   } finally {
     await build.close();
   }

@@ -10,5 +10,7 @@ export async function runProgram(name: ProgramName, args: readonly string[]): Pr
   const file = join(folder, `${name}.js`);
   enableCompileCache(join(folder, 'compiled'));
   process.argv = [process.execPath, file, ...args];
-  await import(pathToFileURL(file).href);
+  const program = (await import(pathToFileURL(file).href)) as { readonly start?: () => void };
+  // Where it is not the process's own file, it waits to be started.
+  program.start?.();
 }

@@ -39,14 +39,14 @@ function createActivities({
 }: ControllerContext): DrainActivities & NodeGroupActivities {
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
-  const { vpsieUrl: baseUrl, vpsieAuth: authentication, vpsieSecret: name } = config.nodeGroups;
+  const { vpsieUrl: baseUrl, vpsieSecret: name } = config.nodeGroups;
   const readSecret = async (): Promise<Readonly<Record<string, string>>> => {
     const { data = {} } = await kubernetes.core.readNamespacedSecret({ name, namespace: NAMESPACE });
     return Object.fromEntries(
       Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
     );
   };
-  const providers = createProviders({ kubernetes, systemNamespace, vpsie: { baseUrl, authentication, readSecret } });
+  const providers = createProviders({ kubernetes, systemNamespace, vpsie: { baseUrl, readSecret } });
   const options = { kubernetes, systemNamespace, pauses, log, providers };
   return { ...createDrainActivities(options), ...createMachineActivities(options) };
 }

@@ -71,6 +71,15 @@ export function timing(name: string, defaultSpan: string, description: string, l
   } as const satisfies Setting;
 }
 
+/**
+ * A constant: its default is what it is.
+ *
+ * @param why why nobody would turn it, a sentence.
+ */
+export function constant<const S extends Setting & { readonly default: string }>(setting: S, why: string) {
+  return { ...setting, constant: { why } };
+}
+
 /** Above 0, because 0 % would be reached by every limit or change none. */
 export function percentage(max: number): z.ZodType<string, string> {
   return parsed(parsePercent).refine((percent) => Number(percent) > 0 && Number(percent) <= max);

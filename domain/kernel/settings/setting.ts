@@ -28,6 +28,18 @@ export interface Setting<Output = unknown> {
   readonly isStructured?: true;
   /** For webhooks, which `all-in-one` does not take. */
   readonly isForWebhooks?: true;
+  /**
+   * Nobody may set it. It has its place in the configuration as a setting has, so that whoever runs a program by code,
+   * as tests do, can give another value; a user who sets it is told its value.
+   */
+  readonly constant?: ConstantReason;
+}
+
+interface ConstantReason {
+  /** Why nobody would turn it, a sentence. */
+  readonly why: string;
+  /** What it is, in words, where it has no default. */
+  readonly value?: string;
 }
 
 /** Settings by their key. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DEFAULT_READ_LIMITS, type RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
 import {
+  constant,
   explained,
   httpUrl,
   integerBetween,
@@ -36,14 +37,18 @@ export const githubSettings = {
     flag: '--github-api-url',
     default: 'https://api.github.com',
   },
-  graphQl: {
-    type: z.enum(['auto', 'off']),
-    expected: 'auto or off',
-    description: 'Whether GraphQL is used wherever the server has it, or never; REST takes more requests for the same.',
-    env: 'GITHUB_GRAPHQL',
-    flag: '--github-graphql',
-    default: 'auto',
-  },
+  graphQl: constant(
+    {
+      type: z.enum(['auto', 'off']),
+      expected: 'auto or off',
+      description:
+        'Whether GraphQL is used wherever the server has it, or never; REST takes more requests for the same.',
+      env: 'GITHUB_GRAPHQL',
+      flag: '--github-graphql',
+      default: 'auto',
+    },
+    'Whether a server has GraphQL is found out; without it everything works as well.',
+  ),
   token: {
     type: text.trim().min(1),
     expected: 'a GitHub token',
@@ -142,12 +147,15 @@ export const githubSettings = {
     flag: '--git-path-template',
     default: defaultPathTemplate,
   },
-  maxFileBytes: {
-    type: integerBetween(10_000, 10_000_000),
-    expected: 'a number of bytes from 10000 to 10000000',
-    description: 'The largest file of a repository that is read. One lookup reads at most 20 MB.',
-    env: 'GIT_MAX_FILE_BYTES',
-    flag: '--git-max-file-bytes',
-    default: String(DEFAULT_READ_LIMITS.fileBytes),
-  },
+  maxFileBytes: constant(
+    {
+      type: integerBetween(10_000, 10_000_000),
+      expected: 'a number of bytes from 10000 to 10000000',
+      description: 'The largest file of a repository that is read. One lookup reads at most 20 MB.',
+      env: 'GIT_MAX_FILE_BYTES',
+      flag: '--git-max-file-bytes',
+      default: String(DEFAULT_READ_LIMITS.fileBytes),
+    },
+    'Manifests are a hundredth of that; a larger file is named as not read.',
+  ),
 } as const satisfies Settings;

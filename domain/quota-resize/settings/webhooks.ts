@@ -2,6 +2,7 @@ import {
   ADDRESS_FORM,
   boolean,
   BOOLEAN_FORM,
+  constant,
   listenAddress,
   matching,
   PATH,
@@ -43,9 +44,12 @@ export const webhookSettings = {
     env: 'GITHUB_WEBHOOK_SECRET_FILE',
     flag: '--github-webhook-secret-file',
   },
-  poll: timing(
-    'webhook-poll',
-    '1h',
-    'How often an open pull request is asked for where webhooks tell of its changes, after its first minute.',
+  poll: constant(
+    timing(
+      'webhook-poll',
+      '1h',
+      'How often an open pull request is asked for where webhooks tell of its changes, after its first minute.',
+    ),
+    'It is only for a webhook that got lost, which happens seldom.',
   ),
 } as const satisfies Settings;

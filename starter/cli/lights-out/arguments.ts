@@ -24,8 +24,8 @@ function spanOf(text: string): number {
   let span: number;
   try {
     span = parseDuration(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`"${text}": ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    throw new InvalidArgumentError(`"${text}" is no span of time: write 3h, 90m or 2d`);
   }
   if (span <= 0) throw new InvalidArgumentError(`"${text}" is no time at all: write 3h, 90m or 2d`);
   return span;

@@ -188,6 +188,9 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
       });
       return;
     }
+    if (csv === true) {
+      return preview.error('error: --csv is a form of --workloads: add it', { exitCode: exitCodes.configuration });
+    }
     const span = { from, until: from + next };
     const asked = { schedule: schedule ?? null, span, isCalendar };
     if (file !== undefined) {
@@ -243,7 +246,7 @@ function addRestoreCommand(group: Command, tools: CommandTools): void {
       await tools.run(
         async (loaded) => {
           if ((schedule === undefined) === (all === undefined)) {
-            throw new UnknownName('say what to wake: --schedule dev-nights, or --all');
+            throw new UnknownName('say what to wake: either --schedule dev-nights or --all');
           }
           const { restore } = await import('./restore.ts');
           await restore(loaded, { schedule: schedule ?? null, isConfirmed: yes === true }, tools);

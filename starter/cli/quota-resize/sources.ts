@@ -4,8 +4,6 @@ import type { Command } from 'commander';
 import { GitPathError, parsePathTemplate } from '../../../domain/quota-resize/git/locate/candidate/path-template.ts';
 import type { TreeAnswer } from '../../../domain/quota-resize/git/locate/question/question.ts';
 import type { Scan, ScanOptions } from '../../../domain/quota-resize/git/locate/scan/scan.ts';
-import { DEFAULT_READ_LIMITS, type ReadLimits } from '../../../domain/kernel/forge.ts';
-import { githubSettings } from '../../../domain/quota-resize/settings/github.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { answered, type Checkout, CheckoutError, readCheckout, startedIn } from './checkout.ts';
 import { columns } from '../columns.ts';
@@ -71,7 +69,7 @@ export async function withCheckout(
   };
   try {
     if (template !== undefined) parsePathTemplate(template);
-    const checkout = readCheckout(resolve(startedIn(io.env), repo), readLimits(io.env));
+    const checkout = readCheckout(resolve(startedIn(io.env), repo));
     await command(checkout, {
       scan: () => answered(checkout, { kind: 'scan', options }),
       locate: (wanted) => answered(checkout, { kind: 'locateInTree', wanted, options }),
@@ -82,20 +80,6 @@ export async function withCheckout(
     }
     output.fail(error.message, exitCodes.configuration);
   }
-}
-
-/**
- * The limits that the worker has with the same environment.
- *
- * @throws {CheckoutError} when the setting is wrong.
- */
-function readLimits(env: CommandTools['io']['env']): ReadLimits {
-  const { env: name, type, expected } = githubSettings.maxFileBytes;
-  const text = env[name];
-  if (text === undefined || text === '') return DEFAULT_READ_LIMITS;
-  const fileBytes = type.safeParse(text);
-  if (!fileBytes.success) throw new CheckoutError(`${name} "${text}" is not ${expected}`);
-  return { ...DEFAULT_READ_LIMITS, fileBytes: fileBytes.data };
 }
 
 /** The documented form of the result, see docs/sources.md. */

@@ -29,6 +29,11 @@ function addUsageCommand(program: Command, tools: CommandTools): void {
         exitCode: exitCodes.configuration,
       });
     }
+    if (options.allResources === true && argument !== undefined) {
+      usage.error('error: of a namespace or a quota every limit is shown: leave out --all-resources', {
+        exitCode: exitCodes.configuration,
+      });
+    }
     await tools.run(async (loaded) => {
       // The client of Kubernetes takes its time to load, which the other commands need not wait for.
       const { answerUsage } = await import('./answer.ts');

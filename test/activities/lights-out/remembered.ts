@@ -288,7 +288,7 @@ export function memoryTests(cluster: () => Cluster): void {
       const worker = { KUBECONFIG: plane.kubeconfigFor(WORKER) };
       for (const which of [[], ['--all', '--schedule', ns]]) {
         const { code, stderr } = await headroom(['lights-out', 'restore', ...which], worker);
-        expect([code, stderr]).toEqual([2, 'say what to wake: --schedule dev-nights, or --all\n']);
+        expect([code, stderr]).toEqual([2, 'say what to wake: either --schedule dev-nights or --all\n']);
       }
       expect(await headroom(['lights-out', 'restore', '--schedule', ns, '--yes'], worker)).toMatchObject({ code: 0 });
       expect((await read(web)).spec.replicas).toBe(3);

@@ -25,7 +25,7 @@ export const STARTER_USER = 'headroom-starter';
 export interface HeadroomPlaneOptions {
   /** Files and folders' files under `deploy` to apply besides: roles, whose bindings are for the two users, and definitions. */
   readonly manifests: readonly string[];
-  /** Environment variables of worker and starter, beside those of the servers. */
+  /** Environment variables of worker and starter beside those of the servers, and constants by path: `timings.syncPoll`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
   readonly controllerManagerFlags?: readonly string[];

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { freePort } from '../servers/free-port.ts';
 import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
 import { eventually } from './eventually.ts';
-import { startOf } from './programs.ts';
+import { parted, startWith } from './programs.ts';
 
 export interface LaunchOptions {
   readonly name: keyof typeof READY;
+  /** Variables of its environment, and constants by their path, such as `timings.syncPoll`. */
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
   /** Called as soon as the process runs, so that it is ended also when it never becomes ready. */
@@ -30,13 +31,18 @@ const READY = {
  *
  * @throws Error with the end of its log when it ends before that.
  */
-export async function launchProgram({ name, env, logFile, onStarted }: LaunchOptions): Promise<SupervisedProcess> {
-  // As people start it.
-  const program = name === 'all-in-one' ? await startOf('headroom') : await startOf(name);
+export async function launchProgram({
+  name,
+  logFile,
+  onStarted,
+  ...options
+}: LaunchOptions): Promise<SupervisedProcess> {
+  const { env, constants } = parted(options.env);
+  const program = await startWith(constants, name);
   const started = await startProcess({
     name,
     command: program.command,
-    args: name === 'all-in-one' ? [...program.args, name] : program.args,
+    args: program.args,
     env: { ...program.env, ...(await withMetricsPort(env)) },
     logFile,
   });

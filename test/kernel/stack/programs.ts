@@ -8,10 +8,14 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Constants } from '../../../platform/config/config.ts';
 import { ensurePrograms } from '../../../tools/programs/ensure-programs.ts';
 import type { ProgramName } from '../../../tools/programs/program-names.ts';
 
 const DOCKERFILE = fileURLToPath(new URL('../../../deploy/Dockerfile', import.meta.url));
+
+/** Tests have no time for the spans of production. */
+const WITH_CONSTANTS = fileURLToPath(new URL('./with-constants.mjs', import.meta.url));
 
 /** The variable by which the tests' processes know the folder of their run. */
 const FOLDER = 'HEADROOM_TEST_PROGRAMS';
@@ -42,6 +46,38 @@ export async function startOf(name: ProgramName): Promise<ProgramStart> {
     args: [...flags, join(folder, `${name}.js`)],
     env: { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...malloc },
   };
+}
+
+/** The same with other values of constants. Without any, as people start it. */
+export async function startWith(
+  constants: Constants,
+  name: 'worker' | 'starter' | 'all-in-one',
+): Promise<ProgramStart> {
+  if (Object.keys(constants).length === 0) {
+    if (name !== 'all-in-one') return await startOf(name);
+    const start = await startOf('headroom');
+    return { ...start, args: [...start.args, name] };
+  }
+  const start = await startOf(name);
+  return {
+    ...start,
+    args: [...start.args.slice(0, -1), WITH_CONSTANTS, ...start.args.slice(-1)],
+    env: { ...start.env, HEADROOM_TEST_CONSTANTS: JSON.stringify(constants) },
+  };
+}
+
+/**
+ * What a test says of a program, parted: names with a dot, such as `timings.syncPoll`, are constants by their path; the others
+ * are variables of the environment.
+ */
+export function parted(settings: Readonly<Record<string, string>>): {
+  readonly env: Readonly<Record<string, string>>;
+  readonly constants: Constants;
+} {
+  const [constants = [], env = []] = [true, false].map((isConstant) =>
+    Object.entries(settings).filter(([name]) => name.includes('.') === isConstant),
+  );
+  return { env: Object.fromEntries(env), constants: Object.fromEntries(constants) };
 }
 
 /** The flags of Node in the image, and the settings of its allocator. */

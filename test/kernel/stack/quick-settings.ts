@@ -3,9 +3,9 @@
  * reason to wait for. Nothing here changes what is decided.
  */
 export const quickSettings = {
-  HEADROOM_DEMAND_SETTLE: '500ms',
-  HEADROOM_CHECKS_POLL_MIN: '200ms',
-  HEADROOM_SYNC_POLL: '200ms',
+  'timings.demandSettle': '500ms',
+  'timings.checksPollMin': '200ms',
+  'timings.syncPoll': '200ms',
 } as const;
 
 /** A Headroom that opens pull requests and merges them by itself, quickly. */

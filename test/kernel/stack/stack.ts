@@ -36,7 +36,7 @@ export interface StackOptions {
   readonly forge?: Partial<ForgeOptions>;
   /** Flags of Kubernetes' own servers, such as those that leave one of its controllers out. */
   readonly controlPlane?: Pick<ControlPlaneOptions, 'apiServerFlags' | 'controllerManagerFlags'>;
-  /** Environment variables of worker and starter, beside those of the servers. */
+  /** Environment variables of worker and starter beside those of the servers, and constants by path: `timings.syncPoll`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Servers that no other file of this process uses. Otherwise they are shared as far as no option is about them. */
   readonly ownServers?: boolean;
@@ -158,8 +158,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         GITHUB_OWNER: 'acme',
         GITHUB_REPO: 'gitops',
         // Nothing else asks the forge, so there is no limit to be polite to.
-        HEADROOM_GITHUB_WRITE_SPACING: '0s',
-        GITHUB_WRITES_PER_MINUTE: '100000',
+        'timings.githubWriteSpacing': '0s',
+        'githubBudget.writesPerMinute': '100000',
         GITHUB_WRITES_PER_HOUR: '1000000',
         ...options.env,
       },

@@ -45,7 +45,7 @@ export async function runSequences({
   const plane = await startLightsOutPlane({
     apiServerFlags: [`--audit-policy-file=${policy}`],
     // What GitOps wakes is put to sleep again at once, so that there is one end to compare with.
-    env: { HEADROOM_LIGHTS_OUT_CONTESTED_MIN: '10ms', HEADROOM_LIGHTS_OUT_CONTESTED_MAX: '10ms' },
+    env: { 'lightsOut.contestedMin': '10ms', 'lightsOut.contestedMax': '10ms' },
   });
   try {
     const processes = new Processes(plane);

@@ -22,7 +22,7 @@ let starter: SupervisedProcess;
 
 beforeAll(async () => {
   // Longer than a request stands: one that is given up would be made again, and go on.
-  plane = await startNodeGroupPlane({ env: { HEADROOM_REQUEST_TIMEOUT: '4m' } });
+  plane = await startNodeGroupPlane({ env: { 'timings.requestTimeout': '4m' } });
   cluster = new NodeGroupCluster(plane);
   gate = await openKubernetesGate(plane.plane);
   await cluster.defineTypes([{ id: 'small', capacity: { cpu: '4', memory: '8Gi', pods: '110' }, pricePerHour: 0.1 }]);

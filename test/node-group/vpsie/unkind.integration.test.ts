@@ -408,11 +408,11 @@ describe('credentials', () => {
     expect(idsOf(await provider.ensureCreated(world.group(), [first, second]))).toEqual([...world.server.machines]);
   });
 
-  it('a token of a person goes in the header Vpsie-Auth where that is set', async () => {
+  it('a token of a person goes in the header Vpsie-Auth to the API below /apps', async () => {
     await world.fresh({ authentication: 'vpsie-auth' });
     const readSecret = (): Promise<Record<string, string>> => Promise.resolve({ token: CREDENTIALS.token });
     const requests = await world.record(NAMES);
-    const provider = world.connect(new Mortal(), { readSecret, authentication: 'vpsie-auth' });
+    const provider = world.connect(new Mortal(), { readSecret });
     await expectOneEach(requests, await settled(requests, provider));
   });
 

@@ -105,7 +105,6 @@ export class VpsieWorld {
       systemNamespace: this.#systemNamespace,
       vpsie: {
         baseUrl: this.server.baseUrl,
-        authentication: 'bearer',
         readSecret: () => Promise.resolve({ clientId: CREDENTIALS.clientId, clientSecret: CREDENTIALS.clientSecret }),
         times: TIMES,
         fetch: process.fetch,

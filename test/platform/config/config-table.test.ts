@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configurationHelp, withConfigurationTable } from '../../../platform/config/config-table.ts';
 import { controllerSettings } from '../../../domain/registry.ts';
-import { settingEntries } from '../../../starter/config.ts';
+import { constantEntries, settingEntries } from '../../../starter/config.ts';
 
 describe('the documentation of the settings', () => {
   const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
@@ -23,6 +23,16 @@ describe('the documentation of the settings', () => {
     }
   });
 
+  it('docs/configuration.md has a row for every constant, with its value and why nobody would turn it', () => {
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+    for (const { setting, path } of constantEntries) {
+      const [row = '', ...more] = rows.filter((line) => line.startsWith(`| \`${path}\` `));
+      expect(more).toEqual([]);
+      const { why = '', value } = setting.constant ?? {};
+      for (const text of [setting.default ?? value ?? '?', setting.description, why]) expect(row).toContain(text);
+    }
+  });
+
   it('--help names every setting with its flag, variable, path and default', () => {
     const help = configurationHelp('worker', controllerSettings);
     for (const { setting, path } of settingEntries) {
@@ -35,7 +45,7 @@ describe('the documentation of the settings', () => {
   });
 
   it('every default is a value that its own setting takes', () => {
-    for (const { setting } of settingEntries) {
+    for (const { setting } of [...settingEntries, ...constantEntries]) {
       for (const text of [setting.default, setting.podDefault]) {
         if (text !== undefined) expect(setting.type.safeParse(text).success, `${setting.env}=${text}`).toBe(true);
       }
@@ -44,7 +54,9 @@ describe('the documentation of the settings', () => {
 
   it('no variable, flag or path stands for two settings, and no secret has a flag', () => {
     for (const name of ['env', 'flag'] as const) {
-      const names = settingEntries.map(({ setting }) => setting[name]).filter((value) => value !== undefined);
+      const names = [...settingEntries, ...constantEntries]
+        .map(({ setting }) => setting[name])
+        .filter((value) => value !== undefined);
       expect(new Set(names).size).toBe(names.length);
     }
     expect(settingEntries.filter(({ setting }) => setting.secret === true && setting.flag !== undefined)).toEqual([]);

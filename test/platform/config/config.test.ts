@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
+import { loadConfig, settingEntries } from '../../../starter/config.ts';
 import { temporaryConfig } from './temporary-config.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
@@ -161,8 +162,7 @@ describe('a bad value', () => {
     ['HEALTH_ADDRESS', '8081', 'host:port, such as 127.0.0.1:8081'],
     ['METRICS_ADDRESS', '127.0.0.1:65536', 'host:port, such as 127.0.0.1:8081'],
     ['HEADROOM_MAX_CACHED_WORKFLOWS', 'many', 'a number from 0 to 100000'],
-    ['HEADROOM_HINTS_PER_SECOND', '0', 'a number from 0.1 to 10000'],
-    ['HEADROOM_LEASE_GC_INTERVAL', '5s', 'from 1m to 576h'],
+    ['HEADROOM_SYNC_OVERDUE', '5ms', 'from 10ms to 576h'],
   ])('of %s is rejected with its name, the value and what would be right', (name, value, right) => {
     const message = refusal({ ...base, [name]: value });
     expect(message).toContain(`- ${name} (environment): "${value}" is not valid: expected `);
@@ -189,9 +189,41 @@ describe('a bad value', () => {
   it('a missing cluster name is rejected with all its names', () => {
     expect(refusal({})).toContain('CLUSTER_NAME, --cluster-name, kubernetes.clusterName in the file: is required');
   });
+});
 
-  it('checks that are asked for more seldom at first than later are rejected', () => {
-    expect(refusal(base, '--checks-poll-min', '6m')).toContain('every 6m at first and every 5m later');
+describe('a constant', () => {
+  it('that somebody sets is refused with its value, in every layer', () => {
+    const path = file(
+      'headroom.yaml',
+      'timings:\n  holdRetry: 1m\nstarter:\n  hintsPerSecond: 5\nresize:\n  mode: observe\n',
+    );
+    const message = refusal({ ...base, HEADROOM_SYNC_POLL: '1s' }, '--update-interval', '1m', '--config', path);
+    expect(message).toContain('- HEADROOM_SYNC_POLL: is a constant, 15s: leave it out');
+    expect(message).toContain('- --update-interval: is a constant, 10m: leave it out');
+    expect(message).toContain(`- ${path} line 2: timings.holdRetry is a constant, 5m: leave it out`);
+    expect(message).toContain(`- ${path} line 4: starter.hintsPerSecond is a constant, 50: leave it out`);
+    expect(message).toContain('4 problems');
+    expect(refusal({ ...base, HEADROOM_MEMCACHED_WEBHOOK_HOST: 'x' })).toContain('headroom-memcached.<namespace>.svc');
+  });
+
+  it('is no name that a wrong one is taken for', () => {
+    expect(refusal(base, '--sync-pol', '1s')).toContain('--sync-pol: is not a flag: --help shows them all');
+    const path = file('headroom.yaml', 'timings:\n  synkPoll: 1s\nstarters:\n  a: 1\n');
+    expect(refusal(base, '--config', path)).not.toMatch(/syncPoll|did you mean starter/);
+    expect(load({ ...base, HEADROOM_SYNC_POL: '1s' }).notices.join()).not.toContain('SYNC_POL');
+  });
+
+  it('has another value for whoever runs a program by code, which must be one', () => {
+    const constants = { 'timings.syncPoll': '200ms' };
+    expect(loadConfig({ env: base, argv: [], constants }).timings).toMatchObject({ syncPoll: 200, holdRetry: 300_000 });
+    expect(() => loadConfig({ env: base, argv: [], constants: { 'timings.syncPoll': 'soon' } })).toThrow(
+      '"soon" is not',
+    );
+    expect(() => loadConfig({ env: base, argv: [], constants: { 'timings.settle': '1s' } })).toThrow('not a constant');
+  });
+
+  it('of its users there are at most 80 settings', () => {
+    expect(settingEntries.length).toBeLessThanOrEqual(80);
   });
 });
 

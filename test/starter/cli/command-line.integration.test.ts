@@ -33,12 +33,12 @@ beforeAll(async () => {
     env: {
       HEADROOM_MODE: 'propose',
       ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '300ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      'timings.demandSettle': '300ms',
+      'timings.checksPollMin': '200ms',
+      'timings.syncPoll': '200ms',
       // Rounds are due at whole multiples of this since 1970: the default's would be at noon and at midnight, also in the middle
       // of a test that has none but its own.
-      HEADROOM_LEASE_GC_INTERVAL: '500h',
+      'timings.leaseGcInterval': '500h',
     },
   });
   await untilReported(stack.client, stack.cluster);

@@ -169,7 +169,7 @@ describe('what a worker reports', () => {
         'resize.autoMerge',
         'github.owner',
         'quotaUsage.mode',
-        'timings.syncPoll',
+        'timings.syncOverdue',
       ]),
     );
   });

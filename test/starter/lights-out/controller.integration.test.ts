@@ -168,7 +168,7 @@ describe('the starter', () => {
     await cluster.patchSchedule('deleting', { metadata: { finalizers: [FINALIZER] } });
     await cluster.deleteSchedule('deleting');
     await cluster.schedule('running', nowhere);
-    await headroom.startStarter({ HEADROOM_RESYNC_INTERVAL: '1s' });
+    await headroom.startStarter({ 'starter.resyncInterval': '1s' });
     const { runId: first } = await eventually(
       'the last one runs',
       async () => await cluster.handle('running').describe(),

@@ -46,14 +46,14 @@ const grantSchema = z.union([
 ]);
 
 export class Credentials {
-  readonly #options: Pick<VpsieOptions, 'baseUrl' | 'authentication' | 'readSecret'>;
+  readonly #options: Pick<VpsieOptions, 'baseUrl' | 'readSecret'>;
   readonly #post: PostForm;
   #secret: ReadSecret | null = null;
   #token: Token | null = null;
   #asking: Promise<Access> | null = null;
   readonly #secrets = new Set<string>();
 
-  constructor(options: Pick<VpsieOptions, 'baseUrl' | 'authentication' | 'readSecret'>, post: PostForm) {
+  constructor(options: Pick<VpsieOptions, 'baseUrl' | 'readSecret'>, post: PostForm) {
     this.#options = options;
     this.#post = post;
   }
@@ -83,9 +83,7 @@ export class Credentials {
     const baseUrl = checkedUrl(data['url']?.trim() || this.#options.baseUrl);
     const value = data['token']?.trim() || (await this.#granted(baseUrl, data));
     this.#secrets.add(value);
-    const headers =
-      this.#options.authentication === 'bearer' ? { authorization: `Bearer ${value}` } : { 'vpsie-auth': value };
-    return { baseUrl, headers };
+    return { baseUrl, headers: headersOf(value, baseUrl) };
   }
 
   async #data(): Promise<Readonly<Record<string, string>>> {
@@ -121,6 +119,12 @@ export class Credentials {
     this.#token = readGrant(text, now);
     return this.#token.value;
   }
+}
+
+/** The API below `/apps` takes a token in a header of its own, that of `/v2` as a bearer token. */
+function headersOf(token: string, baseUrl: string): Access['headers'] {
+  const isOfApps = new URL(baseUrl).pathname.startsWith('/apps/');
+  return isOfApps ? { 'vpsie-auth': token } : { authorization: `Bearer ${token}` };
 }
 
 function readGrant(text: string, now: EpochMs): Token {

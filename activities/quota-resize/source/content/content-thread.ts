@@ -1,4 +1,5 @@
 /** One thread that reads content, as seen from outside: it is asked, watched, and stopped when it takes too much. */
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { MissingFiles, TreeSnapshot } from '../../../../domain/quota-resize/git/locate/location/location.ts';
@@ -192,8 +193,11 @@ function pathAt({ texts }: TreeSnapshot, index: number | null | undefined): stri
 
 /** Beside this file: in a program the bundle of the thread, otherwise its source. */
 function threadFile(): string {
-  const { filename } = import.meta;
-  return join(dirname(filename), basename(filename).endsWith('.ts') ? 'content-thread-main.ts' : 'content-thread.js');
+  const filename = import.meta.filename;
+  if (basename(filename).endsWith('.ts')) return join(dirname(filename), 'content-thread-main.ts');
+  const beside = join(dirname(filename), 'content-thread.js');
+  // The command line that stands alone is its own thread as well.
+  return existsSync(beside) ? beside : filename;
 }
 
 const numbers = new WeakMap<object, number>();

@@ -1,9 +1,9 @@
 /** `headroom explain quota-resize <namespace>/<quota>`: what would happen now and why, and what would if. */
-import { type Command, Option } from 'commander';
+import type { Command, Option } from 'commander';
 import { settingEntries } from '../../../config.ts';
-import type { Setting } from '../../../../domain/kernel/settings/setting.ts';
 import type { CommandTools } from '../../controller.ts';
 import { type QuotaArgument, quotaArgument } from '../../quota-target.ts';
+import { settingOption } from '../../setting-option.ts';
 import { explanationText } from './text.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
 
@@ -43,10 +43,12 @@ export function defineExplain(quotaResize: Command, { run, shared, output }: Com
 
 /** An option for each setting, by its flag; those that all commands have are not among them. */
 function settingFlags(): ReadonlyMap<string, Option> {
-  const option = ({ flag, isSwitch, description }: Setting): Option =>
-    new Option(isSwitch === true ? `${flag}` : `${flag} <value>`, description);
   const settings = settingEntries
     .filter(({ group, path }) => (GROUPS.includes(group) && !OF_ALL_COMMANDS.includes(path)) || path === USAGE_MODE)
     .map(({ setting }) => setting);
-  return new Map(settings.flatMap((setting) => (setting.flag === undefined ? [] : [[setting.flag, option(setting)]])));
+  return new Map(
+    settings.flatMap((setting) =>
+      setting.flag === undefined ? [] : [[setting.flag, settingOption(setting.flag, setting)] as const],
+    ),
+  );
 }

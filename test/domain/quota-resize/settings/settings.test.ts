@@ -81,8 +81,6 @@ describe('GitHub', () => {
       graphQl: 'auto',
     });
     expect(tokenOf(github)).toBe(TOKEN);
-    expect(load({ ...propose, GITHUB_GRAPHQL: 'off' }).github).toMatchObject({ graphQl: 'off' });
-    expect(refusal({ ...propose, GITHUB_GRAPHQL: 'never' })).toContain('"never" is not valid: expected auto or off');
   });
 
   it('is asked for by name in mode propose', () => {

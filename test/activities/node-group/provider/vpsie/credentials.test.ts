@@ -4,7 +4,7 @@ import { Credentials, type PostForm } from '../../../../../activities/node-group
 const BASE = 'https://api.vpsie.com/v2';
 
 function credentials(secret: Readonly<Record<string, string>>, post: PostForm = never): Credentials {
-  return new Credentials({ baseUrl: BASE, authentication: 'bearer', readSecret: () => Promise.resolve(secret) }, post);
+  return new Credentials({ baseUrl: BASE, readSecret: () => Promise.resolve(secret) }, post);
 }
 
 function never(): Promise<never> {
