@@ -5,6 +5,7 @@ import { type ControllerName, controllerNames } from '../domain/kernel/controlle
 import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
 import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
+import { begunFirst } from './begun-first.ts';
 import { inputsOf } from './own-cluster.ts';
 import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
 
@@ -62,7 +63,9 @@ export async function createActivityWorkers(
       ...environment,
       taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,
-      interceptors: { activity: [inputsOf(cluster), heartbeatWhileRunning] },
+      interceptors: {
+        activity: [inputsOf(cluster), heartbeatWhileRunning, begunFirst(limits.maxConcurrentActivities)],
+      },
       // The SDK would hold heartbeats back for most of their timeout.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,

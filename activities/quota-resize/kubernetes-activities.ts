@@ -6,6 +6,7 @@ import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts'
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { currentWorkflow } from '../kernel/audit.ts';
+import { takeTurn } from '../kernel/turns.ts';
 import { waitBefore } from '../kernel/wait-before.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
@@ -19,6 +20,7 @@ import type { ReadNeeded } from './lease/needed.ts';
 import { settleDecision } from './lease/raises.ts';
 import type { PullRequestEnds } from './lease/ends.ts';
 import { neededLimits, readRequirements } from './quota/needed.ts';
+import { RecentObservations } from './quota/recent-observations.ts';
 import { observeQuota } from './quota/observe-quota.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
 import { awaitSync } from './quota/sync.ts';
@@ -83,12 +85,13 @@ export function createQuotaResizeKubernetesActivities(
   const guard = createQuotaPauseGuard(options, 'quota-resize');
   const warnings = new HourlyBudgets(MOST_WARNINGS);
   const ensureRecommendation = recommendationWriter({ ...options, leases });
-  const observing = { ...options, timings: resizeTimings(options.timings), leases };
+  const recent = new RecentObservations();
+  const observing = { ...options, timings: resizeTimings(options.timings), leases, recent };
 
   const readNeeded =
     (target: QuotaTarget): ReadNeeded =>
     async (decision) =>
-      neededLimits(await readRequirements({ ...options, leases }, target, decision));
+      neededLimits(await readRequirements({ ...options, leases, recent }, target, decision));
 
   const observe = withKubernetesFailures((target: QuotaTarget) => observeQuota(observing, target));
 
@@ -104,6 +107,7 @@ export function createQuotaResizeKubernetesActivities(
   return {
     observeQuota: async ({ target, afterMs }) => {
       await waitBefore(afterMs);
+      await takeTurn();
       return await observe(target);
     },
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),

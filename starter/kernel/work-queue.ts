@@ -16,6 +16,8 @@ export interface QueuedRequest {
   readonly signals?: boolean;
   /** What the watcher saw, for people. */
   readonly cause: string;
+  /** Milliseconds in which the request need not be sent; of several for one workflow the first that is due counts. Absent: at once. */
+  readonly afterMs?: number;
   /** A longer minimum interval than the queue's own after this request, in milliseconds. */
   readonly gapMs?: number;
   /**
@@ -48,6 +50,9 @@ export interface WorkQueueOptions<H extends QueuedRequest> {
   readonly clock?: Clock;
 }
 
+/** A request in the queue, which may be sent from a moment of the clock on. */
+type Waiting<H> = H & { readonly from: number };
+
 export interface Clock {
   /** Milliseconds since some moment that stays the same. */
   now(): number;
@@ -72,7 +77,7 @@ const LONGEST_RETRY_MS = 15_000;
 export class WorkQueue<H extends QueuedRequest> {
   readonly #options: WorkQueueOptions<H>;
   /** By priority, smaller numbers first; within one, the oldest first. */
-  readonly #waiting = new Map<number, Map<string, H>>();
+  readonly #waiting = new Map<number, Map<string, Waiting<H>>>();
   readonly #notBefore = new Map<string, number>();
   readonly #allowances: Allowances | null;
   /** Workflows whose request is being sent: a further request waits and is coalesced until then. */
@@ -96,6 +101,7 @@ export class WorkQueue<H extends QueuedRequest> {
   add(request: H): void {
     const pending = this.#waitingFor(request.coalescingKey);
     const both = pending === undefined ? [request] : [pending, request];
+    const from = this.#clock.now() + (request.afterMs ?? 0);
     const starts = both.some((each) => each.starts);
     const priority = Math.min(...both.map((each) => each.priority ?? priorities.routine));
     if (pending !== undefined && (pending.priority ?? priorities.routine) !== priority) this.#remove(pending);
@@ -107,6 +113,7 @@ export class WorkQueue<H extends QueuedRequest> {
       signals: both.some(isSignalled),
       usesReserve: both.some((each) => each.usesReserve === true),
       priority,
+      from: Math.min(from, pending?.from ?? from),
     });
     this.#wake?.();
   }
@@ -177,11 +184,11 @@ export class WorkQueue<H extends QueuedRequest> {
   }
 
   /** From when on a request may be sent: not right after the one before, and not beyond the allowance. */
-  #dueAt({ coalescingKey: key, usesReserve = false }: H, now: number): number {
-    return Math.max(this.#notBefore.get(key) ?? 0, this.#allowances?.dueAt(key, usesReserve, now) ?? 0);
+  #dueAt({ coalescingKey: key, usesReserve = false, from }: Waiting<H>, now: number): number {
+    return Math.max(from, this.#notBefore.get(key) ?? 0, this.#allowances?.dueAt(key, usesReserve, now) ?? 0);
   }
 
-  #waitingFor(key: string): H | undefined {
+  #waitingFor(key: string): Waiting<H> | undefined {
     for (const queue of this.#waiting.values()) {
       const request = queue.get(key);
       if (request !== undefined) return request;
@@ -193,10 +200,10 @@ export class WorkQueue<H extends QueuedRequest> {
     this.#waiting.get(request.priority ?? priorities.routine)?.delete(request.coalescingKey);
   }
 
-  #queueOf(priority: number): Map<string, H> {
+  #queueOf(priority: number): Map<string, Waiting<H>> {
     const pending = this.#waiting.get(priority);
     if (pending !== undefined) return pending;
-    const queues = [...this.#waiting, [priority, new Map<string, H>()] as const].toSorted(([a], [b]) => a - b);
+    const queues = [...this.#waiting, [priority, new Map<string, Waiting<H>>()] as const].toSorted(([a], [b]) => a - b);
     this.#waiting.clear();
     for (const [key, queue] of queues) this.#waiting.set(key, queue);
     return this.#queueOf(priority);

@@ -1,4 +1,5 @@
 /** What the caches of the resizer keep of objects, most of which others write. */
+import { createHash } from 'node:crypto';
 import type {
   CoreV1Event,
   KubernetesObject,
@@ -10,14 +11,21 @@ import { denialMessage } from '../../domain/quota-resize/demand/event-message.ts
 
 /** An Event; its text is read once. */
 export interface WatchedEvent extends KubernetesObject {
-  readonly isDenial: boolean;
+  /**
+   * Of a denial what it says, as a digest: a controller that tries again is denied again, with another name of the object that it
+   * would create and nothing else. Null for any other Event.
+   */
+  readonly denial: string | null;
 }
 
 export function shapeEvent({
   metadata,
   type,
   message,
-}: KubernetesObject & Pick<CoreV1Event, 'type' | 'message'>): WatchedEvent {
+  involvedObject,
+}: KubernetesObject &
+  Pick<CoreV1Event, 'type' | 'message'> &
+  Partial<Pick<CoreV1Event, 'involvedObject'>>): WatchedEvent {
   const { name, namespace, resourceVersion } = metadata ?? {};
   return {
     metadata: {
@@ -25,8 +33,15 @@ export function shapeEvent({
       ...(namespace === undefined ? {} : { namespace }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
-    isDenial: type === 'Warning' && denialMessage(message) !== null,
+    denial: type === 'Warning' && denialMessage(message) !== null ? digestOf(message ?? '', involvedObject) : null,
   };
+}
+
+/** Who was denied, and what follows the name of the object. */
+function digestOf(message: string, owner: CoreV1Event['involvedObject'] | undefined): string {
+  const { kind = '', namespace = '', name = '', uid = '' } = owner ?? {};
+  const said = message.slice(message.indexOf('is forbidden: '));
+  return createHash('sha1').update([kind, namespace, name, uid, said].join('\n')).digest('base64');
 }
 
 /** Labels choose a guardrail. */

@@ -7,6 +7,7 @@ import type { Log } from '../../platform/log/log.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { orphansRequest, quotaChangeRequest, type QuotaRequest, quotaRequest } from './reconcile-request.ts';
 import { shapeEvent, shapeNamespace, shapeQuota, type WatchedEvent } from './shape.ts';
+import { RepeatedDenials } from './repeated-denials.ts';
 import { ThresholdStates, type ThresholdStatesOptions } from './threshold-states.ts';
 
 /** Each may have annotations of 256 KiB. */
@@ -113,6 +114,7 @@ class QuotaChanges {
   readonly #options: QuotaWatchOptions;
   readonly #caches: Caches;
   readonly #states: ThresholdStates;
+  readonly #repeats = new RepeatedDenials();
 
   constructor(options: QuotaWatchOptions, caches: Caches) {
     this.#options = options;
@@ -156,8 +158,10 @@ class QuotaChanges {
     this.#enqueueChange(quota, 'the quota is deleted');
   }
 
-  onEvent({ isDenial, metadata }: WatchedEvent): void {
-    if (isDenial) this.#enqueueNamespace(metadata?.namespace ?? '', 'admission denied a workload');
+  onEvent({ denial, metadata }: WatchedEvent): void {
+    if (denial === null) return;
+    const afterMs = this.#repeats.waitOf(denial);
+    this.#enqueueNamespace(metadata?.namespace ?? '', 'admission denied a workload', afterMs);
   }
 
   usageCounted(namespace: string, name: string): void {
@@ -174,7 +178,7 @@ class QuotaChanges {
     const events = Object.values(this.#caches.denials).flatMap((informer) => informer.list());
     // Once for all Events of a namespace.
     const namespaces = new Set(
-      events.flatMap(({ isDenial, metadata }) => (isDenial ? [metadata?.namespace ?? ''] : [])),
+      events.flatMap(({ denial, metadata }) => (denial === null ? [] : [metadata?.namespace ?? ''])),
     );
     for (const namespace of namespaces) this.#enqueueNamespace(namespace, 'resync');
     this.#options.request(orphansRequest(this.#options.cluster, 'resync'));
@@ -186,14 +190,14 @@ class QuotaChanges {
 
   #hasDenial(namespace: string): boolean {
     return Object.values(this.#caches.denials).some((informer) =>
-      informer.list(namespace).some(({ isDenial }) => isDenial),
+      informer.list(namespace).some(({ denial }) => denial !== null),
     );
   }
 
-  #enqueueNamespace(namespace: string, cause: string): void {
+  #enqueueNamespace(namespace: string, cause: string, afterMs = 0): void {
     // Admission names only the first exceeded quota; others of the namespace may be exceeded too.
     for (const quota of this.#quotasOf(namespace)) {
-      if (this.#states.policyOf(quota).enabled) this.#enqueue(quota, true, cause);
+      if (this.#states.policyOf(quota).enabled) this.#enqueue(quota, true, cause, afterMs);
     }
   }
 
@@ -203,9 +207,11 @@ class QuotaChanges {
     if (target !== null) this.#options.request(quotaChangeRequest(target, cause, versionOf(quota)));
   }
 
-  #enqueue(quota: V1ResourceQuota, starts: boolean, cause: string): void {
+  #enqueue(quota: V1ResourceQuota, starts: boolean, cause: string, afterMs = 0): void {
     const target = this.#targetOf(quota);
-    if (target !== null) this.#options.request(quotaRequest(target, starts, cause, versionOf(quota)));
+    if (target === null) return;
+    const request = quotaRequest(target, starts, cause, versionOf(quota));
+    this.#options.request(afterMs === 0 ? request : { ...request, afterMs });
   }
 
   #targetOf({ metadata: { namespace, name } = {} }: V1ResourceQuota): QuotaTarget | null {

@@ -6,6 +6,7 @@ import { targetName } from '../../../domain/kernel/target.ts';
 import { isBeforePullRequest } from '../../../domain/quota-resize/decide/approval-requirement.ts';
 import { decidedLimits, filesOfDecision, withoutBatchedQuotas } from '../../../domain/quota-resize/model/decision.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
+import { endTurn } from '../../kernel/turns.ts';
 import { despiteCancellation } from '../../kernel/cancellation.ts';
 import type { Forge, PullRequest } from '../../forge/forge.ts';
 import type { FileLockOutcome, LockOwner } from '../lease/file-lock.ts';
@@ -40,7 +41,12 @@ export function createPullRequestActivities(
   dependencies: PullRequestDependencies,
 ): Pick<QuotaResizeActivities, 'ensurePullRequest' | 'ensurePullRequestRebuilt'> {
   return {
-    ensurePullRequest: async (input) => await ensurePullRequest(await taskOf(dependencies, input)),
+    ensurePullRequest: async (input) => {
+      const outcome = await ensurePullRequest(await taskOf(dependencies, input));
+      // Checks take minutes: what is to be seen of the pull request first can wait until others have theirs.
+      endTurn();
+      return outcome;
+    },
     ensurePullRequestRebuilt: async ({ why, ...input }) =>
       await ensurePullRequestRebuilt(await taskOf(dependencies, input), why),
   };

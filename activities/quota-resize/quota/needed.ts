@@ -13,9 +13,12 @@ import type { LeaseStore } from '../lease/lease.ts';
 import { countIn } from './counted-usage.ts';
 import { NamespaceView } from './namespace-view.ts';
 import { limitsOf, observeNamespace } from './observe-quota.ts';
+import type { RecentObservations } from './recent-observations.ts';
 import { policyOf } from './policy-of-quota.ts';
 
 export interface NeedOptions {
+  /** What this worker has just observed. Absent: the cluster is read. */
+  readonly recent?: RecentObservations;
   readonly kubernetes: Kubernetes;
   readonly policyDefaults: PolicyDefaults;
   readonly leases: LeaseStore;
@@ -35,14 +38,15 @@ type Requirements = ReadonlyMap<string, Proposal>;
  * greater of both numbers is believed.
  */
 export async function readRequirements(
-  { kubernetes, policyDefaults, leases, usage, log }: NeedOptions,
+  { kubernetes, policyDefaults, leases, usage, log, recent }: NeedOptions,
   target: QuotaTarget,
   { batchedQuotas = [] }: Pick<DecisionFacts, 'batchedQuotas'>,
 ): Promise<Requirements> {
   const { namespace: name } = target;
-  const namespace = await orNull(kubernetes.core.readNamespace({ name }));
+  const known = recent?.of(target) ?? null;
+  const namespace = known === null ? await orNull(kubernetes.core.readNamespace({ name })) : known.namespace;
   const policyFor = (quota: Parameters<typeof policyOf>[3]) => policyOf(policyDefaults, name, namespace, quota).policy;
-  const seen = await observeNamespace({ kubernetes, log, usage }, target, policyFor);
+  const seen = known?.surroundings ?? (await observeNamespace({ kubernetes, log, usage }, target, policyFor));
   if (seen.quota === null) return new Map();
   const along = batchedQuotas.map(({ quota }) => quota);
   const own = { object: seen.quota, demand: seen.demand, contradictions: seen.contradictions };

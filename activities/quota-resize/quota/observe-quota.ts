@@ -35,6 +35,7 @@ import { type CandidateInput, type CandidateOptions, readCandidates } from '../s
 import type { LeaseStore } from '../lease/lease.ts';
 import { NamespaceView } from './namespace-view.ts';
 import { hardOf, policyOf, withUnattendedLimits } from './policy-of-quota.ts';
+import type { RecentObservations } from './recent-observations.ts';
 import { readSharing } from './sharing.ts';
 import { readTotals, type Totals } from './totals.ts';
 
@@ -47,6 +48,7 @@ interface ObserveQuotaOptions {
   readonly leases: LeaseStore;
   readonly usage: UsageMode;
   readonly candidates: CandidateOptions | null;
+  readonly recent: RecentObservations;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -68,6 +70,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
   const { quota, demand, contradictions } = seen;
   const now = Date.now();
+  if (namespace !== null) options.recent.add(target, { namespace, surroundings: seen });
   // A fresh read: a paused other quota must not be proposed again and again because of a pause state from before.
   const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
   const { policy: annotated, warnings } = policies(quota);
@@ -143,7 +146,7 @@ interface SeenQuota {
   readonly contradictions: readonly UsageContradiction[];
 }
 
-interface Surroundings {
+export interface Surroundings {
   readonly quota: V1ResourceQuota | null;
   readonly demand: readonly WorkloadDemand[];
   /** When it was begun to be read; absent where there is none. */

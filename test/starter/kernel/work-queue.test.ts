@@ -49,6 +49,20 @@ describe('the work queue', () => {
     ]);
   });
 
+  it('sends what has time when the time is over, and sooner with a request of the same workflow that has none', async () => {
+    const { queue, clock, sent } = running();
+    queue.add(request('a', { cause: '1', afterMs: 10_000 }));
+    queue.add(request('b', { cause: '2', afterMs: 10_000 }));
+    await clock.pass(4_000);
+    queue.add(request('a', { cause: '3', afterMs: 10_000 }));
+    queue.add(request('b', { cause: '4' }));
+    await clock.pass(20_000);
+    expect(sent.map(({ at, request: { cause } }) => [at, cause])).toEqual([
+      [4_000, '4'],
+      [10_000, '3'],
+    ]);
+  });
+
   it('sends nothing that is no longer needed when its turn comes, unless another request of the workflow is', async () => {
     const { queue, clock, sent } = running();
     const needed = new Set(['a', 'b', 'c']);

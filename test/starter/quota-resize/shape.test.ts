@@ -13,14 +13,24 @@ const metadata = {
 const DENIED =
   'Error creating: pods "web-" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=2, limited: pods=2';
 
-it('of an Event the cache keeps whether it is about a denial, and none of its texts', () => {
+it('of an Event the cache keeps whether it is about a denial, by a digest, and none of its texts', () => {
   const event = { metadata, type: 'Warning', reason: 'FailedCreate', message: DENIED };
   const kept = { metadata: { name: 'web', namespace: 'team-a', resourceVersion: '7' } };
-  expect(shapeEvent(event)).toEqual({ ...kept, isDenial: true });
-  expect(shapeEvent({ ...event, type: 'Normal' })).toEqual({ ...kept, isDenial: false });
-  expect(shapeEvent({ ...event, message: 'no nodes' })).toEqual({ ...kept, isDenial: false });
+  expect(shapeEvent(event)).toEqual({ ...kept, denial: expect.stringMatching(/^.{28}$/) });
+  expect(shapeEvent({ ...event, type: 'Normal' })).toEqual({ ...kept, denial: null });
+  expect(shapeEvent({ ...event, message: 'no nodes' })).toEqual({ ...kept, denial: null });
   const long = { ...event, message: DENIED + '0'.repeat(1_000_000) };
-  expect(shapeEvent(long)).toEqual({ ...kept, isDenial: false });
+  expect(shapeEvent(long)).toEqual({ ...kept, denial: null });
+});
+
+it('denials have the same digest where only the name of what would be created differs', () => {
+  const owner = { kind: 'ReplicaSet', namespace: 'team-a', name: 'web', uid: 'a-uid' };
+  const digest = (message: string, involvedObject = owner) =>
+    shapeEvent({ metadata, type: 'Warning', message, involvedObject }).denial;
+  const named = (name: string) => DENIED.replace('"web-"', `"${name}"`);
+  expect(digest(named('web-x7k2p'))).toBe(digest(named('web-9fj4s')));
+  expect(digest(DENIED.replace('pods=1', 'pods=2'))).not.toBe(digest(DENIED));
+  expect(digest(DENIED, { ...owner, uid: 'b-uid' })).not.toBe(digest(DENIED));
 });
 
 it('of a quota and a namespace it keeps the policy, and of the latter the labels', () => {

@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface TurnsOptions {
+  /** How many workflows are worked on at once. */
+  readonly most: number;
+  /**
+   * Milliseconds without an activity of its own after which a workflow loses its turn: its next step comes within that time, or it has
+   * come to rest.
+   */
+  readonly graceMs: number;
+  /** Milliseconds after which a workflow does not wait for a turn any longer. */
+  readonly patienceMs: number;
+  /** So many activities may wait, as each occupies one of the worker's slots. The next ones do not wait. */
+  readonly mostWaiting: number;
+}
+
+/** The turn of the workflow that the activity belongs to. */
+interface Turn {
+  readonly take: () => Promise<void>;
+  readonly end: () => void;
+}
+
+const current = new AsyncLocalStorage<Turn>();
+
+/** Waits until it is the turn of the activity's workflow; at once where the worker gives no turns. */
+export async function takeTurn(): Promise<void> {
+  await current.getStore()?.take();
+}
+
+/** What the workflow does next can wait until others have had their turn. */
+export function endTurn(): void {
+  current.getStore()?.end();
+}
+
+/**
+ * Lets a process finish what it has begun before it begins more. Where many workflows start at once, each step of each would
+ * wait for a step of all others, and all would come to an end together, when all the work is done.
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  /** The workflows that have a turn, with the end of the grace of those that run no activity. */
+  readonly #held = new Map<string, NodeJS.Timeout | null>();
+  /** How many activities each workflow runs. */
+  readonly #running = new Map<string, number>();
+  /** The longest waiting first. */
+  readonly #waiting = new Set<{ readonly workflow: string; readonly go: () => void }>();
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs an activity of a workflow, in which `takeTurn` waits for its turn. The turn stays as long as activities follow each other. */
+  async during<T>(workflow: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    this.#running.set(workflow, (this.#running.get(workflow) ?? 0) + 1);
+    if (this.#held.has(workflow)) this.#keep(workflow);
+    try {
+      const turn = { take: async () => await this.#take(workflow, signal), end: () => this.#end(workflow) };
+      return await current.run(turn, run);
+    } finally {
+      const running = (this.#running.get(workflow) ?? 1) - 1;
+      if (running > 0) this.#running.set(workflow, running);
+      else this.#running.delete(workflow);
+      if (this.#held.has(workflow)) this.#keep(workflow);
+    }
+  }
+
+  async #take(workflow: string, signal: AbortSignal): Promise<void> {
+    const { most, mostWaiting, patienceMs } = this.#options;
+    if (this.#held.has(workflow) || signal.aborted || this.#waiting.size >= mostWaiting) return;
+    if (this.#held.size < most) return this.#keep(workflow);
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        clearTimeout(patience);
+        signal.removeEventListener('abort', go);
+        this.#waiting.delete(waiting);
+        resolve();
+      };
+      const waiting = { workflow, go };
+      const patience = setTimeout(go, patienceMs);
+      signal.addEventListener('abort', go);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  /** Holds the turn while activities run, and for the grace afterwards. */
+  #keep(workflow: string): void {
+    clearTimeout(this.#held.get(workflow) ?? undefined);
+    const isRunning = this.#running.has(workflow);
+    this.#held.set(workflow, isRunning ? null : setTimeout(() => this.#end(workflow), this.#options.graceMs).unref());
+  }
+
+  #end(workflow: string): void {
+    clearTimeout(this.#held.get(workflow) ?? undefined);
+    if (!this.#held.delete(workflow)) return;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#keep(next.workflow);
+    for (const { workflow: waiting, go } of [...this.#waiting]) if (waiting === next.workflow) go();
+  }
+}
