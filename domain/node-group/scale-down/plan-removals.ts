@@ -1,4 +1,5 @@
 /** Which nodes are given back, in which order, and why the others stay. */
+import { claimedName } from '../../kernel/command-input.ts';
 import { ownValue } from '../../kernel/record.ts';
 import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
@@ -170,7 +171,7 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const by = wanted.get(node.name);
   if (by !== undefined) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` }, true);
+    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(by)} asked for it` }, true);
     return true;
   }
   if (machine.isDrainRequested) {
