@@ -29,6 +29,11 @@ export function readCommandInput(raw: unknown): ReadInput {
   return head === '' ? read : { ...read, head };
 }
 
+/** A name that its owner typed, as people read it: nobody has verified it. */
+export function claimedName(by: string): string {
+  return `"${by}" (a claimed name)`;
+}
+
 /** Typed text becomes part of a sentence in the details, so it is limited to one line of moderate length. */
 function shortLine(text: string): string {
   return oneLine(text).slice(0, MAX_TEXT);

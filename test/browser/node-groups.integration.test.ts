@@ -87,7 +87,7 @@ describe('an operator of node groups in the Temporal UI', { timeout }, () => {
     await picture(list, 'node-group-6-found');
     const page = await open(workflowId, 'user-metadata');
     await shown(page, new RegExp(`the PodDisruptionBudget ${group}/web refuses the eviction`));
-    await shown(page, /why .* is drained: alice asked for it/);
+    await shown(page, /why .* is drained: "alice" \(a claimed name\) asked for it/);
     await shown(page, 'evict nothing more, and take the marks of the drain off the node');
     await picture(page, 'node-group-7-held-up');
     await sendSignal(page, 'stopDrain', { by: 'alice' }, 'node-group-8');

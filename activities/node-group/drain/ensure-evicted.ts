@@ -43,11 +43,12 @@ export async function ensureEvicted(options: EvictOptions, input: EvictInput): P
   const progress = progressBefore() ?? input.progress;
   // Asked before the first eviction, and as long as pods are believed to be gone which no kubelet has ended.
   const isToAsk = progress === null || !isNodeReady;
+  const at = options.now();
   const look: DrainLook = {
-    at: options.now(),
+    at,
     drainBegan: marked.drainBegan,
     isNodeReady,
-    halt: isToAsk ? await haltedNow(options.kubernetes, input.target, input.reason) : null,
+    halt: isToAsk ? await haltedNow(options.kubernetes, input.target, input.reason, at) : null,
     pods,
     budgets: await budgetsIn(options.kubernetes, namespacesToAsk(pods, marked.drainBegan)),
     reason: input.reason,

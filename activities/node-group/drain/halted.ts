@@ -1,4 +1,5 @@
 import { haltBefore } from '../../../domain/node-group/drain/halt.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
@@ -16,6 +17,7 @@ export async function haltedNow(
   { core, custom }: Pick<Kubernetes, 'core' | 'custom'>,
   target: DrainTarget,
   reason: DisruptionReason | undefined,
+  at: EpochMs,
 ): Promise<string | null> {
   if (reason === 'Requested') return null;
   const [machines, nodes] = await Promise.all([
@@ -23,5 +25,5 @@ export async function haltedNow(
     listAll((range) => core.listNode(range)),
   ]);
   const read = nodes.map(({ metadata, spec, status }) => readNode({ metadata, spec, status }));
-  return haltBefore(target, read, machines);
+  return haltBefore(target, read, machines, at);
 }

@@ -92,7 +92,7 @@ async function isDrained(
   // As the drain asks: otherwise the one would end what the other begins anew.
   const pods = await podsOn(kubernetes, node.name);
   if (awaited({ pods, drainBegan: mark.startedAt, isNodeReady, at: now() }).length > 0) return false;
-  return (await haltedNow(kubernetes, target, reason)) === null;
+  return (await haltedNow(kubernetes, target, reason, now())) === null;
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */

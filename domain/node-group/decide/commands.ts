@@ -1,6 +1,6 @@
 /** Operator commands for the workflow of a NodeGroup. Pure, so that the update's validator can call it too. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { readCommandInput } from '../../kernel/command-input.ts';
+import { claimedName, readCommandInput } from '../../kernel/command-input.ts';
 import type { NodeGroupMemory } from './memory.ts';
 
 /** Besides `pause` and `resume`. */
@@ -29,7 +29,8 @@ export function applyCommand(
     case 'approve': {
       if (awaiting.length === 0) return reject('nothing waits for an approval');
       const approved = [...memory.approved, ...awaiting.map((key) => ({ key, by }))];
-      return { memory: { ...memory, approved, awaiting: [] }, message: `approved by ${by}: ${nodes(awaiting.length)}` };
+      const message = `approved by ${claimedName(by)}: ${nodes(awaiting.length)}`;
+      return { memory: { ...memory, approved, awaiting: [] }, message };
     }
     case 'reject': {
       if (awaiting.length === 0) return reject('nothing waits for an approval');

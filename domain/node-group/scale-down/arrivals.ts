@@ -14,14 +14,12 @@ import { byText } from '../plan/pending.ts';
 import { addAmounts } from '../../kernel/amounts.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { Arrival, Arrivals, Load } from './arrival.ts';
-import type { PlanMemory } from './memory.ts';
+import { type PlanMemory, RECENT_MS } from './memory.ts';
 import { podsOnNode } from './pod-safety.ts';
 
 const STEADY_MS = 3_600_000;
 /** Kubernetes writes the moments of objects down in whole seconds. */
 const TICK_MS = 1_000;
-/** Plans are a minute apart at most while starters make them. */
-const RECENT_MS = 120_000;
 /** Of what a node came for, the part that must have gone. */
 const FALLEN_SHARE = 0.5;
 

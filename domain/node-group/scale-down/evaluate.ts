@@ -7,9 +7,8 @@ import type { Misfit } from '../scheduling/misfit.ts';
 import { fitElsewhere } from './evidence.ts';
 import type { GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
-import { UNREADY_MS } from './memory.ts';
 import { keptByHours, keptByPolicy } from './node-policy.ts';
-import { countsOf, keptBySight, type Pass } from './pass.ts';
+import { countsOf, keptBySight, type Pass, repairOf } from './pass.ts';
 import { cheaperType } from './replacement.ts';
 import { keptByLatest, keptByUtilization } from './utilization.ts';
 
@@ -50,7 +49,7 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
     keptByPolicy(group, node, machine, at) ??
     keptByHours(group, node, at) ??
     rest ??
-    unreadyFor(member, isExcess) ??
+    unreadyFor(pass, member, isExcess) ??
     keptBySight(pass, member);
   if (early !== null) return kept(early);
   const steady = isExcess ? null : (pass.onTrial.get(machine.name) ?? pass.arrivals.keptByLoad(machine));
@@ -86,10 +85,13 @@ function kept(keep: Keep): Evaluation {
 }
 
 /** A node that has only just become not ready may come back; it is replaced when it does not. */
-function unreadyFor({ unreadySince }: Member, isExcess: boolean): Keep | null {
-  if (unreadySince === null || isExcess) return null;
-  const until = unreadySince + UNREADY_MS;
-  const detail = `it has not been ready since ${formatInstant(unreadySince)}; it is replaced from ${formatInstant(until)}`;
+function unreadyFor(pass: Pass, member: Member, isExcess: boolean): Keep | null {
+  const { unreadySince } = member;
+  const repair = repairOf(pass, member);
+  if (unreadySince === null || repair === null || isExcess) return null;
+  const { from: until, backAt } = repair;
+  const others = backAt === null ? '' : `, and others came back at ${formatInstant(backAt)}`;
+  const detail = `it has not been ready since ${formatInstant(unreadySince)}${others}; it is replaced from ${formatInstant(until)}`;
   return { reason: 'NotReadyLately', detail, until };
 }
 

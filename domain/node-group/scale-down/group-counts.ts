@@ -1,4 +1,5 @@
 /** How many nodes of each group there are, and how many more may go, while a plan is made. */
+import type { EpochMs } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { DisruptionReason, NodeGroup } from '../model/node-group.ts';
 import type { Keep, NewNodes } from '../model/plan.ts';
@@ -7,7 +8,7 @@ import { rosters } from '../plan/offers.ts';
 import { nodesToRemove } from '../rules/size.ts';
 import type { Member } from './members.ts';
 import { allowedAtOnce } from './node-budgets.ts';
-import { type Sight, sightOf } from './sight.ts';
+import { backInSight, groupHalt, type Sight, sighted, sightOf } from './sight.ts';
 
 export interface GroupCounts {
   readonly group: NodeGroup;
@@ -25,6 +26,8 @@ export interface GroupCounts {
   left: number;
   /** As the plan began. */
   readonly sight: Sight;
+  /** When so many of its nodes came back that a halt of it ended; null where nothing shows that. */
+  readonly backAt: EpochMs | null;
   /** How many nodes there are above what is wanted. */
   excess: number;
   /** How many more machines it may have. */
@@ -43,7 +46,13 @@ export function countGroups(
     state.groups.map((group) => {
       const { name } = group;
       const own = members.filter((member) => member.group.name === name);
-      const sight = sightOf(own.filter(({ isSettled }) => isSettled));
+      const settled = own.filter(({ isSettled }) => isSettled);
+      const sight = sightOf(settled);
+      const backAt = backInSight(
+        settled.map(({ node, machine }) => sighted(node, machine)),
+        state.at,
+        (then) => groupHalt(name, then),
+      );
       const gone = state.machines.filter(
         (machine) => machine.group === name && machine.node !== null && leaving.has(machine.node),
       ).length;
@@ -62,6 +71,7 @@ export function countGroups(
         unready: sight.unready,
         left: sight.ready,
         sight,
+        backAt,
         excess: size === null ? 0 : Math.max(0, nodesToRemove(size, group.minNodes)),
         room: Math.max(0, (roster?.room ?? 0) - asked),
       };

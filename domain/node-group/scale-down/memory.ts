@@ -16,6 +16,8 @@ export interface PlanMemory {
   readonly unneeded: Since;
   /** Since when the node has not been ready, whatever the kind of not ready. */
   readonly unready: Since;
+  /** For how many milliseconds altogether the node has been seen not ready, by its uid, while nothing was halted. */
+  readonly seenUnready: Readonly<Record<string, number>>;
   /** Since when a cheaper instance type would have taken the pods of the node. */
   readonly cheaper: Since;
   /** Since when plans have had the node go, and it has not begun. */
@@ -31,6 +33,7 @@ export const freshPlanMemory: PlanMemory = {
   load: { cpu: 0, memory: 0 },
   unneeded: {},
   unready: {},
+  seenUnready: {},
   cheaper: {},
   planned: {},
   trials: {},
@@ -39,6 +42,9 @@ export const freshPlanMemory: PlanMemory = {
 
 /** Cluster-autoscaler's time for nodes that are not ready (`scale-down-unready-time`), in milliseconds. */
 export const UNREADY_MS = 1_200_000;
+
+/** Plans are a minute apart at most while starters make them, in milliseconds. */
+export const RECENT_MS = 120_000;
 
 /** Collects for the next plan what is still so in this one; what was not so any more begins anew. */
 export class SinceBook {

@@ -8,6 +8,7 @@ import type { Member } from './members.ts';
 import type { SinceBook } from './memory.ts';
 import type { PodSafety } from './pod-safety.ts';
 import { kindsToCome, type Surroundings } from './replacement.ts';
+import type { Repair, RepairBook } from './repair.ts';
 import { groupHalt } from './sight.ts';
 
 export interface Pass extends Surroundings {
@@ -21,6 +22,9 @@ export interface Pass extends Surroundings {
   readonly onTrial: ReadonlyMap<string, Keep>;
   /** Why nothing of the whole cluster goes by itself now; null where nothing stands in the way. */
   readonly halt: string | null;
+  /** When so many nodes came back that such a halt ended; null where nothing shows that. */
+  readonly backAt: EpochMs | null;
+  readonly repairs: RepairBook;
   /** Groups that are paused, by name. */
   readonly paused: ReadonlySet<string>;
   /** Since when plans have had the node go, and it has not begun. */
@@ -63,9 +67,22 @@ export function countsOf({ groups }: Pass, { group }: Pick<Member, 'group'>): Gr
 }
 
 /** Why no node of the member's group goes by itself, as too few are Ready; null where enough are. */
-export function keptBySight(pass: Pass, { group }: Member): Keep | null {
-  const detail = pass.halt ?? groupHalt(group.name, countsOf(pass, { group }).sight);
+export function keptBySight(pass: Pass, member: Member): Keep | null {
+  const detail = haltFor(pass, member);
   return detail === null ? null : { reason: 'TooFewReady', detail, until: null };
+}
+
+function haltFor(pass: Pass, { group }: Member): string | null {
+  return pass.halt ?? groupHalt(group.name, countsOf(pass, { group }).sight);
+}
+
+/** From when on the node is replaced; null while it is ready. */
+export function repairOf(pass: Pass, member: Member): Repair | null {
+  const { unreadySince } = member;
+  if (unreadySince === null) return null;
+  const own = countsOf(pass, member).backAt;
+  const backAt = pass.backAt === null || own === null ? (pass.backAt ?? own) : Math.max(pass.backAt, own);
+  return pass.repairs.of(member, unreadySince, { halt: haltFor(pass, member), backAt });
 }
 
 /** Why the node waits for another one whose pods move; null where it does not. */

@@ -1,4 +1,5 @@
 /** Which nodes are given back, in which order, and why the others stay. */
+import { claimedName } from '../../kernel/command-input.ts';
 import { ownValue } from '../../kernel/record.ts';
 import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
@@ -22,12 +23,23 @@ import { evaluate } from './evaluate.ts';
 import { Evidence, fitElsewhere } from './evidence.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
 import { type Member, membersOf } from './members.ts';
-import { type PlanMemory, SinceBook, UNREADY_MS } from './memory.ts';
+import { type PlanMemory, SinceBook } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
-import { canAct, CLUSTER_TURN, countsOf, keepNode, keptBySight, keptByTurn, type Pass, remove } from './pass.ts';
+import {
+  canAct,
+  CLUSTER_TURN,
+  countsOf,
+  keepNode,
+  keptBySight,
+  keptByTurn,
+  type Pass,
+  remove,
+  repairOf,
+} from './pass.ts';
 import { PodSafety } from './pod-safety.ts';
+import { RepairBook } from './repair.ts';
 import { broughtBefore, standIn } from './replacement.ts';
-import { clusterHalt, sightOf } from './sight.ts';
+import { backInSight, clusterHalt, sighted, sightOf } from './sight.ts';
 
 /** A node that a person wants to be taken away. */
 export interface RequestedRemoval {
@@ -76,6 +88,7 @@ export function planRemovals(
   const unneeded = new SinceBook(memory.unneeded, at);
   const cheaper = new SinceBook(memory.cheaper, at);
   const planned = new SinceBook(memory.planned, at);
+  const repairs = new RepairBook(memory, at);
   const byNode = podsByNode(state.pods);
   const members = membersOf(state, byNode, { unready, unneeded });
   const packing = clusterPacking(state, daemons, proof.against);
@@ -99,7 +112,8 @@ export function planRemovals(
     onTrial: proof.kept,
     paused: new Set(Object.keys(blocked).filter((group) => ownValue(blocked, group)?.reason === 'Paused')),
     planned,
-    halt: haltOf(state),
+    ...clusterSight(state),
+    repairs,
     moving: new Map(moving === undefined ? [] : [[CLUSTER_TURN, moving]]),
     removals: [],
     kept: [],
@@ -126,6 +140,7 @@ export function planRemovals(
       load: arrivals.load,
       unneeded: unneeded.result(),
       unready: unready.result(),
+      seenUnready: repairs.result(),
       cheaper: cheaper.result(),
       planned: planned.result(),
       arrivals: arrivals.result(),
@@ -133,10 +148,10 @@ export function planRemovals(
   };
 }
 
-function haltOf({ nodes, leaving }: ClusterState): string | null {
+function clusterSight({ nodes, leaving, at }: ClusterState): Pick<Pass, 'halt' | 'backAt'> {
   const gone = new Set(leaving);
-  const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name));
-  return clusterHalt(sightOf(there.map(({ ready }) => ({ isReady: ready.status === 'True' }))));
+  const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => sighted(node));
+  return { halt: clusterHalt(sightOf(there)), backAt: backInSight(there, at, clusterHalt) };
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
@@ -156,7 +171,7 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
   const by = wanted.get(node.name);
   if (by !== undefined) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${by} asked for it` }, true);
+    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(by)} asked for it` }, true);
     return true;
   }
   if (machine.isDrainRequested) {
@@ -164,8 +179,8 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
     goAsDeleted(pass, member, rests);
     return true;
   }
-  if (!isSettled || unreadySince === null) return false;
-  if (unreadySince + UNREADY_MS > pass.at) return false;
+  const repair = isSettled ? repairOf(pass, member) : null;
+  if (unreadySince === null || repair === null || repair.from > pass.at) return false;
   const keep =
     keptBySight(pass, member) ?? keptByPolicy(group, node, machine, pass.at) ?? rests.of(node.uid, 'NotReady');
   // Whether it goes now or later, nobody counts on it.

@@ -3,6 +3,10 @@
  * few nodes are Ready nothing is taken away by itself.
  */
 
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Node } from '../model/node.ts';
+import type { Machine } from '../model/node-group.ts';
+
 /** How many nodes are Ready and stay so as far as anybody knows, and how many are not. Nodes that leave are in neither number. */
 export interface Sight {
   readonly ready: number;
@@ -30,6 +34,52 @@ export function clusterHalt({ ready, unready }: Sight): string | null {
 export function groupHalt(group: string, { ready, unready }: Sight): string | null {
   if (unready <= ready) return null;
   return halted(`${ready} of ${ready + unready} nodes of ${group} ${ready === 1 ? 'is' : 'are'} ready`);
+}
+
+/** A node, as its condition `Ready` tells of it. */
+export interface SightedNode {
+  readonly isReady: boolean;
+  /** Since when it is so. */
+  readonly since: EpochMs;
+  /** By when it had been ready for the first time. */
+  readonly joinedBy: EpochMs;
+}
+
+/** A machine is a node within a quarter of an hour of its registration (VPSie's limit), in milliseconds. */
+const JOINED_MS = 900_000;
+/** How far the clock of a node may be ahead, in milliseconds. */
+const SKEW_MS = 60_000;
+
+/** @param machine that it is, in phase `Ready`; absent: it is not known. */
+export function sighted(
+  { ready, createdAt }: Pick<Node, 'ready' | 'createdAt'>,
+  machine?: Pick<Machine, 'phaseSince'>,
+): SightedNode {
+  const joinedBy = machine === undefined ? createdAt + JOINED_MS : machine.phaseSince;
+  return { isReady: ready.status === 'True', since: ready.since, joinedBy };
+}
+
+/**
+ * When a halt ended last because nodes came back; null where nothing shows that one did. A control plane that sees its nodes again sees
+ * one after the other, so the end of a halt says nothing yet of those that are not back. It is read from what is written on the nodes:
+ * which of them became Ready again, and when, and who was not Ready just before.
+ *
+ * @param haltOf why nothing would go with so many nodes that are Ready; null where nothing would stand in the way.
+ */
+export function backInSight(
+  nodes: readonly SightedNode[],
+  at: EpochMs,
+  haltOf: (sight: Sight) => string | null,
+): EpochMs | null {
+  const isBack = ({ isReady, since, joinedBy }: SightedNode): boolean =>
+    isReady && since > joinedBy && since <= at + SKEW_MS;
+  const moments = new Set(nodes.filter(isBack).map(({ since }) => since));
+  for (const moment of [...moments].toSorted((a, b) => b - a)) {
+    const ready = nodes.filter(({ isReady, since }) => isReady && since < moment).length;
+    const unready = nodes.filter((node) => (node.isReady ? isBack(node) && node.since >= moment : node.since < moment));
+    if (haltOf({ ready, unready: unready.length }) !== null) return Math.min(moment, at);
+  }
+  return null;
 }
 
 function halted(what: string): string {

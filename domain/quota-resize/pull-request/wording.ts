@@ -1,4 +1,5 @@
 /** Phrases that several sentences for people share. */
+import { claimedName } from '../../kernel/command-input.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { DecisionFacts, Verifier } from '../model/decision.ts';
 import type { QuotaObservation } from '../model/observation.ts';
@@ -41,7 +42,7 @@ export function approverName({
   readonly by: string;
   readonly verified?: Verifier | undefined;
 }): string {
-  if (verified === undefined) return `"${by}" (a claimed name)`;
+  if (verified === undefined) return claimedName(by);
   return `${by} (verified by ${verified === 'kubernetes' ? 'the API server' : 'GitHub'})`;
 }
 

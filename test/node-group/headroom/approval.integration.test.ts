@@ -40,7 +40,7 @@ describe('a group whose nodes go only with an approval', () => {
   it('keeps its empty nodes until a person approves, and gives them back then', async () => {
     await awaitingGroup('approved');
     await never('a node is drained', async () => (await cluster.marked('approved')).length > 0, 5_000);
-    expect(await cluster.command('approved', 'approve')).toBe('approved by alice: 2 nodes');
+    expect(await cluster.command('approved', 'approve')).toBe('approved by "alice" (a claimed name): 2 nodes');
     await cluster.untilEmpty('approved');
   });
 

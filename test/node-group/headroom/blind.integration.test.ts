@@ -1,10 +1,10 @@
 /** A control plane that does not see its nodes: nothing of them is taken away, and nothing was lost when it sees them again. */
-import type { V1Node } from '@kubernetes/client-node';
+import { V1MicroTime, type V1Node } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { eventually, never } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
-import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
+import { merge, NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
 import { type NodePlane, startNodePlane } from '../plane.ts';
 
 let plane: HeadroomPlane;
@@ -38,6 +38,17 @@ function longAgo(): number {
 async function readyReason(group: string): Promise<string | undefined> {
   const { status } = await cluster.group(group);
   return status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+}
+
+async function readyStatus(name: string): Promise<string | undefined> {
+  const { status } = await cluster.core.readNode({ name });
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+}
+
+/** Takes the Lease of a node from kwok, for so many seconds from now. */
+async function holdLease(name: string, seconds: number): Promise<void> {
+  const spec = { holderIdentity: 'nobody', renewTime: new V1MicroTime(), leaseDurationSeconds: seconds };
+  await cluster.coordination.patchNamespacedLease({ namespace: 'kube-node-lease', name, body: { spec } }, merge);
 }
 
 describe('nodes that all turn NotReady', () => {
@@ -79,8 +90,25 @@ describe('nodes that all turn NotReady', () => {
       { type: 'Warning', involvedObject: { kind: 'NodeGroup', name: group } },
     ]);
 
-    await nodePlane.startKwok();
     for (const node of nodes) await cluster.show(nameOf(node));
+    // One after the other, and the last one late, as somebody else plays its kubelet, and says nothing.
+    const [last, ...first] = nodes;
+    if (last === undefined) throw new Error('no node');
+    await holdLease(nameOf(last), 120);
+    await nodePlane.startKwok();
+    for (const node of first) {
+      await eventually(`${nameOf(node)} is ready`, async () => (await readyStatus(nameOf(node))) === 'True');
+    }
+    await eventually('nothing is halted any more', async () => (await readyReason(group)) !== 'TooFewReady');
+    await never(
+      'another one comes for the last one, or it is cordoned',
+      async () =>
+        (await cluster.machines(group)).length > 3 ||
+        (await cluster.nodes(group)).some(({ spec }) => spec?.unschedulable === true),
+      15_000,
+    );
+    expect(await readyStatus(nameOf(last))).not.toBe('True');
+    await holdLease(nameOf(last), 1);
     await cluster.untilSteady(group);
     await eventually('the condition is true again', async () => (await readyReason(group)) === 'NodesReady');
     await cluster.untilRunning(group, 12);

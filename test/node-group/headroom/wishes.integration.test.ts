@@ -45,7 +45,10 @@ it('a drain that a person has asked for, and that had to wait, is begun by anoth
   const name = node?.metadata?.name ?? '';
   await cluster.command(group, 'drain', { node: name });
   await cluster.untilStatus(group, 'steady, and says why the node stays', ({ phase, facts }) => {
-    return phase === 'Steady' && facts.some((fact) => fact.startsWith(name) && fact.includes('alice asked for it'));
+    return (
+      phase === 'Steady' &&
+      facts.some((fact) => fact.startsWith(name) && fact.includes('"alice" (a claimed name) asked for it'))
+    );
   });
   await begunAnew(group);
   await cluster.scale(group, 4);

@@ -272,7 +272,7 @@ describe('approvals', () => {
     expect(verdict).toMatchObject({ phase: 'AwaitingApproval', drains: [] });
     expect(verdict.detail).toBe('approve or reject taking away old (no pod needs it)');
     const { memory, message } = applyCommand('approve', { by: 'ann' }, { memory: asked, now: NOW });
-    expect(message).toBe('approved by ann: 1 node');
+    expect(message).toBe('approved by "ann" (a claimed name): 1 node');
     expect(decide(proposed, memory ?? known)[1].drains).toEqual([removal('old')]);
     const other = seen({ group, removals: [removal('old', { reason: 'Underutilized' })] });
     expect(decide(other, memory ?? known)[1].drains).toEqual([]);

@@ -16,7 +16,7 @@ function haltOf(states: readonly State[], others = 10): string | null {
   });
   const sound = Array.from({ length: others }, (_, index) => nodeOf(`other${index}`));
   const machines = own.map(({ name }) => machineOf(`m-${name}`, 'web', { node: name, phase: 'Ready' }));
-  return haltBefore({ group: 'web', node: 'n0' }, [...own, ...sound], machines);
+  return haltBefore({ group: 'web', node: 'n0' }, [...own, ...sound], machines, NOW);
 }
 
 describe('a node that is about to go', () => {
@@ -41,6 +41,6 @@ describe('a node that is about to go', () => {
     expect(haltOf(['leaving', 'lost'], 0)).toMatch(/^none of the 1 nodes of the cluster is ready/);
     const joining = machineOf('m', 'web', { node: 'j', phase: 'Joining' });
     const lost: Node = { ...nodeOf('j'), ready: { status: 'False', since: NOW } };
-    expect(haltBefore({ group: 'web', node: 'n' }, [lost, nodeOf('other')], [joining])).toBeNull();
+    expect(haltBefore({ group: 'web', node: 'n' }, [lost, nodeOf('other')], [joining], NOW)).toBeNull();
   });
 });

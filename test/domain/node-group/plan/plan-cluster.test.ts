@@ -588,7 +588,7 @@ describe('a person', () => {
     const state = fleet({ nodes: { a: [3], b: [3] }, group: { minNodes: 2, lastScaleUp: NOW } });
     const marked = withNode(state, 'a', { annotations: { 'autoscaler.vpsie.com/protected': 'true' } });
     expect(plan(marked, { requested }).plan.removals).toMatchObject([
-      { node: 'a', reason: 'Requested', detail: 'alice asked for it', replacement: null },
+      { node: 'a', reason: 'Requested', detail: '"alice" (a claimed name) asked for it', replacement: null },
     ]);
   });
 

@@ -68,7 +68,7 @@ export function drainOn(drain: Drain, cluster: DrainedCluster): DrainStep {
     at,
     drainBegan: began,
     isNodeReady: node.ready.status === 'True',
-    halt: isByItself ? haltBefore(target, cluster.nodes, own) : null,
+    halt: isByItself ? haltBefore(target, cluster.nodes, own, at) : null,
     pods,
     budgets: new DisruptionBudgets(cluster.budgets.map((spec) => budgetOf(spec, cluster.pods))),
     reason: removal.reason,
