@@ -19,7 +19,7 @@ const { values } = parseArgs({
 const connections = Number(values.connections);
 const bytes = Number(values.megabytes) * 1_000_000;
 
-const plane = await startHeadroomPlane({ manifests: [], ownServers: true });
+const plane = await startHeadroomPlane({ ownServers: true });
 try {
   const starter = await plane.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
   const [, url = ''] = /"url":"([^"]+)","msg":"the starter takes/.exec(await readFile(starter.logFile, 'utf8')) ?? [];

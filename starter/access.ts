@@ -3,7 +3,7 @@ import type { Access } from '../platform/kubernetes/access.ts';
 /** What the starter may do whatever it watches. */
 export const starterAccess: Access = {
   component: '',
-  about: 'The starter watches. What it may write is in the components that need it.',
+  about: 'The starter watches. What it may write is with what needs it.',
   everywhere: [
     {
       why: 'Its UID tells this cluster from others.',

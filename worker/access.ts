@@ -4,7 +4,7 @@ import type { Access } from '../platform/kubernetes/access.ts';
 export const workerAccess: Access = {
   component: '',
   about:
-    'What Headroom may do, and no more. Neither process can change a quota, a workload or a namespace, read a Secret, or write anywhere but Events on quotas, and Leases and the ConfigMap headroom-pauses of its own namespace. Components add to it what they need, and say so. The worker runs the activities.',
+    'What Headroom may do, and no more. Neither process can change a quota, a workload or a namespace, read a Secret, or write anywhere but Events on quotas, and Leases and the ConfigMap headroom-pauses of its own namespace. What is switched on adds what it needs, and says so. The worker runs the activities.',
   everywhere: [
     {
       why: 'Its UID tells this cluster from others.',

@@ -75,7 +75,7 @@ export function kubernetesFailure(error: unknown): unknown {
     return unavailable(message, error);
   }
   if (code === 403) {
-    const message = `${answer}; one of the roles in deploy/ allows it, see whether it is applied and bound`;
+    const message = `${answer}; one of the roles of the chart allows it, see whether it is applied and bound`;
     return failure({ type: 'KubernetesForbidden', message, cause: error, nextRetryDelayMs: FORBIDDEN_RETRY_MS });
   }
   if (code === 429 || code >= 500) {

@@ -13,7 +13,6 @@ const TASK_QUEUE = 'floors';
 /** What the machine takes for what nobody can leave out: a request, a watch, a workflow. Without any limit. */
 export async function floorRows(times: number): Promise<readonly BenchRow[]> {
   const headroom = await startHeadroomPlane({
-    manifests: [],
     ownServers: true,
     // The status is written below, and nothing else is to write it.
     controllerManagerFlags: ['--controllers=serviceaccount-controller,namespace-controller'],

@@ -74,7 +74,6 @@ export async function restRows(options: RestOptions): Promise<readonly BenchRow[
 async function atRest(quotas: number, { starters, rounds, seconds, log }: RestOptions): Promise<readonly BenchRow[]> {
   log(`${quotas} quotas`);
   const headroom = await startHeadroomPlane({
-    manifests: [],
     env: SETTINGS,
     ownServers: true,
     // The statuses are written below, and nothing is to change them.

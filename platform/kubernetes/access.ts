@@ -1,5 +1,5 @@
 /**
- * The permissions of the processes in a cluster. `npm run manifests` generates the roles in deploy/ from them, and the policy
+ * The permissions of the processes in a cluster. `npm run manifests` generates the roles of the chart from them, and the policy
  * that holds their writes to the fields that are named here.
  */
 
@@ -10,6 +10,8 @@ export interface AccessRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
+  /** The setting, such as `things.secret`, that has another name than the one in `resourceNames`; that is its default. */
+  readonly namedBy?: `${string}.${string}`;
   readonly verbs: readonly string[];
   /**
    * What `patch` and `update` may change: a part of the object (`status`), a field of a part (`spec.replicas`), or an entry of its
@@ -34,7 +36,7 @@ export interface WriteCondition {
 
 /** Permissions of one process that a controller needs in addition to the common ones. */
 export interface Access {
-  /** The folder of deploy/ whose manifest grants it; '' for what is always granted. */
+  /** The part of the chart that grants it (tools/manifests/parts.ts says when); '' for what is always granted. */
   readonly component: string;
   /** A comment above the roles for the person who applies them. */
   readonly about?: string;
@@ -44,13 +46,13 @@ export interface Access {
   readonly inSystemNamespace?: readonly AccessRule[];
   /** In the cluster's own namespace: for custom resources and Secrets that are nowhere else. */
   readonly inKubeSystem?: readonly AccessRule[];
-  /** In the namespaces in which somebody binds the role. */
+  /** In the namespaces that a value of the chart names. */
   readonly whereBound?: readonly AccessRule[];
 }
 
 /** A custom resource that a controller defines. */
 export interface CustomResource {
-  /** The file of deploy/definitions that defines it, without `.yaml`. */
+  /** The file of deploy/chart-crds/definitions that defines it, without `.yaml`. */
   readonly component: string;
   /** What whoever applies it should know. */
   readonly about: string;

@@ -25,11 +25,11 @@ interface Configurations {
  * The function throws other errors of the API server or the network.
  */
 export function createBundleWriter({
-  webhooks: { name, component, reviews },
+  webhooks: { name, reviews },
   kubeConfig,
   log,
 }: {
-  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component' | 'reviews'>;
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'reviews'>;
   readonly kubeConfig: KubeConfig;
   readonly log: Log;
 }): (bundle: string) => Promise<void> {
@@ -70,7 +70,7 @@ export function createBundleWriter({
           const { reason } = failureOf(error);
           log.warn(
             { kind, reason },
-            `the CA bundle of the ${kind} ${name} may not be written: ${reason}; the ClusterRole of ${component} allows it`,
+            `the CA bundle of the ${kind} ${name} may not be written: ${reason}; the ClusterRole that comes with webhooks.certificates: self allows it`,
           );
         }
         logged.set(kind, 'forbidden');

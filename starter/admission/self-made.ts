@@ -15,7 +15,7 @@ const CHECK_EVERY_MS = 60_000;
 const MAX_CONFLICTS = 5;
 
 export interface SelfMadeCertificateOptions {
-  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component' | 'reviews'>;
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'reviews'>;
   readonly kubeConfig: KubeConfig;
   /** Where the Secret is. */
   readonly systemNamespace: string;
@@ -45,7 +45,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
       const secret = await orNull(core.readNamespacedSecret(where));
       if (secret === null) {
         throw new Error(
-          `there is no Secret ${systemNamespace}/${secretName}, which ${webhooks.component} has empty: apply it`,
+          `there is no Secret ${systemNamespace}/${secretName}, which webhooks.certificates: self of the chart deploys empty: apply it`,
         );
       }
       const review = await reviewChain(chainOf(secret), {
@@ -78,7 +78,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
     everyMs,
     read: async () => {
       const chain = await ensureChain().catch((error: unknown) => {
-        throw withAdvice(error, webhooks.component);
+        throw withAdvice(error);
       });
       await writeBundle(chain.authorities);
       return chain.server;
@@ -110,8 +110,8 @@ function dataOf({ server, authorities, authorityKey }: Chain): Record<string, st
 }
 
 /** Says what a person can do about a missing permission. */
-function withAdvice(error: unknown, component: string): unknown {
+function withAdvice(error: unknown): unknown {
   if (statusCode(error) !== 403) return error;
-  const advice = `the Role of ${component} allows it, so check its binding`;
+  const advice = 'the Role that comes with webhooks.certificates: self allows it, so check its binding';
   return new Error(`${failureOf(error).reason}; ${advice}`, { cause: error });
 }

@@ -18,7 +18,7 @@ const ONLY_CA_BUNDLES: WriteCondition = {
 const BOTH = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const;
 
 /**
- * @param component the folder of deploy/ with the webhooks.
+ * @param component the part of the chart with what is granted.
  * @param name of the webhook configurations; the Secret is called `<name>-tls`.
  * @param configurations those that there are of this name.
  */
@@ -43,7 +43,7 @@ export function webhookAccess(
     ],
     inSystemNamespace: [
       {
-        why: 'The key and certificate that all starters share. secret.yaml has it empty. get: what another starter made. update: the first one, and a new one before the old one is over.',
+        why: 'The key and certificate that all starters share. It is deployed empty. get: what another starter made. update: the first one, and a new one before the old one is over.',
         apiGroups: [''],
         resources: ['secrets'],
         resourceNames: [`${name}-tls`],

@@ -10,8 +10,6 @@ export interface AdmissionWebhooks {
   readonly name: string;
   /** The kind of the objects, for messages. */
   readonly kind: string;
-  /** The kustomize component whose roles allow what a certificate of the starter's own needs, such as `deploy/things/webhook`. */
-  readonly component: string;
   /** What answers each path, `/validate` and, where anything is filled in, `/mutate`. Whatever it throws is answered with 500. */
   readonly reviews: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>>;
   readonly address: ListenAddress;

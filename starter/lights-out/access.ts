@@ -14,7 +14,7 @@ export const lightsOutAccess: readonly Access[] = [
         verbs: ['get', 'list', 'watch'],
       },
       ...workloadResources().map(({ group, resources }) => ({
-        why: 'What is created or scaled up while its schedule is down. Namespaces are in deploy/rbac.yaml.',
+        why: 'What is created or scaled up while its schedule is down. Namespaces may always be read.',
         apiGroups: [group],
         resources,
         verbs: ['list', 'watch'],

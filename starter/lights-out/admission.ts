@@ -50,11 +50,10 @@ export function scheduleAdmission(
 /** What of the webhooks does not depend on where they are served. */
 export function scheduleWebhooks(
   context: () => ScheduleReviewContext,
-): Pick<AdmissionWebhooks, 'name' | 'kind' | 'component' | 'reviews'> {
+): Pick<AdmissionWebhooks, 'name' | 'kind' | 'reviews'> {
   return {
     name: 'headroom-lights-out',
     kind: 'LightsOutSchedule',
-    component: 'deploy/lights-out/webhook',
     reviews: {
       '/mutate': reviewDefaults,
       '/validate': (request) => reviewSchedule(request, context()),

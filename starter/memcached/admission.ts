@@ -25,7 +25,6 @@ export function memcachedAdmission({ memcached }: Config): AdmissionWebhooks | u
   return {
     name: 'headroom-memcached',
     kind: KIND,
-    component: 'deploy/memcached/webhook',
     reviews: { '/mutate': reviewDefaults, '/validate': reviewMemcached },
     address,
     certificateFolder,

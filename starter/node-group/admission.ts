@@ -19,7 +19,6 @@ export function nodeGroupAdmission({ nodeGroups }: Config): AdmissionWebhooks | 
   return {
     name: 'headroom-node-group',
     kind: KIND,
-    component: 'deploy/node-group/webhook',
     reviews: { '/validate': review },
     address,
     certificateFolder,

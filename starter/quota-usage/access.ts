@@ -2,11 +2,6 @@ import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
 import { COUNTABLE } from './countable.ts';
 import { OWNER_LEASE } from './owner-lease.ts';
 
-/** The kustomize component that lets what a cluster has of itself be counted, but Secrets. */
-export const READING_COMPONENT = 'quota-usage/reading';
-/** The kustomize component that lets Secrets be counted. */
-export const SECRETS_COMPONENT = 'quota-usage/secrets';
-
 const counted: readonly AccessRule[] = Object.entries(COUNTABLE).map(([group, resources]) => ({
   why: group === '' ? 'What quotas count, but Secrets.' : `What quotas count of ${group}.`,
   apiGroups: [group],
@@ -57,10 +52,10 @@ export const quotaUsageAccess: readonly Access[] = [
     ],
   },
   {
-    component: READING_COMPONENT,
+    component: 'quota-usage/reading',
     about: `The starter counts what quotas limit from informer caches, so it may list and watch what Kubernetes itself has and quotas can count. It watches only what some quota's \`hard\` names. Of pods, services, claims and device classes it keeps the fields that count; of everything else it asks for metadata only.
 
-What is forbidden leaves only its own keys uncounted, and the log says why. So the list may be shorter in your overlay. Secrets are counted with the component ${SECRETS_COMPONENT}, custom resources with a ClusterRole of your own: docs/quota-usage.md.`,
+What is forbidden leaves only its own keys uncounted, and the log says why. So a patch of kustomize may make the list shorter. Secrets are counted with rights.countSecrets, custom resources with a ClusterRole of your own: docs/quota-usage.md.`,
     everywhere: [
       ...counted,
       {
@@ -72,8 +67,8 @@ What is forbidden leaves only its own keys uncounted, and the log says why. So t
     ],
   },
   {
-    component: SECRETS_COMPONENT,
-    about: `For quotas with \`count/secrets\` or \`secrets\`. The starter asks for the metadata of Secrets only, so that their data never leaves the API server. Kubernetes has no right for that alone: whoever holds this account's token may read every Secret of the cluster. Without this component these keys are uncounted, and everything else is counted.`,
+    component: 'quota-usage/secrets',
+    about: `For quotas with \`count/secrets\` or \`secrets\`. The starter asks for the metadata of Secrets only, so that their data never leaves the API server. Kubernetes has no right for that alone: whoever holds this account's token may read every Secret of the cluster. Without it these keys are uncounted, and everything else is counted.`,
     everywhere: [{ why: 'How many there are.', apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }],
   },
 ];

@@ -11,7 +11,6 @@ import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Notifier } from './notifier.ts';
 import type { CheckedCacheAnswer } from './cache-checks.ts';
-import { READING_COMPONENT, SECRETS_COMPONENT } from './access.ts';
 import { COUNTABLE } from './countable.ts';
 import { createDiscovery } from './discovery.ts';
 import { shapeOf } from './shape.ts';
@@ -368,8 +367,8 @@ function whatAllows(name: string): string {
   const isBuiltIn = Object.entries(COUNTABLE).some(([group, resources]) =>
     resources.some((resource) => groupResourceName({ group, resource }) === name),
   );
-  if (name === 'secrets') return `the component ${SECRETS_COMPONENT}`;
-  return isBuiltIn ? `the component ${READING_COMPONENT}` : 'a ClusterRole for custom resources';
+  if (name === 'secrets') return 'rights.countSecrets of the chart';
+  return isBuiltIn ? 'quotaUsage.mode of the chart' : 'a ClusterRole for custom resources';
 }
 
 function extendedResourceOf(

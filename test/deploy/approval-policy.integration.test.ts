@@ -19,10 +19,12 @@ import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { untilAllowed } from '../activities/until-allowed.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { templateObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
 import { holderOf, patchLease, replaceLease } from '../../activities/kubernetes/lease-object.ts';
 
+const EXAMPLE = new URL('../../deploy/examples/approvers.yaml', import.meta.url);
 const NAMESPACE = 'namespace-resizer-system';
 const WORKER = `system:serviceaccount:${NAMESPACE}:headroom-worker`;
 const STARTER = `system:serviceaccount:${NAMESPACE}:headroom-starter`;
@@ -45,10 +47,10 @@ const warnings: string[] = [];
 beforeAll(async () => {
   plane = await borrowControlPlane([WORKER, STARTER, 'alice', 'bob', 'keeper'].map((name) => ({ name })));
   const admin = plane.adminKubeconfig;
-  for (const file of ['namespace.yaml', 'rbac.yaml']) await applyObjects(admin, await deployed(file));
+  await applyObjects(admin, await templateObjects('namespace', 'rbac'));
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
   // Alice may approve every quota of team-a, and Bob one. The keeper may write Leases and approve nothing.
-  const ofAlice = (await deployed('examples/approvers.yaml')).map((object) => withSubjects(object, ['alice']));
+  const ofAlice = readManifests(await readFile(EXAMPLE, 'utf8')).map((object) => withSubjects(object, ['alice']));
   await applyObjects(admin, [namespace, ...ofAlice, ...rightsOfBob, ...rightsOfKeeper]);
   const mayPatch = { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: NAMESPACE };
   await untilAllowed(admin, WORKER, [{ ...mayPatch, verb: 'create' }]);
@@ -59,7 +61,7 @@ beforeAll(async () => {
   await patch(WORKER, leaseNames(target)[0] ?? '', approvalAnnotations(approvalOf('alice')));
   expect((await leaseStore().read(target)).approval).toBeUndefined();
   expect(warnings.at(-1)).toContain('is not believed');
-  await applyObjects(admin, await deployed('approval-policy.yaml'));
+  await applyObjects(admin, await templateObjects('approval-policy'));
   await eventually('the policy is in force', async () => await areApprovalsVerified(leasesOf(WORKER)));
   const approve = { verb: 'approve', group: 'quota-resize.headroom.io', resource: 'approvals', namespace: 'team-a' };
   await untilAllowed(admin, 'alice', [approve, mayPatch]);
@@ -237,10 +239,6 @@ async function patchBody(user: string, name: string, body: object): Promise<void
     return;
   }
   await patchLease(leasesOf(user === 'carol' ? STARTER : user), name, body);
-}
-
-async function deployed(file: string): Promise<readonly KubernetesObject[]> {
-  return readManifests(await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8'));
 }
 
 function withSubjects(object: KubernetesObject, names: readonly string[]): KubernetesObject {

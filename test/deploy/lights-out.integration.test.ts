@@ -1,4 +1,4 @@
-/** The manifests of deploy/lights-out, on a real API server: the definition with its rules, the webhooks, the roles, the examples. */
+/** What is deployed for schedules, on a real API server: the definition with its rules, the webhooks, the roles, the examples. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import {
@@ -12,13 +12,8 @@ import {
   loadYaml,
   PatchStrategy,
   setHeaderOptions,
-  type V1Container,
   type V1CustomResourceDefinition,
-  type V1Deployment,
-  type V1NetworkPolicy,
   type V1ResourceAttributes,
-  type V1Service,
-  type V1ValidatingWebhookConfiguration,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
@@ -28,9 +23,9 @@ import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-
 import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
-import { settingEntries } from '../../starter/config.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
+import { WEBHOOK_KINDS, templateObjects, webhookObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 
@@ -47,14 +42,13 @@ beforeAll(async () => {
   plane = await borrowControlPlane();
   config = accessOf(plane.adminKubeconfig);
   custom = config.makeApiClient(CustomObjectsApi);
-  for (const file of ['namespace.yaml', 'rbac.yaml']) await applyFile(file);
+  for (const object of await templateObjects('namespace', 'rbac')) await apply(object);
   await applyDefinition(withoutRules());
   // Before the rules came: as the first implementation let them in.
   await create('let-in-before', { ...good, namespaces: [], namespaceSelector: {} }, [FINALIZER]);
-  for (const file of ['lights-out/rbac.yaml', 'lights-out/serving/webhooks.yaml', 'lights-out/serving/service.yaml']) {
-    await applyFile(file);
-  }
-  await applyFile('lights-out/webhook/rbac.yaml');
+  const webhooks = await webhookObjects('lights-out', 'Service', ...WEBHOOK_KINDS);
+  const roles = await templateObjects('lights-out/rbac', 'lights-out/webhook-rbac');
+  for (const object of [...roles, ...webhooks]) await apply(object);
   await applyDefinition(lightsOutDefinition());
   // The rules take a moment to be there: until then a bad schedule is let in.
   await eventually('the rules of the definition hold', async () => {
@@ -336,84 +330,10 @@ describe('the examples', () => {
   });
 });
 
-describe('the components', () => {
-  it.each(['.', 'serving', 'webhook', 'webhook-cert-manager'])('%s names every file of its folder', async (folder) => {
-    const path = `lights-out/${folder}`;
-    const [component] = (await objectsOf(`${path}/kustomization.yaml`)) as [Component];
-    const files = (await readdir(`${DEPLOY}${path}`)).filter((name) => name.endsWith('.yaml'));
-    const named = [...(component.resources ?? []), ...(component.patches ?? []).map((entry) => entry.path)];
-    expect(['kustomization.yaml', ...named].toSorted()).toEqual(files.toSorted());
-    for (const other of component.components ?? []) {
-      expect(await readdir(`${DEPLOY}${path}/${other}`)).toContain('kustomization.yaml');
-    }
-  });
-});
-
 describe('the webhooks', () => {
-  it('are stored as they are written, and call a port that the starter has', async () => {
-    const objects = await objectsOf('lights-out/serving/webhooks.yaml');
-    const [service] = (await objectsOf('lights-out/serving/service.yaml')) as [V1Service];
-    const webhooks = objects.flatMap((object) => (object as V1ValidatingWebhookConfiguration).webhooks ?? []);
-    const starter = await patchedDeployment('starter', ['lights-out/serving/port.yaml']);
-    const served = containerOf(starter).ports?.find(({ name }) => name === service.spec?.ports?.[0]?.targetPort);
-    expect(webhooks.map(({ clientConfig }) => clientConfig.service)).toEqual(
-      ['/mutate', '/validate'].map((path) => ({ ...schedulesService, path })),
-    );
-    expect(schedulesService.port).toBe(service.spec?.ports?.[0]?.port);
-    expect(starter.spec?.template.metadata?.labels).toMatchObject(service.spec?.selector ?? {});
-    const [policy] = (await objectsOf('lights-out/serving/network-policy.yaml')) as [V1NetworkPolicy];
-    await apply(policy);
-    expect(starter.spec?.template.metadata?.labels).toMatchObject(policy.spec?.podSelector?.matchLabels ?? {});
-    expect(policy.spec?.ingress).toEqual([{ ports: [{ port: served?.name }] }]);
-    const address = containerOf(starter).env?.find(({ name }) => name === 'HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS');
-    expect(address?.value).toBe(`0.0.0.0:${served?.containerPort}`);
-  });
-
   it('keep nobody from a schedule while no starter answers', async () => {
     const { metadata } = await create('nobody-answers', good);
     expect(metadata?.name).toBe('nobody-answers');
-  });
-});
-
-describe('the switches', () => {
-  it('are settings of both processes, and keep everything else of the Deployments', async () => {
-    const existing = settingEntries.map(({ setting }) => setting.env);
-    for (const process of ['worker', 'starter']) {
-      const before = containerOf(await patchedDeployment(process, []));
-      const after = containerOf(await patchedDeployment(process, ['lights-out/mode.yaml']));
-      expect(after.env).toEqual(expect.arrayContaining(before.env ?? []));
-      const added = (after.env ?? []).filter(({ name }) => !before.env?.some((variable) => variable.name === name));
-      expect(added).toEqual([{ name: 'HEADROOM_LIGHTS_OUT', value: 'true' }]);
-      expect(Object.assign(after, { env: [] })).toEqual(Object.assign(before, { env: [] }));
-    }
-    expect(existing).toContain('HEADROOM_LIGHTS_OUT');
-  });
-
-  it('mount the certificate of cert-manager where the starter looks for it', async () => {
-    const files = [
-      'lights-out/mode.yaml',
-      'lights-out/serving/port.yaml',
-      'lights-out/webhook-cert-manager/mount.yaml',
-    ];
-    const starter = await patchedDeployment('starter', files);
-    const { env, volumeMounts } = containerOf(starter);
-    const folder = env?.find(({ name }) => name === 'HEADROOM_LIGHTS_OUT_WEBHOOK_CERTIFICATE')?.value;
-    const mount = volumeMounts?.find(({ mountPath }) => mountPath === folder);
-    const volume = starter.spec?.template.spec?.volumes?.find(({ name }) => name === mount?.name);
-    const certificate = (await objectsOf('lights-out/webhook-cert-manager/certificate.yaml')).find(
-      ({ kind }) => kind === 'Certificate',
-    ) as KubernetesObject & { spec: { secretName: string; dnsNames: readonly string[]; issuerRef: { name: string } } };
-    expect(volume?.secret?.secretName).toBe(certificate.spec.secretName);
-    expect(certificate.spec.dnsNames).toContain(`${schedulesService.name}.${schedulesService.namespace}.svc`);
-    const injected = await objectsOf('lights-out/webhook-cert-manager/inject-ca.yaml');
-    for (const { metadata } of injected) {
-      expect(metadata?.annotations).toEqual({
-        'cert-manager.io/inject-ca-from': `${SYSTEM}/${certificate.metadata?.name}`,
-      });
-    }
-    const configurations = await objectsOf('lights-out/serving/webhooks.yaml');
-    const names = (objects: readonly KubernetesObject[]) => objects.map(({ kind, metadata }) => [kind, metadata?.name]);
-    expect(names(injected)).toEqual(names(configurations));
   });
 });
 
@@ -474,8 +394,6 @@ describe('the roles', () => {
   });
 });
 
-const schedulesService = { name: 'headroom-lights-out', namespace: SYSTEM, port: 443 };
-
 function without(field: keyof typeof good): Partial<typeof good> {
   const { [field]: _, ...rest } = good;
   return rest;
@@ -483,12 +401,6 @@ function without(field: keyof typeof good): Partial<typeof good> {
 
 function fill<T>(length: number, make: (index: number) => T): T[] {
   return Array.from({ length }, (_, index) => make(index));
-}
-
-interface Component extends KubernetesObject {
-  readonly resources?: readonly string[];
-  readonly components?: readonly string[];
-  readonly patches?: readonly { readonly path: string }[];
 }
 
 type Schedule = KubernetesObject & { readonly spec?: unknown; readonly status?: unknown };
@@ -552,45 +464,6 @@ async function objectsOf(file: string): Promise<KubernetesObject[]> {
 async function apply(object: KubernetesObject): Promise<void> {
   const api = KubernetesObjectApi.makeApiClient(config);
   await api.patch(object, undefined, undefined, 'manifests-test', true, PatchStrategy.ServerSideApply);
-}
-
-async function applyFile(file: string): Promise<void> {
-  for (const object of await objectsOf(file)) await apply(object);
-}
-
-let copies = 0;
-
-/** A copy of the Deployment as the API server has it with the patches, which merge as kustomize's do. */
-async function patchedDeployment(process: string, patches: readonly string[]): Promise<V1Deployment> {
-  const api = KubernetesObjectApi.makeApiClient(config);
-  copies += 1;
-  const copyOf = (object: KubernetesObject): KubernetesObject => {
-    const { namespace = SYSTEM, name, labels = {} } = object.metadata ?? {};
-    return { ...object, metadata: { namespace, labels, name: `${name}-${copies}` } };
-  };
-  const isOurs = ({ kind, metadata }: KubernetesObject) =>
-    kind === 'Deployment' && metadata?.name === `headroom-${process}`;
-  const files = await Promise.all([`${process}.yaml`, ...patches].map(objectsOf));
-  const [whole, ...changes] = files.flat().filter(isOurs).map(copyOf);
-  if (whole === undefined) throw new Error(`deploy has no Deployment of the ${process}`);
-  let deployment = await api.create<V1Deployment>(whole);
-  for (const change of changes) {
-    deployment = await api.patch<V1Deployment>(
-      change,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      PatchStrategy.StrategicMergePatch,
-    );
-  }
-  return deployment;
-}
-
-function containerOf({ spec }: V1Deployment): V1Container {
-  const [container] = spec?.template.spec?.containers ?? [];
-  if (container === undefined) throw new Error('the Deployment has no container');
-  return container;
 }
 
 async function mayDo(account: string, resourceAttributes: V1ResourceAttributes): Promise<boolean> {

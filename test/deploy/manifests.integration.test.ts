@@ -1,82 +1,93 @@
+/** What Helm renders, whatever is switched on: the API server takes it, and the processes start with it. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import {
   CoreV1Api,
   type KubeConfig,
-  type KubernetesObject,
   KubernetesObjectApi,
   PatchStrategy,
-  type V1ConfigMap,
-  type V1Container,
-  type V1Deployment,
   type V1NetworkPolicy,
-  type V1Secret,
-  type V1Service,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { loadConfig, settingEntries } from '../../starter/config.ts';
 import { configFileSetting } from '../../platform/config/settings.ts';
-import { SOURCES } from '../../tools/programs/sources.ts';
+import { settingEntries } from '../../starter/config.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
+import { SOURCES } from '../../tools/programs/sources.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { EVERY_RIGHT, EVERYTHING } from '../kernel/stack/chart.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { certManagerDefinitions } from './cert-manager.ts';
+import { configOf, containerOf, deploymentOf, found, portsOf } from './pods.ts';
+import { type Manifest, objectsOf, rendered } from './rendered.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
-/** What Kubernetes itself sets in a pod. */
-const IN_A_POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+const SYSTEM = 'namespace-resizer-system';
+const PROCESSES = ['worker', 'starter'] as const;
+const EXAMPLES = ['github-token', 'github-app', 'github-webhooks'].map((name) => `${name}.example.yaml`);
+const GITHUB = { owner: 'acme', repo: 'gitops' };
+
+/** Every choice of controllers, with each kind of certificate. */
+const COMBINATIONS = ['off', 'audit', 'own'].flatMap((mode) =>
+  [0, 1, 2, 3, 4, 5, 6, 7].flatMap((bits) =>
+    (['self', 'cert-manager', 'none'] as const).map((certificates) => ({
+      config: {
+        quotaUsage: { mode },
+        lightsOut: { enabled: (bits & 1) !== 0 },
+        memcached: { enabled: (bits & 2) !== 0 },
+        nodeGroups: { enabled: (bits & 4) !== 0 },
+        webhooks: { enabled: certificates === 'self' },
+      },
+      webhooks: { certificates },
+    })),
+  ),
+);
+const BY_CERT_MANAGER = { ...EVERYTHING, webhooks: { certificates: 'cert-manager' } };
 
 let plane: ControlPlane;
 let kubeConfig: KubeConfig;
-const manifests = new Map<string, KubernetesObject[]>();
 
 beforeAll(async () => {
-  for (const file of await readdir(DEPLOY)) {
-    if (file.endsWith('.yaml')) manifests.set(file, await objectsOf(file));
-  }
   plane = await borrowControlPlane();
   kubeConfig = accessOf(plane.adminKubeconfig);
-  // What the others are in is there for real; everything else is only tried.
-  await apply(found('Namespace', 'namespace-resizer-system'), undefined);
+  // What the others are in, and what cert-manager defines, is there for real; everything else is only tried.
+  const namespaces = [SYSTEM, 'team-a'].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+  for (const object of [...namespaces, ...certManagerDefinitions]) await apply(object, undefined);
+  await eventually('certificates are served', async () => {
+    const [certificate] = (await rendered(BY_CERT_MANAGER)).filter(({ kind }) => kind === 'Certificate');
+    return await apply(certificate ?? {}, 'All').then(
+      () => true,
+      () => false,
+    );
+  });
 });
 afterAll(async () => {
   await plane?.stop();
 });
 
-describe('the manifests of deploy', () => {
-  it('are all accepted by a real API server, as kubectl apply -k and the example Secrets would send them', async () => {
-    const tried: string[] = [];
-    for (const [file, objects] of manifests) {
-      if (file === 'kustomization.yaml') continue;
-      for (const object of objects) {
-        await apply(object, 'All');
-        tried.push(`${object.kind}/${object.metadata?.name}`);
-      }
+describe('whatever is switched on', () => {
+  it('is taken by a real API server, and so are the examples of Secrets', async () => {
+    const distinct = new Map<string, Manifest>();
+    for (const values of [{}, EVERY_RIGHT, ...COMBINATIONS]) {
+      for (const object of await rendered(values)) distinct.set(JSON.stringify(object), object);
     }
-    expect(tried).toEqual(
-      expect.arrayContaining([
-        'Deployment/headroom-worker',
-        'Deployment/headroom-starter',
-        'PodDisruptionBudget/headroom-worker',
-        'PodDisruptionBudget/headroom-starter',
-        'ConfigMap/headroom',
-        'Secret/headroom-github',
-        'ClusterRole/headroom-worker',
-      ]),
-    );
+    for (const object of EXAMPLES.flatMap(objectsOf)) distinct.set(JSON.stringify(object), object);
+    for (const object of distinct.values()) await apply(object, 'All');
+    const kinds = new Set([...distinct.values()].map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set([...KINDS, 'Certificate', 'Issuer']));
   });
 
-  it('make pods that a namespace with the restricted security standard admits', async () => {
+  it('makes pods that a namespace with the restricted security standard admits', async () => {
     const core = kubeConfig.makeApiClient(CoreV1Api);
     const name = 'restricted';
     await core.createNamespace({
       body: { metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } },
     });
-    for (const process of ['worker', 'starter']) {
-      const { template } = deploymentOf(process).spec ?? {};
+    const objects = await rendered(BY_CERT_MANAGER);
+    for (const process of PROCESSES) {
+      const { template } = deploymentOf(process, objects).spec ?? {};
       if (template?.spec === undefined) throw new Error(`the Deployment of the ${process} has no pod template`);
       const body = { metadata: { name: process, labels: template.metadata?.labels ?? {} }, spec: template.spec };
       const created = await core.createNamespacedPod({ namespace: name, body, dryRun: 'All' });
@@ -88,210 +99,236 @@ describe('the manifests of deploy', () => {
     );
   });
 
-  it('are all in the kustomization, except the examples of Secrets', async () => {
-    const [kustomization] = manifests.get('kustomization.yaml') ?? [];
-    const { resources } = kustomization as KubernetesObject & { resources: readonly string[] };
-    const expected = [...manifests.keys()].filter((file) => !/^kustomization|\.example\./.test(file));
-    expect(resources.toSorted()).toEqual(expected.toSorted());
-  });
-
-  it('set only variables that are settings, and mount only what there is', () => {
+  it('sets only variables that are settings, and mounts only what there is, each in a folder of its own', async () => {
     const existing = [configFileSetting.env, ...settingEntries.map(({ setting }) => setting.env)];
-    const secrets = [
-      found('Secret', 'headroom-github').metadata?.name,
-      found('Secret', 'headroom-webhooks').metadata?.name,
-      'headroom-temporal',
-    ];
-    for (const process of ['worker', 'starter']) {
-      const container = containerOf(process);
-      for (const { name, valueFrom } of container.env ?? []) {
-        expect(existing).toContain(name);
-        if (valueFrom?.secretKeyRef) {
-          expect(secrets).toContain(valueFrom.secretKeyRef.name);
-          expect(valueFrom.secretKeyRef.optional).toBe(true);
+    for (const values of COMBINATIONS) {
+      const objects = await rendered(values);
+      const secrets = [
+        ...EXAMPLES.flatMap(objectsOf).map(({ metadata }) => metadata.name),
+        ...objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name),
+        ...objects.filter(({ kind }) => kind === 'Certificate').map(({ metadata }) => `${metadata.name}-tls`),
+        'headroom-temporal',
+      ];
+      for (const process of PROCESSES) {
+        const { env = [], volumeMounts = [] } = containerOf(process, objects);
+        for (const { name, valueFrom } of env) {
+          expect(existing).toContain(name);
+          if (valueFrom?.secretKeyRef) expect(secrets).toContain(valueFrom.secretKeyRef.name);
         }
+        const { serviceAccountName, volumes = [] } = deploymentOf(process, objects).spec?.template.spec ?? {};
+        expect(found('ServiceAccount', serviceAccountName ?? '', objects)).toBeDefined();
+        for (const { configMap, secret } of volumes) {
+          if (configMap?.name !== undefined) expect(found('ConfigMap', configMap.name, objects)).toBeDefined();
+          if (secret?.secretName !== undefined) expect(secrets).toContain(secret.secretName);
+        }
+        expect(volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
+        expect(new Set(volumeMounts.map(({ mountPath }) => mountPath)).size).toBe(volumeMounts.length);
       }
-      const { serviceAccountName, volumes = [] } = deploymentOf(process).spec?.template.spec ?? {};
-      expect(found('ServiceAccount', serviceAccountName ?? '')).toBeDefined();
-      for (const { configMap, secret } of volumes) {
-        if (configMap?.name !== undefined) expect(found('ConfigMap', configMap.name)).toBeDefined();
-        if (secret?.secretName !== undefined) expect(secrets).toContain(secret.secretName);
-      }
-      expect((container.volumeMounts ?? []).map(({ name }) => name).toSorted()).toEqual(
-        volumes.map(({ name }) => name).toSorted(),
-      );
     }
   });
 
-  it('start both processes in observe mode, without a token and without auto-merge, on the ports that are probed', () => {
-    for (const process of ['worker', 'starter'] as const) {
-      const config = configOf(process, configurationFile());
+  it('starts both processes with what was switched on, without a word about it, in the release’s namespace', async () => {
+    for (const values of COMBINATIONS) {
+      const objects = await rendered(values);
+      for (const process of PROCESSES) {
+        const config = configOf(process, objects, secretsOf('github-webhooks', 'webhooks'));
+        expect(config.notices.filter((notice) => notice.includes('is not a setting'))).toEqual([]);
+        expect(config.kubernetes.systemNamespace).toBe(SYSTEM);
+        const { quotaUsage, lightsOut, memcached, nodeGroups } = config;
+        expect({
+          quotaUsage: { mode: quotaUsage.mode },
+          lightsOut: { enabled: lightsOut.enabled },
+          memcached: { enabled: memcached.enabled },
+          nodeGroups: { enabled: nodeGroups.enabled },
+          webhooks: values.config.webhooks,
+        }).toEqual(values.config);
+      }
+    }
+  });
+
+  it('lets nobody connect to the pods but to the ports that they have, and those are what is switched on', async () => {
+    for (const values of COMBINATIONS) {
+      const objects = await rendered(values);
+      const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy') as unknown as V1NetworkPolicy[];
+      const denying = policies.filter(({ spec }) => spec?.ingress === undefined && spec?.egress === undefined);
+      expect(denying.map(({ spec }) => spec)).toEqual([{ podSelector: {}, policyTypes: ['Ingress', 'Egress'] }]);
+      for (const process of PROCESSES) {
+        const labels = deploymentOf(process, objects).spec?.template.metadata?.labels ?? {};
+        const admitted = policies
+          .filter(({ spec }) =>
+            Object.entries(spec?.podSelector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value),
+          )
+          .flatMap(({ spec }) => (spec?.ingress ?? []).flatMap(({ ports = [] }) => ports.map(({ port }) => port)));
+        const served = [...portsOf(process, objects).keys()];
+        // kubelet asks for the health from the pod's node, which no policy keeps out.
+        expect(new Set(admitted)).toEqual(new Set(served.filter((name) => name !== 'health')));
+        const { lightsOut, memcached, nodeGroups, webhooks } = values.config;
+        const isServing = process === 'starter' && values.webhooks.certificates !== 'none';
+        expect(served).toEqual([
+          'health',
+          'metrics',
+          ...(process === 'starter' && webhooks.enabled ? ['webhooks'] : []),
+          ...(isServing && lightsOut.enabled ? ['lights-out'] : []),
+          ...(isServing && memcached.enabled ? ['memcached'] : []),
+          ...(isServing && nodeGroups.enabled ? ['node-group'] : []),
+        ]);
+      }
+    }
+  });
+});
+
+describe('the default values', () => {
+  it('start both processes in observe mode, without a token and without auto-merge, on the ports that are probed', async () => {
+    const objects = await rendered();
+    for (const process of PROCESSES) {
+      const config = configOf(process, objects);
       expect(config.resize).toMatchObject({ mode: 'observe', autoMerge: false });
       expect(config.github).toBeUndefined();
-      expect(config.notices.filter((notice) => notice.includes('is not a setting'))).toEqual([]);
-      const { ports = [], livenessProbe, readinessProbe } = containerOf(process);
-      const port = (name: string) => ports.find((candidate) => candidate.name === name)?.containerPort;
+      const { livenessProbe, readinessProbe } = containerOf(process, objects);
+      const ports = portsOf(process, objects);
       expect([config.process.healthAddress.port, config.process.metricsAddress.port]).toEqual([
-        port('health'),
-        port('metrics'),
+        ports.get('health'),
+        ports.get('metrics'),
       ]);
       expect([livenessProbe?.httpGet, readinessProbe?.httpGet]).toEqual([
         { path: '/healthz', port: 'health' },
         { path: '/readyz', port: 'health' },
       ]);
-      const graceSeconds = deploymentOf(process).spec?.template.spec?.terminationGracePeriodSeconds ?? 0;
+      const graceSeconds = deploymentOf(process, objects).spec?.template.spec?.terminationGracePeriodSeconds ?? 0;
       expect(graceSeconds * 1000).toBeGreaterThan(config.process.shutdownGrace);
+      const secrets = deploymentOf(process, objects).spec?.template.spec?.volumes?.flatMap(
+        ({ secret }) => secret ?? [],
+      );
+      expect(secrets?.every(({ optional }) => optional === true)).toBe(true);
     }
   });
+});
 
-  it('let nobody connect to the pods but to the ports of metrics and webhooks', () => {
-    const policies = [...manifests.values()].flat().filter(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy[];
-    const denying = policies.filter(({ spec }) => spec?.ingress === undefined);
-    expect(denying.map(({ spec }) => spec)).toEqual([{ podSelector: {}, policyTypes: ['Ingress'] }]);
-    for (const process of ['worker', 'starter'] as const) {
-      const labels = deploymentOf(process).spec?.template.metadata?.labels ?? {};
-      const admitted = policies
-        .filter(({ spec }) =>
-          Object.entries(spec?.podSelector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value),
-        )
-        .flatMap(({ spec }) => (spec?.ingress ?? []).flatMap(({ ports = [] }) => ports.map(({ port }) => port)));
-      const served = (containerOf(process).ports ?? []).map(({ name }) => name);
-      // kubelet asks for the health from the pod's node, which no policy keeps out.
-      expect(new Set(admitted)).toEqual(new Set(served.filter((name) => name !== 'health')));
-    }
-  });
-
-  it('let the worker propose once the comments around the repository are taken away and the mode is changed', () => {
-    const written = configurationFile()
-      .replace('mode: observe', 'mode: propose')
-      .replaceAll(/^# {1,3}(github:|owner:|repo:|tokenFile:|pathTemplate:)/gm, (line) => line.replace('# ', ''));
-    const config = configOf('worker', written);
+describe('the values of GitHub', () => {
+  it('let the worker propose with a token, which has to be there', async () => {
+    const objects = await rendered({ config: { github: GITHUB, resize: { mode: 'propose' } } });
+    const config = configOf('worker', objects, secretsOf('github-token', 'github'));
     expect(config.resize.mode).toBe('propose');
     expect(config.github).toMatchObject({ owner: 'acme', repo: 'gitops' });
     const credential = config.github?.credential;
     expect(credential?.kind === 'token' && credential.token.reveal()).toBe('replace-me');
+    const { volumes = [] } = deploymentOf('worker', objects).spec?.template.spec ?? {};
+    expect(volumes.find(({ name }) => name === 'github')?.secret?.optional).toBe(false);
+    // The starter reads the same file, and has no token.
+    expect(configOf('starter', objects).gitOps.repositories).toMatchObject([GITHUB]);
   });
 
-  it('let the starter take webhooks on its own port once the comments around them are taken away', () => {
-    const written = configurationFile().replaceAll(/^# {1,3}(webhooks:|enabled:|address:|secretFile:)/gm, (line) =>
-      line.replace('# ', ''),
-    );
-    const { address, secrets } = configOf('starter', written).webhooks;
-    const { ports = [] } = containerOf('starter');
-    expect(address).toEqual({
-      host: '0.0.0.0',
-      port: ports.find(({ name }) => name === 'webhooks')?.containerPort,
-    });
-    expect(secrets?.reveal()).toEqual(['replace-me']);
-    expect(configOf('worker', written).webhooks).toMatchObject({ pollMs: 3_600_000, address: undefined });
-    const { selector, ports: served } = (found('Service', 'headroom-webhooks') as V1Service).spec ?? {};
-    expect(deploymentOf('starter').spec?.template.metadata?.labels).toMatchObject(selector ?? {});
-    expect(served?.map(({ targetPort }) => targetPort)).toEqual(['webhooks']);
-  });
-
-  it('hand an App’s values to the worker where its configuration looks for them', () => {
-    const stringData = exampleOf('github-app');
-    const folder = containerOf('worker').volumeMounts?.find(({ name }) => name === 'github')?.mountPath;
+  it('let it propose as an App', async () => {
+    const objects = await rendered({ config: { github: GITHUB }, secrets: { github: { kind: 'app' } } });
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const values: Readonly<Record<string, string>> = {
-      'app-id': '1',
-      'installation-id': '2',
-      'private-key.pem': privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
-    };
-    expect(Object.keys(stringData)).toEqual(Object.keys(values));
-    const files = Object.entries(values).map(([name, text]) => [`${folder}/${name}`, text] as const);
-    const written = [
-      'github:',
-      '  owner: acme',
-      '  repo: gitops',
-      `  appIdFile: ${folder}/app-id`,
-      `  installationIdFile: ${folder}/installation-id`,
-      `  privateKeyFile: ${folder}/private-key.pem`,
-    ];
-    const config = configOf('worker', `${configurationFile()}\n${written.join('\n')}\n`, new Map(files));
-    expect(config.github?.credential.kind).toBe('app');
+    const files = secretsOf('github-app', 'github').map(([path, text]) => {
+      if (path.endsWith('/app-id')) return [path, '1'] as const;
+      if (path.endsWith('/installation-id')) return [path, '2'] as const;
+      expect(text).toBe('replace-me');
+      return [path, privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()] as const;
+    });
+    expect(configOf('worker', objects, files).github?.credential.kind).toBe('app');
   });
+
+  it('let the starter take webhooks on a port of its own', async () => {
+    const objects = await rendered({ config: { webhooks: { enabled: true } } });
+    const { address, secrets } = configOf('starter', objects, secretsOf('github-webhooks', 'webhooks')).webhooks;
+    expect(address).toEqual({ host: '0.0.0.0', port: portsOf('starter', objects).get('webhooks') });
+    expect(secrets?.reveal()).toEqual(['replace-me']);
+    expect(configOf('worker', objects).webhooks).toMatchObject({ pollMs: 3_600_000 });
+    const { spec } = found('Service', 'headroom-webhooks', objects) as {
+      spec?: { selector: object; ports: readonly { readonly targetPort: string }[] };
+    };
+    expect(deploymentOf('starter', objects).spec?.template.metadata?.labels).toMatchObject(spec?.selector ?? {});
+    expect(spec?.ports.map(({ targetPort }) => targetPort)).toEqual(['webhooks']);
+  });
+});
+
+describe('the admission webhooks', () => {
+  it.each([
+    ['lights-out', 'lightsOut', ['/mutate', '/validate']],
+    ['memcached', 'memcached', ['/mutate', '/validate']],
+    ['node-group', 'nodeGroups', ['/validate']],
+  ] as const)(
+    'of %s call a port that the starter serves, by the name of its certificate',
+    async (name, group, paths) => {
+      const objects = await rendered(BY_CERT_MANAGER);
+      const id = `headroom-${name}`;
+      const configurations = objects.filter(
+        ({ kind, metadata }) => kind.endsWith('WebhookConfiguration') && metadata.name === id,
+      ) as unknown as readonly (Manifest & {
+        readonly webhooks: readonly { readonly clientConfig: { readonly service: { readonly path: string } } }[];
+      })[];
+      expect(
+        configurations.flatMap(({ webhooks }) => webhooks.map(({ clientConfig }) => clientConfig.service)),
+      ).toEqual(paths.map((path) => ({ name: id, namespace: SYSTEM, port: 443, path })));
+      for (const { metadata } of configurations) {
+        expect(metadata['annotations']).toEqual({ 'cert-manager.io/inject-ca-from': `${SYSTEM}/${id}` });
+      }
+      const service = found('Service', id, objects) as {
+        readonly spec?: { readonly ports: readonly { readonly port: number; readonly targetPort: string }[] };
+      };
+      expect(service.spec?.ports).toEqual([{ name: 'https', port: 443, targetPort: name }]);
+      const { webhookAddress, webhookCertificate } = configOf('starter', objects)[group];
+      expect(webhookAddress).toEqual({ host: '0.0.0.0', port: portsOf('starter', objects).get(name) });
+      // Where the starter looks for it is where the Secret of the certificate is mounted.
+      const { volumeMounts = [] } = containerOf('starter', objects);
+      const { volumes = [] } = deploymentOf('starter', objects).spec?.template.spec ?? {};
+      const mount = volumeMounts.find(({ mountPath }) => mountPath === webhookCertificate);
+      const secret = volumes.find((volume) => volume.name === mount?.name)?.secret?.secretName;
+      const certificate = found('Certificate', id, objects) as {
+        readonly spec?: { readonly secretName: string; readonly dnsNames: readonly string[] };
+      };
+      expect(secret).toBe(certificate.spec?.secretName);
+      expect(certificate.spec?.dnsNames).toContain(`${id}.${SYSTEM}.svc`);
+    },
+  );
 });
 
 describe('the image', () => {
   it('is built from the folders of the source, and the argument of each Deployment is a program in it', async () => {
-    const dockerfile = await readFile(join(DEPLOY, 'Dockerfile'), 'utf8');
+    const dockerfile = await readFile(`${DEPLOY}Dockerfile`, 'utf8');
     const copied = [...dockerfile.matchAll(/^COPY ([\w/]+) \1$/gm)].map(([, folder = '']) => folder);
     const built = SOURCES.filter((path) => !path.endsWith('.json'));
     expect(copied.toSorted()).toEqual(built.toSorted());
-    const ignore = await readFile(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8');
+    const ignore = await readFile(`${DEPLOY}Dockerfile.dockerignore`, 'utf8');
     for (const folder of copied) expect(ignore).toContain(`!${folder}\n`);
-    for (const process of ['worker', 'starter']) {
-      const [program] = containerOf(process).args ?? [];
-      expect(program).toBe(`${process}.js`);
+    const objects = await rendered();
+    for (const process of PROCESSES) {
+      expect(containerOf(process, objects).args).toEqual([`${process}.js`]);
       expect(PROGRAM_NAMES).toContain(process);
     }
   });
 });
 
-async function objectsOf(file: string): Promise<KubernetesObject[]> {
-  return parseAllDocuments(await readFile(join(DEPLOY, file), 'utf8')).map((document) => {
-    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
-    return document.toJS() as KubernetesObject;
-  });
-}
+const KINDS = [
+  'Namespace',
+  'NetworkPolicy',
+  'PodDisruptionBudget',
+  'ServiceAccount',
+  'Secret',
+  'ConfigMap',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'Service',
+  'Deployment',
+  'MutatingWebhookConfiguration',
+  'ValidatingWebhookConfiguration',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+];
 
-async function apply(object: KubernetesObject, dryRun: 'All' | undefined): Promise<void> {
+async function apply(object: object, dryRun: 'All' | undefined): Promise<void> {
   const api = KubernetesObjectApi.makeApiClient(kubeConfig);
   // Server-side apply refuses a field that the type does not have.
   await api.patch(object, undefined, dryRun, 'manifests-test', true, PatchStrategy.ServerSideApply);
 }
 
-function found(kind: string, name: string): KubernetesObject {
-  const object = [...manifests.values()]
-    .flat()
-    .find((manifest) => manifest.kind === kind && manifest.metadata?.name === name);
-  if (object === undefined) throw new Error(`deploy has no ${kind} ${name}`);
-  return object;
-}
-
-function deploymentOf(process: string): V1Deployment {
-  return found('Deployment', `headroom-${process}`);
-}
-
-function containerOf(process: string): V1Container {
-  const [container] = deploymentOf(process).spec?.template.spec?.containers ?? [];
-  if (container === undefined) throw new Error(`the Deployment of the ${process} has no container`);
-  return container;
-}
-
-function configurationFile(): string {
-  return (found('ConfigMap', 'headroom') as V1ConfigMap).data?.['headroom.yaml'] ?? '';
-}
-
-/** What an example of a Secret has. */
-function exampleOf(name: string): Readonly<Record<string, string>> {
-  const [secret]: readonly V1Secret[] = manifests.get(`${name}.example.yaml`) ?? [];
-  return secret?.stringData ?? {};
-}
-
-/** The configuration that the process would have in its pod, with this configuration file. */
-function configOf(
-  process: 'worker' | 'starter',
-  configuration: string,
-  secrets: ReadonlyMap<string, string> = new Map(),
-): ReturnType<typeof loadConfig> {
-  const { args = [], env = [], volumeMounts = [] } = containerOf(process);
-  const pathOf = (volume: string) => volumeMounts.find(({ name }) => name === volume)?.mountPath;
-  const files = new Map([
-    [pathOf('configuration'), configuration],
-    [`${pathOf('github')}/token`, exampleOf('github-token')['token']],
-    [`${pathOf('webhooks')}/secret`, exampleOf('github-webhooks')['secret']],
-    ...secrets,
-  ]);
-  return loadConfig({
-    env: { ...IN_A_POD, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
-    argv: args.slice(1),
-    program: process,
-    readFile: (path) => {
-      const text = files.get(path);
-      if (text === undefined) throw new Error(`nothing is mounted at ${path}`);
-      return text;
-    },
-  });
+/** The files of a mounted example of a Secret. */
+function secretsOf(example: string, folder: string): readonly (readonly [path: string, text: string])[] {
+  const [secret] = objectsOf(`${example}.example.yaml`);
+  const values = secret?.['stringData'] as Readonly<Record<string, string>>;
+  return Object.entries(values).map(([key, text]) => [`/etc/headroom/${folder}/${key}`, text] as const);
 }

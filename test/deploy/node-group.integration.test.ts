@@ -1,5 +1,4 @@
-/** What deploy/node-group has, on a real API server: definitions, the webhook's manifests, and what the worker may write by the policy. */
-import { readFile } from 'node:fs/promises';
+/** What is deployed for node groups, on a real API server: definitions, the webhook's manifests, and what the worker may write by the policy. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { machineBody } from '../../domain/node-group/api/machine.ts';
@@ -7,9 +6,9 @@ import { markPatch } from '../../domain/node-group/drain/marks.ts';
 import { groupOf } from '../domain/node-group/builders.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
+import { applyWritePolicy, WEBHOOK_KINDS, templateObjects, webhookObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
-import { applyWritePolicy } from '../kernel/stack/write-policy.ts';
+import { applyManifests, applyObjects } from '../kernel/stack/manifests.ts';
 import { type Api, openApi } from '../quota-usage/side-by-side/api.ts';
 
 const WORKER = 'system:serviceaccount:namespace-resizer-system:headroom-worker';
@@ -35,18 +34,12 @@ let worker: Api;
 
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }]);
-  for (const file of [
-    'namespace.yaml',
-    'definitions/node-group.yaml',
-    'node-group/serving/service.yaml',
-    'node-group/serving/network-policy.yaml',
-    'node-group/serving/webhooks.yaml',
-    'node-group/webhook/secret.yaml',
-  ]) {
-    const text = await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
-    await applyObjects(plane.adminKubeconfig, readManifests(text));
-  }
-  await applyObjects(plane.adminKubeconfig, [everythingAllowed]);
+  await applyManifests(plane.adminKubeconfig, [
+    new URL('../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url),
+  ]);
+  // No starter answers the webhook.
+  const webhook = await webhookObjects('node-group', 'Service', 'Secret', ...WEBHOOK_KINDS);
+  await applyObjects(plane.adminKubeconfig, [...(await templateObjects('namespace')), ...webhook, everythingAllowed]);
   admin = openApi(plane.adminKubeconfig);
   worker = openApi(plane.kubeconfigFor(WORKER));
   for (const path of [GROUPS, MACHINES]) {

@@ -1,5 +1,4 @@
-/** What worker and starter may do in a cluster with every component of deploy/, asked as themselves. */
-import { readFile } from 'node:fs/promises';
+/** What worker and starter may do in a cluster with every controller of the chart, asked as themselves. */
 import {
   AuthorizationV1Api,
   CoreV1Api,
@@ -18,29 +17,13 @@ import { untilAllowed } from '../activities/until-allowed.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { applyRights, EVERYTHING, templateObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
 
 const SYSTEM = 'namespace-resizer-system';
 /** The API server takes these names for the accounts themselves, so that the manifests bind them as they are. */
 const WORKER = `system:serviceaccount:${SYSTEM}:headroom-worker`;
 const STARTER = `system:serviceaccount:${SYSTEM}:headroom-starter`;
-/** All but those that replace one of them, and kwok's, which is for tests and demos. */
-const COMPONENTS = [
-  'namespace.yaml',
-  'rbac.yaml',
-  'quota-usage/reading/rbac.yaml',
-  'quota-usage/own/rbac.yaml',
-  'lights-out/rbac.yaml',
-  'lights-out/webhook/secret.yaml',
-  'lights-out/webhook/rbac.yaml',
-  'memcached/rbac.yaml',
-  'memcached/webhook/secret.yaml',
-  'memcached/webhook/rbac.yaml',
-  'node-group/rbac.yaml',
-  'node-group/webhook/secret.yaml',
-  'node-group/webhook/rbac.yaml',
-];
 const TLS_SECRET = 'headroom-lights-out-tls';
 const MEMCACHED_TLS_SECRET = 'headroom-memcached-tls';
 const NODE_GROUP_TLS_SECRET = 'headroom-node-group-tls';
@@ -51,7 +34,8 @@ let admin: CoreV1Api;
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }, { name: STARTER }]);
   admin = accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
-  for (const file of COMPONENTS) await applyObjects(plane.adminKubeconfig, await deployed(file));
+  // Without kwok's, which are for tests and demos.
+  await applyRights(plane.adminKubeconfig, EVERYTHING);
   await untilAllowed(plane.adminKubeconfig, STARTER, [
     { verb: 'list', resource: 'persistentvolumeclaims' },
     { verb: 'get', resource: 'secrets', namespace: SYSTEM, name: TLS_SECRET },
@@ -61,10 +45,10 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-describe('with every component but the counting of Secrets', () => {
+describe('with every controller but the counting of Secrets', () => {
   it('the worker writes what its controllers need, and nothing else', async () => {
     expect(await writesOf(WORKER, 'team-a')).toEqual([
-      // What is created, changed and deleted has a Memcached for its owner (deploy/write-policy.yaml).
+      // What is created, changed and deleted has a Memcached for its owner (the policy of writes).
       'apps/deployments create',
       'apps/deployments delete',
       'apps/deployments patch',
@@ -90,7 +74,7 @@ describe('with every component but the counting of Secrets', () => {
       'networking.k8s.io/networkpolicies create',
       'networking.k8s.io/networkpolicies delete',
       'networking.k8s.io/networkpolicies patch',
-      // Of a node that is patched only cordon, taints, labels and the marks of drains change (deploy/write-policy.yaml).
+      // Of a node that is patched only cordon, taints, labels and the marks of drains change (the policy of writes).
       'nodes delete',
       'nodes patch',
       'pods/eviction create',
@@ -143,7 +127,7 @@ describe('with every component but the counting of Secrets', () => {
     const status = 'resourcequotas/status patch';
     expect(await writesOf(STARTER, 'team-a')).toEqual([...configurations, status]);
     const secrets = [TLS_SECRET, MEMCACHED_TLS_SECRET, NODE_GROUP_TLS_SECRET].map((name) => `secrets(${name}) update`);
-    // Of Leases only the one that names the owner of the writes (deploy/write-policy.yaml).
+    // Of Leases only the one that names the owner of the writes (the policy of writes).
     const leases = ['create', 'update'].map((verb) => `coordination.k8s.io/leases ${verb}`);
     expect(await writesOf(STARTER, SYSTEM)).toEqual([...configurations, ...leases, status, ...secrets]);
   });
@@ -175,15 +159,14 @@ describe('with every component but the counting of Secrets', () => {
     }
   });
 
-  it('the Secrets of Memcacheds are read where somebody binds the roles for that, and nowhere else', async () => {
+  it('the Secrets of Memcacheds are read in the namespaces that the values name, and nowhere else', async () => {
     const secrets = (verb: string) => ({ verb, resource: 'secrets', namespace: 'team-a' });
     await admin.createNamespace({ body: { metadata: { name: 'team-a' } } });
-    await applyObjects(plane.adminKubeconfig, await deployed('memcached/secrets/rbac.yaml'));
     const [worker, starter] = [WORKER, STARTER].map((user) => clientsOf(user).makeApiClient(CoreV1Api));
     await forbidden(worker?.readNamespacedSecret({ name: 'tls', namespace: 'team-a' }));
     await forbidden(starter?.listNamespacedSecret({ namespace: 'team-a' }));
 
-    await applyObjects(plane.adminKubeconfig, await deployed('examples/memcached-secrets.yaml'));
+    await applyRights(plane.adminKubeconfig, { ...EVERYTHING, rights: { memcachedSecrets: ['team-a'] } });
     await untilAllowed(plane.adminKubeconfig, WORKER, [secrets('get')]);
     await untilAllowed(plane.adminKubeconfig, STARTER, [secrets('list'), secrets('watch')]);
     await forbidden(worker?.listNamespacedSecret({ namespace: 'team-a' }));
@@ -211,7 +194,7 @@ describe('with every component but the counting of Secrets', () => {
     const builtIn = nextMonitors([], discovery)
       .map(groupResourceName)
       .filter((name) => name !== 'secrets' && !name.endsWith('.mk'));
-    const [role] = (await deployed('quota-usage/reading/rbac.yaml')) as readonly (KubernetesObject & {
+    const [role] = (await templateObjects('quota-usage/reading-rbac')) as readonly (KubernetesObject & {
       rules: readonly V1ResourceRule[];
     })[];
     const listed = (role?.rules ?? []).flatMap(({ apiGroups = [], resources = [], verbs }) => {
@@ -245,20 +228,18 @@ describe('with every component but the counting of Secrets', () => {
           {
             keys: ['count/secrets'],
             reason: expect.stringMatching(
-              /^secrets may not be listed, which the component quota-usage\/secrets allows: 403 secrets is forbidden/,
+              /^secrets may not be listed, which rights\.countSecrets of the chart allows: 403 secrets is forbidden/,
             ),
           },
         ],
       });
       expect(lines.filter((line) => line.includes('secrets'))).toHaveLength(1);
-      for (const object of await deployed('quota-usage/secrets/rbac.yaml')) {
-        await applyObjects(plane.adminKubeconfig, [object]);
-      }
+      await applyRights(plane.adminKubeconfig, { ...EVERYTHING, rights: { countSecrets: true } });
       await eventually('Secrets are counted', async () => (await countOf())?.used['count/secrets'] === '0');
     } finally {
       await stop();
     }
-    // The component lets the starter list them, and does not let it write or mint any.
+    // The right lets the starter list them, and does not let it write or mint any.
     expect(await writesOf(STARTER, 'team-a')).not.toContainEqual(expect.stringContaining('secrets'));
   });
 });
@@ -315,8 +296,4 @@ async function writesOf(user: string, namespace: string): Promise<readonly strin
 
 async function forbidden(answer: Promise<unknown> | undefined): Promise<void> {
   await expect(answer).rejects.toMatchObject({ code: 403 });
-}
-
-async function deployed(file: string): Promise<readonly KubernetesObject[]> {
-  return readManifests(await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8'));
 }

@@ -1,12 +1,11 @@
-/** What the API server admits of worker and starter by deploy/write-policy.yaml, where their roles allow everything. */
-import { readFile } from 'node:fs/promises';
+/** What the API server admits of worker and starter by the policy of writes, where their roles allow everything. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
+import { applyWritePolicy, WEBHOOK_KINDS, templateObjects, webhookObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
-import { applyWritePolicy } from '../kernel/stack/write-policy.ts';
+import { applyManifests, applyObjects, readManifests } from '../kernel/stack/manifests.ts';
 import { CustomWorkloads } from '../lights-out/custom-workloads.ts';
 import { type Api, type ApiAnswer, openApi } from '../quota-usage/side-by-side/api.ts';
 
@@ -22,9 +21,14 @@ let starter: Api;
 
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }, { name: STARTER }]);
-  const files = ['namespace.yaml', 'definitions/lights-out.yaml', 'lights-out/serving/webhooks.yaml'];
-  for (const file of [...files, 'lights-out/webhook/secret.yaml']) await applyDeployed(file);
-  await applyObjects(plane.adminKubeconfig, [...everythingAllowed, ...scaledObjects]);
+  const definition = new URL('../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url);
+  await applyManifests(plane.adminKubeconfig, [definition]);
+  await applyObjects(plane.adminKubeconfig, [
+    ...(await templateObjects('namespace', 'configuration')),
+    ...(await webhookObjects('lights-out', 'Secret', ...WEBHOOK_KINDS)),
+    ...everythingAllowed,
+    ...scaledObjects,
+  ]);
   [admin, worker, starter] = [plane.adminKubeconfig, plane.kubeconfigFor(WORKER), plane.kubeconfigFor(STARTER)].map(
     openApi,
   ) as [Api, Api, Api];
@@ -510,9 +514,4 @@ async function podOf(api: Api): Promise<ApiAnswer> {
 
 async function made(path: string, body: object): Promise<void> {
   expect(await admin.ask('POST', path, body)).toMatchObject({ code: 201, message: '' });
-}
-
-async function applyDeployed(file: string): Promise<void> {
-  const text = await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
-  await applyObjects(plane.adminKubeconfig, readManifests(text));
 }

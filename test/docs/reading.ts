@@ -39,3 +39,19 @@ export function sectionOf(markdown: string, heading: string): string {
   const end = body.search(new RegExp(`^#{1,${level}} `, 'm'));
   return end < 0 ? body : body.slice(0, end);
 }
+
+interface ValueSchema {
+  readonly properties?: Readonly<Record<string, ValueSchema>>;
+  readonly enum?: readonly string[];
+}
+
+/** What the chart's schema says of a value, such as `rights.kwokNodes`. @throws Error where the chart has no such value. */
+export function chartValue(path: string): ValueSchema {
+  let schema = JSON.parse(read('deploy/chart/values.schema.json')) as ValueSchema;
+  for (const part of path.split('.')) {
+    const below = schema.properties?.[part];
+    if (below === undefined) throw new Error(`the chart has no value ${path}`);
+    schema = below;
+  }
+  return schema;
+}

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { V1ClusterRole } from '@kubernetes/client-node';
-import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fileLeaseName, readLeaseMemory } from '../../domain/quota-resize/model/lease.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import { templateObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { hasRepeated, ONE_OF_EACH, writtenFor } from './decision-writes.ts';
@@ -190,10 +189,10 @@ describe(`${COUNT} quotas under pressure at once, with two workers and two start
   });
 
   it('needed every permission of the starter', async () => {
-    const documents = parseAllDocuments(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8'));
-    const roles = documents
-      .map((document) => document.toJS() as V1ClusterRole)
-      .filter(({ kind, metadata }) => kind?.endsWith('Role') && metadata?.name === 'headroom-starter');
+    const objects = (await templateObjects('rbac')) as readonly V1ClusterRole[];
+    const roles = objects.filter(
+      ({ kind, metadata }) => kind?.endsWith('Role') && metadata?.name === 'headroom-starter',
+    );
     const allowed = roles.flatMap(({ rules = [] }) =>
       rules.flatMap(({ verbs, resources = [], apiGroups = [] }) =>
         verbs.flatMap((verb) =>

@@ -1,17 +1,15 @@
-import { globSync, readFileSync } from 'node:fs';
 import { get, type RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { KubeConfig } from '@kubernetes/client-node';
+import { KubeConfig, type KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { shapeOf } from '../../starter/quota-usage/shape.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
+import { chartObjects, EVERY_RIGHT } from '../kernel/stack/chart.ts';
 import { type ApiField, type ApiTypes, readApi } from './api-types.ts';
-import { fieldsOf, readLedger, ROOT } from './ledger.ts';
+import { fieldsOf, readLedger } from './ledger.ts';
 
 /** What Headroom reads of these kinds, it has written itself: its own definitions and webhooks. */
 const OWN = new Set(['customresourcedefinitions', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations']);
@@ -44,7 +42,7 @@ beforeAll(async () => {
     paths.set(name, { path: `apis/${name}/${version}`, version });
   const found: string[] = [];
   const all = new Map<string, Readonly<Record<string, ApiField>>>();
-  for (const [of, names] of Map.groupBy(resourcesOfRoles(), ({ group: of }) => of)) {
+  for (const [of, names] of Map.groupBy(resourcesOf(await chartObjects(EVERY_RIGHT)), ({ group: of }) => of)) {
     const place = paths.get(of);
     // What others serve, such as KEDA, has no description here.
     if (place === undefined) continue;
@@ -124,17 +122,18 @@ async function textOf(path: string): Promise<string> {
 }
 
 /** What worker and starter may read or write, but for what they only count. */
-function resourcesOfRoles(): readonly { readonly group: string; readonly resource: string }[] {
-  return globSync('deploy/**/rbac.yaml', { cwd: ROOT }).flatMap((file) =>
-    parseAllDocuments(readFileSync(join(ROOT, file), 'utf8'))
-      .flatMap((document) => {
-        const read = role.safeParse(document.toJS());
-        return read.success ? read.data.rules : [];
-      })
+function resourcesOf(
+  objects: readonly KubernetesObject[],
+): readonly { readonly group: string; readonly resource: string }[] {
+  return objects.flatMap((object) => {
+    const read = role.safeParse(object);
+    if (!read.success) return [];
+    const isCounting = object.metadata?.name === 'headroom-starter-quota-usage-reading';
+    return read.data.rules
       .flatMap(({ apiGroups, resources: names }) =>
         apiGroups.flatMap((of) => names.map((resource) => ({ group: of, resource }))),
       )
       .filter((each) => !each.resource.includes('/') && !OWN.has(each.resource))
-      .filter((each) => !file.includes('quota-usage/reading') || !shapeOf(each).metadataOnly),
-  );
+      .filter((each) => !isCounting || !shapeOf(each).metadataOnly);
+  });
 }

@@ -40,7 +40,9 @@ export class AcceptingCluster {
 async function makeReady(adminKubeconfig: string, count: number): Promise<readonly AcceptedLane[]> {
   const kubernetes: Kubernetes = connectKubernetes(accessOf(adminKubeconfig));
   const { core, custom } = kubernetes;
-  await applyManifests(adminKubeconfig, [new URL('../../deploy/definitions/lights-out.yaml', import.meta.url)]);
+  await applyManifests(adminKubeconfig, [
+    new URL('../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url),
+  ]);
   await new CustomWorkloads(adminKubeconfig).define();
   await defineScaledObjects(custom);
   const namespaces = Array.from({ length: count }, (_, lane) => `lane-${lane}`);

@@ -81,7 +81,11 @@ const template = {
 export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
   const plane = await startHeadroomPlane({
     ...options,
-    manifests: ['definitions/lights-out.yaml', 'lights-out/rbac.yaml', ...(options.manifests ?? [])],
+    values: { config: { lightsOut: { enabled: true } } },
+    manifests: [
+      new URL('../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url),
+      ...(options.manifests ?? []),
+    ],
     env: {
       HEADROOM_LIGHTS_OUT: 'true',
       // What production waits for out of politeness, a test has no reason to wait for.

@@ -1,13 +1,12 @@
 /** In which order and how far workloads and their autoscalers go down and up, on a real control plane. */
-import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { KEDA_PAUSED, KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/schedule/names.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { NO_AUTOSCALER } from '../kernel/servers/control-plane.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { templateObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { CustomWorkloads } from './custom-workloads.ts';
@@ -444,9 +443,8 @@ describe('in all of this', () => {
     await cluster.command(name, 'wake', { for: '1h' });
     await eventually('it is awake', async () => (await cluster.replicas(name, 'web')) === 1);
     expect(await cluster.refused()).toEqual([]);
-    const text = await readFile(new URL('../../deploy/lights-out/rbac.yaml', import.meta.url), 'utf8');
-    const granted = parseAllDocuments(text)
-      .map((document) => document.toJS() as Role)
+    const objects = (await templateObjects('lights-out/rbac')) as readonly Role[];
+    const granted = objects
       .filter(({ kind }) => kind === 'ClusterRole')
       .flatMap(({ metadata, rules = [] }) =>
         rules.flatMap(({ apiGroups, resources, verbs }) =>

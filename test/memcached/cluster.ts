@@ -1,5 +1,4 @@
 /** A cluster with Memcacheds, driven as people and other machines drive it. */
-import { readFile } from 'node:fs/promises';
 import {
   AppsV1Api,
   AutoscalingV2Api,
@@ -23,10 +22,10 @@ import { commandUpdates, type MemcachedRunStatus, status } from '../../workflows
 import { untilAllowed } from '../activities/until-allowed.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { applyRightsOfUsers, WEBHOOK_KINDS, webhookObjects } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
+import { applyObjects } from '../kernel/stack/manifests.ts';
 import {
-  asUsers,
   CLUSTER,
   type HeadroomPlane,
   type HeadroomPlaneOptions,
@@ -104,8 +103,7 @@ export class MemcachedCluster {
 
   /** The API server asks the webhooks at this URL about the objects of these namespaces. */
   async askBefore(namespaces: readonly string[], url: string): Promise<void> {
-    const text = await readFile(new URL('../../deploy/memcached/serving/webhooks.yaml', import.meta.url), 'utf8');
-    const configurations = readManifests(text) as readonly (KubernetesObject & {
+    const configurations = (await webhookObjects('memcached', ...WEBHOOK_KINDS)) as readonly (KubernetesObject & {
       readonly webhooks: readonly Webhook[];
     })[];
     const objects = configurations.map((configuration) => ({
@@ -154,9 +152,10 @@ export class MemcachedCluster {
   /** Headroom may read the Secrets of a namespace, as docs/memcached.md says. */
   async allowSecrets(namespace: string): Promise<void> {
     const { adminKubeconfig } = this.plane.plane;
-    const bindings = await asUsers(['examples/memcached-secrets.yaml']);
-    for (const { metadata } of bindings) Object.assign(metadata ?? {}, { namespace });
-    await applyObjects(adminKubeconfig, [...(await asUsers(['memcached/secrets/rbac.yaml'])), ...bindings]);
+    await applyRightsOfUsers(adminKubeconfig, {
+      config: { memcached: { enabled: true } },
+      rights: { memcachedSecrets: [namespace] },
+    });
     const asked = (verb: string) => ({ verb, resource: 'secrets', namespace });
     await untilAllowed(adminKubeconfig, 'headroom-worker', [asked('get')]);
     await untilAllowed(adminKubeconfig, 'headroom-starter', [asked('list'), asked('watch')]);

@@ -30,12 +30,10 @@ let worker: SupervisedProcess;
 let starter: SupervisedProcess;
 beforeAll(async () => {
   const port = await freePort();
-  const { manifests, env } = memcachedPlaneOptions({
-    manifests: ['memcached/webhook/secret.yaml', 'memcached/webhook/rbac.yaml'],
+  const { values, env } = memcachedPlaneOptions({
     env: { HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`, 'memcached.webhookHost': '127.0.0.1' },
   });
-  const roles = manifests.filter((file) => file !== 'definitions/memcached.yaml');
-  plane = await startHeadroomPlane({ ownServers: true, manifests: roles, ...(env && { env }) });
+  plane = await startHeadroomPlane({ ownServers: true, ...(values && { values }), ...(env && { env }) });
   cluster = new MemcachedCluster(plane);
   await cluster.askBefore(ADMITTED, `https://127.0.0.1:${port}`);
   [worker, starter] = await Promise.all([plane.startWorker(), plane.startStarter()]);

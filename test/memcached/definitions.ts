@@ -28,7 +28,7 @@ export async function serveMonitors(kubeconfig: string): Promise<void> {
 
 /** Applies the definition of Memcacheds. */
 export async function defineMemcacheds(kubeconfig: string): Promise<void> {
-  await applyManifests(kubeconfig, [new URL('../../deploy/definitions/memcached.yaml', import.meta.url)]);
+  await applyManifests(kubeconfig, [new URL('../../deploy/chart-crds/definitions/memcached.yaml', import.meta.url)]);
 }
 
 /** Deletes a definition and with it all its objects, and waits until it is gone. */

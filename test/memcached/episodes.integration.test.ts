@@ -18,7 +18,6 @@ let cluster: MemcachedCluster;
 beforeAll(async () => {
   const port = await freePort();
   plane = await startMemcachedPlane({
-    manifests: ['memcached/webhook/secret.yaml', 'memcached/webhook/rbac.yaml'],
     env: { HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`, 'memcached.webhookHost': '127.0.0.1' },
   });
   cluster = new MemcachedCluster(plane);

@@ -10,7 +10,8 @@ import type { HeadroomPlane, HeadroomPlaneOptions } from '../kernel/stack/headro
 export function memcachedPlaneOptions(options: Partial<HeadroomPlaneOptions> = {}): HeadroomPlaneOptions {
   return {
     ...options,
-    manifests: ['definitions/memcached.yaml', 'memcached/rbac.yaml', ...(options.manifests ?? [])],
+    values: { config: { memcached: { enabled: true } } },
+    manifests: [new URL('../../deploy/chart-crds/definitions/memcached.yaml', import.meta.url)],
     env: { HEADROOM_MEMCACHED: 'true', ...options.env },
   };
 }

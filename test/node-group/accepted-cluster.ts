@@ -71,7 +71,7 @@ export class AcceptingCluster {
   static async start(): Promise<AcceptingCluster> {
     const plane = await borrowControlPlane();
     const cluster = new AcceptingCluster(plane);
-    const definitions = new URL('../../deploy/definitions/node-group.yaml', import.meta.url);
+    const definitions = new URL('../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url);
     await applyManifests(plane.adminKubeconfig, [definitions]);
     const types = OFFERINGS.map((id) => ({ id, capacity: { cpu: '1500m', memory: '4Gi', 'example.com/gpu': 1 } }));
     const { namespace, name, key } = INSTANCE_TYPES;

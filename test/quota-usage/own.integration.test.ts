@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { quotaUsageId, quotaUsageRollUpId } from '../../domain/quota-usage/target.ts';
 import { commandUpdates, rollUpStatus, status } from '../../workflows/quota-usage/messages.ts';
 import { seededRandom } from '../chaos/random.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { templateObjects } from '../kernel/stack/chart.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { CLUSTER, type HeadroomPlane, STARTER_USER } from '../kernel/stack/headroom-plane.ts';
@@ -613,11 +612,10 @@ describe('in all of this', () => {
     return ['list', 'watch'].map((verb) => `headroom-starter-quota-usage-reading: ${verb} ${resource}`);
   }
 
-  /** `role: verb resource` of everything that a component of deploy/quota-usage grants. */
-  async function grantsOf(component: string): Promise<string[]> {
-    const text = await readFile(new URL(`../../deploy/quota-usage/${component}/rbac.yaml`, import.meta.url), 'utf8');
-    return parseAllDocuments(text)
-      .map((document) => document.toJS() as Role)
+  /** `role: verb resource` of everything that a part of the chart grants. */
+  async function grantsOf(part: string): Promise<string[]> {
+    const objects = (await templateObjects(`quota-usage/${part}-rbac`)) as readonly Role[];
+    return objects
       .filter(({ kind }) => kind === 'ClusterRole')
       .flatMap(({ metadata, rules = [] }) =>
         rules.flatMap(({ resources, verbs }) =>

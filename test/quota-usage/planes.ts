@@ -45,12 +45,8 @@ export interface UsagePlaneOptions {
 /** A control plane whose quotas Headroom counts, in mode `own` unless the environment says otherwise. */
 export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<HeadroomPlane> {
   return await startHeadroomPlane({
-    manifests: [
-      'quota-usage/reading/rbac.yaml',
-      'quota-usage/secrets/rbac.yaml',
-      'quota-usage/own/rbac.yaml',
-      '../test/quota-usage/custom-resources.yaml',
-    ],
+    values: { config: { quotaUsage: { mode: 'own' } }, rights: { countSecrets: true } },
+    manifests: [new URL('./custom-resources.yaml', import.meta.url)],
     env: { HEADROOM_USAGE_MODE: 'own', ...options.env },
     apiServerFlags: options.apiServerFlags ?? [],
     ownServers: options.ownServers ?? false,

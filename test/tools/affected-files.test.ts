@@ -37,7 +37,7 @@ describe('a change affects', () => {
     expect(affected(file)).toHaveLength(all);
   });
 
-  it.each(['worker/main.ts', 'starter/registry.ts', 'domain/registry.ts', 'deploy/worker.yaml'])(
+  it.each(['worker/main.ts', 'starter/registry.ts', 'domain/registry.ts', 'deploy/chart/templates/worker.yaml'])(
     'everything, where it is of %s, which belongs to no controller',
     (file) => {
       expect(affected(file)).toHaveLength(all);
@@ -45,7 +45,7 @@ describe('a change affects', () => {
   );
 
   it('the tests of its controller and those of none, where one controller alone has to do with it', () => {
-    for (const changed of ['workflows/lights-out/workflow.ts', 'deploy/lights-out/rbac.yaml']) {
+    for (const changed of ['workflows/lights-out/workflow.ts', 'deploy/chart/templates/lights-out/rbac.yaml']) {
       const files = affected(changed);
       expect(files).toEqual(expect.arrayContaining([LIGHTS_OUT, FAULTS]));
       expect(files).not.toContain(MEMCACHED);
@@ -60,7 +60,7 @@ describe('a change affects', () => {
   });
 
   it('the tests of another controller that needs it at run time, which no import shows', () => {
-    for (const changed of ['workflows/github-budget/workflow.ts', 'deploy/quota-usage/reading/rbac.yaml']) {
+    for (const changed of ['workflows/github-budget/workflow.ts', 'deploy/chart/templates/quota-usage/own-rbac.yaml']) {
       expect(affected(changed)).toContain(QUOTA_RESIZE);
     }
   });

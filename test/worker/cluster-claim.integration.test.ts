@@ -5,7 +5,7 @@ import { leaseGcId } from '../../domain/lease-gc/target.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import { reserveClusterName, ClusterNameTaken } from '../../platform/temporal/cluster-name.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
-import { applyManifests } from '../kernel/stack/manifests.ts';
+import { applyRightsOfUsers } from '../kernel/stack/chart.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { runProgram } from '../starter/run-program.ts';
 
@@ -13,9 +13,6 @@ import { runProgram } from '../starter/run-program.ts';
 vi.setConfig({ testTimeout: 300_000 });
 
 const HOUR_MS = 3_600_000;
-const MANIFESTS = ['../../deploy/namespace.yaml', '../../deploy/rbac.yaml', '../kernel/stack/user-bindings.yaml'].map(
-  (file) => new URL(file, import.meta.url),
-);
 const schedule = leaseGcSchedule({ kubernetes: { clusterName: 'test' }, timings: { leaseGcInterval: 12 * HOUR_MS } });
 const WORKER_USER = 'headroom-worker';
 
@@ -27,7 +24,7 @@ beforeAll(async () => {
     startStack({ files: { 'README.md': '# acme/gitops\n' }, starters: 0 }),
     startControlPlane({ users: [{ name: WORKER_USER }] }),
   ]);
-  await applyManifests(other.adminKubeconfig, MANIFESTS);
+  await applyRightsOfUsers(other.adminKubeconfig);
 });
 afterAll(async () => await Promise.all([stack?.stop(), other?.stop()]));
 

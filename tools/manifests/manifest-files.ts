@@ -1,4 +1,4 @@
-/** The manifests of deploy/ that are written from the code: roles, the policy of what is written, and definitions of custom resources. */
+/** What of deploy/ is written from the code: of the chart roles, the policy of what is written and the schema of its values, and the definitions of custom resources. */
 import { stringify } from 'yaml';
 import type { Access, Definition } from '../../platform/kubernetes/access.ts';
 import { starterAccess } from '../../starter/access.ts';
@@ -6,14 +6,17 @@ import { controllers as starterControllers } from '../../starter/registry.ts';
 import { workerAccess } from '../../worker/access.ts';
 import { controllers as workerControllers } from '../../worker/registry.ts';
 import { comment } from './comment.ts';
-import { type ProcessAccess, rbacManifest } from './rbac.ts';
+import { partOfChart } from './parts.ts';
+import { type ProcessAccess, rbacTemplate } from './rbac.ts';
+import { valuesSchema } from './values-schema.ts';
 import { writePolicyManifest } from './write-policy.ts';
 
 /** Each file with its text, by its path below deploy/. */
 export function manifestFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...rbacFiles(),
-    ['write-policy.yaml', `${comment(HEADER)}${writePolicyManifest(all)}`],
+    ['chart/templates/write-policy.yaml', `${comment(HEADER)}${writePolicyManifest(all)}`],
+    ['chart/values.schema.json', valuesSchema()],
     ...definitionFiles(),
   ]);
 }
@@ -26,10 +29,13 @@ const all: readonly ProcessAccess[] = [
 ];
 
 function rbacFiles(): readonly (readonly [path: string, text: string])[] {
-  return [...Map.groupBy(all, ({ access }) => access.component)].map(
-    ([component, accesses]) =>
-      [pathOf(component, 'rbac.yaml'), `${comment(HEADER)}${rbacManifest(component, accesses)}`] as const,
-  );
+  return [...Map.groupBy(all, ({ access }) => access.component)].map(([name, accesses]) => {
+    const part = partOfChart(name);
+    const text = `${comment(HEADER)}${rbacTemplate(part, accesses)}`;
+    const [folder = '', ...of] = name.split('/');
+    const path = `chart/templates/${folder === '' ? '' : `${folder}/`}${[...of, 'rbac'].join('-')}.yaml`;
+    return [path, part.condition === null ? text : `{{- if ${part.condition} }}\n${text}{{- end }}\n`] as const;
+  });
 }
 
 function accessOf(
@@ -53,7 +59,10 @@ function definitionFiles(): readonly (readonly [path: string, text: string])[] {
     const texts = own.map(({ definition }) =>
       stringify(kept(definition()), { lineWidth: 0, aliasDuplicateObjects: false }),
     );
-    return [`definitions/${component}.yaml`, `${comment(`${header}\n\n${abouts}`)}${texts.join('---\n')}`] as const;
+    return [
+      `chart-crds/definitions/${component}.yaml`,
+      `${comment(`${header}\n\n${abouts}`)}${texts.join('---\n')}`,
+    ] as const;
   });
 }
 
@@ -67,8 +76,4 @@ const KEPT = {
 function kept(definition: Definition): Definition {
   const { metadata } = definition;
   return { ...definition, metadata: { ...metadata, annotations: { ...metadata.annotations, ...KEPT } } };
-}
-
-function pathOf(component: string, file: string): string {
-  return component === '' ? file : `${component}/${file}`;
 }

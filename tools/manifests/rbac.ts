@@ -1,9 +1,11 @@
-/** Roles in YAML, each rule below its reason. */
+/** Roles as templates of the chart, each rule below its reason. */
 import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
 
 /** Headroom's own. */
-export const NAMESPACE = 'namespace-resizer-system';
+export const NAMESPACE = '{{ $.Release.Namespace }}';
+/** Labels and annotations, as all objects of the chart have them. */
+export const META = '  {{- include "headroom.meta" (list $) | nindent 2 }}\n';
 /** The cluster's own. */
 export const KUBE_SYSTEM = 'kube-system';
 
@@ -14,13 +16,22 @@ export interface ProcessAccess {
   readonly access: Access;
 }
 
-/** The documents of one component: of each process its account, where it has none yet, and its roles. */
-export function rbacManifest(component: string, accesses: readonly ProcessAccess[]): string {
+/** A part of what is granted, by the name that the tables of access give it, and when the chart has it. */
+export interface PartOfChart {
+  readonly part: string;
+  /** A condition in the chart's templates; null: always. */
+  readonly condition: string | null;
+  /** The value with the namespaces in which its roles are bound; null: it has none to bind. */
+  readonly whereBound: string | null;
+}
+
+/** The documents of one part: of each process its account, where it has none yet, and its roles. */
+export function rbacTemplate({ part, whereBound }: PartOfChart, accesses: readonly ProcessAccess[]): string {
   const abouts = accesses.flatMap(({ access: { about } }) => (about === undefined ? [] : [about]));
   const documents = [...Map.groupBy(accesses, ({ process }) => process)].flatMap(([process, own]) => {
-    const name = ['headroom', process, ...component.split('/')].filter((part) => part !== '').join('-');
+    const name = ['headroom', process, ...part.split('/')].filter((part) => part !== '').join('-');
     return [
-      ...(component === '' ? [account(process)] : []),
+      ...(part === '' ? [account(process)] : []),
       ...roleOf(
         { process, name, namespace: null },
         rulesOf(own, ({ everywhere }) => everywhere),
@@ -34,8 +45,8 @@ export function rbacManifest(component: string, accesses: readonly ProcessAccess
         rulesOf(own, ({ inKubeSystem }) => inKubeSystem),
       ),
       ...roleToBind(
-        ['headroom', ...component.split('/'), process].join('-'),
-        rulesOf(own, ({ whereBound }) => whereBound),
+        { process, name: ['headroom', ...part.split('/'), process].join('-'), namespace: whereBound },
+        rulesOf(own, (access) => access.whereBound),
       ),
     ];
   });
@@ -49,7 +60,7 @@ kind: ServiceAccount
 metadata:
   name: headroom-${process}
   namespace: ${NAMESPACE}
-`;
+${META}`;
 }
 
 /** The rules with the controllers that need them. */
@@ -67,12 +78,21 @@ function rulesOf(
     .join('');
 }
 
-function ruleText({ why, apiGroups, resources, resourceNames, verbs }: AccessRule): string {
-  const names = resourceNames === undefined ? '' : `    resourceNames: ${list(resourceNames)}\n`;
+function ruleText({ why, apiGroups, resources, resourceNames, namedBy, verbs }: AccessRule): string {
+  const names =
+    resourceNames === undefined
+      ? ''
+      : `    resourceNames: ${namedBy === undefined ? list(resourceNames) : named(namedBy, resourceNames)}\n`;
   return `${comment(why, '  ')}  - apiGroups: ${list(apiGroups)}
     resources:${lines(resources)}
 ${names}    verbs: ${list(verbs)}
 `;
+}
+
+/** The name that the values have for it, or the default. */
+function named(setting: string, [byDefault = '']: readonly string[]): string {
+  const path = setting.split('.').map((part) => `"${part}"`);
+  return `[{{ dig ${path.join(' ')} "${byDefault}" $.Values.config }}]`;
 }
 
 /** What fits in a line of the formatter behind a key. */
@@ -95,9 +115,18 @@ function quoted(item: string): string {
   return /^[a-z]/.test(item) ? item : `"${item}"`;
 }
 
-/** A role without a binding: people name it in those of their namespaces. */
-function roleToBind(name: string, rules: string): readonly string[] {
-  return rules === '' ? [] : [roleText('ClusterRole', `metadata:\n  name: ${name}\n`, rules)];
+/** A role with a binding in each namespace that a value names; nothing where it has no rules. */
+function roleToBind({ process, name, namespace: value }: RoleName, rules: string): readonly string[] {
+  if (rules === '') return [];
+  if (value === null) throw new Error(`expected the value with the namespaces in which ${name} is bound`);
+  const binding = bindingText('RoleBinding', `metadata:\n  name: ${name}\n  namespace: {{ . }}\n${META}`, {
+    kind: 'ClusterRole',
+    name,
+    process,
+  });
+  return [
+    `${roleText('ClusterRole', `metadata:\n  name: ${name}\n${META}`, rules)}{{- range ${value} }}\n---\n${binding}{{- end }}\n`,
+  ];
 }
 
 function roleText(kind: 'ClusterRole' | 'Role', metadata: string, rules: string): string {
@@ -120,19 +149,24 @@ function roleOf({ process, name, namespace }: RoleName, rules: string): readonly
   const kind = namespace === null ? 'ClusterRole' : 'Role';
   const metadata = `metadata:
   name: ${name}
-${namespace === null ? '' : `  namespace: ${namespace}\n`}`;
-  return [
-    roleText(kind, metadata, rules),
-    `apiVersion: rbac.authorization.k8s.io/v1
-kind: ${kind}Binding
+${namespace === null ? '' : `  namespace: ${namespace}\n`}${META}`;
+  return [roleText(kind, metadata, rules), bindingText(`${kind}Binding`, metadata, { kind, name, process })];
+}
+
+function bindingText(
+  kind: string,
+  metadata: string,
+  role: { readonly kind: string; readonly name: string; readonly process: string },
+): string {
+  return `apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}
 ${metadata}roleRef:
   apiGroup: rbac.authorization.k8s.io
-  kind: ${kind}
-  name: ${name}
+  kind: ${role.kind}
+  name: ${role.name}
 subjects:
   - kind: ServiceAccount
-    name: headroom-${process}
+    name: headroom-${role.process}
     namespace: ${NAMESPACE}
-`,
-  ];
+`;
 }

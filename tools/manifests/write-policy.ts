@@ -1,7 +1,7 @@
 /** The policies that hold what each process writes to the fields that its controllers name. */
 import type { AccessRule, WriteCondition } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
-import { KUBE_SYSTEM, NAMESPACE, type ProcessAccess } from './rbac.ts';
+import { KUBE_SYSTEM, META, NAMESPACE, type ProcessAccess } from './rbac.ts';
 
 /** What may be written of one resource. */
 interface Write {
@@ -21,11 +21,11 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-const ABOUT = `What worker and starter write, whatever their roles allow: the listed resources, and of these the listed fields. The API server refuses anything else in their names. The list is that of the definitions of the controllers, with all components.
+const ABOUT = `What worker and starter write, whatever their roles allow: the listed resources, and of these the listed fields. The API server refuses anything else in their names. The list is that of the definitions of the controllers, of those that are switched off as well.
 
 Roles cannot say which fields of an object may be changed: who may put a Deployment to sleep may change its image as well. So this is a part of what is deployed, and not an option.
 
-An overlay that puts Headroom into another namespace has to name that one wherever ${NAMESPACE} stands here. Where another admission webhook changes an object when Headroom writes it, that write has more in it than Headroom's, and is refused: add those fields to the list in an overlay.`;
+Where another admission webhook changes an object when Headroom writes it, that write has more in it than Headroom's, and is refused: add those fields to the list by a patch of kustomize.`;
 
 /** The policy of each process, with its binding. */
 export function writePolicyManifest(accesses: readonly ProcessAccess[]): string {
@@ -122,9 +122,7 @@ function policyOf(process: string, writes: ReadonlyMap<string, Write>): readonly
 kind: ValidatingAdmissionPolicy
 metadata:
   name: ${name}
-  labels:
-    app.kubernetes.io/part-of: headroom
-spec:
+${META}spec:
   failurePolicy: Fail
   matchConstraints:
     resourceRules:
@@ -154,9 +152,7 @@ ${conditionsText(account, writes)}`,
 kind: ValidatingAdmissionPolicyBinding
 metadata:
   name: ${name}
-  labels:
-    app.kubernetes.io/part-of: headroom
-spec:
+${META}spec:
   policyName: ${name}
   validationActions: [Deny]
 `,

@@ -58,10 +58,12 @@ const CORE = {
   'command line': ['starter/cli/command-line', 'starter/cli/quota-usage/usage'],
   manifests: [
     'deploy/approval-policy',
+    'deploy/chart',
     'deploy/lights-out',
     'deploy/manifests',
     'deploy/node-group',
     'deploy/write-policy',
+    'docs/security',
     'ledger/kubernetes',
   ],
   'test servers': ['kernel/servers/control-plane', 'kernel/servers/temporal'],

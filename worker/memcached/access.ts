@@ -32,9 +32,9 @@ const children: readonly AccessRule[] = [
 export const memcachedAccess: readonly Access[] = [
   {
     component: 'memcached',
-    about: `What running Memcacheds needs besides deploy/rbac.yaml. With it the worker can create Deployments, and so pods, in every namespace.
+    about: `What running Memcacheds needs besides what is always granted. With it the worker can create Deployments, and so pods, in every namespace.
 
-Kubernetes has no right for the objects of an owner: deploy/write-policy.yaml holds these writes to objects whose controller is a Memcached. Where Memcacheds are in a few namespaces only, bind the role there with RoleBindings in place of the ClusterRoleBinding: elsewhere a Memcached then says that it cannot be read.`,
+Kubernetes has no right for the objects of an owner: the policy of writes holds these to objects whose controller is a Memcached. Where Memcacheds are in a few namespaces only, bind the role there with RoleBindings in place of the ClusterRoleBinding: elsewhere a Memcached then says that it cannot be read.`,
     everywhere: [
       {
         why: 'The Memcached of an episode.',
@@ -75,7 +75,7 @@ Kubernetes has no right for the objects of an owner: deploy/write-policy.yaml ho
   {
     component: 'memcached/secrets',
     about:
-      'The Secrets that Memcacheds mount, so that pods are replaced when one changes. Nobody has these roles by this component alone: bind them in each namespace whose Memcacheds name Secrets, as in deploy/examples/memcached-secrets.yaml. Whoever takes over the worker or a starter may then read every Secret of that namespace.',
+      'The Secrets that Memcacheds mount, so that pods are replaced when one changes. They are bound in the namespaces of rights.memcachedSecrets only. Whoever takes over the worker or a starter may then read every Secret of that namespace.',
     whereBound: [
       {
         why: 'What is in those that a Memcached names: pods have a hash of it.',

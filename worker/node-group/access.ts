@@ -14,9 +14,9 @@ import type { Access } from '../../platform/kubernetes/access.ts';
 export const nodeGroupAccess: readonly Access[] = [
   {
     component: 'node-group',
-    about: `What following NodeGroups needs besides deploy/rbac.yaml, where pods, Events and the Lease by which one plan is made at a time are. With it the worker can evict every pod and delete every Node of the cluster, and has the machines of VPSie with the token of its Secret.
+    about: `What following NodeGroups needs besides what is always granted, where pods, Events and the Lease by which one plan is made at a time are. With it the worker can evict every pod and delete every Node of the cluster, and has the machines of VPSie with the token of its Secret.
 
-Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml holds writes to cordons, taints, labels and the annotations of drains. An overlay that puts Headroom into another namespace must leave the roles in kube-system where they are; where nodeGroups.vpsieSecret is another name, the role names that one.`,
+Kubernetes has no right for some fields of a Node: the policy of writes holds those to cordons, taints, labels and the annotations of drains.`,
     everywhere: [
       {
         why: 'get, list: the nodes of a group, the one that is drained, and before it goes how many of the cluster are ready. patch: its cordon and who drains it; labels and taints of the group. delete: a Node whose machine is gone.',
@@ -90,6 +90,7 @@ Kubernetes has no right for some fields of a Node: deploy/write-policy.yaml hold
         apiGroups: [''],
         resources: ['secrets'],
         resourceNames: [DEFAULT_VPSIE_SECRET],
+        namedBy: 'nodeGroups.vpsieSecret',
         verbs: ['get'],
       },
     ],

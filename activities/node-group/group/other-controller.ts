@@ -36,7 +36,7 @@ export async function foreignDefinition({ custom }: Pick<Kubernetes, 'custom'>):
   for (const name of definitionNames) {
     const definition: unknown = await definitionOf(custom, name);
     if (definition !== null && !isOwnDefinition(name, definition)) {
-      return `the CustomResourceDefinition ${name} is not that of this version of Headroom: apply deploy/definitions/node-group.yaml over it`;
+      return `the CustomResourceDefinition ${name} is not that of this version of Headroom: apply deploy/chart-crds/definitions/node-group.yaml over it`;
     }
   }
   return null;

@@ -4,7 +4,7 @@ import { approvalAnnotations } from '../../../domain/quota-resize/model/lease-ap
 import type { LeaseNamespace } from '../../kubernetes/lease-object.ts';
 import { apiMessage } from '../../kubernetes/failure.ts';
 
-/** The policy of deploy/approval-policy.yaml. */
+/** The policy of deploy/chart/templates/approval-policy.yaml. */
 const POLICY = "ValidatingAdmissionPolicy 'headroom-approvals'";
 const NAME = 'headroom-approval-probe';
 const FORGED = { by: NAME, at: 0, reason: 'a trial', decision: NAME, limits: {}, headSha: '', places: {} };

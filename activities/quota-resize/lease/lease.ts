@@ -97,7 +97,7 @@ export class LeaseStore {
     if (problem !== null) log.warn({ lease: name }, `the approval in the Lease ${name} is ignored: ${problem}`);
     if (approval === null || approval.decision !== decision?.id) return null;
     if (await areApprovalsVerified(this.#options)) return approval;
-    const why = 'the ValidatingAdmissionPolicy of deploy/approval-policy.yaml is not in force';
+    const why = 'the ValidatingAdmissionPolicy headroom-approvals is not in force';
     log.warn({ lease: name, by: approval.by }, `the approval in the Lease ${name} is not believed: ${why}`);
     return null;
   }

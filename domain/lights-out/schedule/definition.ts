@@ -163,7 +163,7 @@ const COLUMNS: readonly (readonly [name: string, path: string, type: string, pri
   ['Age', '.metadata.creationTimestamp', 'date', 0],
 ];
 
-/** The object in `deploy/definitions/lights-out.yaml`: apiextensions.k8s.io/v1. */
+/** The object in `deploy/chart-crds/definitions/lights-out.yaml`: apiextensions.k8s.io/v1. */
 export function lightsOutDefinition() {
   const { spec, status } = structuralSchemas('a schedule', { spec: scheduleSpec, status: scheduleStatus }, ADDITIONS);
   return {

@@ -70,7 +70,7 @@ const COLUMNS = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 
-/** The object in `deploy/definitions/memcached.yaml`: apiextensions.k8s.io/v1. */
+/** The object in `deploy/chart-crds/definitions/memcached.yaml`: apiextensions.k8s.io/v1. */
 export function memcachedDefinition() {
   const { spec, status } = structuralSchemas(
     'a Memcached',

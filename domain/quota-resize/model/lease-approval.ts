@@ -1,5 +1,5 @@
 /**
- * The approval in the annotations of a quota's Lease. The policy of deploy/approval-policy.yaml lets nobody write one but
+ * The approval in the annotations of a quota's Lease. The policy headroom-approvals lets nobody write one but
  * the user that it names, who needs the right to approve that quota. The name stands in an annotation of its own, because
  * the policy cannot read JSON.
  */

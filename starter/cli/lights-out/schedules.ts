@@ -78,12 +78,12 @@ export async function whyNobodyAnswers(loaded: LoadedConfig, schedule: string): 
 export const NOBODY_FOLLOWS =
   'it is new, or no starter and worker with HEADROOM_LIGHTS_OUT=true run for the cluster; what is down stays down meanwhile';
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/lights-out.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/chart-crds/definitions/lights-out.yaml';
 const RIGHTS = `headroom lights-out reads with your own rights, and needs to list ${PLURAL}`;
 
 function listingFailure(error: unknown, cluster: string): unknown {
   if (statusCode(error) !== 404) return readingFailure(error, RIGHTS);
   return new CommandFailed(
-    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
+    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and switch lightsOut.enabled on`,
   );
 }

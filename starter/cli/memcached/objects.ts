@@ -68,12 +68,12 @@ export async function whyNothingRuns(loaded: LoadedConfig, argument: MemcachedAr
   }
 }
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/memcached.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/chart-crds/definitions/memcached.yaml';
 const RIGHTS = `headroom memcached reads with your own rights, and needs to list ${PLURAL}`;
 
 function listingFailure(error: unknown, cluster: string): unknown {
   if (statusCode(error) !== 404) return readingFailure(error, RIGHTS);
   return new CommandFailed(
-    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/memcached`,
+    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and switch memcached.enabled on`,
   );
 }

@@ -65,12 +65,12 @@ export async function whyNobodyAnswers(loaded: LoadedConfig, group: string): Pro
   );
 }
 
-const DEFINITION = 'kubectl apply --server-side -f deploy/definitions/node-group.yaml';
+const DEFINITION = 'kubectl apply --server-side -f deploy/chart-crds/definitions/node-group.yaml';
 
 /** @param rights which ones the command needs, as a sentence of its own. */
 export function listingFailure(error: unknown, cluster: string, rights: string): unknown {
   if (statusCode(error) !== 404) return readingFailure(error, rights);
   return new CommandFailed(
-    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/node-group`,
+    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and switch nodeGroups.enabled on`,
   );
 }

@@ -87,7 +87,7 @@ async function record(loaded: LoadedConfig, target: QuotaTarget, approval: Omit<
     await write(approvalAnnotations({ ...approval, by }), 'All');
     const forged = approvalAnnotations({ ...approval, by: `not ${by}` });
     if (!(await isApprovalRefused(async () => await write(forged, 'All')))) {
-      throw new CommandFailed('the ValidatingAdmissionPolicy of deploy/approval-policy.yaml is not in force');
+      throw new CommandFailed('the ValidatingAdmissionPolicy headroom-approvals is not in force');
     }
     await write(approvalAnnotations({ ...approval, by }));
     return by;

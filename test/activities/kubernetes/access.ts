@@ -2,13 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
-import { type Cluster, connect, manifests, namespaceOf, NOBODY, patience, targetOf, WORKER } from './cluster.ts';
+import { templateObjects } from '../../kernel/stack/chart.ts';
+import { type Cluster, connect, namespaceOf, NOBODY, patience, targetOf, WORKER } from './cluster.ts';
 
 /** What the API server says no to, and what the audit log says about the worker's role. */
 export function accessTests(cluster: () => Cluster): void {
   describe('the role of the worker', () => {
     it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
-      const objects = [...(await manifests('rbac.yaml'))] as V1ClusterRole[];
+      const objects = (await templateObjects('rbac')) as readonly V1ClusterRole[];
       const roles = objects.filter(
         (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name === 'headroom-worker',
       );
@@ -42,7 +43,7 @@ export function accessTests(cluster: () => Cluster): void {
         type: 'KubernetesForbidden',
         nonRetryable: false,
         nextRetryDelay: 10_000,
-        message: expect.stringMatching(/cannot get resource .* in the namespace .*; .* deploy\/.* allows it/),
+        message: expect.stringMatching(/cannot get resource .* in the namespace .*; .* roles of the chart allows it/),
       });
     });
 

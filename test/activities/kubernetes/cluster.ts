@@ -1,6 +1,5 @@
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
-import { readFile } from 'node:fs/promises';
-import { type KubernetesObject, KubernetesObjectApi, loadAllYaml } from '@kubernetes/client-node';
+import { KubernetesObjectApi } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
@@ -16,7 +15,7 @@ import type { QuotaObservation } from '../../../domain/quota-resize/model/observ
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
-import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
+import { applyRights } from '../../kernel/stack/chart.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -50,8 +49,7 @@ export async function startCluster(): Promise<Cluster> {
   const create: Cluster['create'] = async (...list) => {
     for (const object of list) await objects.create(object);
   };
-  for (const file of ['namespace.yaml', 'rbac.yaml']) await create(...(await manifests(file)));
-  await applyWritePolicy(plane.adminKubeconfig);
+  await applyRights(plane.adminKubeconfig);
   await untilAllowed(plane.adminKubeconfig, WORKER, [
     { verb: 'list', resource: 'resourcequotas' },
     { verb: 'get', group: 'coordination.k8s.io', resource: 'leases', namespace: SYSTEM_NAMESPACE },
@@ -80,12 +78,6 @@ export function leaseStore({ worker: kubernetes }: Pick<Cluster, 'worker'>): Lea
     ends: noPullRequestEnds,
     log,
   });
-}
-
-/** The objects of one of the product's manifests. */
-export async function manifests(file: string): Promise<KubernetesObject[]> {
-  const text = await readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8');
-  return loadAllYaml(text) as KubernetesObject[];
 }
 
 export function connect(kubeconfig: string): Kubernetes {

@@ -26,7 +26,7 @@ import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.t
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
+import { applyRights } from '../../kernel/stack/chart.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -34,6 +34,7 @@ export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 export const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
 export const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
 export const MERGE_PATCH = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+const DEFINITION = new URL('../../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url);
 const PAUSE = { name: 'headroom-pause', namespace: SYSTEM_NAMESPACE };
 
 /** Up from 6 to 20 o'clock, UTC. */
@@ -75,11 +76,10 @@ export async function startCluster(): Promise<Cluster> {
   const create: Cluster['create'] = async (list, manager = 'kubectl-create') => {
     for (const object of list) await objects.create(object, undefined, undefined, manager);
   };
-  const manifest = async (file: string): Promise<object[]> =>
-    loadAllYaml(await readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8')) as object[];
-  for (const file of ['namespace.yaml', 'rbac.yaml', 'lights-out/rbac.yaml']) await create(await manifest(file));
-  await applyWritePolicy(plane.adminKubeconfig);
-  for (const definition of await manifest('definitions/lights-out.yaml')) await createDefinition(admin, definition);
+  await applyRights(plane.adminKubeconfig, { config: { lightsOut: { enabled: true } } });
+  for (const definition of loadAllYaml(await readFile(DEFINITION, 'utf8')) as object[]) {
+    await createDefinition(admin, definition);
+  }
   await eventually('schedules can be listed', async () => {
     await admin.custom.listClusterCustomObject(SCHEDULES);
     return true;

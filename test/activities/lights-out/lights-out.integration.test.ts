@@ -1,6 +1,6 @@
-import { loadAllYaml, type V1ClusterRole } from '@kubernetes/client-node';
-import { readFile } from 'node:fs/promises';
+import type { V1ClusterRole } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { templateObjects } from '../../kernel/stack/chart.ts';
 import { autoscalerTests } from './autoscalers.ts';
 import { catchUpTests } from './catch-up.ts';
 import { type Cluster, startCluster, WORKER } from './cluster.ts';
@@ -40,8 +40,7 @@ waitingTests(running);
 
 describe('the role of the worker', () => {
   it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
-    const text = await readFile(new URL('../../../deploy/lights-out/rbac.yaml', import.meta.url), 'utf8');
-    const role = (loadAllYaml(text) as V1ClusterRole[]).find(
+    const role = ((await templateObjects('lights-out/rbac')) as V1ClusterRole[]).find(
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata?.name === 'headroom-worker-lights-out',
     );
     const wanted = (role?.rules ?? []).flatMap(({ verbs, apiGroups = [], resources = [] }) =>

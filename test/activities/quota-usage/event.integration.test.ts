@@ -6,7 +6,7 @@ import type { QuotaUsageActivities } from '../../../activities/quota-usage/inter
 import { createQuotaUsageActivities } from '../../../activities/quota-usage/kubernetes-activities.ts';
 import { sentence } from '../../../domain/kernel/sentence.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
-import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { applyRights } from '../../kernel/stack/chart.ts';
 import { connect, SYSTEM_NAMESPACE, targetOf, WORKER } from '../kubernetes/cluster.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
@@ -19,8 +19,7 @@ beforeAll(async () => {
   plane = await startControlPlane({
     users: [{ name: WORKER }],
   });
-  const deploy = (file: string) => new URL(`../../../deploy/${file}`, import.meta.url);
-  await applyManifests(plane.adminKubeconfig, ['namespace.yaml', 'rbac.yaml'].map(deploy));
+  await applyRights(plane.adminKubeconfig);
   await untilAllowed(plane.adminKubeconfig, WORKER, [
     { verb: 'create', resource: 'events' },
     { verb: 'get', resource: 'configmaps', name: 'headroom-pause', namespace: SYSTEM_NAMESPACE },

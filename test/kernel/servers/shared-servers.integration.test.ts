@@ -8,7 +8,7 @@ import { createDeployment, podCount } from '../stack/workloads.ts';
 import { borrowControlPlane } from './shared-control-plane.ts';
 import { borrowTemporal } from './shared-temporal.ts';
 
-const DEFINITION = new URL('../../../deploy/definitions/lights-out.yaml', import.meta.url);
+const DEFINITION = new URL('../../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url);
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 it('a shared control plane is as it was at its start, whatever the file before has left in it', async () => {

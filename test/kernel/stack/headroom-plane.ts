@@ -1,8 +1,6 @@
 /** A control plane with Headroom on it and nothing else: for what needs no repository. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { KubernetesObject } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
@@ -10,21 +8,21 @@ import { borrowControlPlane } from '../servers/shared-control-plane.ts';
 import { borrowTemporal } from '../servers/shared-temporal.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { allSettled } from './all-settled.ts';
+import { applyRightsOfUsers, asUsers, type ChartValues } from './chart.ts';
 import { launchProgram } from './launch-program.ts';
 import { logFolder } from './log-folder.ts';
-import { applyManifests, applyObjects, readManifests } from './manifests.ts';
-import { applyWritePolicy } from './write-policy.ts';
+import { applyObjects, readManifests } from './manifests.ts';
 import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const DEPLOY = join(ROOT, 'deploy');
 /** The users that worker and starter run as: bound to the product's own roles, never admins. */
 const WORKER_USER = 'headroom-worker';
 export const STARTER_USER = 'headroom-starter';
 
 export interface HeadroomPlaneOptions {
-  /** Files and folders' files under `deploy` to apply besides: roles, whose bindings are for the two users, and definitions. */
-  readonly manifests: readonly string[];
+  /** The values that the chart is rendered with, for its roles and policies. */
+  readonly values?: ChartValues;
+  /** What to apply besides: definitions, and roles, whose bindings are for the two users. */
+  readonly manifests?: readonly URL[];
   /** Environment variables of worker and starter beside those of the servers, and constants by path: `timings.syncPoll`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
@@ -82,7 +80,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
         return started;
       }),
     ]);
-    await bindRoles(plane.adminKubeconfig, options.manifests);
+    await bindRoles(plane.adminKubeconfig, options);
     const connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));
     undo.push(async () => await connection.close());
     const shared = {
@@ -135,32 +133,8 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
 }
 
 /** Gives the two users the roles that the product is deployed with, those of the manifests included, and holds their writes. */
-async function bindRoles(kubeconfig: string, manifests: readonly string[]): Promise<void> {
-  await applyManifests(kubeconfig, [join(DEPLOY, 'namespace.yaml'), join(DEPLOY, 'rbac.yaml')]);
-  await applyManifests(kubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
-  await applyObjects(kubeconfig, await asUsers(manifests));
-  await applyWritePolicy(kubeconfig, 'headroom-');
-}
-
-interface Binding extends KubernetesObject {
-  readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
-}
-
-/** What is in the files of deploy/, with bindings for users in place of service accounts. */
-export async function asUsers(files: readonly string[]): Promise<KubernetesObject[]> {
-  const texts = await Promise.all(files.map(async (name) => await readFile(join(DEPLOY, name), 'utf8')));
-  return texts
-    .flatMap((text) => readManifests(text) as readonly Binding[])
-    .map((object) =>
-      object.subjects === undefined
-        ? object
-        : {
-            ...object,
-            subjects: object.subjects.map(({ name }) => ({
-              kind: 'User',
-              name,
-              apiGroup: 'rbac.authorization.k8s.io',
-            })),
-          },
-    );
+async function bindRoles(kubeconfig: string, { values, manifests = [] }: HeadroomPlaneOptions): Promise<void> {
+  await applyRightsOfUsers(kubeconfig, values);
+  const texts = await Promise.all(manifests.map(async (file) => await readFile(file, 'utf8')));
+  await applyObjects(kubeconfig, asUsers(texts.flatMap(readManifests)));
 }

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AppsV1Api, CoordinationV1Api, CoreV1Api } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
@@ -14,14 +13,11 @@ import { createGitOpsRepository } from './gitops-repository.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { logFolder } from './log-folder.ts';
-import { applyManifests } from './manifests.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
-import { grantUsage } from './usage-access.ts';
-import { applyWritePolicy } from './write-policy.ts';
+import { applyRightsOfUsers } from './chart.ts';
 import { accessOf } from './access.ts';
 import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'forge-token-of-this-run';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -126,15 +122,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         return started;
       }),
     ]);
-    const manifest = (name: string) => join(ROOT, 'deploy', name);
-    await applyManifests(controlPlane.adminKubeconfig, [
-      manifest('namespace.yaml'),
-      manifest('rbac.yaml'),
-      manifest('approval-policy.yaml'),
-    ]);
-    await applyManifests(controlPlane.adminKubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
-    await applyWritePolicy(controlPlane.adminKubeconfig, 'headroom-');
-    await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
+    const mode = options.env?.['HEADROOM_USAGE_MODE'] ?? 'off';
+    await applyRightsOfUsers(controlPlane.adminKubeconfig, { config: { quotaUsage: { mode } } });
     const admin = accessOf(controlPlane.adminKubeconfig);
 
     const connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));

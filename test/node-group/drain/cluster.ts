@@ -41,7 +41,7 @@ import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { DRAIN_CLUSTER, SYSTEM_NAMESPACE } from './names.ts';
 
-const CRD = new URL('../../../deploy/definitions/node-group.yaml', import.meta.url);
+const CRD = new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url);
 const PROGRAM = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 /** Milliseconds. A start takes some seconds, and ten times as long where all cores are busy with those of others. */

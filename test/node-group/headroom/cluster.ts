@@ -101,10 +101,9 @@ export async function startNodeGroupPlane(options: Partial<HeadroomPlaneOptions>
   const plane = await startHeadroomPlane({
     startPlane: startNodePlane,
     ...options,
+    values: { config: { nodeGroups: { enabled: true } }, rights: { kwokNodes: true } },
     manifests: [
-      'definitions/node-group.yaml',
-      'node-group/rbac.yaml',
-      'node-group/kwok/rbac.yaml',
+      new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url),
       ...(options.manifests ?? []),
     ],
     env: { HEADROOM_NODE_GROUPS: 'true', HEADROOM_NODE_GROUPS_MODE: 'act', ...options.env },

@@ -35,9 +35,9 @@ import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-grou
 import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
 import { formatFence, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
+import { applyRights } from '../../kernel/stack/chart.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
-import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
 import { type NodePlane, startNodePlane } from '../plane.ts';
 import { Mortal } from '../provider/mortal.ts';
 
@@ -45,13 +45,7 @@ export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 const CLUSTER = 'machines';
 /** Processes have the rights of a worker, and no others. */
 const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
-const MANIFESTS = [
-  'namespace.yaml',
-  'rbac.yaml',
-  'definitions/node-group.yaml',
-  'node-group/rbac.yaml',
-  'node-group/kwok/rbac.yaml',
-];
+const DEFINITION = new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url);
 const TYPES = `
 - { id: small, capacity: { cpu: 2, memory: 4Gi }, pricePerHour: 0.1 }
 - { id: large, capacity: { cpu: 8, memory: 32Gi } }
@@ -95,11 +89,8 @@ export class MachineCluster {
   static async start(): Promise<MachineCluster> {
     const cluster = new MachineCluster(await startNodePlane({ users: [{ name: WORKER }] }));
     const { adminKubeconfig } = cluster.plane;
-    await applyManifests(
-      adminKubeconfig,
-      MANIFESTS.map((file) => new URL(`../../../deploy/${file}`, import.meta.url)),
-    );
-    await applyWritePolicy(adminKubeconfig);
+    await applyManifests(adminKubeconfig, [DEFINITION]);
+    await applyRights(adminKubeconfig, { config: { nodeGroups: { enabled: true } }, rights: { kwokNodes: true } });
     const { namespace, name, key } = INSTANCE_TYPES;
     await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { [key]: TYPES } } });
     await eventually('NodeGroups are known', async () => {

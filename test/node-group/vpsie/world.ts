@@ -50,7 +50,7 @@ export class VpsieWorld {
 
   /** @param systemNamespace used by no other file; it is created. */
   static async open(adminKubeconfig: string, systemNamespace: string): Promise<VpsieWorld> {
-    const crd = new URL('../../../deploy/definitions/node-group.yaml', import.meta.url);
+    const crd = new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url);
     await applyObjects(adminKubeconfig, readManifests(await readFile(crd, 'utf8')));
     const world = new VpsieWorld(accessOf(adminKubeconfig), systemNamespace);
     await world.#kubernetes.core.createNamespace({ body: { metadata: { name: systemNamespace } } });

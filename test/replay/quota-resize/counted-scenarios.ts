@@ -5,7 +5,7 @@ import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import type { quotaResize } from '../../../workflows/quota-resize/workflow.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { Stack } from '../../kernel/stack/stack.ts';
-import { grantUsage } from '../../kernel/stack/usage-access.ts';
+import { applyRightsOfUsers } from '../../kernel/stack/chart.ts';
 import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
 import type { Scenario } from '../stages.ts';
 
@@ -41,7 +41,7 @@ export const countedScenarios: Readonly<Record<string, Scenario<Stack>>> = {
 /** Starts worker and starter anew. */
 async function restart(stack: Stack, worker: UsageMode, starter = worker): Promise<void> {
   await Promise.all(stack.processes.map(async (running) => await running.stop()));
-  await grantUsage(stack.controlPlane.adminKubeconfig, starter);
+  await applyRightsOfUsers(stack.controlPlane.adminKubeconfig, { config: { quotaUsage: { mode: starter } } });
   await Promise.all([
     stack.startWorker({ HEADROOM_USAGE_MODE: worker }),
     stack.startStarter({ HEADROOM_USAGE_MODE: starter }),

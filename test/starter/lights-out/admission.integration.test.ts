@@ -1,5 +1,5 @@
-/** The admission webhooks, called by a real API server, under the roles of deploy/lights-out and nothing else. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+/** The admission webhooks, called by a real API server, under the roles for their certificate and nothing else. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,7 +13,6 @@ import {
 } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { selfMadeCertificate } from '../../../starter/admission/self-made.ts';
 import {
@@ -31,7 +30,8 @@ import { createLog } from '../../../platform/log/log.ts';
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { WEBHOOK_KINDS, templateObjects, webhookObjects } from '../../kernel/stack/chart.ts';
+import { applyManifests, applyObjects } from '../../kernel/stack/manifests.ts';
 import { type Answer, send, shownSerial } from '../admission/tls.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 
@@ -42,13 +42,12 @@ const STARTER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-starter`;
 const KEEPER = 'keeper';
 const NOBODY = 'nobody';
 const TLS_SECRET = 'headroom-lights-out-tls';
-const SECRET = 'lights-out/webhook/secret.yaml';
 const DAY_MS = 86_400_000;
 const SCHEDULES = '/apis/lightsout.techsupport.mk/v1alpha1/lightsoutschedules';
 const secretPlace = { name: TLS_SECRET, namespace: SYSTEM_NAMESPACE };
 const configuration = { name: 'headroom-lights-out' };
 
-const deployed = (name: string): URL => new URL(`../../../deploy/${name}`, import.meta.url);
+const DEFINITION = new URL('../../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url);
 
 let plane: ControlPlane;
 let admin: KubeConfig;
@@ -61,10 +60,9 @@ beforeAll(async () => {
   admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   registrations = admin.makeApiClient(AdmissionregistrationV1Api);
-  await applyManifests(
-    plane.adminKubeconfig,
-    ['namespace.yaml', 'definitions/lights-out.yaml', 'lights-out/webhook/rbac.yaml', SECRET].map(deployed),
-  );
+  await applyManifests(plane.adminKubeconfig, [DEFINITION]);
+  await applyObjects(plane.adminKubeconfig, await templateObjects('namespace', 'lights-out/webhook-rbac'));
+  await applySecret();
   await admin.makeApiClient(RbacAuthorizationV1Api).createNamespacedRoleBinding({
     namespace: SYSTEM_NAMESPACE,
     body: {
@@ -90,7 +88,12 @@ afterEach(async () => {
 /** The Secret of the certificate as it is deployed. */
 async function emptySecret(): Promise<void> {
   await core.deleteNamespacedSecret(secretPlace).catch(() => {});
-  await applyManifests(plane.adminKubeconfig, [deployed(SECRET)]);
+  await applySecret();
+}
+
+/** Applies the Secret of the certificate as it is deployed. */
+async function applySecret(): Promise<void> {
+  await applyObjects(plane.adminKubeconfig, await webhookObjects('lights-out', 'Secret'));
 }
 
 /** The Secret of the certificate, with these parts. */
@@ -197,9 +200,8 @@ async function startWebhooks({
 /** The configurations of deploy, which call this address, and fail where nobody answers. */
 async function callWebhooksAt(url: string, more: object = {}): Promise<void> {
   const objects = admin.makeApiClient(KubernetesObjectApi);
-  const text = await readFile(deployed('lights-out/serving/webhooks.yaml'), 'utf8');
-  for (const document of parseAllDocuments(text)) {
-    const object = document.toJS() as V1ValidatingWebhookConfiguration;
+  const configurations = await webhookObjects('lights-out', ...WEBHOOK_KINDS);
+  for (const object of configurations as readonly V1ValidatingWebhookConfiguration[]) {
     for (const webhook of object.webhooks ?? []) {
       const path = webhook.clientConfig.service?.path;
       webhook.clientConfig = { url: `${url}${path}`, ...more };
@@ -428,7 +430,7 @@ describe('the certificate that starters make', () => {
     expect(metadata?.labels).toEqual({ mine: 'too' });
     expect(type).toBe('kubernetes.io/tls');
     // Applying the manifest again takes nothing away, also from a Secret of another type.
-    await applyManifests(plane.adminKubeconfig, [deployed(SECRET)]);
+    await applySecret();
     expect(await shown(starter)).toBe(first);
     const authority = { certificate: await secretText('ca.crt'), key: await secretText('ca.key') };
     const { certificate, key } = await issueServer('elsewhere.svc', authority, Date.now());
@@ -459,7 +461,7 @@ describe('the certificate that starters make', () => {
       const status = starter.readiness.report().conditions['admission webhooks headroom-lights-out'];
       return status !== undefined && !status.ready && status.reason.includes('no Secret') && status.reason;
     });
-    expect(reason).toContain('which deploy/lights-out/webhook has empty: apply it');
+    expect(reason).toContain('which webhooks.certificates: self of the chart deploys empty: apply it');
     await emptySecret();
     await eventually('the starter is ready', () => isReady(starter));
   });
@@ -519,7 +521,7 @@ describe('the certificate that starters make', () => {
       return status !== undefined && !status.ready && status.reason.includes('403') && status.reason;
     });
     expect(reason).toContain(`secrets "${TLS_SECRET}" is forbidden`);
-    expect(reason).toContain('the Role of deploy/lights-out/webhook allows it');
+    expect(reason).toContain('the Role that comes with webhooks.certificates: self allows it');
   });
 });
 

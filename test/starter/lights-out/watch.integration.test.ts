@@ -40,7 +40,7 @@ import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { asleep, awake, scheduleOf } from './schedules.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 
-const CRD = new URL('../../../deploy/definitions/lights-out.yaml', import.meta.url);
+const CRD = new URL('../../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url);
 const GITOPS = 'argocd-controller';
 const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
 const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;

@@ -1,9 +1,7 @@
-/** The webhook of NodeGroups, asked by a real API server, under the roles of deploy/node-group/webhook and nothing else. */
-import { readFile } from 'node:fs/promises';
+/** The webhook of NodeGroups, asked by a real API server, under the roles for its certificate and nothing else. */
 import { type KubernetesObject, KubernetesObjectApi, PatchStrategy } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { Readiness } from '../../../platform/health/health.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { createLog } from '../../../platform/log/log.ts';
@@ -15,7 +13,8 @@ import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { WEBHOOK_KINDS, templateObjects, webhookObjects } from '../../kernel/stack/chart.ts';
+import { applyManifests, applyObjects } from '../../kernel/stack/manifests.ts';
 import { type Api, openApi } from '../../quota-usage/side-by-side/api.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -34,7 +33,6 @@ const VPSIE = {
   kubeSizeID: 5,
 };
 
-const deployed = (name: string): URL => new URL(`../../../deploy/node-group/${name}`, import.meta.url);
 const lines: string[] = [];
 
 let plane: ControlPlane;
@@ -44,10 +42,10 @@ let admission: RunningAdmission;
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: STARTER }]);
   await applyManifests(plane.adminKubeconfig, [
-    new URL('../../../deploy/namespace.yaml', import.meta.url),
-    new URL('../../../deploy/definitions/node-group.yaml', import.meta.url),
-    ...['webhook/rbac.yaml', 'webhook/secret.yaml'].map(deployed),
+    new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url),
   ]);
+  await applyObjects(plane.adminKubeconfig, await templateObjects('namespace', 'node-group/webhook-rbac'));
+  await applyObjects(plane.adminKubeconfig, await webhookObjects('node-group', 'Secret'));
   admin = openApi(plane.adminKubeconfig);
   await eventually('NodeGroups are served', async () => (await admin.ask('GET', GROUPS)).code === 200);
   admission = await startWebhook();
@@ -140,10 +138,13 @@ async function startWebhook(): Promise<RunningAdmission> {
 }
 
 /** The configuration of deploy, which calls this address. */
+interface Configuration extends KubernetesObject {
+  readonly webhooks: { clientConfig: { readonly service?: { readonly path: string }; readonly url?: string } }[];
+}
+
 async function callWebhookAt(url: string): Promise<void> {
-  const object = parse(await readFile(deployed('serving/webhooks.yaml'), 'utf8')) as KubernetesObject & {
-    readonly webhooks: { clientConfig: { readonly service?: { readonly path: string }; readonly url?: string } }[];
-  };
+  const [object] = (await webhookObjects('node-group', ...WEBHOOK_KINDS)) as readonly Configuration[];
+  if (object === undefined) throw new Error('the chart has no webhook configuration of NodeGroups');
   for (const webhook of object.webhooks) {
     webhook.clientConfig = { url: `${url}${webhook.clientConfig.service?.path}` };
     Object.assign(webhook, { failurePolicy: 'Fail', timeoutSeconds: 30 });

@@ -29,7 +29,7 @@ function requestOf(spec: object, more: object = {}): AdmissionRequest {
 describe('the webhook of NodeGroups', () => {
   it('is served where the configuration has an address for it', () => {
     expect(nodeGroupAdmission(config({}))).toBeUndefined();
-    expect(webhooks).toMatchObject({ name: 'headroom-node-group', component: 'deploy/node-group/webhook' });
+    expect(webhooks).toMatchObject({ name: 'headroom-node-group' });
   });
 
   it('lets a group be stored that can work', () => {

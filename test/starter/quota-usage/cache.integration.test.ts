@@ -17,10 +17,11 @@ import { createUsageCache, type UsageCacheSetup } from '../../../starter/quota-u
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { templateObjects } from '../../kernel/stack/chart.ts';
+import { applyManifests, applyObjects } from '../../kernel/stack/manifests.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 
-/** Runs under the role of deploy/quota-usage. */
+/** Runs under the roles for counting. */
 const STARTER = 'starter';
 /** May watch quotas and pods only. */
 const NARROW = 'narrow';
@@ -47,11 +48,11 @@ beforeAll(async () => {
   registrations = admin.makeApiClient(ApiregistrationV1Api);
   rbac = admin.makeApiClient(RbacAuthorizationV1Api);
   devices = admin.makeApiClient(ResourceV1Api);
-  await applyManifests(plane.adminKubeconfig, [
-    new URL('../../../deploy/quota-usage/reading/rbac.yaml', import.meta.url),
-    new URL('../../../deploy/quota-usage/secrets/rbac.yaml', import.meta.url),
-    new URL('../../quota-usage/custom-resources.yaml', import.meta.url),
-  ]);
+  const roles = (await templateObjects('quota-usage/reading-rbac', 'quota-usage/secrets-rbac')).filter(
+    ({ kind }) => kind === 'ClusterRole',
+  );
+  await applyObjects(plane.adminKubeconfig, roles);
+  await applyManifests(plane.adminKubeconfig, [new URL('../../quota-usage/custom-resources.yaml', import.meta.url)]);
   for (const role of ['quota-usage-reading', 'quota-usage-secrets', 'custom-resources']) {
     await bind(STARTER, `headroom-starter-${role}`);
   }
@@ -362,13 +363,13 @@ describe('the caches of a starter', () => {
         {
           keys: ['count/secrets'],
           reason: expect.stringMatching(
-            /^secrets may not be listed, which the component quota-usage\/secrets allows: 403 secrets is forbidden: User "narrow"/,
+            /^secrets may not be listed, which rights\.countSecrets of the chart allows: 403 secrets is forbidden: User "narrow"/,
           ),
         },
         {
           keys: ['count/configmaps'],
           reason: expect.stringMatching(
-            /^configmaps may not be listed, which the component quota-usage\/reading allows: 403/,
+            /^configmaps may not be listed, which quotaUsage\.mode of the chart allows: 403/,
           ),
         },
       ]),

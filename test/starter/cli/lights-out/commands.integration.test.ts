@@ -235,7 +235,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     const without = { KUBECONFIG: bare.adminKubeconfig };
     for (const args of [['list'], ['preview'], ['status', 'nights']]) {
       expect(await fails(1, args, without)).toContain(
-        `Cluster test has no definition of LightsOutSchedule (lightsoutschedules.${GROUP}): install it with "kubectl apply --server-side -f deploy/definitions/lights-out.yaml"`,
+        `Cluster test has no definition of LightsOutSchedule (lightsoutschedules.${GROUP}): install it with "kubectl apply --server-side -f deploy/chart-crds/definitions/lights-out.yaml"`,
       );
     }
     expect(await fails(1, ['list'], { KUBECONFIG: bare.kubeconfigFor('nobody') })).toMatch(

@@ -1,0 +1,170 @@
+{{- /*
+The Deployment of a process: (dict "root" . "process" "worker" "ports" … "mounts" … "volumes" …), the last three in YAML.
+*/ -}}
+{{- define "headroom.process" -}}
+{{- $ := .root -}}
+{{- $name := printf "headroom-%s" .process -}}
+{{- $own := index $.Values .process -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ $name }}
+  namespace: {{ $.Release.Namespace }}
+  {{- include "headroom.meta" (list $ .process) | nindent 2 }}
+spec:
+  replicas: {{ $own.replicas }}
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: {{ $name }}
+  strategy:
+    rollingUpdate:
+      maxUnavailable: 0
+      maxSurge: 1
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: {{ $name }}
+        app.kubernetes.io/part-of: headroom
+        {{- with merge (dict) $.Values.pods.labels $.Values.labels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      annotations:
+        # Both read it at their start only.
+        checksum/config: {{ include "headroom.config" $ | sha256sum }}
+        {{- with $.Values.pods.annotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      serviceAccountName: {{ $name }}
+      # The process ends its work within 20 s (HEADROOM_SHUTDOWN_GRACE); the rest is room for a slow node.
+      terminationGracePeriodSeconds: 30
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 1000
+        runAsGroup: 1000
+        fsGroup: 1000
+        seccompProfile:
+          type: RuntimeDefault
+      {{- with $.Values.image.pullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      {{- with $.Values.pods }}
+      {{- with .priorityClassName }}
+      priorityClassName: {{ . }}
+      {{- end }}
+      {{- with .nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .affinity }}
+      affinity:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .topologySpread }}
+      topologySpreadConstraints:
+        {{- range . }}
+        - labelSelector:
+            matchLabels:
+              app.kubernetes.io/name: {{ $name }}
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+      {{- end }}
+      {{- end }}
+      containers:
+        - name: {{ .process }}
+          image: {{ include "headroom.image" $ }}
+          {{- with $.Values.image.pullPolicy }}
+          imagePullPolicy: {{ . }}
+          {{- end }}
+          args: [{{ .process }}.js]
+          env:
+            - name: HEADROOM_CONFIG
+              value: /etc/headroom/headroom.yaml
+            # Where Temporal asks for an API key.
+            - name: TEMPORAL_API_KEY
+              valueFrom:
+                secretKeyRef:
+                  name: {{ $.Values.secrets.temporalApiKey | default "headroom-temporal" }}
+                  key: api-key
+                  optional: {{ not $.Values.secrets.temporalApiKey }}
+            {{- with $own.extraEnv }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          ports:
+            - name: health
+              containerPort: 8081
+            - name: metrics
+              containerPort: 9090
+            {{- with .ports }}
+            {{- . | nindent 12 }}
+            {{- end }}
+          # Only a process that no longer answers is restarted. While Temporal or Kubernetes is away it waits, and is not
+          # ready: /readyz says for what.
+          livenessProbe:
+            httpGet:
+              path: /healthz
+              port: health
+            periodSeconds: 10
+            timeoutSeconds: 5
+            failureThreshold: 6
+          readinessProbe:
+            httpGet:
+              path: /readyz
+              port: health
+            periodSeconds: 5
+            timeoutSeconds: 5
+          resources:
+            {{- toYaml $own.resources | nindent 12 }}
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities:
+              drop: [ALL]
+          volumeMounts:
+            - name: configuration
+              mountPath: /etc/headroom/headroom.yaml
+              subPath: headroom.yaml
+              readOnly: true
+            # Not subPaths: kubelet brings a changed Secret into a folder only.
+            {{- if $.Values.secrets.temporalTls.name }}
+            - name: temporal
+              mountPath: /etc/headroom/temporal
+              readOnly: true
+            {{- end }}
+            {{- with .mounts }}
+            {{- . | nindent 12 }}
+            {{- end }}
+      volumes:
+        - name: configuration
+          configMap:
+            name: headroom
+        {{- with $.Values.secrets.temporalTls.name }}
+        - name: temporal
+          secret:
+            secretName: {{ . }}
+        {{- end }}
+        {{- with .volumes }}
+        {{- . | nindent 8 }}
+        {{- end }}
+{{- if $.Values.podDisruptionBudget.enabled }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $name }}
+  namespace: {{ $.Release.Namespace }}
+  {{- include "headroom.meta" (list $ .process) | nindent 2 }}
+spec:
+  maxUnavailable: {{ $.Values.podDisruptionBudget.maxUnavailable }}
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: {{ $name }}
+{{- end }}
+{{- end }}
