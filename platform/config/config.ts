@@ -6,8 +6,12 @@ import type {
   ProgramName,
   ReportedSetting,
   SettingsDefinition,
+  SettingSources,
   WrittenValue,
 } from '../../domain/kernel/settings/setting.ts';
+import { readAuthorities } from '../network/authorities.ts';
+import type { Network } from '../network/network.ts';
+import { readProxies } from '../network/proxies.ts';
 import { resolveTemporal, type TemporalTarget } from '../temporal/temporal-profile.ts';
 import { closest } from './closest.ts';
 import { readCommandLine } from './command-line.ts';
@@ -49,7 +53,8 @@ export interface ConfigSources {
 type Origin = Pick<WrittenValue, 'where' | 'layer'> & Partial<Pick<ReportedSetting, 'reportedBy'>>;
 
 /** The configuration of every process: parsed values, durations in milliseconds. */
-export interface PlatformConfig extends Omit<PlatformValues, 'temporal'> {
+export interface PlatformConfig extends Omit<PlatformValues, 'temporal' | 'network'> {
+  readonly network: Network;
   readonly temporal: TemporalTarget;
   /** The URL of the Temporal UI and the namespace of the workflows; null when not configured. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
@@ -118,7 +123,8 @@ export function loadConfig<Values extends object>(
   const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
   const values = readValues(written, entry, { program, inPod, problems, constants });
   const own = values as unknown as PlatformValues;
-  const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
+  const network = resolveNetwork(own.network, { written, env, readFile, problems, notices });
+  const temporal = resolveTemporal(own.temporal, { written, env, readFile, problems, network });
   const parts = Object.values(controllers).map(({ resolve }) =>
     resolve(values, { program, written, readFile, problems, notices }),
   );
@@ -127,13 +133,14 @@ export function loadConfig<Values extends object>(
   const { uiUrl } = own.temporal;
   const platform: PlatformConfig = {
     kubernetes: own.kubernetes,
+    network,
     temporal,
     temporalUi: uiUrl === undefined ? null : { url: uiUrl, namespace: temporal.namespace },
     timings: own.timings,
     worker: own.worker,
     starter: own.starter,
     process: own.process,
-    secrets: [],
+    secrets: [...network.proxies.secrets, ...temporal.secrets],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),
     reported: new Map(
       entry.filter(({ isReported }) => isReported).flatMap((setting) => effective(setting, written, inPod)),
@@ -141,6 +148,21 @@ export function loadConfig<Values extends object>(
     notices,
   };
   return parts.reduce(joined, platform) as PlatformConfig & Values;
+}
+
+function resolveNetwork(
+  { caFile }: PlatformValues['network'],
+  {
+    written,
+    env,
+    readFile,
+    problems,
+    notices,
+  }: Omit<SettingSources, 'program'> & { readonly env: ConfigSources['env'] },
+): Network {
+  const where = written.get('network.caFile')?.where ?? 'network.caFile';
+  const authorities = caFile === undefined ? null : readAuthorities({ where, path: caFile }, readFile, problems);
+  return { proxies: readProxies(env, problems, notices), authorities: authorities ?? null };
 }
 
 function originOf({ text: _text, ...origin }: WrittenValue): Origin {

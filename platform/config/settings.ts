@@ -49,6 +49,16 @@ export const platformSettings = {
       default: 'namespace-resizer-system',
     },
   },
+  network: {
+    caFile: {
+      type: PATH,
+      expected: 'the path of a PEM file with the certificates of authorities',
+      description:
+        "Authorities to trust beside the system's, for GitHub, Temporal and providers, unless another setting names theirs.",
+      env: 'HEADROOM_CA_FILE',
+      flag: '--ca-file',
+    },
+  },
   temporal: {
     address: {
       type: matching(/^(?:[^\s:/@[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/),
@@ -72,6 +82,13 @@ export const platformSettings = {
       description: 'The API key for Temporal; it switches TLS on.',
       env: 'TEMPORAL_API_KEY',
       secret: true,
+    },
+    apiKeyFile: {
+      type: PATH,
+      expected: 'the path of a file with an API key for Temporal',
+      description: 'A file with the API key, read again when it changes: a key is replaced without a restart.',
+      env: 'TEMPORAL_API_KEY_FILE',
+      flag: '--temporal-api-key-file',
     },
     tls: {
       type: boolean,
@@ -219,6 +236,7 @@ export const platformSettings = {
 
 export const platformTitles: Readonly<Record<keyof typeof platformSettings, string>> = {
   kubernetes: 'Kubernetes',
+  network: 'The network',
   temporal: 'Temporal',
   timings: 'Spans of time',
   worker: 'The worker',

@@ -6,6 +6,7 @@ import {
   type ApiConstructor,
   ApiException,
   type ApiType,
+  type Cluster,
   CoreV1Api,
   createConfiguration,
   type HttpLibrary,
@@ -19,6 +20,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { kubernetesMessage } from '../../domain/kernel/kubernetes-status.ts';
 import { keepingAgent, sendRequest } from './http.ts';
+import { type Proxies, proxyUrl } from '../network/proxies.ts';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -28,6 +30,8 @@ export interface KubernetesAccess {
   /** One path, or several joined as in `KUBECONFIG`. */
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** The proxies of the environment, for a kubeconfig without one. Absent: there are none. */
+  readonly proxies?: Pick<Proxies, 'to'>;
   /** How long one request may take, answer included, in milliseconds; watches have their own. */
   readonly requestTimeoutMs: number;
   /** Another reason to abort a request with this method. Absent: there is none. */
@@ -101,7 +105,31 @@ function readAccess(access: KubernetesAccess, env: Readonly<Record<string, strin
   if (kubeConfig.getCurrentUser() === null) {
     throw new KubernetesAccessError(`the context "${wanted}" of ${source} names a user that it does not have`);
   }
+  // A pod's own cluster is beside it, whatever the variables say that somebody gives to every pod.
+  if (access.kubeconfig !== undefined) useProxy(kubeConfig, cluster, access);
   return kubeConfig;
+}
+
+/** As kubectl has it: a kubeconfig's own proxy is used whatever NO_PROXY says; without one, the proxies of the environment. */
+function useProxy(kubeConfig: KubeConfig, cluster: Cluster, { kubeconfig, proxies }: KubernetesAccess): void {
+  const { name, server, proxyUrl: own } = cluster;
+  if (own !== undefined) {
+    try {
+      const url = new URL(own);
+      // The library has its own way for SOCKS.
+      if (!/^socks\w*:$/.test(url.protocol)) proxyUrl(own);
+    } catch {
+      throw new KubernetesAccessError(
+        `the proxy-url of the cluster "${name}" of ${kubeconfig} is not valid: expected a URL such as http://proxy.example:3128`,
+      );
+    }
+    return;
+  }
+  const proxy = URL.canParse(server) ? proxies?.to(server) : undefined;
+  if (proxy == null) return;
+  kubeConfig.clusters = kubeConfig.clusters.map((each) =>
+    each === cluster ? { ...each, proxyUrl: proxy.url.reveal() } : each,
+  );
 }
 
 /**

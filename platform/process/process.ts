@@ -19,6 +19,7 @@ import {
   watchKubernetes,
 } from '../kubernetes/kubernetes-access.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { useNetwork } from '../network/network.ts';
 import { ensureSearchAttributes, SearchAttributesError } from '../temporal/search-attributes.ts';
 import { mapStackTraces } from './stack-traces.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
@@ -52,6 +53,7 @@ export function runProcess<Values extends object>(
   const cluster = config.kubernetes.clusterName;
   const { logLevel: level, auditLog: auditFile } = config.process;
   const log = configured(() => createLog({ name: `headroom-${program}`, level, secrets: config.secrets, auditFile }));
+  useNetwork(config.network);
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
   // In a pod the process id is always the same, but the host name is the pod's name.
   const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
@@ -96,7 +98,12 @@ export async function connectProcess(
   waiting('kubernetes')('not connected yet');
   waiting('temporal')('not connected yet');
   const kubeConfig = loadKubeConfig(
-    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout, ...requests },
+    {
+      ...config.kubernetes,
+      proxies: config.network.proxies,
+      requestTimeoutMs: config.timings.requestTimeout,
+      ...requests,
+    },
     process.env,
   );
   const kubernetes = { log, signal, onWait: waiting('kubernetes') };
@@ -105,7 +112,7 @@ export async function connectProcess(
   const client = await connectClient(config.temporal, { ...temporal, identity });
   onStop('Temporal client', async () => await client.connection.close());
   const failure = await untilAvailable(
-    `Temporal at ${config.temporal.address}`,
+    `Temporal at ${config.temporal.place}`,
     async () => {
       try {
         await ensureSearchAttributes(client, { log, signal });

@@ -1,8 +1,10 @@
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import { Secret } from '../../domain/kernel/settings/secret.ts';
-import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
+import { Secret, secretFromFile } from '../../domain/kernel/settings/secret.ts';
+import type { ConfigProblem, SettingSources, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import { platformSettings, type PlatformValues } from '../config/settings.ts';
+import type { Network } from '../network/network.ts';
+import { type Proxy, proxyCredentials } from '../network/proxies.ts';
 
 /** Temporal's own variable for its configuration file. */
 const CONFIG_FILE = 'TEMPORAL_CONFIG_FILE';
@@ -11,12 +13,21 @@ const CONFIG_FILE = 'TEMPORAL_CONFIG_FILE';
 export interface TemporalTarget {
   readonly address: string;
   readonly namespace: string;
+  /** The address for messages, with the proxy on the way to it. */
+  readonly place: string;
   /**
-   * Options of a native connection; a client connection takes its address, TLS, API key and metadata. Certificates and Temporal's
-   * configuration file are read each time, so that those that were replaced take effect. While they are invalid, as between
+   * Options of a native connection; a client connection takes its address, TLS, API key, metadata and proxy. Certificates, the API
+   * key's file and Temporal's configuration file are read each time, so that those that were replaced take effect. While they are invalid, as between
    * the replacement of a certificate and of its key, the last valid ones are used.
    */
   readonly connection: Secret<NativeConnectionOptions>;
+  /** What must not be logged. */
+  readonly secrets: readonly Secret[];
+}
+
+interface TemporalSources extends Pick<SettingSources, 'written' | 'readFile' | 'problems'> {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly network: Network;
 }
 
 /**
@@ -25,30 +36,85 @@ export interface TemporalTarget {
  * profile. Certificates are read here.
  *
  * @param settings the temporal group, as far as its values are valid.
- * @param problems receives the problems; then there is no result.
+ * @returns undefined where it added problems.
  */
 export function resolveTemporal(
   settings: PlatformValues['temporal'],
-  written: ReadonlyMap<string, WrittenValue>,
-  env: Readonly<Record<string, string | undefined>>,
-  readFile: (path: string) => string,
-  problems: ConfigProblem[],
+  { written, env, readFile, problems, network }: TemporalSources,
 ): TemporalTarget | undefined {
   const before = problems.length;
   checkTls(written, env, problems);
   checkReadable(settings, { written, env }, readFile, problems);
+  const apiKey = readApiKey(settings, written, readFile, problems);
   if (problems.length > before) return undefined;
 
-  const overrideEnvVars = temporalEnvironment(settings, written, env);
+  const variables = temporalEnvironment(settings, written, env);
+  const read = () =>
+    readProfile(settings, apiKey === undefined ? variables : { ...variables, TEMPORAL_API_KEY: apiKey.reveal() });
   try {
-    const { profile, options } = readProfile(settings, overrideEnvVars);
+    const { profile, options } = read();
+    const address = profile.address ?? settings.address;
+    // As with gRPC's other clients: a connection to a server of gRPC is one of https, encrypted or not.
+    const proxy = network.proxies.to(`https://${address}`);
+    if (proxy !== null && !proxy.shown.startsWith('http:')) {
+      problems.push({ where: proxy.where, message: `${proxy.shown} does not do for Temporal: ${ONLY_HTTP}` });
+      return undefined;
+    }
+    const connected = (found: NativeConnectionOptions): NativeConnectionOptions => ({
+      ...trusting(found, network.authorities),
+      ...(proxy === null ? {} : { proxy: connectProxy(proxy) }),
+    });
     return {
-      address: profile.address ?? settings.address,
+      address,
       namespace: profile.namespace ?? settings.namespace,
-      connection: new Secret(lastValid(options, () => readProfile(settings, overrideEnvVars).options)),
+      place: `${address}${proxy === null ? '' : ` through the proxy ${proxy.shown}`}`,
+      connection: new Secret(lastValid(connected(options), () => connected(read().options))),
+      secrets: apiKey === undefined ? [] : [apiKey],
     };
   } catch (error) {
     problems.push({ where: "Temporal's configuration", message: firstLine(error) });
+    return undefined;
+  }
+}
+
+const ONLY_HTTP =
+  "its clients connect to a proxy by http only. Name one such as http://proxy.example:3128, or add Temporal's host to NO_PROXY";
+
+function connectProxy(proxy: Proxy): NonNullable<NativeConnectionOptions['proxy']> {
+  const { hostname, port } = new URL(proxy.url.reveal());
+  const basicAuth = proxyCredentials(proxy);
+  return {
+    type: 'http-connect',
+    targetHost: `${hostname}:${port === '' ? '80' : port}`,
+    ...(basicAuth === undefined ? {} : { basicAuth }),
+  };
+}
+
+/** The worker's core does not know what this process trusts, and takes the system's authorities where it is given none. */
+function trusting(options: NativeConnectionOptions, authorities: Network['authorities']): NativeConnectionOptions {
+  const { apiKey, tls = apiKey !== undefined } = options;
+  if (authorities === null || tls === false || tls === null) return options;
+  const given = tls === true ? {} : tls;
+  if (given.serverRootCACertificate !== undefined) return options;
+  return { ...options, tls: { ...given, serverRootCACertificate: Buffer.from(authorities.join('\n')) } };
+}
+
+/** The API key of a file or of the environment. Headers have no room for anything but one line. */
+function readApiKey(
+  settings: PlatformValues['temporal'],
+  written: ReadonlyMap<string, WrittenValue>,
+  readFile: (path: string) => string,
+  problems: ConfigProblem[],
+): Secret | undefined {
+  const { apiKey, apiKeyFile: path } = settings;
+  if (path === undefined) return apiKey === undefined ? undefined : new Secret(() => apiKey);
+  try {
+    return secretFromFile(path, readFile, (value) => {
+      if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('the file has more than one line, or hidden characters');
+    });
+  } catch (error) {
+    const where = written.get('temporal.apiKeyFile')?.where ?? 'temporal.apiKeyFile';
+    problems.push({ where, message: `cannot use "${path}" as an API key: ${firstLine(error)}` });
     return undefined;
   }
 }
@@ -109,6 +175,7 @@ function checkTls(
 ): void {
   const where = (path: string): string => written.get(path)?.where ?? path;
   for (const [path, variable] of [
+    ['temporal.apiKeyFile', 'TEMPORAL_API_KEY'],
     ['temporal.tlsClientCertPath', 'TEMPORAL_TLS_CLIENT_CERT_DATA'],
     ['temporal.tlsClientKeyPath', 'TEMPORAL_TLS_CLIENT_KEY_DATA'],
     ['temporal.tlsServerCaCertPath', 'TEMPORAL_TLS_SERVER_CA_CERT_DATA'],

@@ -25,16 +25,39 @@ const CHECK_MS = 3_000;
 
 /** The options for a client's connection, with a time limit for the first connect in milliseconds. */
 export function clientConnectionOptions(
-  { address, tls, apiKey, metadata }: Credentials,
+  { address = DEFAULT_ADDRESS, tls, apiKey, metadata, proxy }: Credentials,
   connectTimeoutMs: number,
 ): ConnectionOptions {
   return {
-    ...(address === undefined ? {} : { address }),
+    ...routeTo(address, proxy),
     ...(tls === undefined ? {} : { tls }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(metadata === undefined ? {} : { metadata }),
     connectTimeout: connectTimeoutMs,
     interceptors: [...repeatUntilClosed()],
+  };
+}
+
+const DEFAULT_ADDRESS = 'localhost:7233';
+const DEFAULT_PORT = 7233;
+
+/**
+ * The client has no option for a proxy: its gRPC library reads variables of the environment itself, by rules of its own, and
+ * passes what it found to its connections by these arguments. Here they say what was decided for all connections alike.
+ */
+function routeTo(address: string, proxy: Credentials['proxy']): Pick<ConnectionOptions, 'address' | 'channelArgs'> {
+  const ownRules = { 'grpc.enable_http_proxy': 0 };
+  if (proxy === undefined) return { address, channelArgs: ownRules };
+  const target = /:\d+$/.test(address) ? address : `${address}:${DEFAULT_PORT}`;
+  const { targetHost, basicAuth } = proxy;
+  return {
+    address: targetHost,
+    channelArgs: {
+      ...ownRules,
+      'grpc.http_connect_target': `dns:${target}`,
+      'grpc.default_authority': target,
+      ...(basicAuth === undefined ? {} : { 'grpc.http_connect_creds': `${basicAuth.username}:${basicAuth.password}` }),
+    },
   };
 }
 
@@ -52,7 +75,7 @@ export async function connectClient(
   const { namespace } = target;
   const reasonOf = (error: unknown): string => temporalReason(error, namespace);
   const { used, opened } = await untilAvailable(
-    `Temporal at ${target.address}`,
+    `Temporal at ${target.place}`,
     async () => {
       const credentials = target.connection.reveal();
       return { used: credentials, opened: await openConnection(credentials, namespace) };
@@ -82,7 +105,7 @@ async function openConnection(credentials: Credentials, namespace: string): Prom
 /** Keeps checking that Temporal responds, for the readiness of the process. */
 export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
   await watchAvailability(
-    `Temporal at ${target.address}`,
+    `Temporal at ${target.place}`,
     async () => await requireNamespace(client.connection, target.namespace, CHECK_MS),
     (error) => temporalReason(error, target.namespace),
     options,
@@ -120,13 +143,12 @@ export function temporalReason(error: unknown, namespace: string): string {
   if (code === UNAUTHENTICATED) return 'it does not accept the API key or the certificate';
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith('Failed to connect before the deadline')) return `no connection within ${CONNECT_MS / 1000} s`;
-  // The core prints nested errors; the innermost one, in quotes, is the cause.
-  if (/^tonic::|: Status \{/.test(message))
-    return (
-      message
-        .match(/"[^"]+"/g)
-        ?.at(-1)
-        ?.slice(1, -1) ?? message
-    );
-  return message.split('\n', 1)[0] ?? '';
+  const [line = ''] = message.split('\n', 1);
+  // The core prints nested errors; the innermost one, in quotes or in the last parentheses, is the cause. A trace may follow it.
+  if (!/^tonic::|: Status \{/.test(line)) return line;
+  const quoted = line
+    .match(/"[^"]+"/g)
+    ?.at(-1)
+    ?.slice(1, -1);
+  return quoted ?? /\(([^()]+)\)*$/.exec(line)?.[1] ?? line;
 }

@@ -18,7 +18,7 @@ import type { TemporalTarget } from './temporal-profile.ts';
 export async function connectWorker(target: TemporalTarget, options: WaitOptions): Promise<WorkerConnection> {
   const reasonOf = (error: unknown): string => temporalReason(error, target.namespace);
   const { used, opened } = await untilAvailable(
-    `Temporal at ${target.address}`,
+    `Temporal at ${target.place}`,
     async () => {
       const credentials = target.connection.reveal();
       return { used: credentials, opened: await connect(target, credentials) };
@@ -69,10 +69,10 @@ export class WorkerConnection {
    * @throws the signal's reason when the process stops first, and the SDK's error for invalid options.
    */
   async createWorker(options: OwnWorkerOptions): Promise<Worker> {
-    const { address, namespace } = this.#target;
+    const { place, namespace } = this.#target;
     let isLost = false;
     const created = await untilAvailable(
-      `Temporal at ${address}`,
+      `Temporal at ${place}`,
       async () => {
         // After a failed creation the worker stays registered with its connection and blocks another one, so the
         // connection is replaced.

@@ -20,11 +20,14 @@ export interface Cluster {
  * @throws {CommandFailed} when there is no cluster to talk to.
  */
 export async function withCluster<T>(
-  { config: { kubernetes, timings }, sources }: LoadedConfig,
+  { config: { kubernetes, network, timings }, sources }: LoadedConfig,
   run: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
   const { kubeconfig, context, clusterName } = kubernetes;
-  const kubeConfig = load({ kubeconfig, context, requestTimeoutMs: timings.requestTimeout }, sources.env);
+  const kubeConfig = load(
+    { kubeconfig, context, proxies: network.proxies, requestTimeoutMs: timings.requestTimeout },
+    sources.env,
+  );
   try {
     return await run({
       name: clusterName,

@@ -3,6 +3,7 @@ import { type ControllerName, controllerNames } from '../../domain/kernel/contro
 import { sentence } from '../../domain/kernel/sentence.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
+import { useNetwork } from '../../platform/network/network.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { loadConfig } from '../config.ts';
 import { addAllInOneCommand } from './all-in-one.ts';
@@ -159,7 +160,9 @@ function createTools(program: Command, io: CommandIo, output: Output): CommandTo
     run: async (command, argv = []) =>
       await sayingFailures(output, async () => {
         const sources = configSources(shared(), io, argv);
-        await command({ config: loadConfig(sources), sources });
+        const config = loadConfig(sources);
+        useNetwork(config.network);
+        await command({ config, sources });
       }),
   };
 }

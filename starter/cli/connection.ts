@@ -22,7 +22,7 @@ export async function withClient<T>({ temporal }: Config, run: (client: Client) 
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
     throw new TemporalUnreachable(
-      `Temporal cannot be reached at ${temporal.address}: ${reason}. Set TEMPORAL_ADDRESS, or start Temporal.`,
+      `Temporal cannot be reached at ${temporal.place}: ${reason}. Set TEMPORAL_ADDRESS, or start Temporal.`,
     );
   }
   try {

@@ -157,6 +157,18 @@ describe.concurrent.each(['worker', 'starter'] as const)('the %s with a bad conf
     expect(stderr).not.toContain('    at ');
   });
 
+  it('says which proxy and which authorities cannot be used, without the password, and ends with 2', async () => {
+    const { code, stdout, stderr } = await runProgram(program, [], {
+      ...CLUSTER,
+      HTTPS_PROXY: 'socks5://me:SECRET@proxy.example:1080',
+      HEADROOM_CA_FILE: '/nowhere/authorities.pem',
+    });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('HTTPS_PROXY: "…@proxy.example:1080" is not valid: expected the URL of a proxy, such as');
+    expect(stderr).toContain('HEADROOM_CA_FILE: cannot read "/nowhere/authorities.pem": ');
+    expect(stderr).not.toContain('SECRET');
+  });
+
   it('says that the kubeconfig is not there, and ends with 2', async () => {
     const { code, stdout } = await runProgram(program, [], {
       ...CLUSTER,

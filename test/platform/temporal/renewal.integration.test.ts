@@ -53,7 +53,7 @@ async function nextCredentials(apiKey: string): Promise<Credentials> {
 async function write({ certificate, key, apiKey }: Credentials): Promise<void> {
   await writeFile(join(dir, 'client.crt'), certificate);
   await writeFile(join(dir, 'client.key'), key);
-  await writeFile(join(dir, 'temporal.toml'), `[profile.default]\napi_key = "${apiKey}"\n`);
+  await writeFile(join(dir, 'api-key'), `${apiKey}\n`);
 }
 
 it('are taken over by the client and by a worker that runs', async () => {
@@ -61,7 +61,7 @@ it('are taken over by the client and by a worker that runs', async () => {
     CLUSTER_NAME: 'kind',
     HOME: dir,
     TEMPORAL_ADDRESS: gateway.address,
-    TEMPORAL_CONFIG_FILE: join(dir, 'temporal.toml'),
+    TEMPORAL_API_KEY_FILE: join(dir, 'api-key'),
     TEMPORAL_TLS_CLIENT_CERT_PATH: join(dir, 'client.crt'),
     TEMPORAL_TLS_CLIENT_KEY_PATH: join(dir, 'client.key'),
     TEMPORAL_TLS_SERVER_CA_CERT_PATH: join(dir, 'ca.crt'),
