@@ -4,7 +4,7 @@
  * for a result that it does not return as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { ChangeRequests, Mergeability, ReadLimits } from '../../domain/kernel/forge.ts';
+import type { ChangeRequests, Mergeability, MergeMethod, ReadLimits } from '../../domain/kernel/forge.ts';
 
 /** The base branch at one commit. */
 export interface BaseBranch {
@@ -146,6 +146,8 @@ export interface BranchRules {
    * anything else, such as force pushes, keeps nobody from merging.
    */
   readonly isProtected: boolean;
+  /** What the rules leave of the methods to merge, as far as the forge tells it to this credential. */
+  readonly mergeMethods: readonly MergeMethod[];
 }
 
 /**
@@ -158,6 +160,8 @@ export interface PullRequestState {
   checks(): Promise<Checks>;
   /** Of its base branch. */
   rules(): Promise<BranchRules>;
+  /** What the settings of its repository allow of the methods to merge, as far as the forge tells it to this credential. */
+  mergeMethods(): Promise<readonly MergeMethod[]>;
   /** As `ForgePullRequests.approvals`. */
   approvals(): Promise<readonly ForgeApproval[]>;
   /** As `ForgePullRequests.changeRequests`. */
@@ -344,8 +348,20 @@ export interface ForgePullRequests {
   closedBy(number: number): Promise<string | null>;
   /** All kinds of checks of a commit. */
   checks(sha: string): Promise<Checks>;
-  /** Squash merge, only if the head is still `headSha`. */
-  merge(input: { number: number; headSha: string; title: string; message: string }): Promise<MergeOutcome>;
+  /** What the settings of the repository allow. */
+  mergeMethods(): Promise<readonly MergeMethod[]>;
+  /**
+   * Merges, only if the head is still `headSha`.
+   *
+   * @param input.title of the new commit, as `message`; a rebase makes none.
+   */
+  merge(input: {
+    number: number;
+    headSha: string;
+    method: MergeMethod;
+    title: string;
+    message: string;
+  }): Promise<MergeOutcome>;
 }
 
 /** `quota-owners` of `platform/quota-owners`: only teams of the repository's own organisation can be asked. */

@@ -220,7 +220,7 @@ export interface QuotaResizeActivities {
   }): Promise<PullRequestOutcome>;
 
   /**
-   * Squash merge of exactly the head that the Lease records; then the branch is deleted. Nothing is believed but the
+   * Merges exactly the head that the Lease records; then the branch is deleted. Nothing is believed but the
    * target: the decision and its approval come from the Lease, and everything that allows the merge is checked again.
    *
    * @param input.decision which decision is meant: another one in the Lease is not merged.

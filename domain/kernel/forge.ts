@@ -26,6 +26,18 @@ export type Mergeability =
   /** A state of the forge that this version does not know. */
   | 'unrecognised';
 
+/** How a forge brings the commits of a pull request into its base branch. */
+export type MergeMethod =
+  /** One new commit with all changes. */
+  | 'squash'
+  /** Each commit anew on the base, without a merge commit. */
+  | 'rebase'
+  /** The commits as they are, and a merge commit. */
+  | 'merge';
+
+/** In the order in which one is taken where nobody chose: one commit for a pull request, then a straight history. */
+export const mergeMethods = ['squash', 'rebase', 'merge'] as const satisfies readonly MergeMethod[];
+
 /** A review that requests changes, and that neither its author's later approval nor a dismissal has ended. */
 export interface ChangeRequest {
   /** The account that requests them. */

@@ -60,6 +60,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
         timings: { ...config.timings, webhookPoll: config.webhooks.pollMs },
         texts: textsOf(config),
         temporalUi: config.temporalUi,
+        mergeMethod: config.github?.mergeMethod,
       },
       guard: createQuotaPauseGuard({ kubernetes, systemNamespace, pauses }, 'quota-resize'),
       policyGuard: createPolicyGuard({ kubernetes, policyDefaults: policyDefaults(config) }),

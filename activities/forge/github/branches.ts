@@ -1,4 +1,5 @@
 /** Branches and commits of a repository on GitHub. */
+import { mergeMethods } from '../../../domain/kernel/forge.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { failure } from '../../kernel/failure.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type NewCommit,
   PLAIN_FILE,
 } from '../forge.ts';
+import { methodsLeftBy } from './merge-methods.ts';
 import { loginOf, moment, type Responses } from './responses.ts';
 import { commitInput, commitOnBranch } from './graphql.ts';
 import type { GitHubRepository } from './repository.ts';
@@ -48,6 +50,12 @@ export class GitHubBranches implements ForgeBranches {
       requiresChecks: checked,
       mergeQueue: inForce.some(({ type }) => type === 'merge_queue'),
       isProtected: checked || inForce.some(asksForReviews),
+      mergeMethods: methodsLeftBy({
+        linear: inForce.some(({ type }) => type === 'required_linear_history'),
+        allowed: inForce.flatMap((rule) =>
+          rule.type === 'pull_request' ? [rule.parameters?.allowed_merge_methods ?? mergeMethods] : [],
+        ),
+      }),
     };
   }
 

@@ -15,6 +15,7 @@ import { blobSha } from '../git-blob.ts';
 import type { ChangeRequests } from '../../../domain/kernel/forge.ts';
 import { checksOf } from './checks.ts';
 import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
+import { allowedMethods, methodsLeftBy } from './merge-methods.ts';
 import {
   type ActorNode,
   accountOf,
@@ -69,6 +70,7 @@ interface RuleNode {
   readonly parameters: {
     readonly requiredApprovingReviewCount?: number;
     readonly requiredStatusChecks?: readonly { readonly context: string }[];
+    readonly allowedMergeMethods?: readonly string[] | null;
   } | null;
 }
 
@@ -79,6 +81,7 @@ interface StateNode extends PullRequestNode {
     readonly refUpdateRule: {
       readonly requiredStatusCheckContexts: readonly (string | null)[] | null;
       readonly requiredApprovingReviewCount: number | null;
+      readonly requiresLinearHistory: boolean;
     } | null;
     readonly rules: Page<RuleNode> | null;
   } | null;
@@ -107,17 +110,27 @@ interface StateNode extends PullRequestNode {
   } | null;
 }
 
+interface RepositoryNode {
+  readonly squashMergeAllowed: boolean;
+  readonly rebaseMergeAllowed: boolean;
+  readonly mergeCommitAllowed: boolean;
+  readonly pullRequest: StateNode;
+}
+
 const COMMIT_FIELDS = 'oid message committedDate committer { name email user { login } } tree { oid }';
 
 const REVIEW_FIELDS = 'state submittedAt author { __typename login } authorCanPushToRepository commit { oid }';
 
-const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
+const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { squashMergeAllowed rebaseMergeAllowed mergeCommitAllowed pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount allowedMergeMethods } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
 
 /** By REST, one request for each; what a query did not bring is asked for here. */
 interface OneByOne {
   readonly files: Pick<ForgeFiles, 'fileAt'>;
   readonly branches: Pick<ForgeBranches, 'rules' | 'head'>;
-  readonly pullRequests: Pick<ForgePullRequests, 'get' | 'checks' | 'approvals' | 'changeRequests' | 'closedBy'>;
+  readonly pullRequests: Pick<
+    ForgePullRequests,
+    'get' | 'checks' | 'mergeMethods' | 'approvals' | 'changeRequests' | 'closedBy'
+  >;
 }
 
 /** Reads the state; with REST the pull request alone. */
@@ -129,23 +142,24 @@ export async function readState(
 ): Promise<PullRequestState> {
   const { client, where } = repository;
   const { approvals = false, mergedFile: path } = ahead;
-  const answer = await client.graphqlAnswer<
-    { readonly repository: { readonly pullRequest: StateNode } },
-    'NOT_FOUND' | 'FORBIDDEN'
-  >(['NOT_FOUND', 'FORBIDDEN'], STATE, {
-    owner: where.owner,
-    name: where.repo,
-    number,
-    reviews: approvals,
-    merged: path !== undefined,
-    ...(path === undefined ? {} : { path }),
-  });
+  const answer = await client.graphqlAnswer<{ readonly repository: RepositoryNode }, 'NOT_FOUND' | 'FORBIDDEN'>(
+    ['NOT_FOUND', 'FORBIDDEN'],
+    STATE,
+    {
+      owner: where.owner,
+      name: where.repo,
+      number,
+      reviews: approvals,
+      merged: path !== undefined,
+      ...(path === undefined ? {} : { path }),
+    },
+  );
   // REST says what is missing, or which right.
   if (!answer.ok) return restState(oneByOne, await oneByOne.pullRequests.get(number));
-  const node = answer.data.repository.pullRequest;
+  const { pullRequest: node, ...settings } = answer.data.repository;
   for (const commit of commitsOf(node)) repository.commits.set(commit.sha, commit);
   noteMerge(repository, node);
-  return queriedState(node, oneByOne, path);
+  return queriedState(node, settings, oneByOne, path);
 }
 
 /** Whoever merged what this process wrote: the base branch is known without being asked for. */
@@ -161,6 +175,7 @@ function restState({ files, branches, pullRequests }: OneByOne, pull: PullReques
     pull,
     checks: async () => await pullRequests.checks(headSha),
     rules: async () => await branches.rules(baseRef),
+    mergeMethods: async () => await pullRequests.mergeMethods(),
     approvals: async () => await pullRequests.approvals(number),
     changeRequests: async () => await pullRequests.changeRequests(number),
     closedBy: async () => (pull.state === 'closed' ? await pullRequests.closedBy(number) : null),
@@ -170,7 +185,12 @@ function restState({ files, branches, pullRequests }: OneByOne, pull: PullReques
 }
 
 /** @param path of the file that was asked for. */
-function queriedState(node: StateNode, oneByOne: OneByOne, path: string | undefined): PullRequestState {
+function queriedState(
+  node: StateNode,
+  settings: Omit<RepositoryNode, 'pullRequest'>,
+  oneByOne: OneByOne,
+  path: string | undefined,
+): PullRequestState {
   const pull = pullRequestOfNode(node);
   const otherwise = restState(oneByOne, pull);
   const known = {
@@ -184,6 +204,14 @@ function queriedState(node: StateNode, oneByOne: OneByOne, path: string | undefi
     pull,
     checks: async () => known.checks ?? (await otherwise.checks()),
     rules: async () => known.rules ?? (await otherwise.rules()),
+    mergeMethods: () =>
+      Promise.resolve(
+        allowedMethods({
+          allow_squash_merge: settings.squashMergeAllowed,
+          allow_rebase_merge: settings.rebaseMergeAllowed,
+          allow_merge_commit: settings.mergeCommitAllowed,
+        }),
+      ),
     approvals: async () => known.approvals ?? (await otherwise.approvals()),
     changeRequests: async () => known.changeRequests ?? (await otherwise.changeRequests()),
     closedBy: () => Promise.resolve(accountOf(node.timelineItems.nodes.at(-1)?.actor ?? null)),
@@ -239,6 +267,13 @@ function rulesOfNode({ baseRef, isMergeQueueEnabled }: StateNode): BranchRules |
     requiresChecks,
     mergeQueue: isMergeQueueEnabled || rules.some(({ type }) => type === 'MERGE_QUEUE'),
     isProtected: requiresChecks || approvals.some((count) => count > 0),
+    mergeMethods: methodsLeftBy({
+      linear:
+        refUpdateRule?.requiresLinearHistory === true || rules.some(({ type }) => type === 'REQUIRED_LINEAR_HISTORY'),
+      allowed: rules.flatMap(({ parameters }) =>
+        parameters?.allowedMergeMethods ? [parameters.allowedMergeMethods] : [],
+      ),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Pull requests of a repository on GitHub, and the checks of their heads. */
-import type { ChangeRequest, ChangeRequests } from '../../../domain/kernel/forge.ts';
+import type { ChangeRequest, ChangeRequests, MergeMethod } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
   type FileChange,
@@ -22,6 +22,7 @@ import type { GitHubBranches } from './branches.ts';
 import { checksOf } from './checks.ts';
 import type { GitHubFiles } from './files.ts';
 import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
+import { allowedMethods } from './merge-methods.ts';
 import { mergeabilityOf } from './mergeability.ts';
 import { lastReopening, ownComments, readOwnOpen } from './graphql.ts';
 import { openAtOnce } from './open-at-once.ts';
@@ -300,17 +301,22 @@ export class GitHubPullRequests implements ForgePullRequests {
     ]);
   }
 
-  /** Squash merge, only if the head still is `headSha`. */
-  async merge(input: { number: number; headSha: string; title: string; message: string }): Promise<MergeOutcome> {
-    const { number, headSha, title, message } = input;
+  async mergeMethods(): Promise<readonly MergeMethod[]> {
+    const { client, where } = this.#repository;
+    return allowedMethods(await client.data((octokit) => octokit.rest.repos.get(where)));
+  }
+
+  /** Merges, only if the head still is `headSha`. */
+  async merge(input: Parameters<ForgePullRequests['merge']>[0]): Promise<MergeOutcome> {
+    const { number, headSha, method, title, message } = input;
     const answer = await this.#repository.client.answer([405, 409], (octokit) =>
       octokit.rest.pulls.merge({
         ...this.#repository.where,
         pull_number: number,
         sha: headSha,
-        merge_method: 'squash',
-        commit_title: title,
-        commit_message: message,
+        merge_method: method,
+        // A rebase has the messages of its commits.
+        ...(method === 'rebase' ? {} : { commit_title: title, commit_message: message }),
       }),
     );
     this.#files.forgetBase();

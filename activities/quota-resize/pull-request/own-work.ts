@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import type { MergeMethod } from '../../../domain/kernel/forge.ts';
 import type { WritePriority } from '../../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
@@ -57,6 +58,8 @@ export interface ForgeActivityDependencies extends Omit<PullRequestDependencies,
 export interface ForgeActivityConfig {
   readonly timings: PullRequestPollTimings;
   readonly texts: PullRequestTexts;
+  /** The one that was chosen; absent: the first that the repository allows. */
+  readonly mergeMethod?: MergeMethod | undefined;
   /** The URL of the Temporal UI and the namespace of the workflows; null when unknown. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }

@@ -7,10 +7,18 @@ import {
   type PullRequestRef,
 } from '../../../domain/quota-resize/model/decision.ts';
 import { targetName } from '../../../domain/kernel/target.ts';
+import type { MergeMethod } from '../../../domain/kernel/forge.ts';
+import { type ChosenMethod, chosenMethod } from '../../../domain/quota-resize/pull-request/merge-method.ts';
 import { requestedChanges } from '../../../domain/quota-resize/decide/change-requests.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
-import type { MergeOutcome as MergeAnswer, PullRequest, PullRequestState } from '../../forge/forge.ts';
+import type {
+  BranchRules,
+  Forge,
+  MergeOutcome as MergeAnswer,
+  PullRequest,
+  PullRequestState,
+} from '../../forge/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
 import type { CheckedMerge, Expected } from './checked-merge.ts';
 import { otherThanDecided } from './decided-content.ts';
@@ -120,8 +128,11 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
         const { own, joined } = checked;
         const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
         const { title, message } = config.texts.merge(facts, number);
+        const chosen = await methodFor(task, recorded, state);
+        if (chosen.kind === 'none') return { kind: 'notAsked', outcome: notMergeable(task, number, chosen.why) };
+        const { method } = chosen;
         const expected = await expect();
-        return { ...(await forge.pullRequests.merge({ number, headSha, title, message })), expected };
+        return { ...(await forge.pullRequests.merge({ number, headSha, method, title, message })), method, expected };
       },
       async () => await approvalsOfPeople(forge, await forge.pullRequests.approvals(number)),
     ),
@@ -137,7 +148,7 @@ async function ensureMerged(task: EndTask): Promise<MergeOutcome> {
 }
 
 /** The forge's answer to a request to merge, and what that request expected. */
-type Answered = MergeAnswer & { readonly expected: Expected };
+type Answered = MergeAnswer & { readonly method: MergeMethod; readonly expected: Expected };
 
 /** Why the forge was not asked to merge. */
 type NotAsked =
@@ -156,7 +167,7 @@ async function objection(
   const { number, base, headSha } = recorded;
   const name = `pull request #${number}`;
   // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
-  const rules = await (pull.baseRef === base ? state.rules() : forge.branches.rules(base));
+  const rules = await rulesOf(forge, base, state);
   if (rules.mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
   }
@@ -176,6 +187,25 @@ async function objection(
   }
   const requested = requestedChanges(await state.changeRequests());
   return requested === null ? null : { kind: 'moved', why: `${name} was not merged: ${requested}` };
+}
+
+/** With which method it is merged, as the repository and the rules of the base branch are now. */
+async function methodFor(
+  { forge, config }: EndTask,
+  { base }: PullRequestRef,
+  state: PullRequestState,
+): Promise<ChosenMethod> {
+  const [byRepository, rules] = await Promise.all([state.mergeMethods(), rulesOf(forge, base, state)]);
+  return chosenMethod(config.mergeMethod, { byRepository, byRules: rules.mergeMethods }, base);
+}
+
+async function rulesOf(forge: Forge, base: string, state: PullRequestState): Promise<BranchRules> {
+  return await (state.pull.baseRef === base ? state.rules() : forge.branches.rules(base));
+}
+
+function notMergeable({ forge }: EndTask, number: number, why: string): MergeOutcome {
+  const message = `pull request #${number} of ${forge.repository} is not merged: ${why}`;
+  return { kind: 'blocked', reason: 'NotMergeable', message };
 }
 
 /**
@@ -213,7 +243,7 @@ async function mergedOutcome(
 }
 
 /** The outcome of the forge's response to a merge when the pull request is not merged afterwards. */
-function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: string, answer: MergeAnswer): MergeOutcome {
+function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: string, answer: Answered): MergeOutcome {
   const { repository } = task.forge;
   const { number } = pull;
   switch (answer.kind) {
@@ -237,7 +267,7 @@ function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: stri
       return {
         kind: 'blocked',
         reason: 'NotMergeable',
-        message: `pull request #${number} of ${repository} cannot be merged although it is ${pull.mergeability}: ${answer.message}; merge it by hand, or allow squash merges for the repository`,
+        message: `pull request #${number} of ${repository} cannot be merged (${answer.method}) although it is ${pull.mergeability}: ${answer.message}; merge it by hand, or look at the settings of the repository and the rules of ${pull.baseRef}`,
       };
     }
     default:

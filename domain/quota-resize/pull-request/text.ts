@@ -68,7 +68,7 @@ export interface PullRequestTexts {
   branchBeginningOf(cluster: string): string;
   title(facts: ChangeFacts): string;
   commit(facts: ChangeFacts): string;
-  /** The squash commit of a merge; the title ends with the pull request's number, as the forge itself does it. */
+  /** The commit that a merge makes; the title ends with the pull request's number, as the forge itself does it. */
   merge(facts: ChangeFacts, number: number): { readonly title: string; readonly message: string };
   labels(facts: ChangeFacts): readonly string[];
   /** The description in GitHub's Markdown. */

@@ -1,6 +1,6 @@
 /** Where the GitOps repositories are, and Headroom's identity on GitHub. */
 import { z } from 'zod';
-import { DEFAULT_READ_LIMITS, type RepositoryName } from '../../kernel/forge.ts';
+import { DEFAULT_READ_LIMITS, mergeMethods, type RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
 import {
   constant,
@@ -137,6 +137,14 @@ export const githubSettings = {
     env: 'GITHUB_REPOSITORIES',
     flag: '--github-repositories',
     isList: true,
+  },
+  mergeMethod: {
+    type: z.enum(mergeMethods),
+    expected: 'squash, rebase or merge',
+    description:
+      'How Headroom merges. Without it the first of squash, rebase and merge that the repository and the rules of the branch allow; a merge queue has its own.',
+    env: 'GITHUB_MERGE_METHOD',
+    flag: '--github-merge-method',
   },
   pathTemplate: {
     type: explained(parsePathTemplate),

@@ -1,5 +1,5 @@
 import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts';
-import type { RepositoryName } from '../../kernel/forge.ts';
+import type { MergeMethod, RepositoryName } from '../../kernel/forge.ts';
 import type { githubSettings } from './github.ts';
 import { type GitHubCredential, namesCredential, readGitHubCredential } from './github-credential.ts';
 
@@ -15,6 +15,8 @@ export interface GitHubTarget {
   /** All repositories that may be changed; the first one is that of owner and repo. */
   readonly repositories: readonly RepositoryName[];
   readonly credential: GitHubCredential;
+  /** Absent: the first that a repository allows. */
+  readonly mergeMethod: MergeMethod | undefined;
 }
 
 /** All repositories that may be changed; the first one is that of owner and repo, if they are set. */
@@ -47,8 +49,8 @@ export function resolveGitHub(
   const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
   if (first !== undefined && isNamed && credential !== undefined) {
     const { owner, repo, baseBranch } = first;
-    const { apiUrl, graphQl } = github;
-    return { apiUrl, graphQl, owner, repo, baseBranch, repositories, credential };
+    const { apiUrl, graphQl, mergeMethod } = github;
+    return { apiUrl, graphQl, owner, repo, baseBranch, repositories, credential, mergeMethod };
   }
   const missing = [
     ...(isNamed ? [] : unnamed),

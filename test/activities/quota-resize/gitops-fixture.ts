@@ -11,7 +11,7 @@ import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
 import type { Repositories } from '../../../activities/forge/repositories.ts';
 import type { DeliveryOfBranch } from '../../../activities/quota-resize/source/deliveries.ts';
-import type { ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
+import type { MergeMethod, ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,
   type QuotaResizeForgeActivities,
@@ -136,6 +136,7 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   /** The cluster and Temporal, for searches. */
   readonly orphans?: Partial<QuotaSide>;
   readonly templates?: Partial<TextTemplates>;
+  readonly mergeMethod?: MergeMethod;
   /** Besides the first one. */
   readonly repositories?: readonly RepositoryName[];
   /** The most bytes that are read. */
@@ -188,6 +189,7 @@ export async function startGitOps(
       permits,
       token = () => 'first-token',
       templates,
+      mergeMethod,
       orphans = {},
       repositories: others = [],
       owner = 'acme',
@@ -231,7 +233,7 @@ export async function startGitOps(
         decisions: leases,
         mergeGate: mergeGate ?? openGate(() => Promise.resolve(asOpen(recorded)), leases),
         log,
-        config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
+        config: { timings, texts: pullRequestTexts(templates), temporalUi: null, mergeMethod },
       });
       const recording: Worker['activities'] = {
         ...activities,

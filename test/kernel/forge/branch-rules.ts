@@ -18,7 +18,12 @@ export function rulesOf(protection: Protection): readonly Rule[] {
       },
     });
   }
-  if (protection.as === 'ruleset' && (protection.requiredReviews > 0 || protection.requireCodeOwnerReviews)) {
+  if (protection.as === 'ruleset' && protection.requireLinearHistory) rules.push({ type: 'required_linear_history' });
+  const asksOfPullRequests =
+    protection.requiredReviews > 0 ||
+    protection.requireCodeOwnerReviews ||
+    protection.allowedMergeMethods !== undefined;
+  if (protection.as === 'ruleset' && asksOfPullRequests) {
     rules.push({
       type: 'pull_request',
       parameters: {
@@ -27,6 +32,7 @@ export function rulesOf(protection: Protection): readonly Rule[] {
         require_code_owner_review: protection.requireCodeOwnerReviews,
         require_last_push_approval: false,
         required_review_thread_resolution: false,
+        allowed_merge_methods: protection.allowedMergeMethods ?? ['merge', 'squash', 'rebase'],
       },
     });
   }

@@ -6,7 +6,16 @@ import type { ForgeContext } from './context.ts';
 import { isoSeconds } from './git/objects.ts';
 import type { TreeChange } from './git/repository.ts';
 import { applyHook, type HookOptions, newHook } from './hooks.ts';
-import type { CheckConclusion, CheckMode, CheckRun, CommitState, Hook, MergeMethod, Protection } from './model.ts';
+import type {
+  CheckConclusion,
+  CheckMode,
+  CheckRun,
+  CommitState,
+  Hook,
+  MergeMethod,
+  MergeSettings,
+  Protection,
+} from './model.ts';
 import { signatureOf } from './people.ts';
 import type { GivenReview } from './reviews.ts';
 import type { Delivery } from './webhooks/delivery.ts';
@@ -95,10 +104,19 @@ export class Control {
           dismissStaleReviews: false,
           requireCodeOwnerReviews: false,
           mergeQueue: false,
+          requireLinearHistory: false,
           as: 'protection',
           ...wanted,
         };
       }
+    });
+  }
+
+  /** Changes how the repository lets pull requests be merged. */
+  async setMergeSettings(change: Partial<MergeSettings>): Promise<void> {
+    await this.#changing(async () => {
+      const { state } = this.#forge.store;
+      state.mergeSettings = { ...state.mergeSettings, ...change };
     });
   }
 

@@ -9,6 +9,7 @@ const STRICT: Protection = {
   dismissStaleReviews: false,
   requireCodeOwnerReviews: false,
   mergeQueue: false,
+  requireLinearHistory: false,
   as: 'protection',
 };
 const facts = (given: Partial<MergeFacts>): MergeFacts => ({

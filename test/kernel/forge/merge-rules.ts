@@ -1,5 +1,5 @@
 import type { Verdict } from './checks.ts';
-import type { Protection, Review } from './model.ts';
+import type { MergeMethod, MergeSettings, Protection, Review } from './model.ts';
 
 export type MergeableState = 'clean' | 'blocked' | 'behind' | 'dirty' | 'unstable' | 'unknown' | 'draft';
 
@@ -48,6 +48,22 @@ export function mergeObjection(facts: MergeFacts): string | undefined {
   // GitHub does not say "out of date": on a head that is behind, the green checks count as missing.
   if (protection.requireUpToDate && facts.behind) return expected(protection.requiredChecks, protection.requiredChecks);
   return undefined;
+}
+
+/** Why nothing is merged with this method, in GitHub's words; undefined when it may be. */
+export function methodObjection(
+  method: MergeMethod,
+  { methods }: MergeSettings,
+  protection: Protection | undefined,
+): string | undefined {
+  const allowed = protection?.allowedMergeMethods;
+  if (!methods.includes(method) || allowed?.includes(method) === false) {
+    const name = { merge: 'Merge commits', squash: 'Squash merges', rebase: 'Rebase merges' }[method];
+    return `${name} are not allowed on this repository.`;
+  }
+  if (method !== 'merge' || !protection?.requireLinearHistory) return undefined;
+  const violated = protection.as === 'ruleset' ? 'Repository rule violations found\n\n' : '';
+  return `${violated}This branch must not contain merge commits.`;
 }
 
 /** Why a commit may not be pushed straight to a protected branch. */

@@ -111,8 +111,17 @@ export interface Protection {
   /** An owner of each changed file that has owners must approve. */
   readonly requireCodeOwnerReviews: boolean;
   readonly mergeQueue: boolean;
+  /** "Require linear history": nothing is merged with a merge commit. */
+  readonly requireLinearHistory: boolean;
+  /** How a ruleset lets pull requests be merged; absent: as the repository does. */
+  readonly allowedMergeMethods?: readonly MergeMethod[];
   /** A classic branch protection or a ruleset: they show in different endpoints. A merge queue shows in the rules always. */
   readonly as: 'protection' | 'ruleset';
+}
+
+/** What the repository's settings allow of merges. */
+export interface MergeSettings {
+  readonly methods: readonly MergeMethod[];
 }
 
 /** A webhook of the repository. */
@@ -143,6 +152,7 @@ export interface ForgeState {
   readonly checkRuns: CheckRun[];
   readonly statuses: CommitStatus[];
   readonly protections: Record<string, Protection>;
+  mergeSettings: MergeSettings;
   readonly hooks: Hook[];
   /** The commits that were made on the web or for an app, which GitHub signs. */
   readonly signedCommits: string[];

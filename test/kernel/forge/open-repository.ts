@@ -32,6 +32,7 @@ export async function openRepository(
   const git = await GitRepository.open(resolve(gitDir));
   try {
     const store = await Store.open(git.gitDir, site.repositories.length * IDS_EACH);
+    if (options.mergeMethods !== undefined) store.state.mergeSettings = { methods: options.mergeMethods };
     const events = new Events();
     const accounts = new Accounts(people);
     const checks = new Checks(store, events, options.checks ?? 'none', options.checkDelayMs ?? 200);
@@ -44,7 +45,6 @@ export async function openRepository(
       events,
       owner,
       mergeableDelayMs: options.mergeableDelayMs ?? 50,
-      mergeMethods: options.mergeMethods ?? ['merge', 'squash', 'rebase'],
     });
     const repository: ForgeContext = {
       owner,

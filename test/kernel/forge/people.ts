@@ -12,6 +12,6 @@ export function signatureOf(login: string): Signature {
 }
 
 /** Who commits what is done on the web: merges and updates of branches. */
-export function webSignature(): Signature {
-  return { name: 'GitHub', email: 'noreply@github.com', date: isoSeconds(new Date()) };
+export function webSignature(at = new Date()): Signature {
+  return { name: 'GitHub', email: 'noreply@github.com', date: isoSeconds(at) };
 }

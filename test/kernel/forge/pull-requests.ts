@@ -3,7 +3,7 @@ import type { Checks } from './checks.ts';
 import type { FileChange } from './git/diff.ts';
 import { isoSeconds } from './git/objects.ts';
 import type { GitRepository, MergeOutcome } from './git/repository.ts';
-import { type MergeFacts, mergeObjection } from './merge-rules.ts';
+import { type MergeFacts, mergeObjection, methodObjection } from './merge-rules.ts';
 import type { IssueComment, MergeMethod, PullRequest } from './model.ts';
 import { signatureOf, webSignature } from './people.ts';
 import type { Reviews } from './reviews.ts';
@@ -18,7 +18,6 @@ export interface PullRequestsOptions {
   readonly events: Events;
   readonly owner: string;
   readonly mergeableDelayMs: number;
-  readonly mergeMethods: readonly MergeMethod[];
 }
 
 export interface MergeRequest {
@@ -53,7 +52,6 @@ export class PullRequests {
   readonly #events: Events;
   readonly #owner: string;
   readonly #mergeableDelayMs: number;
-  readonly #mergeMethods: readonly MergeMethod[];
   readonly #mergeabilities = new Map<number, Mergeability>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #computing = new Set<Promise<void>>();
@@ -66,7 +64,6 @@ export class PullRequests {
     this.#events = options.events;
     this.#owner = options.owner;
     this.#mergeableDelayMs = options.mergeableDelayMs;
-    this.#mergeMethods = options.mergeMethods;
   }
 
   /** Computes nothing more; resolves when git is left alone. */
@@ -287,10 +284,9 @@ export class PullRequests {
     const method = wanted.method ?? 'merge';
     await this.refresh(pull);
     if (pull.state !== 'open') throw new ApiError(405, 'Pull Request is not mergeable');
-    if (!this.#mergeMethods.includes(method)) {
-      const name = { merge: 'Merge commits', squash: 'Squash merges', rebase: 'Rebase merges' }[method];
-      throw new ApiError(405, `${name} are not allowed on this repository.`);
-    }
+    const { mergeSettings, protections } = this.#store.state;
+    const forbidden = methodObjection(method, mergeSettings, protections[pull.baseRef]);
+    if (forbidden) throw new ApiError(405, forbidden);
     if (wanted.sha !== undefined && wanted.sha !== pull.headSha) {
       throw new ApiError(409, 'Head branch was modified. Review and try the merge again.');
     }
@@ -541,13 +537,12 @@ export class PullRequests {
       });
       const outcome = await this.#git.mergeTrees(dressed, sha);
       if (!outcome.clean) throw new ApiError(405, "This branch can't be rebased");
-      onto = await this.#git.writeCommit({
-        tree: outcome.tree,
-        parents: [onto],
-        author: commit.author,
-        committer: webSignature(),
-        message: commit.message,
-      });
+      const { author, message } = commit;
+      const again = { tree: outcome.tree, parents: [onto], author, message };
+      const made = await this.#git.writeCommit({ ...again, committer: webSignature() });
+      // GitHub's rebase makes new commits always, also on the same base and in the same second.
+      const later = new Date(Date.now() + 1000);
+      onto = made === sha ? await this.#git.writeCommit({ ...again, committer: webSignature(later) }) : made;
     }
     return onto;
   }

@@ -105,6 +105,7 @@ function emptyState(): ForgeState {
     checkRuns: [],
     statuses: [],
     protections: {},
+    mergeSettings: { methods: ['merge', 'squash', 'rebase'] },
     hooks: [],
     signedCommits: [],
   };

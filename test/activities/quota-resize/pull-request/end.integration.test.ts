@@ -37,6 +37,72 @@ describe('merging', () => {
     expect(message).toContain(`Headroom-Decision: ${decision.id}\nHeadroom-Target: prod/team-a/compute`);
   });
 
+  for (const graphQl of ['auto', 'off'] as const) {
+    it.each(['squash', 'rebase', 'merge'] as const)(
+      `merges by %s where nothing else is allowed, with GraphQL ${graphQl}`,
+      async (method) => {
+        await using gitops = await startGitOps(undefined, { mergeMethods: [method] });
+        const worker = gitops.worker({ graphQl });
+        const decision = await open(worker);
+        const before = await gitops.forge.branchTip('main');
+        const { headSha, branch } = decision.pullRequest;
+        const outcome = await worker.activities.ensureMerged({ target, decision });
+        const main = (await gitops.forge.branchTip('main')) ?? '';
+        expect(outcome).toMatchObject({ kind: 'merged', sha: main, isOwn: true, limits: { 'requests.cpu': '3600m' } });
+        expect(await gitops.forge.readFile('main', PATH)).toBe(MANIFEST.replace("'2'", "'3600m'"));
+        expect(await gitops.forge.branchTip(branch)).toBeUndefined();
+        const { parents, message } = await worker.github.branches.commit(main);
+        expect(parents).toEqual(method === 'merge' ? [before, headSha] : [before]);
+        expect(main === headSha).toBe(false);
+        expect(message).toContain(`Headroom-Decision: ${decision.id}\n`);
+        expect(/\(#1\)/.test(message)).toBe(method !== 'rebase');
+      },
+    );
+
+    it.each(['protection', 'ruleset'] as const)(
+      `merges as the rules of the branch leave it by a %s, with GraphQL ${graphQl}`,
+      async (as) => {
+        await using gitops = await startGitOps(undefined, { mergeMethods: ['merge', 'rebase'] });
+        const worker = gitops.worker({ graphQl, mergeMethod: 'merge' });
+        const decision = await open(worker);
+        await gitops.forge.protectBranch('main', { as, requireLinearHistory: true });
+        // REST tells only administrators what a branch protection says of the history: GitHub refuses the merge.
+        const isTold = graphQl === 'auto' || as === 'ruleset';
+        const message = isTold
+          ? 'pull request #1 of acme/gitops is not merged: github.mergeMethod (GITHUB_MERGE_METHOD) is merge, and the rules of main allow squash and rebase only; change the setting of Headroom, or allow merge in the settings of the repository (General, Pull Requests) and in the rules of main'
+          : (expect.stringMatching(
+              /cannot be merged \(merge\) although it is clean: This branch must not contain merge commits\..*; merge it by hand, or look at the settings of the repository and the rules of main$/,
+            ) as string);
+        expect(await worker.activities.ensureMerged({ target, decision })).toEqual({
+          kind: 'blocked',
+          reason: 'NotMergeable',
+          message,
+        });
+        expect(gitops.effects().filter((effect) => effect.endsWith('/merge'))).toEqual([]);
+        const any = gitops.worker({ graphQl });
+        expect(await any.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+        expect(
+          (await worker.github.branches.commit((await gitops.forge.branchTip('main')) ?? '')).parents,
+        ).toHaveLength(1);
+      },
+    );
+  }
+
+  it('merges by none that only the repository or only a ruleset allows', async () => {
+    await using gitops = await startGitOps(undefined, { mergeMethods: ['squash'] });
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await gitops.forge.protectBranch('main', { as: 'ruleset', allowedMergeMethods: ['merge'] });
+    expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({
+      kind: 'blocked',
+      message: expect.stringContaining(
+        'is not merged: the settings of the repository allow squash only, and the rules of main allow merge only; allow one method',
+      ) as string,
+    });
+    await gitops.forge.setMergeSettings({ methods: ['squash', 'merge'] });
+    expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+  });
+
   it('merges nothing when the head moved', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
@@ -264,12 +330,17 @@ describe('merging', () => {
   });
 
   it('is moved where a rule came in between, and blocked where nothing it saw explains the no', async () => {
-    await using gitops = await startGitOps(undefined, { mergeMethods: ['merge'] });
+    await using gitops = await startGitOps();
     const worker = gitops.worker();
     const decision = await open(worker);
+    const refused = { kind: 'status', status: 405, message: 'Something else is in the way' } as const;
+    gitops.forge.fail({ method: 'PUT', path: '/pulls/1/merge', action: refused });
     const blocked = await worker.activities.ensureMerged({ target, decision });
     expect(blocked).toMatchObject({ kind: 'blocked', reason: 'NotMergeable' });
-    expect(blocked).toHaveProperty('message', expect.stringContaining('allow squash merges'));
+    expect(blocked).toHaveProperty(
+      'message',
+      expect.stringMatching(/Something else is in the way.*; merge it by hand/),
+    );
     await gitops.forge.protectBranch('main', { requiredReviews: 1 });
     expect(await worker.activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
   });

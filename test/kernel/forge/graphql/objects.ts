@@ -11,6 +11,7 @@ import { pullRequestObject, refObject } from './pull-request.ts';
 /** `Repository` of GitHub's schema, as far as the forge knows it. */
 export function repositoryObject(forge: ForgeContext, caller: Caller): GraphQLObject {
   const { owner, repo, urls, git, defaultBranch } = forge;
+  const { mergeSettings } = forge.store.state;
   return {
     __typename: 'Repository',
     id: repositoryNodeId(forge),
@@ -20,6 +21,9 @@ export function repositoryObject(forge: ForgeContext, caller: Caller): GraphQLOb
     url: urls.html,
     isPrivate: false,
     isArchived: false,
+    squashMergeAllowed: mergeSettings.methods.includes('squash'),
+    mergeCommitAllowed: mergeSettings.methods.includes('merge'),
+    rebaseMergeAllowed: mergeSettings.methods.includes('rebase'),
     isEmpty: async () => (await git.refs('refs/heads/')).length === 0,
     owner: { ...actor(forge, owner), __typename: 'Organization' },
     defaultBranchRef: () => refObject(forge, `refs/heads/${defaultBranch}`, caller),

@@ -35,7 +35,7 @@ export function refRules(forge: ForgeContext, ref: string): Readonly<Record<stri
           allowsForcePushes: false,
           blocksCreations: false,
           requiresConversationResolution: false,
-          requiresLinearHistory: false,
+          requiresLinearHistory: classic.requireLinearHistory,
           requiresSignatures: false,
           viewerAllowedToDismissReviews: false,
           viewerCanPush: false,

@@ -86,6 +86,8 @@ export class ControlServer {
         return control.protectBranch(decodeURIComponent(first), body);
       case 'DELETE protection':
         return control.protectBranch(decodeURIComponent(first), undefined);
+      case 'PUT merge-settings':
+        return control.setMergeSettings(body);
       case 'POST pulls':
         return this.#actOnPull(control, Number(first), second, body);
       case 'POST commits':

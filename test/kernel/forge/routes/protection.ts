@@ -37,6 +37,7 @@ export const protectionRoutes: readonly Route[] = [
         dismissStaleReviews: reviews?.flag('dismiss_stale_reviews') ?? false,
         requireCodeOwnerReviews: reviews?.flag('require_code_owner_reviews') ?? false,
         mergeQueue: forge.store.state.protections[branch]?.mergeQueue ?? false,
+        requireLinearHistory: body.flag('required_linear_history') ?? false,
         as: 'protection',
       };
       forge.store.state.protections[branch] = protection;
@@ -110,7 +111,7 @@ function shown({ urls }: ForgeContext, branch: string, protection: Protection): 
       : {}),
     required_signatures: { url: `${url}/required_signatures`, enabled: false },
     enforce_admins: { url: `${url}/enforce_admins`, enabled: true },
-    required_linear_history: { enabled: false },
+    required_linear_history: { enabled: protection.requireLinearHistory },
     allow_force_pushes: { enabled: false },
     allow_deletions: { enabled: false },
     block_creations: { enabled: false },

@@ -11,14 +11,15 @@ export const repositoryRoutes: readonly Route[] = [
     method: 'GET',
     path: REPOSITORY,
     docs: 'repos/repos#get-a-repository',
-    handle: ({ forge }) =>
-      ok({
+    handle({ forge }) {
+      const { methods } = forge.store.state.mergeSettings;
+      return ok({
         ...thisRepository(forge),
         network_count: 0,
         subscribers_count: 0,
-        allow_squash_merge: true,
-        allow_merge_commit: true,
-        allow_rebase_merge: true,
+        allow_squash_merge: methods.includes('squash'),
+        allow_merge_commit: methods.includes('merge'),
+        allow_rebase_merge: methods.includes('rebase'),
         allow_auto_merge: false,
         delete_branch_on_merge: false,
         allow_update_branch: true,
@@ -26,7 +27,8 @@ export const repositoryRoutes: readonly Route[] = [
         squash_merge_commit_message: 'COMMIT_MESSAGES',
         merge_commit_title: 'MERGE_MESSAGE',
         merge_commit_message: 'PR_TITLE',
-      }),
+      });
+    },
   },
   {
     method: 'GET',
