@@ -4,9 +4,11 @@
  */
 import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
+import { WriteGate } from '../activities/kernel/write-gate.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
+import { watchWritePolicy } from './policies.ts';
 import { createMetrics, startWatching } from './run.ts';
 
 runProcess<ControllerConfig>('starter', controllerSettings, async (headroom) => {
@@ -17,10 +19,13 @@ runProcess<ControllerConfig>('starter', controllerSettings, async (headroom) => 
   const served = await serveMetrics(config.process.metricsAddress, metrics);
   onStop('metrics', async () => await served.close());
   log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
+  const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
   const connected = await connectProcess(headroom, {
     schedule: clusterSchedule(config),
     requestCancellation,
+    beforeWrite: gate.beforeWrite,
     onWrite: auditKubernetesWrites(log),
   });
-  await startWatching(headroom, { ...connected, metrics });
+  watchWritePolicy(headroom, connected.kubeConfig, gate);
+  await startWatching(headroom, { ...connected, gate, metrics });
 });
