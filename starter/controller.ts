@@ -1,6 +1,7 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
+import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
 import type { PauseInForce, PauseSubject } from '../domain/kernel/pause.ts';
 import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -52,6 +53,10 @@ export interface StarterController {
   readonly isEnabled: (config: Config) => boolean;
   /** What it may do in the cluster, besides what every starter may. */
   readonly access: readonly Access[];
+  /**
+   * Writes that its roles allow with these settings and the policy of the starter's writes has to refuse. Absent: it writes nothing.
+   */
+  readonly writeTrials?: (config: Config) => readonly PolicyTrial[];
   /**
    * Watches what the controller is about, and wakes its workflows.
    *

@@ -4,10 +4,12 @@
  */
 import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
+import { WriteGate } from '../activities/kernel/write-gate.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import type { Constants } from '../platform/config/config.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
+import { watchWritePolicy } from './policies.ts';
 import { createMetrics, startWatching } from './run.ts';
 
 /**
@@ -27,12 +29,15 @@ export function start(constants: Constants = {}): void {
       const served = await serveMetrics(config.process.metricsAddress, metrics);
       onStop('metrics', async () => await served.close());
       log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
+      const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
       const connected = await connectProcess(headroom, {
         schedule: clusterSchedule(config),
         requestCancellation,
+        beforeWrite: gate.beforeWrite,
         onWrite: auditKubernetesWrites(log),
       });
-      await startWatching(headroom, { ...connected, metrics });
+      watchWritePolicy(headroom, connected.kubeConfig, gate);
+      await startWatching(headroom, { ...connected, gate, metrics });
     },
     constants,
   );

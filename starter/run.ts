@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { WriteGate } from '../activities/kernel/write-gate.ts';
 import type { Readiness } from '../platform/health/health.ts';
 import { collectAfterStart } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -31,6 +32,7 @@ interface Watching {
   readonly kubeConfig: KubeConfig;
   readonly client: Client;
   readonly metrics: Registry;
+  readonly gate: WriteGate;
   /** Whether the process has set up Temporal's runtime already, as one with workers has. */
   readonly hasRuntime?: boolean;
 }
@@ -38,7 +40,7 @@ interface Watching {
 /** Starts to watch, to count, and to start and wake workflows, for as long as the process runs. */
 export async function startWatching(
   headroom: HeadroomProcess<Config>,
-  { kubeConfig, client, metrics, hasRuntime = false }: Watching,
+  { kubeConfig, client, metrics, gate, hasRuntime = false }: Watching,
 ): Promise<void> {
   const { config, cluster, log, readiness } = headroom;
   const requestMetrics = new RequestMetrics(metrics);
@@ -47,7 +49,7 @@ export async function startWatching(
   const running: RunningController[] = [];
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
-  const pauses = watchPauses(common);
+  const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
   for (const [, { start }] of enabled) running.push(await start(context));
   running.push(pauses);

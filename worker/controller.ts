@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import type { PauseView } from '../activities/kernel/pause-view.ts';
+import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
@@ -30,12 +31,21 @@ export interface WorkflowEnvironment extends WorkerEnvironment {
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
 }
 
+/** A policy of the API server, besides that of the writes, without which something is not believed. */
+export interface ControllerPolicy {
+  readonly name: string;
+  readonly trial: (systemNamespace: string) => PolicyTrial;
+  /** What follows where it is not in force, a sentence. */
+  readonly without: string;
+}
+
 /** A controller as the worker process runs it. */
 export interface WorkerController {
   /** The workflow types that `workflows/index.ts` exports for it. */
   readonly workflowTypes: readonly string[];
   /** What its activities may do in the cluster, besides what every worker may. */
   readonly access: readonly Access[];
+  readonly policies?: readonly ControllerPolicy[];
   /** Custom resources that it defines. */
   readonly customResources?: readonly CustomResource[];
   /** Whether this process runs its activities. */

@@ -9,9 +9,11 @@ import type { HeadroomProcess } from '../platform/process/process.ts';
 import { release } from '../platform/process/release.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
 import { keepReported } from '../platform/temporal/worker-reports.ts';
+import type { WriteGate } from '../activities/kernel/write-gate.ts';
 import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
 import { openPauseView } from './pauses.ts';
+import { watchPolicies } from './policies.ts';
 import { controllers } from './registry.ts';
 import {
   createActivities,
@@ -36,7 +38,7 @@ export function installRuntime(log: Log, metricsAddress: string): void {
 /** Runs workflows and activities until the process stops. */
 export async function runWorkers(
   headroom: HeadroomProcess<Config>,
-  { kubeConfig, client }: { readonly kubeConfig: KubeConfig; readonly client: Client },
+  { kubeConfig, client, gate }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly gate: WriteGate },
 ): Promise<void> {
   const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
   shareWorkflowThread();
@@ -47,7 +49,9 @@ export async function runWorkers(
     shutdownForceTime: config.process.shutdownGrace,
   };
   const workflows = { ...environment, workflowBundle };
-  const pauses = openPauseView({ config, kubeConfig, signal, log });
+  watchPolicies(headroom, kubeConfig, gate);
+  const held = async (maxAgeMs: number) => await gate.held(maxAgeMs);
+  const pauses = openPauseView({ config, kubeConfig, held, signal, log });
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
   const shared = await createSharedWorkers(controllers, config, workflows);
   const ofCluster = [

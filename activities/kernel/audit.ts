@@ -2,8 +2,14 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { Logger } from 'pino';
 
-/** Asked for without changing anything, or saying what was done: neither is a write that somebody audits. */
-const NO_CHANGE = /\/(?:self)?subject\w+reviews$|\/tokenreviews$|\/events$/;
+/** Questions to the API server that are asked as writes. */
+const QUESTION = /\/(?:self)?subject\w*reviews$|\/tokenreviews$/;
+const EVENT = /\/events$/;
+
+/** Whether a request other than GET changes nothing by itself. */
+export function changesNothing({ pathname, searchParams }: URL): boolean {
+  return searchParams.has('dryRun') || QUESTION.test(pathname);
+}
 
 /** A request that may change something; `status` null where there was no answer. */
 interface KubernetesWrite {
@@ -15,8 +21,10 @@ interface KubernetesWrite {
 /** Adds the writes to the Kubernetes API to the audit log, one line each, with the status of the answer. */
 export function auditKubernetesWrites(log: Pick<Logger, 'info'>): (write: KubernetesWrite) => void {
   return ({ method, url, status }) => {
-    const { pathname, searchParams } = new URL(url);
-    if (searchParams.has('dryRun') || NO_CHANGE.test(pathname)) return;
+    const asked = new URL(url);
+    const { pathname } = asked;
+    // An Event says what was done, and is no write that somebody audits.
+    if (changesNothing(asked) || EVENT.test(pathname)) return;
     const outcome = status === null ? 'no answer' : String(status);
     log.info(
       { audit: 'write', service: 'Kubernetes', ...currentWorkflow(), method, path: pathname, outcome },

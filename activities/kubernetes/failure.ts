@@ -5,7 +5,9 @@ import {
   type KubernetesStatus,
   readKubernetesStatus,
 } from '../../domain/kernel/kubernetes-status.ts';
+import { pauseReason } from '../../domain/kernel/pause.ts';
 import { failure } from '../kernel/failure.ts';
+import { WritesHeld } from './writes-held.ts';
 
 /**
  * A person has to grant a missing permission, so frequent retries are useless; but an API server that has just started
@@ -58,11 +60,16 @@ export function withKubernetesFailures<A extends unknown[], R>(
  * - 403: `KubernetesForbidden`, retried every ten seconds, so that a corrected role takes effect;
  * - a conflict (409), or an object that was deleted between the read and the write (404): retried soon, as the next attempt
  * reads what is there now;
- * - any other rejection by the server: `InvalidInput`, not retried.
+ * - any other rejection by the server: `InvalidInput`, not retried;
+ * - a write that was not sent (`WritesHeld`): that of a pause of everything, which a workflow waits out.
  *
  * An error that is not a response of the API server is returned unchanged.
  */
 export function kubernetesFailure(error: unknown): unknown {
+  if (error instanceof WritesHeld) {
+    const { pause, message } = error;
+    return failure({ type: pauseReason(pause), nonRetryable: true, message, details: [pause], cause: error });
+  }
   if (!(error instanceof ApiException)) {
     return isConnectionError(error)
       ? unavailable(`the Kubernetes API does not answer: ${connectionReason(error)}`, error)

@@ -44,12 +44,14 @@ export type PauseTarget = PauseSubject & { readonly name: string };
 
 /** A pause that applies to a subject, with its scope. */
 export interface PauseInForce extends Pause {
-  readonly scope: PauseScope['kind'];
+  /** `policy`: no command; nothing may be written because the policy that holds the writes is not proved. */
+  readonly scope: PauseScope['kind'] | 'policy';
   /** Where the pause is stored, for people: `ConfigMap headroom-pauses, key namespace_team-a`. */
   readonly kept: string;
 }
 
-const WHAT: Readonly<Record<PauseScope['kind'], string>> = {
+const WHAT: Readonly<Record<PauseInForce['scope'], string>> = {
+  policy: 'Headroom is held',
   everything: 'Headroom is paused in this cluster',
   controller: 'the controller is paused',
   namespace: 'the namespace is paused',
@@ -64,7 +66,7 @@ export function pauseSentence({ scope, by, reason, at, kept }: PauseInForce): st
 
 /** The reason that a status gives for a pause, and the type of the failure of a write that it prevents. */
 export function pauseReason({ scope }: Pick<PauseInForce, 'scope'>): 'GloballyPaused' | 'Paused' {
-  return scope === 'everything' ? 'GloballyPaused' : 'Paused';
+  return scope === 'everything' || scope === 'policy' ? 'GloballyPaused' : 'Paused';
 }
 
 /** `Nothing is written for now: paused by alice since …: a freeze (ConfigMap …). Resume with: …`, for the sender of a command. */
@@ -78,6 +80,8 @@ export function resumeSentence(
   { controller, namespace, name }: PauseTarget,
 ): string {
   switch (scope) {
+    case 'policy':
+      return 'It goes on by itself once the policy is in force';
     case 'everything':
       return `Delete the ConfigMap ${PAUSE_EVERYTHING} to resume`;
     case 'controller':

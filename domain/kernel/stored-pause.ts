@@ -16,6 +16,8 @@ import { type EpochMs, formatInstant } from './time.ts';
 export interface PauseConfigMaps {
   readonly everything: { readonly data: Readonly<Record<string, string>>; readonly createdAt: EpochMs | null } | null;
   readonly pauses: Readonly<Record<string, string>> | null;
+  /** Why the process may write nothing at all, whatever is in them. */
+  readonly held?: PauseInForce | null;
 }
 
 /**
@@ -99,10 +101,11 @@ export function storePause({ by, reason, at }: Pause): string {
  * ConfigMap `headroom-pause` exists, unless its key `paused` is "false".
  */
 export function pauseOf(
-  { everything, pauses }: PauseConfigMaps,
+  { everything, pauses, held = null }: PauseConfigMaps,
   { controller, namespace, name }: PauseSubject,
   digest: (text: string) => string,
 ): PauseInForce | null {
+  if (held !== null) return held;
   if (everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false') {
     const { by = 'unknown', reason = '' } = everything.data;
     return { scope: 'everything', kept: `ConfigMap ${PAUSE_EVERYTHING}`, by, reason, at: everything.createdAt };

@@ -97,7 +97,7 @@ const ownDefinition: SettingsDefinition = {
   groups: platformSettings,
   titles: platformTitles,
   // The namespace of the Leases and the pauses.
-  reported: ['kubernetes.systemNamespace'],
+  reported: ['kubernetes.systemNamespace', 'kubernetes.writePolicy'],
   resolve: () => ({}),
 };
 

@@ -6,8 +6,10 @@ import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 /** Milliseconds that metrics of the same process may take to be told. */
 const BESIDE_MS = 2_000;
 
-/** Whether something that the process needs is available, and if not, why. */
-export type ConditionStatus = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+/** Whether something that the process needs is available, and if not, why; `warning`: it runs, and a person has to look. */
+export type ConditionStatus =
+  | { readonly ready: true; readonly warning?: string }
+  | { readonly ready: false; readonly reason: string };
 
 /**
  * The conditions for the readiness of a process, by name. The process is ready when there is at least one condition and

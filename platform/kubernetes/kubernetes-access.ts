@@ -36,6 +36,8 @@ export interface KubernetesAccess {
   readonly requestTimeoutMs: number;
   /** Another reason to abort a request with this method. Absent: there is none. */
   readonly requestCancellation?: RequestCancellation;
+  /** Awaited before every request that may change something, which is not sent where this throws. Absent: each is sent. */
+  readonly beforeWrite?: (write: Pick<KubernetesWrite, 'method' | 'url'>) => Promise<void>;
   /** Hears of every request that may change something. Absent: nobody does. */
   readonly onWrite?: (write: KubernetesWrite) => void;
 }
@@ -222,7 +224,7 @@ function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   }
 }
 
-type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancellation' | 'onWrite'>;
+type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancellation' | 'beforeWrite' | 'onWrite'>;
 
 type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
 
@@ -354,19 +356,19 @@ class RenewingHttp implements HttpLibrary {
   }
 
   send(request: RequestContext): Observable<ResponseContext> {
-    const { onWrite } = this.#limits;
-    const isHeard = onWrite !== undefined && request.getHttpMethod() !== 'GET';
-    return new Observable(isHeard ? this.#heard(request, onWrite) : this.#send(request));
+    return new Observable(request.getHttpMethod() === 'GET' ? this.#send(request) : this.#write(request));
   }
 
-  async #heard(request: RequestContext, onWrite: NonNullable<RequestLimits['onWrite']>): Promise<ResponseContext> {
+  async #write(request: RequestContext): Promise<ResponseContext> {
+    const { beforeWrite, onWrite } = this.#limits;
     const write = { method: request.getHttpMethod(), url: request.getUrl() };
+    await beforeWrite?.(write);
     try {
       const response = await this.#send(request);
-      onWrite({ ...write, status: response.httpStatusCode });
+      onWrite?.({ ...write, status: response.httpStatusCode });
       return response;
     } catch (error) {
-      onWrite({ ...write, status: null });
+      onWrite?.({ ...write, status: null });
       throw error;
     }
   }

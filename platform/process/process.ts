@@ -77,6 +77,8 @@ export interface ConnectOptions {
   readonly schedule: ClusterSchedule;
   /** Aborts requests of an activity that was cancelled. */
   readonly requestCancellation: RequestCancellation;
+  /** Awaited before each write to the cluster, which is not made where this throws. */
+  readonly beforeWrite: NonNullable<KubernetesAccess['beforeWrite']>;
   /** Hears of writes to the cluster. */
   readonly onWrite: NonNullable<KubernetesAccess['onWrite']>;
 }

@@ -9,6 +9,8 @@ import {
   readPauseConfigMaps,
   readPausesFor,
 } from '../../activities/kernel/pause.ts';
+import type { WriteGate } from '../../activities/kernel/write-gate.ts';
+import { PAUSES_CONFIRMED_MS } from '../../domain/kernel/pause-state.ts';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, PAUSES, type PauseTarget } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, scopeOfPauseKey } from '../../domain/kernel/stored-pause.ts';
@@ -42,7 +44,10 @@ export interface RunningTarget {
  * wrote it. A pause holds without that, but a workflow that waits would not show it, nor its end, before it next
  * observes. At the start, every workflow that is paused is signalled.
  */
-export function watchPauses(context: Omit<StarterContext, 'pauseOf' | 'pauses'>): WatchedPauses {
+export function watchPauses(
+  context: Omit<StarterContext, 'pauseOf' | 'pauses'>,
+  gate: Pick<WriteGate, 'held'>,
+): WatchedPauses {
   const { headroom, kubeConfig, client } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
@@ -96,7 +101,10 @@ export function watchPauses(context: Omit<StarterContext, 'pauseOf' | 'pauses'>)
     informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
     pauseOf: (subject) => pausesIn(present())(subject),
     pauses: {
-      before: async (subject) => await readPause({ kubernetes, systemNamespace, pauses: view }, subject),
+      // What holds the starter's own writes: an observation for a worker is not about them.
+      before: async (subject) =>
+        (await gate.held(PAUSES_CONFIRMED_MS)) ??
+        (await readPause({ kubernetes, systemNamespace, pauses: view }, subject)),
       around: async (subject) => await readPausesFor({ kubernetes, systemNamespace, pauses: view }, subject),
       onChange: (listener) => listeners.push(listener),
     },

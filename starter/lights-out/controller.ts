@@ -3,6 +3,7 @@ import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
+import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -21,6 +22,7 @@ import { lightsOutAccess } from './access.ts';
 export const lightsOutController: StarterController = {
   isEnabled: ({ lightsOut }) => lightsOut.enabled,
   access: lightsOutAccess,
+  writeTrials: ({ lightsOut }) => webhookTrials('headroom-lights-out', lightsOut),
   start,
 };
 

@@ -1,3 +1,4 @@
+import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { memcachedAccess } from './access.ts';
@@ -10,6 +11,7 @@ import { watchMemcacheds } from './watch.ts';
 export const memcachedController: StarterController = {
   isEnabled: ({ memcached }) => memcached.enabled,
   access: memcachedAccess,
+  writeTrials: ({ memcached }) => webhookTrials('headroom-memcached', memcached),
   start,
 };
 

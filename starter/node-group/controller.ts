@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
+import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -17,6 +18,7 @@ import { sampleUsage } from './usage-sampler.ts';
 export const nodeGroupController: StarterController = {
   isEnabled: ({ nodeGroups }) => nodeGroups.enabled,
   access: nodeGroupAccess,
+  writeTrials: ({ nodeGroups }) => webhookTrials('headroom-node-group', nodeGroups),
   start,
 };
 

@@ -9,7 +9,7 @@ import { createUsageRequestSender, type QueuedUsageRequest } from './reconcile-r
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
-import { OWNER_LEASE, OwnerLease } from './owner-lease.ts';
+import { OWNER_LEASE, OwnerLease, otherLeaseTrial } from './owner-lease.ts';
 import { startRollUp } from './roll-up.ts';
 import { SteadyTime } from './steady-time.ts';
 import { patchStatus } from './status-patch.ts';
@@ -20,6 +20,8 @@ const UNTRUE_MS = 30_000;
 export const quotaUsageController: StarterController = {
   isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
   access: quotaUsageAccess,
+  writeTrials: ({ kubernetes, quotaUsage }) =>
+    quotaUsage.mode === 'own' ? [otherLeaseTrial(kubernetes.systemNamespace)] : [],
   start,
 };
 

@@ -1,6 +1,7 @@
 /** Elects the one starter of a cluster that writes the status of quotas: by a Lease, as Kubernetes' controllers do. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type V1Lease, V1MicroTime } from '@kubernetes/client-node';
+import { CoordinationV1Api, type V1Lease, V1MicroTime } from '@kubernetes/client-node';
+import type { PolicyTrial } from '../../activities/kernel/policy-proof.ts';
 import { statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { holderOf, readLease } from '../../activities/kubernetes/lease-object.ts';
@@ -8,6 +9,16 @@ import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
 
 export const OWNER_LEASE = 'quota-usage-owner';
+
+/** A write that the owner's role allows, as no right to create is bound to a name, and the policy has to refuse. */
+export function otherLeaseTrial(namespace: string): PolicyTrial {
+  const body = { metadata: { name: 'headroom-write-trial' }, spec: {} };
+  return {
+    what: `another Lease than ${OWNER_LEASE}`,
+    attempt: async (kubeConfig) =>
+      await kubeConfig.makeApiClient(CoordinationV1Api).createNamespacedLease({ namespace, body, dryRun: 'All' }),
+  };
+}
 
 /** client-go's defaults, in milliseconds: another starter takes over a Lease that was not renewed for so long. */
 const LEASE_MS = 15_000;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quotaUsageId, quotaUsageRollUpId } from '../../domain/quota-usage/target.ts';
 import { commandUpdates, rollUpStatus, status } from '../../workflows/quota-usage/messages.ts';
 import { seededRandom } from '../chaos/random.ts';
-import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import { type AuditEvent, changesNothing } from '../kernel/servers/audit-log.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { templateObjects } from '../kernel/stack/chart.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
@@ -157,7 +157,7 @@ async function requests(): Promise<readonly AuditEvent[]> {
 async function writes(): Promise<readonly string[]> {
   return (await requests())
     .filter(({ verb }) => ['create', 'update', 'patch', 'delete', 'deletecollection'].includes(verb))
-    .filter(({ objectRef }) => objectRef?.resource !== 'leases')
+    .filter((event) => event.objectRef?.resource !== 'leases' && !changesNothing(event))
     .map(({ verb, objectRef }) => {
       const { resource, subresource, namespace, name } = objectRef ?? {};
       return `${verb} ${[resource, subresource].filter(Boolean).join('/')} ${namespace}/${name}`;

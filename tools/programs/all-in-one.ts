@@ -4,6 +4,7 @@
  */
 import { auditKubernetesWrites } from '../../activities/kernel/audit.ts';
 import { requestCancellation } from '../../activities/kernel/cancellation.ts';
+import { WriteGate } from '../../activities/kernel/write-gate.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../../domain/registry.ts';
 import type { Constants } from '../../platform/config/config.ts';
 import { concreteAddress, serveHealth, serveMetrics } from '../../platform/health/health.ts';
@@ -35,14 +36,16 @@ export function start(constants: Constants = {}): void {
       const served = await serveMetrics(config.process.metricsAddress, metrics, `http://${sdkMetrics}/metrics`);
       onStop('metrics', async () => await served.close());
       log.info({ health: health.url, metrics: served.url, cluster }, 'worker and starter are starting in one process');
+      const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
       const connected = await connectProcess(headroom, {
         schedule: clusterSchedule(config),
         requestCancellation,
+        beforeWrite: gate.beforeWrite,
         onWrite: auditKubernetesWrites(log),
       });
       await Promise.all([
-        runWorkers(headroom, connected),
-        startWatching(headroom, { ...connected, metrics, hasRuntime: true }),
+        runWorkers(headroom, { ...connected, gate }),
+        startWatching(headroom, { ...connected, gate, metrics, hasRuntime: true }),
       ]);
     },
     constants,

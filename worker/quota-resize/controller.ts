@@ -7,6 +7,7 @@ import { noRepositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
 import { createDeliveryReader, type DeliveredRepositories } from '../../activities/quota-resize/source/deliveries.ts';
+import { APPROVAL_POLICY, approvalTrial } from '../../activities/quota-resize/lease/approval-policy.ts';
 import { candidateOptions } from '../../activities/quota-resize/source/source-candidates.ts';
 import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
@@ -28,6 +29,13 @@ import { quotaResizeAccess } from './access.ts';
 export const quotaResizeController: WorkerController = {
   workflowTypes: ['quotaResize', 'orphanSearch'],
   access: quotaResizeAccess,
+  policies: [
+    {
+      name: APPROVAL_POLICY,
+      trial: approvalTrial,
+      without: 'An approval that is kept in a Lease is not believed.',
+    },
+  ],
   isEnabled: () => true,
   createActivities,
 };

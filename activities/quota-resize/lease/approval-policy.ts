@@ -1,11 +1,13 @@
 /** Whether the API server verifies who writes an approval into a Lease. */
-import { ApiException } from '@kubernetes/client-node';
+import { ApiException, CoordinationV1Api } from '@kubernetes/client-node';
 import { approvalAnnotations } from '../../../domain/quota-resize/model/lease-approval.ts';
+import type { PolicyTrial } from '../../kernel/policy-proof.ts';
 import type { LeaseNamespace } from '../../kubernetes/lease-object.ts';
 import { apiMessage } from '../../kubernetes/failure.ts';
 
 /** The policy of deploy/chart/templates/approval-policy.yaml. */
-const POLICY = "ValidatingAdmissionPolicy 'headroom-approvals'";
+export const APPROVAL_POLICY = 'headroom-approvals';
+const POLICY = `ValidatingAdmissionPolicy '${APPROVAL_POLICY}'`;
 const NAME = 'headroom-approval-probe';
 const FORGED = { by: NAME, at: 0, reason: 'a trial', decision: NAME, limits: {}, headSha: '', places: {} };
 
@@ -14,14 +16,23 @@ const FORGED = { by: NAME, at: 0, reason: 'a trial', decision: NAME, limits: {},
  * policy is not in force, and whoever may write Leases may have written the approvals in them.
  */
 export async function areApprovalsVerified({
-  kubernetes,
-  systemNamespace: namespace,
+  kubernetes: { coordination },
+  systemNamespace,
 }: LeaseNamespace): Promise<boolean> {
+  return await isApprovalRefused(async () => await forge(coordination, systemNamespace));
+}
+
+/** The same, to be tried at the start and from time to time. */
+export function approvalTrial(systemNamespace: string): PolicyTrial {
+  return {
+    what: 'an approval in the name of somebody else',
+    attempt: async (kubeConfig) => await forge(kubeConfig.makeApiClient(CoordinationV1Api), systemNamespace),
+  };
+}
+
+async function forge(coordination: CoordinationV1Api, namespace: string): Promise<void> {
   const metadata = { name: NAME, namespace, annotations: { ...approvalAnnotations(FORGED) } };
-  return await isApprovalRefused(
-    async () =>
-      await kubernetes.coordination.createNamespacedLease({ namespace, body: { metadata, spec: {} }, dryRun: 'All' }),
-  );
+  await coordination.createNamespacedLease({ namespace, body: { metadata, spec: {} }, dryRun: 'All' });
 }
 
 /**

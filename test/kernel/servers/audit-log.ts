@@ -33,6 +33,11 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** Whether a request is sent as a write is and changes nothing: a dry run, or a question such as who one is. */
+export function changesNothing({ requestURI, objectRef }: Pick<AuditEvent, 'requestURI' | 'objectRef'>): boolean {
+  return requestURI.includes('dryRun=') || objectRef?.resource?.endsWith('reviews') === true;
+}
+
 /**
  * The audit policy: every request of everybody once answered, reads too, since they prove which rules of a role are used.
  * @param quietUsers components of the control plane, whose own traffic is no evidence of anything.

@@ -22,7 +22,7 @@ import {
   type NodeGroupRunStatus,
   status,
 } from '../../../workflows/node-group/messages.ts';
-import type { AuditEvent } from '../../kernel/servers/audit-log.ts';
+import { type AuditEvent, changesNothing } from '../../kernel/servers/audit-log.ts';
 import { untilAllowed } from '../../activities/until-allowed.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
@@ -411,8 +411,11 @@ export class NodeGroupCluster {
   async writes(): Promise<readonly AuditEvent[]> {
     const events = await this.plane.plane.auditEvents();
     return events.filter(
-      ({ user, verb, responseStatus }) =>
-        user.username.startsWith('headroom-') && WRITES.includes(verb) && (responseStatus?.code ?? 500) < 300,
+      (event) =>
+        event.user.username.startsWith('headroom-') &&
+        WRITES.includes(event.verb) &&
+        (event.responseStatus?.code ?? 500) < 300 &&
+        !changesNothing(event),
     );
   }
 
