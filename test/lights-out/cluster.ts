@@ -81,7 +81,7 @@ const template = {
 export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
   const plane = await startHeadroomPlane({
     ...options,
-    values: { config: { lightsOut: { enabled: true } } },
+    values: { ...options.values, config: { ...options.values?.config, lightsOut: { enabled: true } } },
     manifests: [
       new URL('../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url),
       ...(options.manifests ?? []),

@@ -6,7 +6,7 @@ import { freePort } from '../kernel/servers/free-port.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { applyWritePolicy } from '../kernel/stack/write-policy.ts';
+import { applyWritePolicy } from '../kernel/stack/chart.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane } from '../lights-out/cluster.ts';
 
 const USERS = 'headroom-';
@@ -24,7 +24,7 @@ const health = { worker: '', starter: '' };
 beforeAll(async () => {
   headroom = await startLightsOutPlane({
     ownServers: true,
-    manifests: ['quota-usage/own/rbac.yaml', 'quota-usage/reading/rbac.yaml'],
+    values: { config: { quotaUsage: { mode: 'own' } } },
     // Nobody but Headroom writes the status of quotas.
     controllerManagerFlags: ['--controllers=*,-resourcequota-controller'],
     env: { HEADROOM_USAGE_MODE: 'own', HEADROOM_WRITE_POLICY: 'required' },
@@ -110,7 +110,7 @@ describe('with writePolicy: required', () => {
   });
 
   it('everything goes on by itself when the policy is for these accounts', async () => {
-    await applyWritePolicy(headroom.plane.adminKubeconfig, USERS);
+    await applyWritePolicy(headroom.plane.adminKubeconfig, { ofUsers: true });
     await eventually('the workload sleeps', isAsleep);
     await eventually('the quota is counted', isUsed);
     for (const name of ['worker', 'starter'] as const) {
@@ -137,7 +137,7 @@ describe('with writePolicy: required', () => {
   });
 
   it('one that only audits and warns holds nobody', async () => {
-    await applyWritePolicy(headroom.plane.adminKubeconfig, USERS);
+    await applyWritePolicy(headroom.plane.adminKubeconfig, { ofUsers: true });
     for (const name of POLICIES) {
       const binding = await admission.readValidatingAdmissionPolicyBinding({ name });
       if (binding.spec !== undefined) binding.spec.validationActions = ['Warn', 'Audit'];
@@ -153,7 +153,7 @@ describe('with writePolicy: required', () => {
   });
 
   it('with its binding back it goes on', async () => {
-    await applyWritePolicy(headroom.plane.adminKubeconfig, USERS);
+    await applyWritePolicy(headroom.plane.adminKubeconfig, { ofUsers: true });
     await eventually('what was late sleeps', async () => (await cluster.replicas('team-b', 'late')) === 0);
     await eventually('the worker is ready', async () => (await readiness('worker')).status === 200);
   });

@@ -5,7 +5,7 @@
 import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { appendFile, chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type OutputChunk, type OutputOptions, type Plugin, rolldown, type RolldownOutput } from 'rolldown';
@@ -199,6 +199,7 @@ async function bundle(
       minify: MINIFY,
       sourcemap: true,
       sourcemapExcludeSources: true,
+      sourcemapPathTransform: (source, map) => relative(ROOT, resolve(dirname(map), source)),
       ...output,
     });
     return written.output[0];
@@ -234,5 +235,20 @@ async function bundleWorkflows(file: string): Promise<void> {
       optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
     }),
   });
-  await writeFile(file, inAscii(code));
+  await writeFile(file, inAscii(withoutPlace(code)));
+}
+
+/** The map in the last line of the bundle. */
+const INLINE_MAP = /(?<=^\/\/# sourceMappingURL=data:application\/json;charset=utf-8;base64,)\S+/m;
+
+/** Has the sources from the root of the repository, and no random name: two builds of one source are the same, wherever they are made. */
+function withoutPlace(code: string): string {
+  const [text] = INLINE_MAP.exec(code) ?? [];
+  if (text === undefined) throw new Error('the bundle of the workflows has no source map');
+  const map = JSON.parse(Buffer.from(text, 'base64').toString()) as { readonly sources: readonly string[] };
+  const sources = map.sources.map((source) => source.replace(ROOT, ''));
+  return code.replace(
+    text,
+    Buffer.from(JSON.stringify({ ...map, file: 'workflow-bundle.js', sources })).toString('base64'),
+  );
 }

@@ -11,7 +11,7 @@ import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests, applyObjects, readManifests } from '../../kernel/stack/manifests.ts';
-import { applyWritePolicy } from '../../kernel/stack/write-policy.ts';
+import { applyWritePolicy } from '../../kernel/stack/chart.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM = 'namespace-resizer-system';

@@ -105,9 +105,10 @@ export async function applyRightsOfUsers(adminKubeconfig: string, values?: Chart
   await applyObjects(adminKubeconfig, asUsers(ofAccounts(readManifests(text))));
 }
 
-/** Holds the writes of the two accounts, whatever their roles are. */
-export async function applyWritePolicy(adminKubeconfig: string): Promise<void> {
-  await applyObjects(adminKubeconfig, await templateObjects('write-policy'));
+/** Holds the writes of the two accounts, whatever their roles are, or of the two users in place of them. */
+export async function applyWritePolicy(adminKubeconfig: string, { ofUsers = false } = {}): Promise<void> {
+  const text = await templateText('write-policy');
+  await applyObjects(adminKubeconfig, readManifests(ofUsers ? text.replaceAll(ACCOUNTS, '') : text));
 }
 
 function ofAccounts(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
