@@ -95,6 +95,6 @@ export class Turns {
     const [next] = this.#waiting;
     if (next === undefined) return;
     this.#keep(next.workflow);
-    for (const { workflow: waiting, go } of [...this.#waiting]) if (waiting === next.workflow) go();
+    for (const { workflow: waiting, go } of this.#waiting) if (waiting === next.workflow) go();
   }
 }

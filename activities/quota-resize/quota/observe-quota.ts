@@ -2,18 +2,14 @@ import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { maskList, readableList } from '../../../domain/kernel/resource-list.ts';
 import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { holdOfDecision } from '../../../domain/quota-resize/decide/unattended-hold.ts';
 import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type {
-  DoubtedDenial,
   QuotaObservation,
   OtherQuota,
   UsageContradiction,
-  WorkloadDemand,
-  WorkloadRef,
 } from '../../../domain/quota-resize/model/observation.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { unreadableWarnings } from '../../../domain/quota-resize/policy/totals.ts';
@@ -37,6 +33,7 @@ import { NamespaceView } from './namespace-view.ts';
 import { hardOf, policyOf, withUnattendedLimits } from './policy-of-quota.ts';
 import type { RecentObservations } from './recent-observations.ts';
 import { readSharing } from './sharing.ts';
+import type { SeenQuota, Surroundings } from './surroundings.ts';
 import { readTotals, type Totals } from './totals.ts';
 
 interface ObserveQuotaOptions {
@@ -137,26 +134,6 @@ const OTHER_QUOTAS_AT_ONCE = 4;
 
 /** How often the demand is read again in one pass while a rolling update is running. */
 const DEMAND_READINGS = 3;
-
-/** A quota of the namespace with the demand that it lacks room for. */
-interface SeenQuota {
-  readonly object: V1ResourceQuota;
-  readonly policy: ResizePolicy;
-  readonly demand: readonly WorkloadDemand[];
-  readonly contradictions: readonly UsageContradiction[];
-}
-
-export interface Surroundings {
-  readonly quota: V1ResourceQuota | null;
-  readonly demand: readonly WorkloadDemand[];
-  /** When it was begun to be read; absent where there is none. */
-  readonly demandReadAt?: EpochMs;
-  readonly doubted: readonly DoubtedDenial[];
-  readonly unsettled: readonly WorkloadRef[];
-  readonly contradictions: readonly UsageContradiction[];
-  /** The other quotas that lack room for the same workloads, by name. */
-  readonly otherQuotas: readonly SeenQuota[];
-}
 
 const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
 

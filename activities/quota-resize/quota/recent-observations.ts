@@ -1,6 +1,6 @@
 import type { V1Namespace } from '@kubernetes/client-node';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
-import type { Surroundings } from './observe-quota.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /**
  * An observation may be acted on for five seconds (`JUST_SEEN_MS` of the episode): what is stored of it is not read once more within
