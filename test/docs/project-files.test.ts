@@ -59,7 +59,7 @@ describe('the workflow of the public host', () => {
   });
 
   it('has the version of Go that the documents ask for', () => {
-    const [, version = ''] = /go-version: '([\d.]+)'/.exec(text) ?? [];
+    const [, version = ''] = /go-version: ["']([\d.]+)/.exec(text) ?? [];
     for (const document of ['README.md', 'CONTRIBUTING.md']) expect(read(document)).toContain(`Go ${version} and Node`);
   });
 });
