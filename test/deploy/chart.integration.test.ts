@@ -1,20 +1,15 @@
-/** The charts as Helm itself takes them: what it refuses, what follows from them, and another namespace than the default. */
+/** The charts as Helm itself takes them: what it refuses, and what follows from them. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { KubernetesObject } from '@kubernetes/client-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { settingEntries } from '../../starter/config.ts';
 import { installManifest, renderChart, runHelm } from '../../tools/manifests/render-chart.ts';
 import { resolveServer } from '../../tools/resolver/resolve-server.ts';
 import { chartSettings } from '../../tools/manifests/values-schema.ts';
-import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
-import { applyObjects, readManifests } from '../kernel/stack/manifests.ts';
-import { chartObjects, EVERY_RIGHT, EVERYTHING } from '../kernel/stack/chart.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
-import { type Api, openApi } from '../quota-usage/side-by-side/api.ts';
+import { EVERY_RIGHT } from '../kernel/stack/chart.ts';
 import { configOf, containerOf, deploymentOf, found } from './pods.ts';
 import { type Manifest, manifestsIn, objectsOf, rendered } from './rendered.ts';
 
@@ -43,6 +38,10 @@ describe('the charts', () => {
     for (const chart of ['chart', 'chart-crds']) {
       expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version });
     }
+  });
+
+  it('name another namespace than the default wherever that is', async () => {
+    expect(JSON.stringify(await rendered(EVERY_RIGHT, 'capacity'))).not.toContain('namespace-resizer-system');
   });
 
   it('have no definition with what is switched on, and keep those of the other chart', async () => {
@@ -78,11 +77,15 @@ describe('the schema of the values', () => {
     ['a mode that there is none of', { config: { quotaUsage: { mode: 'on' } } }, /mode.*one of 'off', 'own', 'audit'/s],
     ['YAML’s own off', { config: { quotaUsage: { mode: false } } }, /mode.*one of 'off', 'own', 'audit'/s],
     ['a switch in words', { config: { lightsOut: { enabled: 'false' } } }, /enabled.*got string, want boolean/s],
-    ['a number in words', { config: { quotaUsage: { workers: 'ten' } } }, /workers.*got string, want integer/s],
+    [
+      'a number in words',
+      { config: { resize: { cooldownMinutes: 'ten' } } },
+      /cooldownMinutes.*got string, want (?:integer|number)/s,
+    ],
     [
       'a number that is too large',
-      { config: { quotaUsage: { workers: 1001 } } },
-      /workers.*maximum: got 1,001, want 1,000/s,
+      { config: { resize: { cooldownMinutes: 40_321 } } },
+      /cooldownMinutes.*maximum: got 40,321, want 40,320/s,
     ],
     ['a name that cannot be one', { config: { kubernetes: { clusterName: 'a b' } } }, /clusterName.*does not match/s],
     ['certificates of nobody else', { webhooks: { certificates: 'vault' } }, /certificates.*one of 'self', 'cert-man/s],
@@ -107,7 +110,7 @@ describe('the schema of the values', () => {
     const objects = await rendered({ config });
     const { origins } = configOf('worker', objects);
     const written = chartSettings.filter(({ setting }) => setting.default !== undefined).map(({ path }) => path);
-    expect(written.length).toBeGreaterThan(40);
+    expect(written.length).toBeGreaterThan(20);
     expect(written.filter((path) => !origins.has(path))).toEqual([]);
   });
 
@@ -213,126 +216,6 @@ describe('the values of the pods', () => {
     }
   });
 });
-
-describe('in a cluster', () => {
-  const NAMESPACE = 'capacity';
-  const [WORKER, STARTER] = ['worker', 'starter'].map(
-    (process) => `system:serviceaccount:${NAMESPACE}:headroom-${process}`,
-  ) as [string, string];
-  const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
-  const SCHEDULES = '/apis/lightsout.techsupport.mk/v1alpha1/lightsoutschedules';
-  const DRY_PAUSES = `/api/v1/namespaces/${NAMESPACE}/configmaps/headroom-pauses?dryRun=All`;
-  const MARKED = { metadata: { labels: { mine: 'yes' } } };
-  const PAUSES = `/api/v1/namespaces/${NAMESPACE}/configmaps/headroom-pauses`;
-
-  let plane: ControlPlane;
-  let admin: Api;
-  let worker: Api;
-  let starter: Api;
-
-  beforeAll(async () => {
-    plane = await startControlPlane({ users: [{ name: WORKER }, { name: STARTER }] });
-    [admin, worker, starter] = [plane.adminKubeconfig, plane.kubeconfigFor(WORKER), plane.kubeconfigFor(STARTER)].map(
-      openApi,
-    ) as [Api, Api, Api];
-    await applyObjects(plane.adminKubeconfig, readManifests(await renderChart({}, { chart: 'chart-crds' })));
-    // Without the pods, which no node of this cluster runs.
-    const objects = await chartObjects(EVERYTHING, NAMESPACE);
-    await applyObjects(
-      plane.adminKubeconfig,
-      objects.filter(({ kind }) => kind !== 'Deployment'),
-    );
-    await eventually('schedules are served', async () => (await admin.ask('GET', SCHEDULES)).code === 200);
-    await eventually('the worker may write', async () => (await worker.ask('GET', LEASES)).code === 200);
-    await eventually('the policies are in force', async () => {
-      const answers = [await worker.ask('PATCH', DRY_PAUSES, MARKED, 'merge'), await asStarter(), await forged()];
-      return answers.every(({ code }) => code === 422);
-    });
-  });
-  afterAll(async () => {
-    for (const api of [admin, worker, starter]) api?.close();
-    await plane?.stop();
-  });
-
-  it('another namespace than the default is named wherever the default is', async () => {
-    expect(JSON.stringify(await rendered(EVERY_RIGHT, NAMESPACE))).not.toContain('namespace-resizer-system');
-  });
-
-  it('the worker writes there what it needs, and nothing outside of its fields', async () => {
-    const lease = { metadata: { name: 'state-a-b' }, spec: {} };
-    expect(await worker.ask('POST', LEASES, lease)).toMatchObject({ code: 201, message: '' });
-    expect(await worker.ask('PATCH', PAUSES, { data: { a: 'b' } }, 'merge')).toMatchObject({ code: 200, message: '' });
-    expect(await worker.ask('PATCH', DRY_PAUSES, MARKED, 'merge')).toMatchObject({
-      code: 422,
-      message: expect.stringContaining('headroom-worker may not change metadata.labels.mine'),
-    });
-  });
-
-  it('nor does the starter', async () => {
-    expect(await asStarter()).toMatchObject({
-      code: 422,
-      message: expect.stringContaining('headroom-starter writes no other Lease than quota-usage-owner'),
-    });
-  });
-
-  it('nobody writes an approval into a Lease there in somebody else’s name', async () => {
-    expect(await forged()).toMatchObject({
-      code: 422,
-      message: expect.stringContaining(`resizer.io/approved-by must be ${WORKER}`),
-    });
-  });
-
-  it('what switching everything off deletes is nothing of a user’s', async () => {
-    const spec = { upscale: '0 6 * * *', downscale: '0 18 * * *', namespaces: ['team-a'] };
-    const body = {
-      apiVersion: 'lightsout.techsupport.mk/v1alpha1',
-      kind: 'LightsOutSchedule',
-      metadata: { name: 'nights' },
-      spec,
-    };
-    expect(await admin.ask('POST', SCHEDULES, body)).toMatchObject({ code: 201 });
-    const idOf = ({ kind, metadata }: { kind?: string; metadata?: { name?: string; namespace?: string } }) =>
-      `${kind} ${metadata?.namespace}/${metadata?.name}`;
-    const kept = new Set((await chartObjects({}, NAMESPACE)).map(idOf));
-    const gone = (await chartObjects(EVERYTHING, NAMESPACE)).filter((object) => !kept.has(idOf(object)));
-    expect(new Set(gone.map(({ kind }) => kind))).toEqual(
-      new Set([
-        'NetworkPolicy',
-        'Secret',
-        'ClusterRole',
-        'ClusterRoleBinding',
-        'Role',
-        'RoleBinding',
-        'Service',
-        'MutatingWebhookConfiguration',
-        'ValidatingWebhookConfiguration',
-      ]),
-    );
-    // All of these have Headroom's own name.
-    expect(gone.filter(({ metadata }) => !metadata?.name?.startsWith('headroom-'))).toEqual([]);
-    for (const object of gone) expect((await admin.ask('DELETE', pathOf(object))).code).toBe(200);
-    expect(await admin.ask('GET', `${SCHEDULES}/nights`)).toMatchObject({ code: 200, object: { spec } });
-  });
-
-  async function asStarter() {
-    return await starter.ask('POST', `${LEASES}?dryRun=All`, { metadata: { name: 'state-c-d' }, spec: {} });
-  }
-
-  /** An approval that the worker writes in the name of Alice. */
-  async function forged() {
-    const annotations = { 'resizer.io/approved-by': 'alice', 'resizer.io/approval': '{}' };
-    return await worker.ask('POST', `${LEASES}?dryRun=All`, { metadata: { name: 'forged', annotations }, spec: {} });
-  }
-});
-
-const PLURALS: Readonly<Record<string, string>> = { NetworkPolicy: 'networkpolicies' };
-
-/** Where the API server has an object. */
-function pathOf({ apiVersion = '', kind = '', metadata }: KubernetesObject): string {
-  const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const namespace = metadata?.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`;
-  return `${group}${namespace}/${PLURALS[kind] ?? `${kind.toLowerCase()}s`}/${metadata?.name}`;
-}
 
 /** A default in the documentation's words as somebody would write it in YAML. */
 function valueOf(text: string): unknown {

@@ -30,9 +30,16 @@ export async function renderChart(
   return await runHelm(['template', name, `${DEPLOY}${chart}`, ...flags], JSON.stringify(values));
 }
 
-/** @throws Error with Helm's words where it fails. */
-export async function runHelm(args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(await resolveServer('helm'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
+/**
+ * @param input what Helm reads where a file is called `-`.
+ * @throws Error with Helm's words where it fails.
+ */
+export async function runHelm(
+  args: readonly string[],
+  input = '',
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const child = spawn(await resolveServer('helm'), args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);

@@ -59,6 +59,7 @@ const CORE = {
   manifests: [
     'deploy/approval-policy',
     'deploy/chart',
+    'deploy/helm',
     'deploy/lights-out',
     'deploy/manifests',
     'deploy/node-group',
