@@ -46,6 +46,20 @@ export const UNREADY_MS = 1_200_000;
 /** Plans are a minute apart at most while starters make them, in milliseconds. */
 export const RECENT_MS = 120_000;
 
+/** Plans are seldom farther apart while starters make them, in milliseconds: a plan may take two minutes, and comes a minute after the last one. */
+const LONGEST_GAP_MS = 300_000;
+
+/**
+ * What is still known when a plan is made. The clock was put forward, or the process stood still, where the last one seems to be long ago:
+ * nobody knows whether what was so before has been so all the while, so every span begins anew.
+ */
+export function withoutGap(memory: PlanMemory, at: EpochMs): PlanMemory {
+  const { plannedAt } = memory;
+  if (plannedAt === null || at - plannedAt <= LONGEST_GAP_MS) return memory;
+  const { unneeded, unready, seenUnready, cheaper, planned } = freshPlanMemory;
+  return { ...memory, unneeded, unready, seenUnready, cheaper, planned };
+}
+
 /** Collects for the next plan what is still so in this one; what was not so any more begins anew. */
 export class SinceBook {
   readonly #before: Since;

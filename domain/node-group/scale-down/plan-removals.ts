@@ -23,7 +23,7 @@ import { evaluate } from './evaluate.ts';
 import { Evidence, fitElsewhere } from './evidence.ts';
 import { countGroups, keptByBudget } from './group-counts.ts';
 import { type Member, membersOf } from './members.ts';
-import { type PlanMemory, SinceBook } from './memory.ts';
+import { type PlanMemory, SinceBook, withoutGap } from './memory.ts';
 import { keptByPolicy } from './node-policy.ts';
 import {
   canAct,
@@ -77,13 +77,14 @@ export interface RemovalOptions {
  */
 export function planRemovals(
   state: ClusterState,
-  { blocked, daemons, memory, requested, resting, newNodes, proof, order }: RemovalOptions,
+  { blocked, daemons, memory: left, requested, resting, newNodes, proof, order }: RemovalOptions,
 ): {
   readonly removals: readonly Removal[];
   readonly kept: readonly KeptNode[];
   readonly memory: Omit<PlanMemory, 'trials'>;
 } {
   const { at } = state;
+  const memory = withoutGap(left, at);
   const unready = new SinceBook(memory.unready, at);
   const unneeded = new SinceBook(memory.unneeded, at);
   const cheaper = new SinceBook(memory.cheaper, at);

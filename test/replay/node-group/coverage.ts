@@ -3,6 +3,7 @@ import type { NodeGroupActivities, NodeGroupCacheActivities } from '../../../act
 import type { NodeGroupVerdict } from '../../../domain/node-group/decide/verdict.ts';
 import type { DrainShown, DrainStep } from '../../../domain/node-group/drain/steps.ts';
 import { coverageOf } from '../coverage.ts';
+import { attributesOf, payloadOf, type RecordedEvent } from '../histories.ts';
 
 const NO_FORGE = 'it has nothing to do with GitHub';
 
@@ -79,5 +80,25 @@ export const coverage = {
     },
     phases: { Draining: true, Undoing: true, Paused: true, Blocked: true, Ended: true },
     continuesAsNew: true,
+    ways: {
+      'a node that was empty is taken back, and drained again until its machine is gone': (
+        runs: readonly (readonly RecordedEvent[])[],
+      ) => answersOf(runs.flat(), 'ensureMachineDeleted').join() === 'true,false',
+    },
   }),
 };
+
+/** What an activity answered each time that it succeeded, in order. */
+function answersOf(events: readonly RecordedEvent[], activity: keyof NodeGroupActivities): unknown[] {
+  const asked = new Set(
+    events
+      .filter(
+        (event) => (attributesOf(event)['activityType'] as { readonly name?: string } | undefined)?.name === activity,
+      )
+      .map(({ eventId }) => String(eventId)),
+  );
+  return events.flatMap((event) => {
+    const { scheduledEventId, result } = attributesOf(event);
+    return result !== undefined && asked.has(String(scheduledEventId)) ? [payloadOf(result)] : [];
+  });
+}

@@ -1,4 +1,5 @@
 /** Scenarios that change something for every group: what the provider has, who may act, and whether the plans are made. */
+import { nodeDrainId } from '../../../domain/node-group/target.ts';
 import { commandUpdates } from '../../../workflows/node-group/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { CLUSTER } from '../../kernel/stack/headroom-plane.ts';
@@ -146,6 +147,30 @@ export const loneScenarios: Readonly<Record<string, Scenario<RecordedCluster>>> 
     await cluster.plane.startStarter();
     await untilEnded(cluster, workflowId);
     return recorded;
+  },
+
+  'drain-taken-back': async (cluster, name) => {
+    await group(cluster, name, { minNodes: 1 });
+    const [node] = await cluster.untilReady(name, 1);
+    const { metadata: { name: nodeName = '', uid = '' } = {} } = node ?? {};
+    await cluster.createPods(name, 1, { nodeName });
+    await cluster.untilRunning(name, 1);
+    await cluster.protect(name, 'web');
+    await cluster.reaches(name, 'Steady');
+    await cluster.command(name, 'drain', { node: nodeName });
+    const workflowId = nodeDrainId({ cluster: CLUSTER, uid });
+    await untilDrainShows(cluster, workflowId, 'EvictionsRefused');
+    const { runId } = await cluster.plane.client.workflow.getHandle(workflowId).describe();
+    // The node is empty, and its machine cannot be deleted; until it can, a pod comes that nothing keeps from it.
+    const release = await cluster.leadVpsieAutoscaler();
+    await cluster.core.deleteNamespacedPod({ namespace: name, name: 'pod-0', gracePeriodSeconds: 0 });
+    await untilDrainShows(cluster, workflowId, 'WriteFailed');
+    await cluster.policy.deleteNamespacedPodDisruptionBudget({ namespace: name, name: 'web' });
+    await cluster.createPod(name, 'late', { nodeName });
+    await cluster.untilRunning(name, 1);
+    await release();
+    await untilEnded(cluster, workflowId);
+    return { workflowId, runId };
   },
 
   'drain-taken-over': async (cluster, name) => {

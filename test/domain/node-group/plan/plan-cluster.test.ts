@@ -284,8 +284,9 @@ describe('nodes that nobody needs go', () => {
     expect(first.memory).toMatchObject({ unneeded: { 'uid-a': NOW }, unready: {}, cheaper: {} });
     const at = NOW + 10 * MINUTE;
     const empty = { ...state, utilization: {} };
-    expect(removals({ ...empty, at: at - 1 }, { memory: first.memory })).toEqual([]);
-    expect(removals({ ...empty, at }, { memory: first.memory })).toEqual(['a Empty']);
+    const memory = { ...first.memory, plannedAt: at - MINUTE };
+    expect(removals({ ...empty, at: at - 1 }, { memory })).toEqual([]);
+    expect(removals({ ...empty, at }, { memory })).toEqual(['a Empty']);
     // Needed for a moment in between: it begins anew.
     const needed = plan({ ...state, at: NOW + MINUTE, pods: [...state.pods, running('p', 'a', 3)] }, first);
     expect(needed.memory.unneeded).toEqual({});

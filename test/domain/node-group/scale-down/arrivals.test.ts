@@ -33,10 +33,11 @@ const plan = (state: ClusterState, memory: PlanMemory) => planCluster(state, { b
 /** Two pods of three cores each: the second one needs a node. */
 const coming = plan(clusterAt(0, [pod('p1', 3000, 'a'), pod('p2', 3000)], 'Provisioning'), freshPlanMemory);
 
-/** After b has been unneeded for so long. */
+/** After b has been unneeded for so long, in plan after plan. */
 function later(minutes: number, pods: readonly Pod[], memory: PlanMemory = coming.memory) {
   const unneeded = { 'uid-b': NOW };
-  return plan(clusterAt(minutes, pods, 'Ready'), { ...memory, unneeded }).plan;
+  const plannedAt = memory.plannedAt === null ? null : NOW + (minutes - 1) * MINUTE;
+  return plan(clusterAt(minutes, pods, 'Ready'), { ...memory, unneeded, plannedAt }).plan;
 }
 
 describe('a node that came for pods', () => {
