@@ -54,18 +54,19 @@ function readObject(object: unknown): ReadNodeGroup {
 /**
  * Changes the status of a group by what it is now.
  *
- * @param change what to write, as a merge patch; null: nothing.
+ * @param change what to write, as a merge patch; null: nothing. What it reads is as the group is that is written: where somebody else has
+ *   written it meanwhile, it is asked again.
  * @returns the group as it was read last; null where it is gone.
  */
 export async function patchGroupStatus(
   { kubernetes, guard }: Pick<MachineOptions, 'kubernetes' | 'guard'>,
   input: GroupInput,
-  change: (seen: SeenGroupObject) => Fields | null,
+  change: (seen: SeenGroupObject) => Fields | null | Promise<Fields | null>,
 ): Promise<SeenGroupObject | null> {
   const name = input.target.group;
   return await retryOnConflict(`the NodeGroup ${name}`, async () => {
     const seen = await findGroup(kubernetes, input);
-    const status = seen === null ? null : change(seen);
+    const status = seen === null ? null : await change(seen);
     if (seen === null || status === null) return seen;
     await guard(input.target);
     const { uid, resourceVersion } = seen.read;

@@ -4,8 +4,10 @@ import { GROUP_LABEL } from '../../../domain/node-group/api/names.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { foreignNode, ownersAmong } from '../../../domain/node-group/machine/machine-node.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
+import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
 import { type PlanClaims, upcomingMachines } from '../../../domain/node-group/plan-claim.ts';
-import { growthRefusal, paidFor } from '../../../domain/node-group/rules/growth.ts';
+import { mayBeWanted } from '../../../domain/node-group/rules/desired.ts';
+import { growthRefusal, paidFor, sizeRefusal } from '../../../domain/node-group/rules/growth.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listEveryMachine } from './machine-objects.ts';
@@ -22,12 +24,14 @@ export function machinesRefusal(
   group: NodeGroup,
   machines: readonly DrivenMachine[],
   { claims, now }: { readonly claims: PlanClaims; readonly now: EpochMs },
-  wanted: Readonly<Record<string, number>>,
+  { wanted, newNodes }: { readonly wanted: Readonly<Record<string, number>>; readonly newNodes: readonly NewNodes[] },
 ): string | null {
   const existing = new Set(machines.map(({ name }) => name));
   const upcoming = upcomingMachines(claims, existing, now).filter((claimed) => claimed.group === group.name);
-  const present = paidFor(machines) + upcoming.length;
-  return growthRefusal(group, present, wanted);
+  return (
+    growthRefusal(group, paidFor(machines) + upcoming.length, wanted) ??
+    sizeRefusal(group, machines.filter(mayBeWanted).length + upcoming.length, newNodes)
+  );
 }
 
 /** Why the group may not have these nodes, by their UIDs, count as leaving; null where it may. */

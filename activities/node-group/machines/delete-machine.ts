@@ -4,8 +4,7 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
-import { isLeaving } from '../../../domain/node-group/status/group-counts.ts';
-import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
+import { loweredDesired, scaledAt, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
@@ -16,7 +15,7 @@ import { haltedNow } from '../drain/halted.ts';
 import { podsOn } from '../drain/pods-on.ts';
 import type { DrainedNode, GroupInput } from '../interface.ts';
 import { deleteAtProvider } from './delete-at-provider.ts';
-import { deleteMachineObject, findMachine, isStaying, listMachines, writeMachineStatus } from './machine-objects.ts';
+import { deleteMachineObject, findMachine, listMachines, writeMachineStatus } from './machine-objects.ts';
 import { countDecision, countScaleDown, recordDrain } from './metrics.ts';
 import { nodesOfMachines } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
@@ -36,8 +35,11 @@ export async function deleteMachine(
   const machine = await findMachine(kubernetes, input.machine);
   // One of another group, or of a group that was created again under the same name, is left alone.
   if (machine === null || !isOfGroup(machine, target.group, uid)) return false;
-  if (!isUnderWay(machine) && !(await mayGo(options, input, machine))) return true;
-  if (!machine.isDeleting) await askForDeletion(options, input, machine);
+  if (!isUnderWay(machine)) {
+    const node = await nodeNow(options, input, machine);
+    if (!(await mayGo(options, input, machine, node))) return true;
+    if (!machine.isDeleting) await askForDeletion(options, input, machine, node);
+  }
   const deleting = await findMachine(kubernetes, input.machine);
   if (deleting?.uid !== machine.uid) return false;
   const group = (await findGroup(kubernetes, input))?.read.group ?? null;
@@ -58,6 +60,11 @@ function isUnderWay({ isDeleting, drainsFirst }: DrivenMachine): boolean {
   return isDeleting && !drainsFirst;
 }
 
+/** Where nothing says which machine a Node is, it may be each that names it: none goes before the Node is drained. */
+async function nodeNow({ kubernetes }: MachineOptions, { target }: GroupInput, machine: DrivenMachine) {
+  return (await nodesOfMachines(kubernetes, target.group, [machine])).nodeOf(machine);
+}
+
 /**
  * Whether a machine may go, by its Node and the pods there, and not by what the caller says of them. One that has never become a Node
  * was not drained either: whoever drives it gives it up.
@@ -66,9 +73,8 @@ async function mayGo(
   options: MachineOptions,
   { target, drained }: Parameters<typeof deleteMachine>[1],
   machine: DrivenMachine,
+  node: Node | null,
 ): Promise<boolean> {
-  // Where nothing says which machine a Node is, it may be each that names it: none goes before the Node is drained.
-  const node = (await nodesOfMachines(options.kubernetes, target.group, [machine])).nodeOf(machine);
   if (node === null) return machine.node !== null || machine.isDeleting || machine.phase === 'Deleting';
   if (drained !== undefined && drained.uid !== node.uid) return false;
   const of = { ...target, node: node.name, uid: node.uid };
@@ -96,35 +102,40 @@ async function isDrained(
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */
-async function askForDeletion(options: MachineOptions, input: GroupInput, machine: DrivenMachine): Promise<void> {
+async function askForDeletion(
+  options: MachineOptions,
+  input: GroupInput,
+  machine: DrivenMachine,
+  node: Node | null,
+): Promise<void> {
   const { kubernetes, now, guard } = options;
   const { group } = input.target;
-  const all = await listMachines(kubernetes, group);
-  const { nodeOf } = await nodesOfMachines(kubernetes, group, all);
-  const node = nodeOf(machine);
-  // Those that are drained at the same time go as well: counted as staying, they would be made up for.
-  const staying = all.filter(
-    (other) => other.name !== machine.name && isStaying(other) && !isLeaving(other, nodeOf(other)),
-  );
-  const at = formatInstant(now());
-  await patchGroupStatus(options, input, ({ read }) =>
-    read.group === null
-      ? null
-      : {
-          desiredNodes: loweredDesired(read.group.desiredNodes, staying.length, read.group.minNodes),
-          lastScaleTime: at,
-          lastScaleDownTime: at,
-        },
-  );
+  const at = now();
+  const sayDeleting = async (): Promise<void> => {
+    await guard(input.target);
+    const change = { phase: 'Deleting', deletedAt: formatInstant(at) } as const;
+    await writeMachineStatus(kubernetes, machine, change, { now: at, fresh: false });
+  };
+  // Before the size is lowered, so that whoever lowers it for another machine from then on does not count this one; and before the deletion,
+  // which would otherwise be a person's request to drain it: after an end here its node may be taken back.
+  if (!machine.drainsFirst) await sayDeleting();
+  await patchGroupStatus(options, input, async ({ read }) => {
+    if (read.group === null) return null;
+    const { desiredNodes, minNodes } = read.group;
+    const others = (await listMachines(kubernetes, group)).filter(({ name }) => name !== machine.name);
+    return {
+      desiredNodes: loweredDesired(desiredNodes, stayingMachines(others), minNodes),
+      ...scaledAt('Down', at),
+    };
+  });
   await reportOnGroup(options, input, {
     type: 'Normal',
     reason: 'ScalingDown',
     message: `deletes the machine ${machine.name}${machine.node === null ? '' : ` of the node ${machine.node}`}`,
     key: machine.uid,
   });
-  await guard(input.target);
-  // Before the deletion, which would otherwise be a person's request to drain it: after an end here its node may be taken back.
-  await writeMachineStatus(kubernetes, machine, { phase: 'Deleting', deletedAt: at }, { now: now(), fresh: false });
+  // One that a person has deleted is under way for good from here on, and nobody counts it anyhow.
+  if (machine.drainsFirst) await sayDeleting();
   await guard(input.target);
   if (!(await deleteMachineObject(kubernetes, machine))) return;
   countScaleDown(group);

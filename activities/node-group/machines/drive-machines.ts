@@ -6,7 +6,7 @@ import type { DrivenMachine } from '../../../domain/node-group/machine/driven-ma
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
-import { groupCounts, isLeaving } from '../../../domain/node-group/status/group-counts.ts';
+import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
@@ -41,8 +41,6 @@ interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
   readonly group: NodeGroup;
-  /** Machines of the group whose nodes are not drained. */
-  readonly staying: readonly DrivenMachine[];
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
   readonly nodes: NodesOfMachines;
 }
@@ -74,9 +72,8 @@ export async function driveMachines(
     machines,
     async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
   );
-  const staying = machines.filter((machine) => !isLeaving(machine, nodeOf(machine)));
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, staying, steps, nodes });
+  const { failed, waits, error } = await take({ options, input, group, steps, nodes });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
@@ -105,7 +102,7 @@ async function stepOf(
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
 async function take(look: Look) {
-  const { options, input, group, staying } = look;
+  const { options, input, group } = look;
   let error: { readonly of: unknown } | null = null;
   const waits: Wait[] = [];
   const part = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -125,7 +122,7 @@ async function take(look: Look) {
   const late = look.steps.flatMap(([machine, step]) => (step.kind === 'giveUp' ? [{ machine, ...step }] : []));
   const lost: readonly GivenUp[] = [...late, ...asked.failed];
   const isGivenUp = await part(async () => {
-    await giveUp(options, input, staying, lost);
+    await giveUp(options, input, lost);
     return true;
   }, false);
   const deleting = [...machinesTo(look, 'delete'), ...(isGivenUp ? lost.map(({ machine }) => asFailed(machine)) : [])];

@@ -2,12 +2,12 @@ import { formatInstant } from '../../../domain/kernel/time.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { backoffAfterFailure } from '../../../domain/node-group/rules/backoff.ts';
-import { loweredDesired } from '../../../domain/node-group/rules/desired.ts';
+import { loweredDesired, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
 import { reportOnGroup } from '../group/group-event.ts';
 import { patchGroupStatus } from '../group/group-objects.ts';
 import type { GroupInput } from '../interface.ts';
 import { strikeMachines } from './claim-plan.ts';
-import { deleteMachineObject, isStaying, writeMachineStatus } from './machine-objects.ts';
+import { deleteMachineObject, listMachines, writeMachineStatus } from './machine-objects.ts';
 import type { MachineOptions } from './options.ts';
 
 export interface GivenUp {
@@ -21,15 +21,8 @@ export interface GivenUp {
 /**
  * Gives machines up: marks them, lets their group back off, and deletes their objects. Each part can be repeated: a machine is
  * found as failed, and without its deletion, until all of it was done.
- *
- * @param machines all of the group whose nodes are not drained.
  */
-export async function giveUp(
-  options: MachineOptions,
-  input: GroupInput,
-  machines: readonly DrivenMachine[],
-  givenUp: readonly GivenUp[],
-): Promise<void> {
+export async function giveUp(options: MachineOptions, input: GroupInput, givenUp: readonly GivenUp[]): Promise<void> {
   if (givenUp.length === 0) return;
   const { kubernetes, now, guard } = options;
   for (const { machine, detail } of givenUp) {
@@ -38,10 +31,10 @@ export async function giveUp(
     const change = { phase: 'Failed', lastError: detail } as const;
     await writeMachineStatus(kubernetes, machine, change, { now: now(), fresh: false });
   }
-  const names = new Set(givenUp.map(({ machine }) => machine.name));
-  const staying = machines.filter((machine) => isStaying(machine) && !names.has(machine.name)).length;
-  await patchGroupStatus(options, input, ({ read: { group } }) =>
-    group === null ? null : statusAfter(group, givenUp, staying, now()),
+  await patchGroupStatus(options, input, async ({ read: { group } }) =>
+    group === null
+      ? null
+      : statusAfter(group, givenUp, stayingMachines(await listMachines(kubernetes, group.name)), now()),
   );
   for (const { machine, detail, failed } of givenUp) {
     await reportOnGroup(options, input, {
@@ -52,7 +45,7 @@ export async function giveUp(
       key: machine.uid,
     });
   }
-  await strikeMachines(options, input.target, names);
+  await strikeMachines(options, input.target, new Set(givenUp.map(({ machine }) => machine.name)));
   for (const { machine } of givenUp) {
     await guard(input.target);
     await deleteMachineObject(kubernetes, machine);

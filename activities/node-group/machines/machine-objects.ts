@@ -56,11 +56,6 @@ export async function findMachine({ custom }: Custom, name: string): Promise<Dri
   return object === null ? null : readDrivenMachine(object);
 }
 
-/** Whether a machine counts for what is wanted of its group. */
-export function isStaying({ isDeleting, phase }: DrivenMachine): boolean {
-  return !isDeleting && phase !== 'Failed';
-}
-
 /** What is written about a machine. */
 interface MachineChange {
   readonly phase: MachinePhase;

@@ -15,7 +15,7 @@ import {
   replacementsOf,
 } from '../../../domain/node-group/plan-claim.ts';
 import { pairReplacements } from '../../../domain/node-group/pair-replacements.ts';
-import { raisedDesired } from '../../../domain/node-group/rules/desired.ts';
+import { raisedDesired, scaledAt, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
 import { despiteCancellation, interruption } from '../../kernel/cancellation.ts';
 import { failure } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
@@ -28,7 +28,7 @@ import type { CreatedMachine, ScaledUp, ScaleUpInput } from '../interface.ts';
 import { claimPlan, OVER, strikeDespitePause, strikeMachines } from './claim-plan.ts';
 import { machinesRefusal, nodesRefusal } from './claimable.ts';
 import { fenceOf } from './fence.ts';
-import { isStaying, listAllMachines, listMachines, MACHINES } from './machine-objects.ts';
+import { listAllMachines, listMachines, MACHINES } from './machine-objects.ts';
 import { countDecision, countScaleUp } from './metrics.ts';
 import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import type { MachineOptions } from './options.ts';
@@ -48,13 +48,17 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
   // A plan is not acted on for the first time long after it was made: what it made may have been there, and have gone.
   const isLate = elapsed() >= HELD_MS;
   const gone = `the NodeGroup ${target.group} creates no machines now: it is gone, being deleted, or observed only`;
+  // Before the group: the size goes down before a machine does.
+  const present = await listAllMachines(options.kubernetes, target.group);
   const group = creating(await findGroup(options.kubernetes, input));
   if (group === null) {
     // An earlier attempt may have claimed them.
     await strikeMissing(options, target, made);
     return superseded(gone);
   }
-  const answer = isLate ? ({ claim: null, detail: OVER } as const) : await claimMade(options, input, group, made);
+  const answer = isLate
+    ? ({ claim: null, detail: OVER } as const)
+    : await claimMade(options, input, { group, machines: present }, made);
   const { claim } = answer;
   if (claim === null) return await createdEarlier(options, input, made, answer.detail);
   // What was claimed counts as coming, so it is created also where the workflow asks for something else meanwhile.
@@ -70,15 +74,14 @@ export async function ensureScaledUp(options: MachineOptions, input: ScaleUpInpu
 async function claimMade(
   options: MachineOptions,
   input: ScaleUpInput,
-  group: NodeGroup,
+  { group, machines }: { readonly group: NodeGroup; readonly machines: readonly DrivenMachine[] },
   made: Omit<PlanClaim, 'at'>,
 ): ReturnType<typeof claimPlan> {
-  const { target, replaces = [] } = input;
+  const { target, newNodes, replaces = [] } = input;
   const { kubernetes, now } = options;
-  const machines = await listAllMachines(kubernetes, group.name);
   const foreign = await nodesRefusal(kubernetes, group.name, replaces);
   const refusal = (claims: PlanClaims): string | null =>
-    machinesRefusal(group, machines, { claims, now: now() }, made.machines) ?? foreign;
+    machinesRefusal(group, machines, { claims, now: now() }, { wanted: made.machines, newNodes }) ?? foreign;
   return await claimPlan(options, target, fenceOf(input), made, refusal);
 }
 
@@ -277,15 +280,10 @@ function count(group: string, created: readonly CreatedMachine[]): void {
  * @param since a size that was written since then, or at that moment, has counted it already: a person may have lowered it again.
  */
 async function raise(options: MachineOptions, input: ScaleUpInput, since = Number.POSITIVE_INFINITY): Promise<void> {
-  const staying = (await listMachines(options.kubernetes, input.target.group)).filter(isStaying).length;
-  const at = formatInstant(options.now());
-  await patchGroupStatus(options, input, ({ read: { group } }) =>
-    group === null || (group.lastScaleUp ?? 0) >= since
-      ? null
-      : {
-          desiredNodes: raisedDesired(group.desiredNodes, staying),
-          lastScaleTime: at,
-          lastScaleUpTime: at,
-        },
-  );
+  const at = options.now();
+  await patchGroupStatus(options, input, async ({ read: { group } }) => {
+    if (group === null || (group.lastScaleUp ?? 0) >= since) return null;
+    const staying = stayingMachines(await listMachines(options.kubernetes, group.name));
+    return { desiredNodes: raisedDesired(group.desiredNodes, staying), ...scaledAt('Up', at) };
+  });
 }

@@ -1,4 +1,5 @@
 import { VPSIENODE_LABEL } from '../api/names.ts';
+import { markOf } from '../drain/marks.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
@@ -44,6 +45,8 @@ export function nextMachineStep<T extends Node>(
   const isToDrain = machine.drainsFirst && node !== null;
   if (!isToDrain && (machine.isDeleting || machine.isDrainRequested)) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
+  // It is just about to go: its drain has ended, and takes the marks back where it stays after all.
+  if (phase === 'Deleting' && node !== null && markOf(node) !== null) return { kind: 'settled' };
   if (node !== null) return stepWithNode(machine, node, group, now, owners);
   // A group that is being deleted gives back its nodes one by one; what has never been one has no pods.
   if (group.isDeleting && readyAt === null)

@@ -4,6 +4,7 @@ import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { isStatic } from '../model/pod-owner.ts';
+import { mayBeWanted } from '../rules/desired.ts';
 import { byText } from './pending.ts';
 import { typeKey } from './type-key.ts';
 
@@ -16,8 +17,8 @@ export interface Examples {
 }
 
 /** Whether the machine is there or will be: it counts for the group's size and its pods may go to it. */
-export function isComing({ isDeleting, phase }: Machine): boolean {
-  return !isDeleting && phase !== 'Failed' && phase !== 'Terminating' && phase !== 'Deleting';
+export function isComing(machine: Machine): boolean {
+  return mayBeWanted(machine) && machine.phase !== 'Deleting';
 }
 
 /** By `typeKey`. Nodes that leave lose what is on them, and are no example any more. */

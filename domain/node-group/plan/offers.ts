@@ -7,6 +7,7 @@ import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { UnhelpedReason } from '../model/plan.ts';
 import type { Amounts } from '../../kernel/amounts.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
+import { mayBeWanted } from '../rules/desired.ts';
 import { paidFor } from '../rules/growth.ts';
 import { awaitsNodes, SIMPLE_NODE, SIMPLE_STEP } from '../rules/simple-estimate.ts';
 import { isComing } from './live-nodes.ts';
@@ -35,7 +36,7 @@ export interface Roster {
   readonly group: NodeGroup;
   /** Machines that are there or come, without those that leave. */
   readonly current: number;
-  /** Machines whose nodes are being drained: `desiredNodes` counts them until they are deleted. */
+  /** Machines whose nodes are being drained, or were: `desiredNodes` may count them (`mayBeWanted`). */
   readonly leaving: number;
   /** How many more it may have. */
   readonly room: number;
@@ -61,7 +62,7 @@ export function rosters(state: ClusterState, blocked: Readonly<Record<string, Bl
       return {
         group,
         current,
-        leaving: coming.length - current,
+        leaving: all.filter(mayBeWanted).length - current,
         room: simple ? Math.min(SIMPLE_STEP, free) : free,
         offers,
       };

@@ -4,12 +4,12 @@ import type { Node } from '../model/node.ts';
 import { type Sight, sightOf } from '../scale-down/sight.ts';
 import type { GroupCounts } from './group-status.ts';
 
-/** Whether a machine is being taken away: its object is being deleted, or its node is being drained. */
+/** Whether a machine is being taken away: its object is being deleted, or is about to be, or its node is being drained. */
 export function isLeaving(
-  { isDeleting }: Pick<Machine, 'isDeleting'>,
+  { isDeleting, phase }: Pick<Machine, 'isDeleting' | 'phase'>,
   node: Pick<Node, 'annotations'> | null,
 ): boolean {
-  return isDeleting || (node !== null && markOf(node) !== null);
+  return isDeleting || phase === 'Deleting' || (node !== null && markOf(node) !== null);
 }
 
 /** @param nodes of the machines, each with its own; null where it has none. */

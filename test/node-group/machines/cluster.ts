@@ -68,6 +68,8 @@ export interface ProcessOptions {
   readonly mortal?: Mortal;
   readonly provider?: (kubernetes: Kubernetes) => NodeProvider;
   readonly now?: () => number;
+  /** Called before each of its requests to the API server. */
+  readonly before?: () => Promise<void>;
 }
 
 export class MachineCluster {
@@ -119,8 +121,9 @@ export class MachineCluster {
   }
 
   /** The activities of a process. */
-  process({ mortal = new Mortal(), provider, now }: ProcessOptions = {}): NodeGroupActivities {
-    const kubernetes = mortalKubernetes(connectKubernetes(this.#worker), mortal);
+  process({ mortal = new Mortal(), provider, now, before }: ProcessOptions = {}): NodeGroupActivities {
+    const connected = connectKubernetes(this.#worker);
+    const kubernetes = mortalKubernetes(before === undefined ? connected : interrupted(connected, before), mortal);
     const kwok = provider?.(kubernetes) ?? createKwokProvider({ kubernetes });
     const providers: MachineOptions['providers'] = { kwok, vpsie: kwok };
     return createMachineActivities({
@@ -168,6 +171,11 @@ export class MachineCluster {
 
   async patchMachineStatus(name: string, status: object): Promise<void> {
     await this.custom.patchNamespacedCustomObjectStatus({ ...MACHINES, name, body: { status } }, MERGE_PATCH);
+  }
+
+  /** As a person does who edits the status. */
+  async patchGroupStatus(name: string, status: object): Promise<void> {
+    await this.custom.patchNamespacedCustomObjectStatus({ ...GROUPS, name, body: { status } }, MERGE_PATCH);
   }
 
   /** @param machine that the label of the Node is to name; null: none. */
@@ -270,8 +278,30 @@ export function nodesOf(group: string, count: number, over: Partial<NewNodes> = 
 
 /** Whose process ends at one of its writes: between two of them nothing is left behind that was not before. */
 function mortalKubernetes(kubernetes: Kubernetes, mortal: Mortal): Kubernetes {
+  return withClients(kubernetes, (api) => mortalWrites(api, mortal));
+}
+
+/** Whose requests wait for what happens before each of them. */
+function interrupted(kubernetes: Kubernetes, before: () => Promise<void>): Kubernetes {
+  return withClients(
+    kubernetes,
+    (api) =>
+      new Proxy(api, {
+        get: (target, key) => {
+          const member: unknown = Reflect.get(target, key);
+          if (typeof member !== 'function') return member;
+          return async (...args: unknown[]) => {
+            await before();
+            return (await Reflect.apply(member, target, args)) as unknown;
+          };
+        },
+      }),
+  );
+}
+
+function withClients(kubernetes: Kubernetes, change: (api: object) => object): Kubernetes {
   return Object.fromEntries(
-    Object.entries(kubernetes).map(([name, api]: [string, object]) => [name, mortalWrites(api, mortal)]),
+    Object.entries(kubernetes).map(([name, api]: [string, object]) => [name, change(api)]),
   ) as unknown as Kubernetes;
 }
 

@@ -1,6 +1,11 @@
 import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NodeGroupActivities } from '../../../activities/node-group/interface.ts';
+import { FRESH_TAINT } from '../../../domain/node-group/plan/cluster-packing.ts';
 import { MachineCluster, nodesOf } from './cluster.ts';
+
+/** At least as many as it takes to ask for the deletion of a machine. */
+const REQUESTS = 30;
 
 let cluster: MachineCluster;
 
@@ -44,7 +49,8 @@ describe('a group that is scaled up', () => {
         'autoscaler.vpsie.com/vpsienode': metadata?.name,
         'autoscaler.vpsie.com/offering': 'small',
       });
-      expect(spec?.taints).toEqual([taint]);
+      // That a node was not ready is taken off by Kubernetes in its own time.
+      expect(spec?.taints?.filter(({ key }) => !FRESH_TAINT.test(key))).toEqual([taint]);
     }
     const machines = await cluster.machines(name);
     expect(machines.map(({ phase }) => phase)).toEqual(['Ready', 'Ready', 'Ready']);
@@ -67,6 +73,53 @@ describe('a group that is scaled up', () => {
     );
     expect(await cluster.machines(name)).toEqual([]);
     expect(await cluster.status(name)).toMatchObject({ desiredNodes: 0 });
+  });
+
+  it.each([
+    { meanwhile: 'another one goes', isThere: true, more: -1 },
+    { meanwhile: 'another one goes, and its node was deleted before', isThere: false, more: -1 },
+    { meanwhile: 'another one comes', isThere: true, more: 1 },
+  ])('wants one less than before, at whichever request $meanwhile', async ({ isThere, more }) => {
+    const name = `meanwhile-${isThere}-${more}`.toLowerCase();
+    const input = await cluster.populated(name, 2 * REQUESTS);
+    const undisturbed = cluster.process();
+    const give = async (process: NodeGroupActivities, machine: string): Promise<void> => {
+      await cluster.untilDone('it is gone', async () => await process.ensureMachineDeleted({ ...input, machine }));
+    };
+    const names = (await cluster.machines(name)).map((each) => each.name);
+    const takeOne = async (): Promise<string> => {
+      const machine = names.shift() ?? '';
+      await cluster.markDrained(machine);
+      if (!isThere) await cluster.core.deleteNode({ name: machine });
+      return machine;
+    };
+    const scaleUp = async (plan: string): Promise<void> => {
+      const fence = await cluster.fence(plan);
+      const newNodes = [nodesOf(name, 1)];
+      expect(await undisturbed.ensureScaledUp({ ...input, fence, newNodes })).toMatchObject({ kind: 'created' });
+    };
+    let wanted = names.length;
+    /** Gives one back, and says whether its deletion had not been asked for yet when that happened: afterwards nothing is counted. */
+    const giveOne = async (disturbedAt: number): Promise<boolean> => {
+      const one = await takeOne();
+      const other = more < 0 ? await takeOne() : '';
+      let requests = 0;
+      let isInTime = false;
+      const before = async (): Promise<void> => {
+        requests += 1;
+        if (requests !== disturbedAt) return;
+        isInTime = (await cluster.machines(name)).some((machine) => machine.name === one && !machine.isDeleting);
+        if (more < 0) await give(undisturbed, other);
+        else await scaleUp(`plan-${name}-${disturbedAt}`);
+      };
+      await give(cluster.process({ before }), one);
+      wanted += more - 1;
+      expect([disturbedAt, await cluster.status(name)]).toMatchObject([disturbedAt, { desiredNodes: wanted }]);
+      return isInTime;
+    };
+    let request = 1;
+    while (await giveOne(request)) request += 1;
+    expect(await cluster.machines(name)).toHaveLength(wanted);
   });
 
   it('gives a machine back with its node, and wants one node less', async () => {

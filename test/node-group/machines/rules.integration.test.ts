@@ -110,6 +110,28 @@ describe('a plan', () => {
   });
 });
 
+describe('a node that the size asks for', () => {
+  it('is not made by a plan that does not know yet that the size went down', async () => {
+    const name = 'less-wanted';
+    const input = await cluster.populated(name, 2);
+    const process = cluster.process();
+    const [gone = ''] = (await cluster.machines(name)).map((machine) => machine.name);
+    await cluster.markDrained(gone);
+    await cluster.untilDone('one is gone', async () => await process.ensureMachineDeleted({ ...input, machine: gone }));
+    // Whoever planned has seen that the machine is gone, and not yet what its NodeGroup says since.
+    const newNodes = [nodesOf(name, 1, { reason: 'BelowDesired' })];
+    const fence = await cluster.fence('plan-made-before');
+    expect(await process.ensureScaledUp({ ...input, fence, newNodes })).toEqual({
+      kind: 'superseded',
+      detail: 'less-wanted is to have 1 node and has 1: fewer are wanted than when the plan was made',
+    });
+    expect(await cluster.machines(name)).toHaveLength(1);
+    await cluster.patchGroupStatus(name, { desiredNodes: 2 });
+    expect(await process.ensureScaledUp({ ...input, fence, newNodes })).toMatchObject({ kind: 'created' });
+    expect(await cluster.machines(name)).toHaveLength(2);
+  });
+});
+
 describe('nodes that are to go', () => {
   it('are claimed by one of two plans that were made of the same state, and by no plan before a machine was', async () => {
     const names = ['goes-1', 'goes-2'];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { markPatch } from '../../../../domain/node-group/drain/marks.ts';
 import type { DrivenMachine } from '../../../../domain/node-group/machine/driven-machine.ts';
 import { nextMachineStep } from '../../../../domain/node-group/machine/next-step.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';
@@ -54,6 +55,15 @@ describe('a machine with a node', () => {
     expect(stepOf({ phase: 'Ready', readyAt: NOW }, ready)).toEqual({ kind: 'settled' });
     // A node that is not ready any more is a matter of the plan, which drains it first.
     expect(stepOf({ phase: 'Ready', readyAt: NOW }, unready, NOW + 60 * MINUTE)).toEqual({ kind: 'settled' });
+  });
+
+  it('is left to its drain while it is about to go, and joins again where that took its marks back', () => {
+    const annotations = markPatch(ready, 'node-drain/c/uid', NOW).metadata.annotations as Readonly<
+      Record<string, string>
+    >;
+    const going = { phase: 'Deleting', readyAt: NOW } as const;
+    expect(stepOf(going, { ...ready, annotations, isCordoned: true })).toEqual({ kind: 'settled' });
+    expect(stepOf(going, ready)).toMatchObject({ kind: 'join', isReady: true });
   });
 
   it('that is not ready in time is given up, and joins where it is ready just then', () => {

@@ -62,6 +62,11 @@ describe('a plan has as many nodes as pending pods need', () => {
       leaving: ['a'],
     });
     expect(counts(wants(3))).toEqual([]);
+    // Its object says that it goes, and then the size goes down.
+    const going = machines.map((machine) =>
+      machine.name === 'a' ? { ...machine, phase: 'Deleting' as const } : machine,
+    );
+    expect(counts({ ...wants(3), machines: going })).toEqual([]);
     expect(plan(wants(5)).newNodes).toMatchObject([{ count: 2, reason: 'BelowDesired' }]);
     // The minimum is one of nodes that stay.
     expect(plan(wants(3, 3)).newNodes).toMatchObject([{ count: 1, reason: 'BelowMinimum' }]);

@@ -293,9 +293,7 @@ export class WeekCluster implements DrainedCluster {
   }
 
   #staying(group: string): number {
-    return this.machines.filter(
-      (machine) => machine.group === group && (machine.node === null || !this.drains.has(machine.node)),
-    ).length;
+    return this.machines.filter((machine) => machine.group === group).length;
   }
 
   #raise(group: string): void {
