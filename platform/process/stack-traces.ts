@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { findInSources, type Position, type SourceMapText } from './source-positions.ts';
 
 /** Positions of the bundle are remembered, as the same stacks come again and again; never more than so many. */
@@ -50,14 +50,13 @@ function keyOf({ line, column }: Position): string {
   return `${line}:${column}`;
 }
 
-/** `file:line:column` of each position; null where it is in no source of ours. */
+/** `file:line:column` of each position, the file as in the map, from the root of the repository; null where it is in no source of ours. */
 function placesOf(program: string, positions: readonly Position[]): readonly (string | null)[] {
   const map = readMap(program);
   if (map === null) return positions.map(() => null);
   return findInSources(map, positions).map((found) => {
-    if (found === null || found.source.includes('/node_modules/')) return null;
-    const source = fileURLToPath(new URL(found.source, pathToFileURL(program)));
-    return `${source}:${found.line + 1}:${found.column + 1}`;
+    if (found === null || found.source.startsWith('node_modules/')) return null;
+    return `${found.source}:${found.line + 1}:${found.column + 1}`;
   });
 }
 
