@@ -79,7 +79,7 @@ async function revisionOfCheckout(): Promise<string> {
 }
 
 /** Whether files differ from the commit. */
-async function isChanged(): Promise<boolean> {
+export async function isChanged(): Promise<boolean> {
   return (await git(['status', '--porcelain'])) !== '';
 }
 

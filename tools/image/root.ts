@@ -73,7 +73,7 @@ async function nodeFiles(archive: Buffer): Promise<readonly Entry[]> {
  *
  * @param programs the folder that `npm run build` wrote, for whatever architecture.
  */
-async function programFiles(architecture: Architecture, programs: string): Promise<readonly Entry[]> {
+export async function programFiles(architecture: Architecture, programs: string): Promise<readonly Entry[]> {
   const built = await entriesBelow(programs);
   // What Node keeps of its compiling is for one kind of machine, and not the same twice.
   const shipped = built.filter(({ path }) => path !== NATIVE_FILE && !path.startsWith('compiled/'));
