@@ -15,7 +15,7 @@ ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test test-all chaos fuzz long bench conformance mutants demo dev clean
+.PHONY: help install servers browser check unit integration test test-all chaos fuzz long bench conformance mutants demo dev image release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,12 @@ demo: install ## The main job on a real cluster and a real git repository (DOWNL
 
 dev: install ## The servers, worker and starter, restarted when the source changes
 	@$(NPM_RUN) dev -- $(ARGS)
+
+image: install ## Build the image for amd64 and arm64 into .headroom/image, on Debian and without Docker
+	@$(NPM_RUN) image
+
+release: install ## Write what a release is made of into .headroom/release
+	@$(NPM_RUN) release
 
 clean: ## Remove what was installed here; the built servers stay in the cache
 	rm -rf node_modules

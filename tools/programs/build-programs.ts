@@ -97,7 +97,10 @@ export async function buildPrograms(folder: string): Promise<void> {
   const sdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
   const { getPrebuiltPath } = sdk('@temporalio/core-bridge/common.js') as { getPrebuiltPath: () => string };
   const requests = usedRequestsOnly(sourceTexts());
-  const [chunks] = await Promise.all([
+  const native = getPrebuiltPath();
+  // What `source-map` decodes mappings with; it reads the file from the folder that its code is in.
+  const mappings = sdk.resolve('source-map/lib/mappings.wasm');
+  const [chunks, workflowModules] = await Promise.all([
     Promise.all([
       ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]), requests)),
       bundle(folder, 'workflow-worker-thread', join(ROOT, WORKFLOW_THREAD), requests, {
@@ -108,14 +111,13 @@ export async function buildPrograms(folder: string): Promise<void> {
       bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD), requests),
     ]),
     bundleWorkflows(join(folder, 'workflow-bundle.js')),
-    copyFile(getPrebuiltPath(), join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),
-    // What `source-map` decodes mappings with; it reads the file from the folder that its code is in.
-    copyFile(sdk.resolve('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm')),
+    copyFile(native, join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),
+    copyFile(mappings, join(folder, 'mappings.wasm')),
     writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
   ]);
   const modules = chunks.flatMap((chunk) => chunk.moduleIds);
   assertFromSources(modules);
-  const licenses = await licensesOf(modules);
+  const licenses = await licensesOf([...modules, ...workflowModules, native, mappings]);
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), licenses);
   await chmod(join(folder, 'headroom.js'), 0o755);
   await writeKubectlPlugin(folder, licenses);
@@ -221,8 +223,12 @@ function inAscii(code: string): string {
   });
 }
 
-/** Temporal's own bundler: workflows run in a sandbox that it has to prepare. */
-async function bundleWorkflows(file: string): Promise<void> {
+/**
+ * Temporal's own bundler: workflows run in a sandbox that it has to prepare.
+ *
+ * @returns the paths of the modules.
+ */
+async function bundleWorkflows(file: string): Promise<readonly string[]> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
@@ -235,20 +241,27 @@ async function bundleWorkflows(file: string): Promise<void> {
       optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
     }),
   });
-  await writeFile(file, inAscii(withoutPlace(code)));
+  const [text, map] = mapOf(code);
+  await writeFile(file, inAscii(code.replace(text, encodedWithoutPlace(map))));
+  // Some modules are there in name only.
+  return map.sources.filter((source) => source.startsWith(ROOT));
 }
 
 /** The map in the last line of the bundle. */
 const INLINE_MAP = /(?<=^\/\/# sourceMappingURL=data:application\/json;charset=utf-8;base64,)\S+/m;
 
-/** Has the sources from the root of the repository, and no random name: two builds of one source are the same, wherever they are made. */
-function withoutPlace(code: string): string {
+interface SourceMap {
+  readonly sources: readonly string[];
+}
+
+function mapOf(code: string): readonly [text: string, map: SourceMap] {
   const [text] = INLINE_MAP.exec(code) ?? [];
   if (text === undefined) throw new Error('the bundle of the workflows has no source map');
-  const map = JSON.parse(Buffer.from(text, 'base64').toString()) as { readonly sources: readonly string[] };
+  return [text, JSON.parse(Buffer.from(text, 'base64').toString()) as SourceMap];
+}
+
+/** Has the sources from the root of the repository, and no random name: two builds of one source are the same, wherever they are made. */
+function encodedWithoutPlace(map: SourceMap): string {
   const sources = map.sources.map((source) => source.replace(ROOT, ''));
-  return code.replace(
-    text,
-    Buffer.from(JSON.stringify({ ...map, file: 'workflow-bundle.js', sources })).toString('base64'),
-  );
+  return Buffer.from(JSON.stringify({ ...map, file: 'workflow-bundle.js', sources })).toString('base64');
 }

@@ -7,17 +7,29 @@ interface PackageJson {
   readonly license?: string;
 }
 
+const SEPARATOR = `\n${'-'.repeat(80)}\n\n`;
+const HEADING = /^(\S+) (\d\S*) \(.+\)\n/;
+
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)\b/i;
 
 /**
  * The licenses of the modules' packages: most require that their text is included in every copy.
  *
- * @param moduleIds the paths of the modules.
+ * @param moduleIds the paths of the modules, and of files that are copied.
  */
 export async function licensesOf(moduleIds: readonly string[]): Promise<string> {
   const folders = new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []));
   const sections = await Promise.all([...folders].map(licenseOf));
-  return sections.toSorted().join(`\n${'-'.repeat(80)}\n\n`);
+  // A package that is there twice, for two others, has one section.
+  return [...new Set(sections)].toSorted().join(SEPARATOR);
+}
+
+/** The packages that such a text is about: the first line of each section names one. */
+export function packagesOf(licenses: string): readonly { readonly name: string; readonly version: string }[] {
+  return licenses.split(SEPARATOR).flatMap((section) => {
+    const [, name, version] = HEADING.exec(section) ?? [];
+    return name === undefined || version === undefined ? [] : [{ name, version }];
+  });
 }
 
 async function licenseOf(folder: string): Promise<string> {

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { Apt, AptFailed } from './apt.ts';
 import { withBuildLock } from './build-lock.ts';
 import { cacheFolder, findOnPath, fits, isExecutable, type Wanted } from './find-executable.ts';
 import { type Environment, ServerUnavailable } from './go-build.ts';
@@ -92,13 +91,18 @@ LD_LIBRARY_PATH="\${LD_LIBRARY_PATH#:}" exec "$here/${path}" "$@"
 async function unpackAll(wanted: Packaged, partial: string, environment: Environment): Promise<void> {
   const unpacked = join(partial, 'unpacked');
   await mkdir(unpacked, { recursive: true });
-  const apt = new Apt(wanted, partial, environment);
-  await apt.unpack([wanted.name], unpacked);
+  const apt = new Apt(partial, environment);
   const executable = join(unpacked, wanted.name);
-  await writeFile(executable, launcher(wanted.path), { mode: 0o755 });
-  if (await fits(executable, wanted)) return;
-  await apt.unpack(await apt.libraries(), unpacked);
-  if (await fits(executable, wanted)) return;
+  try {
+    await apt.unpack([wanted.name], unpacked);
+    await writeFile(executable, launcher(wanted.path), { mode: 0o755 });
+    if (await fits(executable, wanted)) return;
+    await apt.unpack(await apt.libraries(wanted.name), unpacked);
+    if (await fits(executable, wanted)) return;
+  } catch (error) {
+    if (error instanceof AptFailed) throw unavailable(wanted, error.message);
+    throw error;
+  }
   throw unavailable(wanted, `the package of this distribution is not ${wanted.version} with TLS, or does not start`);
 }
 
@@ -106,65 +110,4 @@ function unavailable({ name, version }: Wanted, why: string): ServerUnavailable 
   return new ServerUnavailable(
     `${name} ${version} is not on PATH, and could not be unpacked from a package (${why}): install ${name} ${version} with TLS`,
   );
-}
-
-const run = promisify(execFile);
-
-/** Debian's own tools, as anybody may use them. */
-class Apt {
-  readonly #wanted: Packaged;
-  readonly #folder: string;
-  readonly #environment: Environment;
-  /** With these, apt has lists of packages of its own. */
-  #options: readonly string[] = [];
-
-  constructor(wanted: Packaged, folder: string, environment: Environment) {
-    this.#wanted = wanted;
-    this.#folder = folder;
-    this.#environment = environment;
-  }
-
-  /** The packages of libraries that the package depends on; the C library is there. */
-  async libraries(): Promise<readonly string[]> {
-    const answer = await this.#run('apt-cache', [...this.#options, 'depends', '--important', this.#wanted.name]);
-    return [...answer.matchAll(/^ +Depends: (lib\S+)$/gm)]
-      .map(([, name = '']) => name)
-      .filter((name) => name !== 'libc6');
-  }
-
-  async unpack(packages: readonly string[], into: string): Promise<void> {
-    const downloads = join(this.#folder, 'downloads');
-    await mkdir(downloads, { recursive: true });
-    const download = async (): Promise<string> =>
-      await this.#run('apt-get', [...this.#options, '-q', 'download', ...packages], downloads);
-    // The lists of the machine may be missing, as in an image of a container, or name what is no longer served.
-    await download().catch(async () => {
-      await this.#ownLists();
-      await download();
-    });
-    for (const file of await readdir(downloads)) {
-      if (file.endsWith('.deb')) await this.#run('dpkg', ['-x', join(downloads, file), into]);
-    }
-  }
-
-  async #ownLists(): Promise<void> {
-    const [state, cache] = [join(this.#folder, 'state'), join(this.#folder, 'cache')];
-    await mkdir(join(state, 'lists', 'partial'), { recursive: true });
-    await mkdir(join(cache, 'archives', 'partial'), { recursive: true });
-    this.#options = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${cache}`];
-    await this.#run('apt-get', [...this.#options, '-q', 'update']);
-  }
-
-  async #run(command: string, args: readonly string[], cwd = this.#folder): Promise<string> {
-    try {
-      const env = { ...this.#environment, LC_ALL: 'C' };
-      const { stdout } = await run(command, [...args], { cwd, env, maxBuffer: 64 * 1024 * 1024 });
-      return stdout;
-    } catch (error) {
-      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-      const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-      const why = isMissing ? `there is no ${command} here` : stderr.split('\n').at(-1) || String(error);
-      throw unavailable(this.#wanted, why);
-    }
-  }
 }

@@ -3,16 +3,14 @@
  * the integration tests this file has them built before any test waits for one, in a folder that no test run shares and that
  * has no packages above it, so that what is missing in them is missed.
  */
-import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Constants } from '../../../platform/config/config.ts';
+import { ALLOCATOR, NODE_FLAGS } from '../../../tools/image/settings.ts';
 import { ensurePrograms } from '../../../tools/programs/ensure-programs.ts';
 import type { ProgramName } from '../../../tools/programs/program-names.ts';
-
-const DOCKERFILE = fileURLToPath(new URL('../../../deploy/Dockerfile', import.meta.url));
 
 /** Tests have no time for the spans of production. */
 const WITH_CONSTANTS = fileURLToPath(new URL('./with-constants.mjs', import.meta.url));
@@ -24,7 +22,7 @@ const FOLDER = 'HEADROOM_TEST_PROGRAMS';
 export interface ProgramStart {
   readonly command: string;
   readonly args: readonly string[];
-  /** Has Node keep what it has compiled, as the image does: it is a third of a start. Also how memory is allocated there. */
+  /** Has Node keep what it has compiled: it is a third of a start, and tests start hundreds. Also how memory is allocated in the image. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -40,11 +38,10 @@ export default async function setup(): Promise<() => Promise<void>> {
 /** How to start one of the programs of this checkout; they are built first where that is needed. */
 export async function startOf(name: ProgramName): Promise<ProgramStart> {
   const folder = await programsFolder();
-  const { flags, malloc } = settingsOfImage();
   return {
     command: process.execPath,
-    args: [...flags, join(folder, `${name}.js`)],
-    env: { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...malloc },
+    args: [...NODE_FLAGS, join(folder, `${name}.js`)],
+    env: { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...ALLOCATOR },
   };
 }
 
@@ -78,20 +75,6 @@ export function parted(settings: Readonly<Record<string, string>>): {
     Object.entries(settings).filter(([name]) => name.includes('.') === isConstant),
   );
   return { env: Object.fromEntries(env), constants: Object.fromEntries(constants) };
-}
-
-/** The flags of Node in the image, and the settings of its allocator. */
-function settingsOfImage(): { readonly flags: readonly string[]; readonly malloc: Readonly<Record<string, string>> } {
-  const text = readFileSync(DOCKERFILE, 'utf8');
-  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1];
-  const malloc = /^ENV (MALLOC_.*)$/m.exec(text)?.[1];
-  if (entry === undefined || malloc === undefined)
-    throw new Error(`${DOCKERFILE} has no ENTRYPOINT, or no ENV MALLOC_…`);
-  const [, ...flags] = JSON.parse(entry) as string[];
-  return {
-    flags,
-    malloc: Object.fromEntries(malloc.split(' ').map((setting) => setting.split('=') as [string, string])),
-  };
 }
 
 /** The workflows, for tests that run a worker of their own. */
