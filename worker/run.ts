@@ -8,6 +8,7 @@ import { collectAfterStart } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import { release } from '../platform/process/release.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
+import { versioned, watchDeployment } from '../platform/temporal/worker-deployment.ts';
 import { keepReported } from '../platform/temporal/worker-reports.ts';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
 import type { Config } from './config.ts';
@@ -48,15 +49,20 @@ export async function runWorkers(
     createWorker: async (options) => await connection.createWorker({ ...options, identity }),
     shutdownForceTime: config.process.shutdownGrace,
   };
-  const workflows = { ...environment, workflowBundle };
   watchPolicies(headroom, kubeConfig, gate);
   const held = async (maxAgeMs: number) => await gate.held(maxAgeMs);
   const pauses = openPauseView({ config, kubeConfig, held, signal, log });
+  // Clusters that share a queue may have other releases: there the queue belongs to no version.
+  const ofRelease: WorkerEnvironment = {
+    ...environment,
+    createWorker: async (options) =>
+      await environment.createWorker({ ...options, ...versioned(config.temporal.deployment) }),
+  };
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
-  const shared = await createSharedWorkers(controllers, config, workflows);
+  const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle });
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, workflows),
-    ...(await createActivityWorkers(cluster, config, activities, environment)),
+    await createWorkflowWorker(cluster, config, { ...ofRelease, workflowBundle }),
+    ...(await createActivityWorkers(cluster, config, activities, ofRelease)),
   ];
   // The shared workers stop last: running activities may need their workflows.
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
@@ -66,6 +72,7 @@ export async function runWorkers(
   const schedule = clusterSchedule(config);
   const report = { cluster, scheduleId: schedule.id, worker: identity, release, settings: config.reported };
   void keepReported(client, report, { log, signal });
+  void watchDeployment(client, config.temporal, { log, signal });
   await Promise.race(running);
   if (!signal.aborted) stop('the worker ended by itself', new Error('the worker ended by itself'));
 

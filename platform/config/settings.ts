@@ -135,6 +135,15 @@ export const platformSettings = {
       env: 'TEMPORAL_TLS_SERVER_NAME',
       flag: '--temporal-tls-server-name',
     },
+    deploymentName: {
+      // Temporal joins name and build id by a dot or a colon, and keeps names with two underscores for itself.
+      type: matching(/^(?!__)[^.:\s]{1,200}$/),
+      expected: 'a name without "." and ":", such as headroom-prod-eu-1',
+      description:
+        'The worker deployment that workers are a version of. Without it, workflows run on every worker that is there.',
+      env: 'TEMPORAL_DEPLOYMENT_NAME',
+      flag: '--temporal-deployment-name',
+    },
     uiUrl: {
       type: httpUrl,
       expected: 'an http or https address, such as https://temporal.example.com',

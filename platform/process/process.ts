@@ -117,7 +117,7 @@ export async function connectProcess(
     `Temporal at ${config.temporal.place}`,
     async () => {
       try {
-        await ensureSearchAttributes(client, { log, signal });
+        await ensureSearchAttributes(client, config.temporal, { log, signal });
         await reserveClusterName(client, schedule, uid);
         return null;
       } catch (error) {

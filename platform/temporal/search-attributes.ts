@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Log } from '../log/log.ts';
+import { searchAttributesCommand } from './administrator-commands.ts';
+import type { TemporalTarget } from './temporal-profile.ts';
 
 /** The search attributes that every workflow of Headroom carries; all of them are Keywords. */
 export const SEARCH_ATTRIBUTES = ['HeadroomController', 'HeadroomTarget', 'HeadroomPhase', 'HeadroomCluster'] as const;
@@ -32,6 +34,7 @@ export class SearchAttributesError extends Error {
  */
 export async function ensureSearchAttributes(
   client: Client,
+  target: TemporalTarget,
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {
   const namespace = client.options.namespace;
@@ -55,13 +58,12 @@ export async function ensureSearchAttributes(
     if (!isGrpcServiceError(error)) throw error;
     const code: number = error.code;
     // Another process was faster, which is fine.
-    if (code !== ALREADY_EXISTS) throw new SearchAttributesError(missingMessage(namespace, missing, error.details));
+    if (code !== ALREADY_EXISTS) throw new SearchAttributesError(missingMessage(target, missing, error.details));
   }
 
   const deadline = Date.now() + VISIBLE_WITHIN_MS;
   while (!(await areUsable(client))) {
-    if (Date.now() > deadline)
-      throw new SearchAttributesError(missingMessage(namespace, missing, 'they did not appear'));
+    if (Date.now() > deadline) throw new SearchAttributesError(missingMessage(target, missing, 'they did not appear'));
     await sleep(CHECK_EVERY_MS, undefined, { signal });
   }
 }
@@ -95,10 +97,9 @@ function chain(error: Error): string {
   return error.cause instanceof Error ? `${error.message}: ${chain(error.cause)}` : error.message;
 }
 
-function missingMessage(namespace: string, missing: readonly string[], reason: string): string {
-  const flags = missing.map((name) => `--name ${name} --type Keyword`).join(' ');
+function missingMessage(target: TemporalTarget, missing: readonly string[], reason: string): string {
   return (
-    `The Temporal namespace "${namespace}" has no search attributes ${missing.join(', ')}, and they cannot be created from here (${reason}). ` +
-    `An administrator can: temporal operator search-attribute create --namespace ${namespace} ${flags}`
+    `The Temporal namespace "${target.namespace}" has no search attributes ${missing.join(', ')}, and they cannot be created from here (${reason}). ` +
+    `An administrator can: ${searchAttributesCommand(target, missing)}`
   );
 }

@@ -5,6 +5,8 @@ import type { ConfigProblem, SettingSources, WrittenValue } from '../../domain/k
 import { platformSettings, type PlatformValues } from '../config/settings.ts';
 import type { Network } from '../network/network.ts';
 import { type Proxy, proxyCredentials } from '../network/proxies.ts';
+import { release } from '../process/release.ts';
+import type { WorkerDeployment } from './worker-deployment.ts';
 
 /** Temporal's own variable for its configuration file. */
 const CONFIG_FILE = 'TEMPORAL_CONFIG_FILE';
@@ -21,6 +23,8 @@ export interface TemporalTarget {
    * the replacement of a certificate and of its key, the last valid ones are used.
    */
   readonly connection: Secret<NativeConnectionOptions>;
+  /** The version that workers are; null: they take part in no worker deployment. */
+  readonly deployment: WorkerDeployment | null;
   /** What must not be logged. */
   readonly secrets: readonly Secret[];
 }
@@ -69,6 +73,11 @@ export function resolveTemporal(
       namespace: profile.namespace ?? settings.namespace,
       place: `${address}${proxy === null ? '' : ` through the proxy ${proxy.shown}`}`,
       connection: new Secret(lastValid(connected(options), () => connected(read().options))),
+      // The name and the build id are those that Temporal's Worker Controller gives to pods.
+      deployment:
+        settings.deploymentName === undefined
+          ? null
+          : { name: settings.deploymentName, buildId: env['TEMPORAL_WORKER_BUILD_ID'] || release },
       secrets: apiKey === undefined ? [] : [apiKey],
     };
   } catch (error) {

@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { loadConfig } from '../../../starter/config.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import {
@@ -10,9 +16,12 @@ import {
 } from '../../../platform/temporal/search-attributes.ts';
 import { connectClient } from '../../../platform/temporal/temporal.ts';
 import { connectWorker } from '../../../platform/temporal/worker-connection.ts';
+import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
+import { startConnectProxy, startTlsFront } from '../../kernel/servers/connect-proxy.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { forgetRuntime, installRuntime } from '../process/sdk-runtime.ts';
+import { type OperatorGate, startOperatorGate } from './gateway.ts';
 
 let server: TemporalServer;
 let metrics: string;
@@ -28,12 +37,13 @@ afterAll(async () => {
   await server?.stop();
 });
 
-function target(namespace = 'default') {
+function target(namespace = 'default', more: Readonly<Record<string, string>> = {}) {
   const env = {
     CLUSTER_NAME: 'kind',
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: namespace,
     HOME: '/nonexistent',
+    ...more,
   };
   return loadConfig({ env, argv: [] }).temporal;
 }
@@ -151,7 +161,7 @@ describe('the search attributes', () => {
     await registerNamespace('fresh');
     const { log, messages } = recorded();
     const clients = await Promise.all([clientOf('fresh'), clientOf('fresh')]);
-    await Promise.all(clients.map((client) => ensureSearchAttributes(client, { log, signal: signal() })));
+    await Promise.all(clients.map((client) => ensureSearchAttributes(client, target(), { log, signal: signal() })));
     const [client] = clients;
     await client.workflow.start('any', {
       taskQueue: 'none',
@@ -160,7 +170,7 @@ describe('the search attributes', () => {
     });
     const registered = messages.length;
     expect(registered).toBeGreaterThan(0);
-    await ensureSearchAttributes(client, { log, signal: signal() });
+    await ensureSearchAttributes(client, target(), { log, signal: signal() });
     expect(messages.length).toBe(registered);
     await Promise.all(clients.map(({ connection }) => connection.close()));
   });
@@ -174,10 +184,82 @@ describe('the search attributes', () => {
       searchAttributes: Object.fromEntries([['HeadroomPhase', INT]]),
     });
     const { log } = recorded();
-    const ensuring = ensureSearchAttributes(client, { log, signal: signal() });
+    const ensuring = ensureSearchAttributes(client, target('other-type'), { log, signal: signal() });
     await expect(ensuring).rejects.toThrow(SearchAttributesError);
     await expect(ensuring).rejects.toThrow('has HeadroomPhase with another type than Keyword');
     await client.connection.close();
+  });
+});
+
+describe('the search attributes of a namespace in which Headroom may add none', () => {
+  const ALL = ['HeadroomController', 'HeadroomTarget', 'HeadroomPhase', 'HeadroomCluster'];
+  let gate: OperatorGate;
+  beforeAll(async () => {
+    gate = await startOperatorGate(server.address);
+  });
+  afterAll(async () => await gate?.stop());
+
+  /** What a process ends with. */
+  async function refusal(where: ReturnType<typeof target>): Promise<string> {
+    const { log } = recorded();
+    const client = await connectClient(where, { log, signal: signal(), identity: 'test' });
+    try {
+      const error: unknown = await ensureSearchAttributes(client, where, { log, signal: signal() }).catch(
+        (thrown: unknown) => thrown,
+      );
+      return error instanceof SearchAttributesError ? error.message : `${String(error)}, which is no refusal`;
+    } finally {
+      await client.connection.close();
+    }
+  }
+
+  it('are created by the command that it names, which an administrator can type as it is', async () => {
+    await registerNamespace('not-ours');
+    const where = target('not-ours', { TEMPORAL_ADDRESS: gate.address });
+    const message = await refusal(where);
+    const flags = ALL.map((name) => `--name ${name} --type Keyword`).join(' ');
+    const command = `temporal operator search-attribute create --address ${gate.address} --namespace not-ours ${flags}`;
+    expect(message).toBe(
+      `The Temporal namespace "not-ours" has no search attributes ${ALL.join(', ')}, and they cannot be created from here (not admitted). An administrator can: ${command}`,
+    );
+    gate.open();
+    const [, ...args] = command.split(' ');
+    await promisify(execFile)(await resolveServer('temporal'), args, { env: { HOME: '/nonexistent' } });
+    const { log, messages } = recorded();
+    const client = await connectClient(where, { log, signal: signal(), identity: 'test' });
+    await ensureSearchAttributes(client, where, { log, signal: signal() });
+    expect(messages).toEqual([]);
+    await client.connection.close();
+  });
+
+  it('in Temporal Cloud are created by another command', async () => {
+    await registerNamespace('headroom.a1b2c');
+    const cloudGate = await startOperatorGate(server.address);
+    const host = 'headroom.a1b2c.tmprl.cloud';
+    const authority = await issueAuthority(Date.now());
+    const pair = await issueServer(host, authority, Date.now());
+    const front = await startTlsFront(pair, Number(cloudGate.address.split(':')[1]), 'h2');
+    const proxy = await startConnectProxy();
+    proxy.allow(`${host}:7233`, front.port);
+    const dir = await mkdtemp(join(tmpdir(), 'headroom-cloud-'));
+    await writeFile(join(dir, 'ca.pem'), authority.certificate);
+    await writeFile(join(dir, 'api-key'), 'key-of-a-service-account\n');
+    try {
+      const env = {
+        TEMPORAL_ADDRESS: `${host}:7233`,
+        TEMPORAL_API_KEY_FILE: join(dir, 'api-key'),
+        HTTPS_PROXY: proxy.url,
+        HEADROOM_CA_FILE: join(dir, 'ca.pem'),
+      };
+      expect(await refusal(target('headroom.a1b2c', env))).toContain(
+        `An administrator can: tcld namespace search-attributes add --namespace headroom.a1b2c ${ALL.map((name) => `--search-attribute ${name}=Keyword`).join(' ')}`,
+      );
+    } finally {
+      await proxy.stop();
+      await front.stop();
+      await cloudGate.stop();
+      await rm(dir, { recursive: true });
+    }
   });
 });
 
