@@ -4,7 +4,14 @@
  * for a result that it does not return as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { ChangeRequests, Mergeability, MergeMethod, ReadLimits } from '../../domain/kernel/forge.ts';
+import type {
+  ChangeRequests,
+  Mergeability,
+  MergeMethod,
+  QueueEntry,
+  QueueRemoval,
+  ReadLimits,
+} from '../../domain/kernel/forge.ts';
 
 /** The base branch at one commit. */
 export interface BaseBranch {
@@ -135,6 +142,19 @@ export type MergeOutcome =
   | { readonly kind: 'moved' }
   /** The forge's reason; `needsMergeQueue`: the base may only be changed through a merge queue. */
   | { readonly kind: 'rejected'; readonly message: string; readonly needsMergeQueue: boolean };
+
+export type EnqueueOutcome =
+  | { readonly kind: 'queued' }
+  /** The forge's reason. */
+  | { readonly kind: 'rejected'; readonly message: string };
+
+/** Where a pull request is in the merge queue of its base branch, or what took it out. */
+export interface QueueState {
+  readonly entry: Omit<QueueEntry, 'isOwn'> | null;
+  /** `by`: the account that took it out, if it is not the queue itself; null where it is not out of it unmerged. */
+  readonly removal: QueueRemoval | null;
+}
+
 /** The rules of a branch that affect a merge. */
 export interface BranchRules {
   /** Changes require passed checks. */
@@ -158,6 +178,8 @@ export interface PullRequestState {
   readonly pull: PullRequest;
   /** Of its head. */
   checks(): Promise<Checks>;
+  /** Null where the forge does not say. */
+  readonly queue: QueueState | null;
   /** Of its base branch. */
   rules(): Promise<BranchRules>;
   /** What the settings of its repository allow of the methods to merge, as far as the forge tells it to this credential. */
@@ -362,6 +384,10 @@ export interface ForgePullRequests {
     title: string;
     message: string;
   }): Promise<MergeOutcome>;
+  /** Puts it into the merge queue of its base branch, only if the head is still `headSha`. */
+  enqueue(input: { number: number; headSha: string }): Promise<EnqueueOutcome>;
+  /** Takes it out. What the forge answers proves nothing: the state tells whether it is out. */
+  dequeue(number: number): Promise<void>;
 }
 
 /** `quota-owners` of `platform/quota-owners`: only teams of the repository's own organisation can be asked. */

@@ -18,6 +18,7 @@ export type QuotaResizeForgeActivities = Pick<
   | 'ensurePullRequest'
   | 'ensurePullRequestRebuilt'
   | 'ensureMerged'
+  | 'ensureDequeued'
   | 'ensureComment'
   | 'ensurePullRequestClosed'
   | 'ensureBranchDeleted'
@@ -37,10 +38,11 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
     ...createPullRequestActivities(options),
     ...createPullRequestStateActivities(options),
     ...createOrphanActivities(options),
-    ensureMerged: async ({ target, decision: { id } }) => {
+    ensureMerged: async ({ target, decision: { id }, ...queue }) => {
       const decision = await options.mergeGate.recorded(target, id);
-      return await inRepository(decision).ensureMerged({ target, decision });
+      return await inRepository(decision).ensureMerged({ target, decision, ...queue });
     },
+    ensureDequeued: async (input) => await inRepository(input.decision).ensureDequeued(input),
     ensureComment: async ({ target, ...input }) => {
       const decision = await recordedDecision(options, target, input.decision);
       await inRepository(decision).ensureComment({ ...input, target, decision });
@@ -83,6 +85,7 @@ function withoutForge(): Omit<QuotaResizeForgeActivities, 'observeSource'> {
     ensurePullRequest: reject,
     ensurePullRequestRebuilt: reject,
     ensureMerged: reject,
+    ensureDequeued: reject,
     ensureComment: reject,
     ensurePullRequestClosed: reject,
     ensureBranchDeleted: reject,

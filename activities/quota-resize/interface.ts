@@ -68,7 +68,15 @@ export type MergeOutcome =
     }
   /** The head or the mergeability changed since the observation: observe again. `why`: what is not as recorded, a clause. */
   | { readonly kind: 'moved'; readonly why?: string }
+  /** It is in the merge queue of the base branch, and may be there. */
+  | { readonly kind: 'queued' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
+
+export type DequeueOutcome =
+  /** It is in no queue, or somebody else has put it there. */
+  | { readonly kind: 'dequeued' }
+  /** It is merged, or about to be merged: observe it. `why`: a clause. */
+  | { readonly kind: 'moved'; readonly why: string };
 
 /** An open pull request of Headroom's for a quota of this cluster, which no Lease records. */
 export interface FoundOrphan {
@@ -223,9 +231,25 @@ export interface QuotaResizeActivities {
    * Merges exactly the head that the Lease records; then the branch is deleted. Nothing is believed but the
    * target: the decision and its approval come from the Lease, and everything that allows the merge is checked again.
    *
+   * Where the base branch has a merge queue, it is put there in place of a merge, after the same checks. Asked again, it
+   * checks again, and takes it out where something forbids the merge by now.
+   *
    * @param input.decision which decision is meant: another one in the Lease is not merged.
+   * @param input.entersQueue absent in episodes of earlier versions, which know no `queued`.
+   * @param input.isQueued whether Headroom has put it into the queue.
    */
-  ensureMerged(input: { target: QuotaTarget; decision: Pick<Decision, 'id'> }): Promise<MergeOutcome>;
+  ensureMerged(input: {
+    target: QuotaTarget;
+    decision: Pick<Decision, 'id'>;
+    entersQueue?: boolean;
+    isQueued?: boolean;
+  }): Promise<MergeOutcome>;
+
+  /**
+   * Takes the pull request out of the merge queue where Headroom has put it there: also during a pause, which the queue does
+   * not know of.
+   */
+  ensureDequeued(input: { target: QuotaTarget; decision: Decision }): Promise<DequeueOutcome>;
 
   /** Writes one comment on the decision's pull request; calls with the same `about` give one comment. */
   ensureComment(input: { target: QuotaTarget; decision: Decision; about: string; text: string }): Promise<void>;

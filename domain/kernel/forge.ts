@@ -38,6 +38,28 @@ export type MergeMethod =
 /** In the order in which one is taken where nobody chose: one commit for a pull request, then a straight history. */
 export const mergeMethods = ['squash', 'rebase', 'merge'] as const satisfies readonly MergeMethod[];
 
+/** A place in the merge queue of a branch: the forge merges by itself what is there. */
+export interface QueueEntry {
+  /** The account that put it there. */
+  readonly by: string;
+  /** Whether that is Headroom's. */
+  readonly isOwn: boolean;
+  readonly at: EpochMs;
+  readonly state: 'waiting' | 'checking' | 'mergeable' | 'unmergeable';
+  /** From 1; null where the forge does not say. */
+  readonly position: number | null;
+}
+
+/** That a pull request left the queue unmerged, and was not put there again since. */
+export interface QueueRemoval {
+  /** The person who took it out; null where the queue did. */
+  readonly by: string | null;
+  readonly at: EpochMs;
+  readonly kind: 'checks' | 'conflict' | 'other';
+  /** In the forge's words; may be empty. */
+  readonly reason: string;
+}
+
 /** A review that requests changes, and that neither its author's later approval nor a dismissal has ended. */
 export interface ChangeRequest {
   /** The account that requests them. */

@@ -191,30 +191,4 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
     await stack.forge.approveReview(number, 'alice');
     await endsMerged(quota);
   });
-
-  it('is left to people where a merge queue rules, and Blocked with that reason', async () => {
-    await stack.forge.protectBranch('main', { mergeQueue: true });
-    const quota = await openedEpisode('merge-queue');
-    const { number, head } = await quota.pullRequest();
-    await quota.check(head.sha, 'success');
-    const blocked = await quota.reaches('Blocked', 'MergeQueue');
-    expect(blocked.detail).toMatch(
-      /^acme\/gitops merges into main through a merge queue, which Headroom does not enter; add pull request #\d+ to the queue. Headroom tries again at 20/,
-    );
-    expect(await quota.events('MergeQueue')).toEqual([
-      expect.stringMatching(/^Warning: acme\/gitops merges into main through a merge queue/),
-    ]);
-    await quota.untilAttributes({ HeadroomPhase: 'Blocked' });
-    const tries = () => stack.forge.writes.filter(({ path }) => path.endsWith(`/pulls/${number}/merge`)).length;
-    await reconcileCompletely(quota);
-    expect(tries()).toBe(0);
-
-    // The queue merges it.
-    await stack.forge.protectBranch('main', undefined);
-    await stack.forge.mergePullRequest(number, 'github-merge-queue[bot]');
-    await endsMerged(quota);
-    expect(await quota.events('QuotaResizeMerged')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was merged by github-merge-queue[bot].`,
-    ]);
-  });
 });

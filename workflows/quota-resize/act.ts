@@ -23,6 +23,7 @@ import { ensuring, observing } from './activities.ts';
 import { pullRequestChanged } from './messages.ts';
 
 import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
+import { dequeue, merge } from './merge.ts';
 import { propose } from './propose.ts';
 import type { SourceReader } from './source-reader.ts';
 
@@ -43,6 +44,8 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen, sources
         return await rebuild(target, verdict, seen);
       case 'merge':
         return await merge(target, verdict, seen);
+      case 'dequeue':
+        return await dequeue(target, verdict);
       case 'close':
         return await close(target, verdict, seen);
       case 'release':
@@ -199,34 +202,6 @@ async function opened(
       ]);
       return (memory) => applyOutcome.relocated(requireState(memory, 'Locked', 'Open'), relocation);
     }
-    case 'blocked':
-      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
-  }
-}
-
-async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<ApplyOutcome> {
-  const { decision, blockedKey: key } = verdict;
-  const number = decision.pullRequest?.number;
-  if (decision.approval !== undefined) {
-    const about = { summary: brief(`approved by ${decision.approval.by}`) };
-    await ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
-  }
-  const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
-    { target, decision },
-  ]);
-  switch (outcome.kind) {
-    case 'merged': {
-      const { kind: _, ...done } = outcome;
-      const merged: Decision = { ...decision, merge: done };
-      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
-        { target, decision: merged, rejection: null },
-      ]);
-      const message = `${summary(decision)}: pull request #${number} is merged`;
-      await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
-      return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, done);
-    }
-    case 'moved':
-      return (memory) => applyOutcome.withoutEffect(memory, outcome.why);
     case 'blocked':
       return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
   }

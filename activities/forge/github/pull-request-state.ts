@@ -15,6 +15,7 @@ import { blobSha } from '../git-blob.ts';
 import type { ChangeRequests } from '../../../domain/kernel/forge.ts';
 import { checksOf } from './checks.ts';
 import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
+import { mergerOf, QUEUE_FIELDS, type QueueNode, queueOfNode } from './merge-queue.ts';
 import { allowedMethods, methodsLeftBy } from './merge-methods.ts';
 import {
   type ActorNode,
@@ -74,7 +75,8 @@ interface RuleNode {
   } | null;
 }
 
-interface StateNode extends PullRequestNode {
+interface StateNode extends PullRequestNode, QueueNode {
+  readonly id: string;
   readonly isMergeQueueEnabled: boolean;
   readonly headRef: { readonly target: { readonly oid: string } | null } | null;
   readonly baseRef: {
@@ -121,7 +123,7 @@ const COMMIT_FIELDS = 'oid message committedDate committer { name email user { l
 
 const REVIEW_FIELDS = 'state submittedAt author { __typename login } authorCanPushToRepository commit { oid }';
 
-const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { squashMergeAllowed rebaseMergeAllowed mergeCommitAllowed pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount allowedMergeMethods } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
+const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { squashMergeAllowed rebaseMergeAllowed mergeCommitAllowed pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} id ${QUEUE_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount allowedMergeMethods } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
 
 /** By REST, one request for each; what a query did not bring is asked for here. */
 interface OneByOne {
@@ -157,6 +159,7 @@ export async function readState(
   // REST says what is missing, or which right.
   if (!answer.ok) return restState(oneByOne, await oneByOne.pullRequests.get(number));
   const { pullRequest: node, ...settings } = answer.data.repository;
+  repository.pullIds.set(String(number), node.id);
   for (const commit of commitsOf(node)) repository.commits.set(commit.sha, commit);
   noteMerge(repository, node);
   return queriedState(node, settings, oneByOne, path);
@@ -173,6 +176,7 @@ function restState({ files, branches, pullRequests }: OneByOne, pull: PullReques
   const { number, headSha, headRef, baseRef, mergeSha } = pull;
   return {
     pull,
+    queue: null,
     checks: async () => await pullRequests.checks(headSha),
     rules: async () => await branches.rules(baseRef),
     mergeMethods: async () => await pullRequests.mergeMethods(),
@@ -191,7 +195,8 @@ function queriedState(
   oneByOne: OneByOne,
   path: string | undefined,
 ): PullRequestState {
-  const pull = pullRequestOfNode(node);
+  const { mergedBy, ...shown } = pullRequestOfNode(node);
+  const pull = { ...shown, mergedBy: mergerOf(mergedBy, node, shown.user) };
   const otherwise = restState(oneByOne, pull);
   const known = {
     checks: checksOfNode(node),
@@ -202,6 +207,7 @@ function queriedState(
   };
   return {
     pull,
+    queue: queueOfNode(node),
     checks: async () => known.checks ?? (await otherwise.checks()),
     rules: async () => known.rules ?? (await otherwise.rules()),
     mergeMethods: () =>

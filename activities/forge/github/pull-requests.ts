@@ -2,6 +2,7 @@
 import type { ChangeRequest, ChangeRequests, MergeMethod } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
+  type EnqueueOutcome,
   type FileChange,
   type ListedCommit,
   type ForgeApproval,
@@ -22,6 +23,7 @@ import type { GitHubBranches } from './branches.ts';
 import { checksOf } from './checks.ts';
 import type { GitHubFiles } from './files.ts';
 import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
+import { dequeue, enqueue, QUEUE_ACCOUNT, readMerger } from './merge-queue.ts';
 import { allowedMethods } from './merge-methods.ts';
 import { mergeabilityOf } from './mergeability.ts';
 import { lastReopening, ownComments, readOwnOpen } from './graphql.ts';
@@ -60,11 +62,30 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 
   async get(number: number): Promise<PullRequest> {
-    return pullRequestOf(
-      await this.#repository.client.data((octokit) =>
-        octokit.rest.pulls.get({ ...this.#repository.where, pull_number: number }),
-      ),
+    const pull = pullRequestOf(await this.#read(number));
+    if (pull.mergedBy !== QUEUE_ACCOUNT) return pull;
+    return { ...pull, mergedBy: await readMerger(this.#repository.client, number, pull.user) };
+  }
+
+  async #read(number: number): Promise<PullData> {
+    return await this.#repository.client.data((octokit) =>
+      octokit.rest.pulls.get({ ...this.#repository.where, pull_number: number }),
     );
+  }
+
+  /** The id by which GraphQL's mutations name it. */
+  async #idOf(number: number): Promise<string> {
+    return this.#repository.pullIds.get(String(number)) ?? (await this.#read(number)).node_id;
+  }
+
+  async enqueue({ number, headSha }: Parameters<ForgePullRequests['enqueue']>[0]): Promise<EnqueueOutcome> {
+    const outcome = await enqueue(this.#repository.client, await this.#idOf(number), headSha);
+    this.#files.forgetBase();
+    return outcome;
+  }
+
+  async dequeue(number: number): Promise<void> {
+    await dequeue(this.#repository.client, await this.#idOf(number));
   }
 
   /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */

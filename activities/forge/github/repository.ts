@@ -73,6 +73,8 @@ export interface GitHubRepository {
   readonly ownChanges: BoundedCache<readonly FileChange[]>;
   /** The id by which GraphQL's mutations name the repository; null until it was read, with a base branch. */
   nodeId: string | null;
+  /** The ids of pull requests that were read with GraphQL, by their numbers. */
+  readonly pullIds: BoundedCache<string>;
 }
 
 /** @param shared the git objects of another repository of the same credential. */
@@ -90,5 +92,6 @@ export function gitHubRepository(
     commits: new ObjectCache(CACHED_COMMITS, () => 1),
     ownChanges: new BoundedCache(OWN_CHANGES),
     nodeId: null,
+    pullIds: new BoundedCache(OWN_CHANGES),
   };
 }

@@ -7,7 +7,7 @@ import { treeWith } from '../../forge/tree-sha.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { LockOwner } from '../lease/file-lock.ts';
 import type { DecisionEdit } from '../source/edit.ts';
-import { branchOf, type ForgeActivityDependencies, isOwnBranch, type Write } from './own-work.ts';
+import { branchOf, type ForgeActivityDependencies, headIsOurs, isOwnBranch, type Write } from './own-work.ts';
 import type { SharedEdit } from './shared-edit.ts';
 
 /** One run of an activity on a decision's pull request, in its repository. */
@@ -186,4 +186,16 @@ export function notThereYet(branch: string, repository: string, why: string): Er
     type: 'ForgeUnavailable',
     message: `branch ${branch} of ${repository} changed while it was being written (${why}); it is looked at again`,
   });
+}
+
+/** Deletes the branch of a closed pull request if nothing is lost: it was merged unchanged, or has only our commit. */
+export async function deleteBranchOf(
+  { forge, decision, write }: PullRequestTask,
+  pull: PullRequest,
+  branchHead: () => Promise<string | null> = async () => await forge.branches.head(pull.headRef),
+): Promise<void> {
+  const head = await branchHead();
+  if (head === null || head !== pull.headSha) return;
+  if (pull.mergedAt === null && !(await headIsOurs(forge, pull, decision))) return;
+  await write('delete branch', { branch: pull.headRef, sha: head }, () => forge.branches.delete(pull.headRef));
 }

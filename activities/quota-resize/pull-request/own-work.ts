@@ -79,7 +79,7 @@ export type Write = <T>(
 /**
  * The writes of one run of an activity. A permit is acquired before each, and pauses are checked before and after that,
  * because waiting for a permit may take long: the quota's own pause, and for proposals and merges also those of all
- * quotas that are raised with it. Before the first write of such an action its policy is checked too.
+ * quotas that are raised with it; a write that takes a merge back is made during a pause, too. Before the first write of such an action its policy is checked too.
  *
  * @throws {ApplicationFailure} of the guard, the permits and the write itself.
  */
@@ -87,10 +87,12 @@ export function writesOf(
   { guard, policyGuard, permits, log, forge }: ForgeActivityDependencies,
   target: QuotaTarget,
   decision: Decision,
-  action?: GuardedAction,
+  action?: GuardedAction | 'withdraw',
 ): Write {
   let isAllowed: Promise<void> | undefined;
   const assertUnpaused = async (): Promise<void> => {
+    // What takes a merge back is no merge.
+    if (action === 'withdraw') return;
     await guard(target);
     if (action === undefined) return;
     for (const { quota } of decision.batchedQuotas ?? []) await assertMayBeRaised(guard, { ...target, quota }, action);
@@ -103,7 +105,7 @@ export function writesOf(
     await assertUnpaused();
     await permits?.acquire({
       id: permitId(decision, what, fields),
-      priority: priorityOf(decision),
+      priority: action === 'withdraw' ? 'approved' : priorityOf(decision),
       target: targetName(target),
       cluster: target.cluster,
       write: what,

@@ -34,19 +34,23 @@ export function createPullRequestStateActivities({
       const forge = repositoryOf(repositories, decision);
       const { number } = pullRequestRef(forge, decision);
       const now = Date.now();
-      const isComputing = lastSeen.mergeability === 'computing';
+      // Of what is in a merge queue the forge computes nothing.
+      const isComputing = lastSeen.mergeability === 'computing' && lastSeen.queueEntry === undefined;
       const asked = pullRequestPoll(config.timings, now - quietSince, isComputing);
       const rest = (seenAt ?? 0) + asked.delay - now;
       // Whoever looked a moment ago learns nothing by looking again.
       if (currentAttempt() === 1 && rest > 0) throw notYet(waitingFor(lastSeen), Math.min(rest, asked.delay));
-      const state = asked.readsState ? await stateOf(forge, decision) : null;
+      // Only the state says where it is in a merge queue, and by whom.
+      const readsState = asked.readsState || lastSeen.queueEntry !== undefined;
+      const state = readsState ? await stateOf(forge, decision) : null;
       const pull = state?.pull ?? (await forge.pullRequests.get(number));
       const changed = async (): Promise<PullRequestObservation | null> =>
         state === null ? null : await observationOf({ forge, target, decision }, state);
       const computes =
         pull.mergeability === 'computing' && lastSeen.mergeability !== 'computing' && sameHead(pull, lastSeen);
       if (!computes && !samePullRequest(pull, lastSeen)) return await changed();
-      const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeability === 'computing');
+      if (state !== null && !sameQueue(await queueOf(forge, state), lastSeen)) return await changed();
+      const poll = pullRequestPoll(config.timings, Date.now() - quietSince, isComputing || computes);
       const readsChecks = poll.readsChecks && !computes && dependsOnChecks(lastSeen);
       const { pullRequests } = forge;
       const reads = state ?? {
@@ -81,7 +85,7 @@ async function observationOf(
   const { pull } = state;
   const closing = closedByOf(state);
   const isShared = decision.pullRequest?.joinedTo !== undefined;
-  const [checks, rules, ours, merge, closedBy, isClosedByOwn, approvals, changesRequested] = await Promise.all([
+  const [checks, rules, ours, merge, closedBy, isClosedByOwn, approvals, changesRequested, queue] = await Promise.all([
     state.checks(),
     state.rules(),
     headIsOurs(forge, pull, decision),
@@ -90,6 +94,7 @@ async function observationOf(
     isShared && pull.state === 'closed' && isOwnAccount(forge, pull, await closing),
     approvalsOf(forge, decision, state),
     changeRequestsOf(state),
+    queueOf(forge, state),
   ]);
   return {
     number: pull.number,
@@ -102,6 +107,7 @@ async function observationOf(
     hasRequiredChecks: rules.requiresChecks,
     ...(rules.isProtected ? { baseIsProtected: true } : {}),
     ...(rules.mergeQueue ? { mergeQueue: true } : {}),
+    ...queue,
     ...(approvals === null ? {} : { approvals }),
     ...(changesRequested === undefined ? {} : { changesRequested }),
     closedBy,
@@ -109,6 +115,23 @@ async function observationOf(
     ...((await isWithoutOwn(forge, decision, pull)) ? { isWithoutOwn: true } : {}),
     merge,
   };
+}
+
+type InQueue = Pick<PullRequestObservation, 'queueEntry' | 'queueRemoval'>;
+
+/** Where it is in the merge queue, or what took it out; nothing of what Headroom took out itself. */
+async function queueOf(forge: Forge, { pull, queue }: PullRequestState): Promise<InQueue> {
+  if (pull.state !== 'open' || queue === null) return {};
+  const { entry, removal } = queue;
+  if (entry !== null) return { queueEntry: { ...entry, isOwn: await isOwnAccount(forge, pull, entry.by) } };
+  return removal === null || (await isOwnAccount(forge, pull, removal.by)) ? {} : { queueRemoval: removal };
+}
+
+/** Its place changes all the time, and changes nothing. */
+function sameQueue(a: InQueue, b: InQueue): boolean {
+  const key = ({ queueEntry: entry, queueRemoval: removal }: InQueue) =>
+    JSON.stringify([entry?.by, entry?.at, entry?.state, removal?.at]);
+  return key(a) === key(b);
 }
 
 /** What decides about the pull request, read at once. */
@@ -249,6 +272,7 @@ function sameChecks(a: Checks, b: PullRequestObservation['checks']): boolean {
 
 function waitingFor(lastSeen: PullRequestObservation): string {
   const name = `pull request #${lastSeen.number}`;
+  if (lastSeen.queueEntry !== undefined) return `waiting until the merge queue merges ${name}, or it leaves the queue`;
   if (lastSeen.state === 'open' && lastSeen.mergeability === 'computing')
     return `waiting until it is known whether ${name} can be merged`;
   if (lastSeen.mergeability === 'draft') return `waiting for ${name} to be taken out of draft`;

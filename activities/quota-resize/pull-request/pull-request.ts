@@ -10,6 +10,7 @@ import { despiteCancellation } from '../../kernel/cancellation.ts';
 import type { Forge, PullRequest } from '../../forge/forge.ts';
 import type { FileLockOutcome, LockOwner } from '../lease/file-lock.ts';
 import { discardBranch, isUpToDate, notThereYet, rebuild } from './decision-branch.ts';
+import { takenOut } from './dequeue.ts';
 import { addMetadata, describe, type EnsureInput, type ProposalTask as Task } from './description.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from '../interface.ts';
@@ -141,6 +142,8 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
   if (taken === undefined) return await open(task, edit, opening, async (number) => await foundOutcome(task, number));
 
   opening.mayBeOpen = true;
+  // GitHub lets nobody push to a branch that is queued, and what an earlier decision queued is not to be merged.
+  await takenOut(task, taken);
   await task.fileLocks.assertLocked(task, filesOf(task, edit));
   // The content may be up to date, but the commit has to be of this decision, or it is never merged.
   const head = await forge.branches.commit(taken.headSha);

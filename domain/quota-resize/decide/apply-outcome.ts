@@ -161,6 +161,17 @@ function approvalAt(
   return sameHead ? approval : null;
 }
 
+/** After the pull request was put into the merge queue, or may stay there. */
+export function queued(memory: ResizeMemory<Open>, at: EpochMs): ResizeMemory<Open> {
+  return { ...effective(memory), state: { ...memory.state, queuedAt: at } };
+}
+
+/** After it was taken out of the merge queue: what took it out is done next. */
+export function dequeued(memory: ResizeMemory<Open>): ResizeMemory<Open> {
+  const { queuedAt: _, ...state } = memory.state;
+  return { ...effective(memory), state };
+}
+
 /** After the values reached Git: merged by Headroom or by a person, or already there. */
 export function merged(memory: ResizeMemory<Idle | Unmerged>, decision: Decision, merge: Merge): ResizeMemory<Merged> {
   return { ...memory, state: { kind: 'Merged', decision: { ...decision, merge }, overdue: null }, attempt: NO_ATTEMPT };

@@ -135,6 +135,7 @@ function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
     case 'revise':
       return `revise|${intent.decision.id}|${intent.reason}|${(intent.released ?? []).join(',')}|${intent.decision.readyAt ?? ''}`;
     case 'close':
+    case 'dequeue':
     case 'release':
     case 'mergedByPerson':
     case 'closedByPerson':

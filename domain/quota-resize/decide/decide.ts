@@ -12,6 +12,7 @@ import { withoutForge } from './joined.ts';
 import { decideLocked } from './locked.ts';
 import { decideMerged } from './merged.ts';
 import { hold, type Intended } from './next-step.ts';
+import { whileQueued } from './merge-queue.ts';
 import { decideOpen } from './open.ts';
 import { type IsInForce, type Pass, passIn } from './pass.ts';
 
@@ -32,7 +33,8 @@ export function decide(
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
   const pass = { ...seen, memory: hydrated, now, isInForce };
   const [remembered, intent] = guard(pass) ?? decideInState(pass, isAdopted);
-  return attempt({ ...pass, memory: remembered }, withoutForge(withReviewersNo(pass, intent)));
+  const next = whileQueued(pass, remembered, withoutForge(withReviewersNo(pass, intent)));
+  return attempt({ ...pass, memory: remembered }, next);
 }
 
 /**

@@ -35,7 +35,7 @@ export function growthOfOpen(pass: OpenPass): Growth {
 }
 
 /** Whether nothing is missing for Headroom's own merge but checks that have not ended. */
-function isOnItsWay({ observation, memory, pullRequest, now }: OpenPass): boolean {
+function isOnItsWay({ observation, memory, pullRequest, now, isInForce }: OpenPass): boolean {
   const { policy, timings, mergeHold } = observation;
   const { state } = memory;
   const { decision } = state;
@@ -45,7 +45,7 @@ function isOnItsWay({ observation, memory, pullRequest, now }: OpenPass): boolea
   const base = { name: decision.pullRequest.base, isProtected: pullRequest.baseIsProtected === true };
   if (leftToPeople(decision, base) !== null) return false;
   const readiness = mergeReadiness(pullRequest, decision.pullRequest, now, timings.settle);
-  if (readiness.kind === 'ready') return pullRequest.mergeQueue !== true;
+  if (readiness.kind === 'ready') return pullRequest.mergeQueue !== true || isInForce('queues-are-entered');
   return (
     readiness.kind === 'wait' && ['ChecksPending', 'NoChecksYet', 'MergeabilityComputing'].includes(readiness.reason)
   );

@@ -26,18 +26,15 @@ export function mergeReadiness(
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
   const { mergeability } = pullRequest;
+  if (pullRequest.queueEntry !== undefined) return readinessInQueue(pullRequest, ref);
   const graceEndsAt = now < ref.pushedAt + checksGrace ? ref.pushedAt + checksGrace : null;
   switch (mergeability) {
     case 'draft':
-      return wait('Draft', `${subject} is a draft, waiting until it is ready for review`);
+      return draft(subject);
     case 'computing':
       return wait('MergeabilityComputing', `it is still being computed whether ${subject} can be merged`);
     case 'conflict':
-      return {
-        kind: 'rebuild',
-        reason: 'Conflict',
-        why: `${ref.base} changed the same lines, so the branch conflicted`,
-      };
+      return conflict(ref.base);
     case 'behind':
       return { kind: 'rebuild', reason: 'Behind', why: `${ref.base} moved on and must be contained before a merge` };
     case 'clean':
@@ -50,6 +47,27 @@ export function mergeReadiness(
         withoutOpenChecks(pullRequest, mergeability, ref, graceEndsAt)
       );
   }
+}
+
+/**
+ * In a merge queue the pull request is tested on what the base will be, so neither that it is behind nor what the forge computes or
+ * runs anew meanwhile says anything. A draft and what fails on the head would be merged all the same.
+ */
+function readinessInQueue(pullRequest: PullRequestObservation, { number, base }: PullRequestRef): MergeReadiness {
+  const subject = `pull request #${number}`;
+  const { mergeability, checks } = pullRequest;
+  if (mergeability === 'draft') return draft(subject);
+  if (mergeability === 'conflict') return conflict(base);
+  const failing = checks.failing.length > 0 ? waitForChecks(pullRequest, subject) : null;
+  return waitForPeople(pullRequest, subject) ?? failing ?? { kind: 'ready' };
+}
+
+function draft(subject: string): MergeReadiness {
+  return wait('Draft', `${subject} is a draft, waiting until it is ready for review`);
+}
+
+function conflict(base: string): MergeReadiness {
+  return { kind: 'rebuild', reason: 'Conflict', why: `${base} changed the same lines, so the branch conflicted` };
 }
 
 /** The wait for those who requested changes, whether or not the base branch asks for reviews; null when nobody did. */
@@ -85,8 +103,7 @@ function withoutOpenChecks(
       return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: graceEndsAt };
     }
     case 'blocked':
-      // A merge queue may be the cause of the block, or may hide another cause: the merge activity looks for the queue
-      // first and reports it.
+      // A merge queue may be the cause of the block, or may hide another cause: the forge says so when it is asked.
       if (pullRequest.mergeQueue === true) return { kind: 'ready' };
       return wait(
         'ReviewRequired',

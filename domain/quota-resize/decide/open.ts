@@ -17,6 +17,7 @@ import {
 import { newestRequest, requestedChanges } from './change-requests.ts';
 import { growthOfOpen } from './growth.ts';
 import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
+import { type OutOfQueue, outOfQueue } from './merge-queue.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { type OpenPass, passIn } from './pass.ts';
@@ -247,6 +248,8 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   const others = unreadyClause(observation, decision);
   if (others !== null)
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];
+  const out = outOfQueue(pass.pullRequest, decision, pass.now);
+  if (out !== null) return removedFromQueue(memory, out, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision: approved }];
 }
@@ -284,6 +287,17 @@ function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: Waiting
     decision: { ...approved, readyAt: headSha },
     ...(joinedTo === undefined ? {} : { wakes: joinedTo }),
   };
+}
+
+/** People are told once each time that it left the merge queue unmerged. */
+function removedFromQueue(memory: ResizeMemory<Open>, { removal, why, until }: OutOfQueue, waiting: Waiting): Intended {
+  const { decision } = memory.state;
+  const detail = `${linkTo(decision.pullRequest)} is ready, and out of the merge queue: ${why}`;
+  const status = { phase: 'AwaitingMerge', reason: 'RemovedFromQueue', detail } as const;
+  const about = `removed|${removal.at}`;
+  if (memory.emitted.includes(about)) return [memory, waiting(status.phase, status.reason, detail, until)];
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  return [memory, { kind: 'notify', ...status, decision, about, comment: `Not merged: ${why}.`, event }];
 }
 
 /** Rebuilds the branch without the batched quotas that must not be raised any more. */

@@ -4,7 +4,7 @@ import type { Open, ResizeMemory, ResizeState } from '../model/memory.ts';
 import type { PullRequestObservation } from '../model/observation.ts';
 
 /** A rule that earlier versions did not have: with it another act, or none, comes next. */
-type LaterRule = 'refusals-are-told' | 'growth-rests-while-asked';
+type LaterRule = 'refusals-are-told' | 'growth-rests-while-asked' | 'queues-are-entered';
 
 /** Whether a rule holds in this run. It is asked only where it makes a difference, because the history keeps the answer. */
 export type IsInForce = (rule: LaterRule) => boolean;

@@ -71,6 +71,8 @@ export interface Locked extends Review {
 export interface Open extends Review {
   readonly kind: 'Open';
   readonly decision: OpenDecision;
+  /** When the gate last let the pull request be in the merge queue; absent when it never did. */
+  readonly queuedAt?: EpochMs;
 }
 
 /** The values are in Git, but the cluster does not show them yet. */

@@ -1,4 +1,4 @@
-import type { ChangeRequests, Mergeability } from '../../kernel/forge.ts';
+import type { ChangeRequests, Mergeability, QueueEntry, QueueRemoval } from '../../kernel/forge.ts';
 import type { PauseInForce } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
@@ -272,6 +272,10 @@ export interface PullRequestObservation {
   readonly baseIsProtected?: boolean;
   /** Whether the base branch may only be changed through a merge queue; absent when not. */
   readonly mergeQueue?: boolean;
+  /** Its place in the merge queue; absent while it is in none. */
+  readonly queueEntry?: QueueEntry;
+  /** Present where it left the merge queue, by somebody else than Headroom, and is not there again. */
+  readonly queueRemoval?: QueueRemoval;
   /**
    * Who approves the present head by a review, of people who may write to the repository. Absent where no approval is
    * asked for, and in observations of earlier versions.

@@ -84,6 +84,8 @@ export type Reason =
   | 'BatchedQuotaLeft'
   | 'HeadMoved'
   | 'ReadyToMerge'
+  | 'InMergeQueue'
+  | 'RemovedFromQueue'
   | 'UpdateDue'
   | 'MergedByHuman'
   | 'ClosedByHuman'
@@ -182,7 +184,10 @@ type Action =
       /** Batched quotas that the decision no longer raises: their Leases are released. */
       readonly released?: readonly string[];
     }
+  /** Where the base branch has a merge queue: puts the pull request there, or asks whether it may stay. */
   | { readonly kind: 'merge'; readonly decision: OpenDecision }
+  /** Takes the pull request out of the merge queue, whatever comes then. */
+  | { readonly kind: 'dequeue'; readonly decision: OpenDecision }
   | {
       readonly kind: 'close';
       readonly decision: UnmergedDecision;

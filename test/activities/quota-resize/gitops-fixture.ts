@@ -117,7 +117,12 @@ export interface Worker {
   readonly github: GitForge;
   /** Its Leases record what the workflow says. */
   readonly activities: Omit<QuotaResizeForgeActivities, 'ensureMerged'> & {
-    ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
+    ensureMerged(input: {
+      target: QuotaTarget;
+      decision: Decision;
+      entersQueue?: boolean;
+      isQueued?: boolean;
+    }): Promise<MergeOutcome>;
   };
   /** Lines of the log, parsed. */
   readonly lines: readonly Record<string, unknown>[];

@@ -44,7 +44,7 @@ export function rulesOf(protection: Protection): readonly Rule[] {
         grouping_strategy: 'ALLGREEN',
         max_entries_to_build: 5,
         max_entries_to_merge: 5,
-        merge_method: 'SQUASH',
+        merge_method: (protection.queueMethod ?? 'squash').toUpperCase(),
         min_entries_to_merge: 1,
         min_entries_to_merge_wait_minutes: 5,
       },

@@ -1,6 +1,7 @@
 import type { Accounts } from './accounts.ts';
 import type { Checks } from './checks.ts';
 import type { GitRepository } from './git/repository.ts';
+import type { MergeQueue } from './merge-queue.ts';
 import type { Mutex } from './mutex.ts';
 import type { PullRequests } from './pull-requests.ts';
 import { repository } from './represent/repository.ts';
@@ -21,6 +22,7 @@ export interface ForgeContext {
   readonly checks: Checks;
   readonly reviews: Reviews;
   readonly pulls: PullRequests;
+  readonly queue: MergeQueue;
   readonly lock: Mutex;
   /** What all repositories of the forge share. */
   readonly site: Site;

@@ -16,6 +16,7 @@ import type {
   MergeSettings,
   Protection,
 } from './model.ts';
+import type { QueueVerdict } from './merge-queue.ts';
 import { signatureOf } from './people.ts';
 import type { GivenReview } from './reviews.ts';
 import type { Delivery } from './webhooks/delivery.ts';
@@ -131,6 +132,26 @@ export class Control {
   /** Merges as the API would. Returns the new commit on the base. @throws ApiError when the API would refuse */
   async mergePullRequest(number: number, by: string, method: MergeMethod = 'squash'): Promise<string> {
     return this.#changing(() => this.#forge.pulls.merge(this.#forge.pulls.find(number), { by, method }));
+  }
+
+  /** Puts a pull request into the merge queue of its base branch, as a person. @throws ApiError when GitHub would refuse */
+  async enqueue(number: number, by: string): Promise<void> {
+    await this.#changing(() => this.#forge.queue.add(this.#forge.pulls.find(number), by));
+  }
+
+  /** Takes it out of the queue, as a person. */
+  async dequeue(number: number, by: string): Promise<void> {
+    await this.#changing(async () => this.#forge.queue.take(this.#forge.pulls.find(number), by));
+  }
+
+  /** Says what became of the checks of its merge group: it is merged, or taken out. Returns the merge commit. */
+  async finishQueued(number: number, verdict: QueueVerdict): Promise<string | undefined> {
+    return this.#changing(() => this.#forge.queue.finish(this.#forge.pulls.find(number), verdict));
+  }
+
+  /** Whether it is in a merge queue. */
+  isQueued(number: number): boolean {
+    return this.#forge.pulls.find(number).queueEntry !== undefined;
   }
 
   /** Approves. Returns the review's id. @throws ApiError 422 for the author's own */

@@ -26,12 +26,11 @@ export function mergeableState(facts: MergeFacts): MergeableState {
   if (!facts.mergeable) return 'dirty';
   if (facts.draft) return 'draft';
   const { protection } = facts;
-  // A branch with a merge queue takes nothing directly.
-  if (protection?.mergeQueue) return 'blocked';
   if (protection && (reviewObjection(protection, facts) ?? checkObjection(protection, facts.verdicts))) {
     return 'blocked';
   }
-  if (protection?.requireUpToDate && facts.behind) return 'behind';
+  // Of a branch with a merge queue, which takes nothing directly, it says nothing at all.
+  if (protection?.requireUpToDate && facts.behind && !protection.mergeQueue) return 'behind';
   if (facts.verdicts.some(({ result }) => result !== 'passed')) return 'unstable';
   return 'clean';
 }

@@ -105,10 +105,10 @@ describe('mergeable_state', () => {
     expect(await refusal(merge())).toMatchObject({ status: 405, message: 'Pull Request is still a draft' });
   });
 
-  it('is blocked where a merge queue rules, and the rules of the branch say so', async () => {
+  it('is as without it where a merge queue rules, which takes nothing directly, and the rules of the branch say so', async () => {
     const { forge, client, at } = fresh;
     await forge.protectBranch('main', { mergeQueue: true });
-    expect(await state()).toBe('blocked');
+    expect(await state()).toBe('clean');
     expect(await refusal(merge())).toMatchObject({
       status: 405,
       message: 'Changes must be made through the merge queue',

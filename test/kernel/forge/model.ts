@@ -43,7 +43,24 @@ export interface PullRequest {
   mergedAt: string | null;
   mergedBy: string | null;
   mergeCommitSha: string | null;
+  /** Present while it is in a merge queue. */
+  queueEntry?: QueueEntry;
+  /** When it was put into a merge queue and left it, the oldest first. */
+  queueEvents?: readonly MergeQueueEvent[];
 }
+
+/** A place in the merge queue of a branch. */
+export interface QueueEntry {
+  readonly id: number;
+  readonly by: string;
+  readonly at: string;
+  state: 'QUEUED' | 'AWAITING_CHECKS' | 'MERGEABLE' | 'UNMERGEABLE' | 'LOCKED';
+}
+
+/** What GitHub's timeline says of a merge queue. A merge is a removal as well. */
+export type MergeQueueEvent =
+  | { readonly kind: 'added'; readonly by: string; readonly at: string }
+  | { readonly kind: 'removed'; readonly by: string; readonly at: string; readonly reason: string };
 
 export interface Review {
   readonly id: number;
@@ -111,6 +128,8 @@ export interface Protection {
   /** An owner of each changed file that has owners must approve. */
   readonly requireCodeOwnerReviews: boolean;
   readonly mergeQueue: boolean;
+  /** How the merge queue merges; absent: by squash. */
+  readonly queueMethod?: MergeMethod;
   /** "Require linear history": nothing is merged with a merge commit. */
   readonly requireLinearHistory: boolean;
   /** How a ruleset lets pull requests be merged; absent: as the repository does. */

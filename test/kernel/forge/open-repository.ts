@@ -3,6 +3,7 @@ import { Accounts, type AccountsOptions } from './accounts.ts';
 import { Checks } from './checks.ts';
 import type { ForgeContext } from './context.ts';
 import { GitRepository } from './git/repository.ts';
+import { MergeQueue } from './merge-queue.ts';
 import { Mutex } from './mutex.ts';
 import type { ForgeOptions } from './options.ts';
 import { PullRequests } from './pull-requests.ts';
@@ -57,6 +58,7 @@ export async function openRepository(
       checks,
       reviews,
       pulls,
+      queue: new MergeQueue({ store, pulls, events }),
       lock: new Mutex(),
       site,
     };

@@ -55,6 +55,8 @@ export class PullRequests {
   readonly #mergeabilities = new Map<number, Mergeability>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #computing = new Set<Promise<void>>();
+  #ended: (pull: PullRequest) => void = () => {};
+  #moved: (pull: PullRequest) => void = () => {};
 
   constructor(options: PullRequestsOptions) {
     this.#git = options.git;
@@ -64,6 +66,12 @@ export class PullRequests {
     this.#events = options.events;
     this.#owner = options.owner;
     this.#mergeableDelayMs = options.mergeableDelayMs;
+  }
+
+  /** Has something done when a pull request is closed or merged, and when it has another head. */
+  on(events: { readonly ended: (pull: PullRequest) => void; readonly moved: (pull: PullRequest) => void }): void {
+    this.#ended = events.ended;
+    this.#moved = events.moved;
   }
 
   /** Computes nothing more; resolves when git is left alone. */
@@ -224,6 +232,7 @@ export class PullRequests {
     Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha });
     pull.updatedAt = isoSeconds(new Date());
     this.#emit(pull, by, { action: 'synchronize', before: seen, after: head });
+    this.#moved(pull);
     const dismisses = this.#store.state.protections[pull.baseRef]?.dismissStaleReviews === true;
     // A merge of the base leaves the diff, and with it the approvals, as they are.
     if (dismisses && JSON.stringify(before) !== JSON.stringify(after)) this.#reviews.dismissStale(pull, by);
@@ -251,7 +260,8 @@ export class PullRequests {
 
   /** Whether it can be merged: null while that is being computed, and for one that is no longer open. */
   async mergeable(pull: PullRequest): Promise<boolean | null> {
-    if (pull.state !== 'open') return null;
+    // Of a pull request in a merge queue GitHub says nothing.
+    if (pull.state !== 'open' || pull.queueEntry) return null;
     return (await this.#mergeability(pull, false))?.outcome?.clean ?? null;
   }
 
@@ -265,7 +275,7 @@ export class PullRequests {
     const protection = this.#store.state.protections[pull.baseRef];
     const base = await this.#git.branchTip(pull.baseRef);
     return {
-      mergeable,
+      mergeable: pull.queueEntry ? null : mergeable,
       draft: pull.draft,
       protection,
       verdicts: this.#checks.verdicts(pull.headSha),
@@ -294,7 +304,37 @@ export class PullRequests {
     const { outcome } = (await this.#mergeability(pull, true)) ?? {};
     const objection = mergeObjection(await this.facts(pull, outcome?.clean ?? false));
     if (objection || !outcome?.clean) throw new ApiError(405, objection ?? 'Pull Request is not mergeable');
-    const sha = await this.#mergedCommit(pull, base, outcome.tree, method, wanted);
+    return await this.#mergeInto(pull, base, { ...wanted, method, tree: outcome.tree });
+  }
+
+  /** What keeps a pull request from the merge queue of its base, in GitHub's words. */
+  async queueObjection(pull: PullRequest): Promise<string | undefined> {
+    const { outcome } = (await this.#mergeability(pull, true)) ?? {};
+    const facts = await this.facts(pull, outcome?.clean ?? false);
+    const { protection } = facts;
+    // Neither the queue itself is in its way, nor that it is behind: the queue tests it on what the base will be.
+    const without = protection && { ...protection, mergeQueue: false, requireUpToDate: false };
+    return mergeObjection({ ...facts, protection: without });
+  }
+
+  /** Merges what a merge queue has let pass, whatever rules say by now. @throws ApiError 405 where it conflicts */
+  async mergeInQueue(
+    pull: PullRequest,
+    wanted: { readonly by: string; readonly method: MergeMethod },
+  ): Promise<string> {
+    const base = (await this.#git.branchTip(pull.baseRef)) ?? '';
+    const { outcome } = (await this.#mergeability(pull, true)) ?? {};
+    if (!outcome?.clean) throw new ApiError(405, 'Pull Request is not mergeable');
+    return await this.#mergeInto(pull, base, { ...wanted, tree: outcome.tree });
+  }
+
+  async #mergeInto(
+    pull: PullRequest,
+    base: string,
+    wanted: MergeRequest & { readonly method: MergeMethod; readonly tree: string },
+  ): Promise<string> {
+    const { method } = wanted;
+    const sha = await this.#mergedCommit(pull, base, wanted.tree, method, wanted);
     await this.#git.updateRef(`refs/heads/${pull.baseRef}`, sha, base);
     // The commits of a rebase are new, but nobody signs them.
     if (method !== 'rebase') this.#store.sign(sha);
@@ -364,14 +404,15 @@ export class PullRequests {
   }
 
   #merged(pull: PullRequest, by: string, sha: string): void {
-    this.#end(pull, by);
-    Object.assign(pull, { mergedAt: pull.closedAt, mergedBy: by, mergeCommitSha: sha });
+    const now = isoSeconds(new Date());
+    Object.assign(pull, { mergedAt: now, mergedBy: by, mergeCommitSha: sha });
+    this.#end(pull, by, now);
     this.#emit(pull, by, { action: 'closed' });
   }
 
-  #end(pull: PullRequest, by: string): void {
-    const now = isoSeconds(new Date());
+  #end(pull: PullRequest, by: string, now = isoSeconds(new Date())): void {
     Object.assign(pull, { state: 'closed', closedAt: now, closedBy: by, updatedAt: now });
+    this.#ended(pull);
   }
 
   #emit(pull: PullRequest, sender: string, what: PullRequestAction): void {

@@ -184,6 +184,31 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     return await runOf(quota);
   },
 
+  'in-merge-queue': async (stack, namespace) => {
+    const branch = `queue-${namespace}`;
+    const annotations = { 'resizer.io/git-ref': branch };
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations, synced: false });
+    await stack.forge.pushCommit({ branch, files: { 'README.md': '# taken through a queue\n' } });
+    await stack.forge.protectBranch(branch, { as: 'ruleset', mergeQueue: true, requiredChecks: ['ci'] });
+    await press(quota);
+    await quota.reaches('Merging', 'InMergeQueue');
+    const { number } = await quota.pullRequest();
+    await stack.forge.requestChanges(number, 'alice');
+    await quota.reaches('AwaitingMerge', 'ChangesRequested');
+    await stack.forge.dismissReview(number, 'alice', 'bob');
+    await quota.reaches('Merging', 'InMergeQueue');
+    await stack.forge.finishQueued(number, 'failed');
+    await quota.reaches('AwaitingMerge', 'RemovedFromQueue');
+    await stack.forge.enqueue(number, 'alice');
+    await quota.command('reconcileNow');
+    await quota.reaches('AwaitingMerge', 'InMergeQueue');
+    await stack.forge.finishQueued(number, 'passed');
+    await quota.reaches('AwaitingSync');
+    await quota.setHard({ pods: '12' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    return await runOf(quota);
+  },
+
   'refused-by-github': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
     const action = { kind: 'status', status: 403, message: 'Resource not accessible by integration' } as const;

@@ -33,7 +33,10 @@ export const coverage = {
       rebuild: {
         ensurePullRequestRebuilt: { open: true, relocated: true, alreadyInGit: true, completed: true, blocked: true },
       },
-      merge: { ensureMerged: { merged: true, moved: true, blocked: true } },
+      merge: { ensureMerged: { merged: true, moved: true, queued: true, blocked: true } },
+      dequeue: {
+        ensureDequeued: { dequeued: true, moved: 'the next pass observes the merge, as after every `moved`' },
+      },
       close: {},
       release: {},
       mergedByPerson: {},

@@ -74,6 +74,7 @@ type Attackable = Pick<
   | 'ensurePullRequest'
   | 'ensurePullRequestRebuilt'
   | 'ensureMerged'
+  | 'ensureDequeued'
   | 'ensureComment'
   | 'ensurePullRequestClosed'
   | 'ensureBranchDeleted'

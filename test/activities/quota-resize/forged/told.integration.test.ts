@@ -86,6 +86,9 @@ describe('whoever may schedule activities', () => {
     ]) {
       await expect(ending).rejects.toThrow('is not one for told-comment/compute');
     }
+    expect(await activities.ensureDequeued({ target, decision: forged }), 'nothing is taken out of no queue').toEqual({
+      kind: 'dequeued',
+    });
     await activities.ensureBranchDeleted({ target, decision });
     expect(await stateOf(number), 'its branch stays while it is open').toBe('open');
     await activities.ensurePullRequestClosed({ target, decision, comment: 'gone' });

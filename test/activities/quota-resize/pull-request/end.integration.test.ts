@@ -355,7 +355,7 @@ describe('merging', () => {
     expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
   });
 
-  it('is blocked by a merge queue, with that reason', async () => {
+  it('is blocked by a merge queue for an episode of an earlier version, with that reason', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const decision = await open(worker);

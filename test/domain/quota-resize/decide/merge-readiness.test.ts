@@ -36,6 +36,24 @@ describe('clean is a proof', () => {
   });
 });
 
+describe('in a merge queue', () => {
+  const queueEntry = { by: 'headroom-bot', isOwn: true, at: NOW - MINUTE, state: 'checking', position: 1 } as const;
+
+  it.each([
+    [{ mergeability: 'computing' }, 'ready'],
+    [{ mergeability: 'behind' }, 'ready'],
+    [{ mergeability: 'blocked' }, 'ready'],
+    [{ mergeability: 'unstable' }, 'ready'],
+    [{ checks: { total: 1, pending: ['a'], failing: [] } }, 'ready'],
+    [{ checks: { total: 1, pending: [], failing: ['a'] } }, 'wait ChecksFailing'],
+    [{ mergeability: 'draft' }, 'wait Draft'],
+    [{ mergeability: 'conflict' }, 'rebuild Conflict'],
+    [{ changesRequested: [{ by: 'bob', headSha: null, at: NOW }] }, 'wait ChangesRequested'],
+  ] as const)('%j: %s', (changed, expected) => {
+    expect(readiness({ queueEntry, ...changed })).toBe(expected);
+  });
+});
+
 describe('a request for changes', () => {
   const changesRequested = [{ by: 'bob', headSha: 'b'.repeat(40), at: NOW - MINUTE }];
 

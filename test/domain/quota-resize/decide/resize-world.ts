@@ -233,6 +233,8 @@ export class World {
         yield 'released';
         return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), verdict.decision, merge);
       }
+      case 'dequeue':
+        throw new Error('there is no merge queue in this world');
       case 'close': {
         if (this.githubRefuses) throw new Refused();
         const pull = this.pullOf(verdict.decision);

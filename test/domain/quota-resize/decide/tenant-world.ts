@@ -114,6 +114,7 @@ function eventOf(act: Act): readonly [string, string | null] | null {
     case 'open':
     case 'rebuild':
     case 'revise':
+    case 'dequeue':
     case 'synced':
     case 'forget':
       return null;

@@ -487,6 +487,25 @@ const expected: Record<Reason, Expected> = {
     phase: 'Merging',
     detail: `merging ${LINK} at a1b2c3d4e5f6`,
   },
+  InMergeQueue: {
+    verdict: open({
+      pull: {
+        mergeQueue: true,
+        queueEntry: { by: 'ann', isOwn: false, at: NOW - MINUTE, state: 'checking', position: 2 },
+      },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is in the merge queue at position 2, whose checks run, where ann put it, waiting until it is merged or taken out`,
+  },
+  RemovedFromQueue: {
+    verdict: open({
+      pull: { mergeQueue: true, queueRemoval: { by: 'ann', at: NOW - MINUTE, kind: 'other', reason: 'manual' } },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready, and out of the merge queue: ann took it out of the merge queue at 2026-11-20T09:59:00Z, and Headroom does not put it there again. A person adds it to the queue, merges or closes it`,
+  },
   UpdateDue: {
     verdict: open({
       observed: { demand: [demand({ 'requests.cpu': '3' })] },

@@ -28,7 +28,7 @@ export async function commitOnBranch(forge: ForgeContext, wanted: CommitOnBranch
   if (!tip) throw new GraphQLFailure('NOT_FOUND', `No such branch ${JSON.stringify(wanted.branch)}.`);
   if (tip !== wanted.expectedHeadOid) throw stale(wanted.expectedHeadOid);
   const protection = store.state.protections[wanted.branch];
-  const objection = protection && pushObjection(protection);
+  const objection = forge.queue.updateObjection(wanted.branch) ?? (protection && pushObjection(protection));
   if (objection) throw new GraphQLFailure('BRANCH_PROTECTION_RULE_VIOLATION', objection);
   const { tree } = await git.commit(tip);
   const changes = new Map<string, TreeChange>();

@@ -3,6 +3,7 @@ import { has } from '../apps/permissions.ts';
 import { type Caller, sees } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import { createReference } from '../create-reference.ts';
+import type { PullRequest } from '../model.ts';
 import { nodeId } from '../represent/urls.ts';
 import type { Site } from '../site.ts';
 import { type CommitOnBranch, commitOnBranch } from './commit-on-branch.ts';
@@ -10,7 +11,7 @@ import { GraphQLFailure } from './errors.ts';
 import { commitObject, type GraphQLObject } from './git-objects.ts';
 import { refOfNode, repositoryOfNode } from './node-ids.ts';
 import { repositoryNamed, unknownNode } from './node.ts';
-import { pullRequestObject, refObject } from './pull-request.ts';
+import { pullRequestObject, queueEntryObject, refObject } from './pull-request.ts';
 
 interface WithId {
   readonly clientMutationId?: string | null;
@@ -40,6 +41,13 @@ interface PullRequestInput extends WithId {
 
 interface DraftInput extends WithId {
   readonly pullRequestId: string;
+}
+
+/** One of the two names it `id`. */
+interface QueueInput extends WithId {
+  readonly pullRequestId?: string;
+  readonly id?: string;
+  readonly expectedHeadOid?: string | null;
 }
 
 type Mutation<Input> = (args: { readonly input: Input }) => Promise<GraphQLObject>;
@@ -91,16 +99,31 @@ export function mutationsOf(site: Site, caller: Caller): GraphQLObject {
   const draft =
     (isDraft: boolean): Mutation<DraftInput> =>
     async ({ input }) => {
-      for (const forge of site.repositories) {
-        const pull = forge.store.state.pulls.find(({ id }) => nodeId('PullRequest', id) === input.pullRequestId);
-        if (!pull || !sees(caller, forge)) continue;
-        mayWrite(caller, 'pull_requests');
-        await changing(forge, () => forge.pulls.setDraft(pull, isDraft, caller.user));
-        return { ...idOf(input), pullRequest: await pullRequestObject(forge, pull, caller) };
-      }
-      throw unknownNode(input.pullRequestId);
+      const { forge, pull } = pullBy(site, input.pullRequestId, caller);
+      mayWrite(caller, 'pull_requests');
+      await changing(forge, () => forge.pulls.setDraft(pull, isDraft, caller.user));
+      return { ...idOf(input), pullRequest: await pullRequestObject(forge, pull, caller) };
     };
+  const queueMutation =
+    (change: (forge: ForgeContext, pull: PullRequest, input: QueueInput) => Promise<GraphQLObject | null>) =>
+    async ({ input }: { readonly input: QueueInput }): Promise<GraphQLObject> => {
+      const id = input.pullRequestId ?? input.id ?? '';
+      const { forge, pull } = pullBy(site, id, caller);
+      mayWrite(caller, 'pull_requests');
+      // What is in the queue is merged: that takes the right to write to the contents, too.
+      mayWrite(caller, 'contents');
+      return { ...idOf(input), mergeQueueEntry: await changing(forge, () => change(forge, pull, input)) };
+    };
+  const enqueuePullRequest = queueMutation(async (forge, pull, { expectedHeadOid }) =>
+    queueEntryObject(forge, pull, await forge.queue.add(pull, caller.user, expectedHeadOid ?? undefined)),
+  );
+  const dequeuePullRequest = queueMutation((forge, pull) => {
+    forge.queue.take(pull, caller.user);
+    return Promise.resolve(null);
+  });
   return {
+    enqueuePullRequest,
+    dequeuePullRequest,
     createRef,
     createCommitOnBranch,
     createPullRequest,
@@ -124,6 +147,15 @@ function repositoryBy(site: Site, id: string, caller: Caller): ForgeContext {
   const found = repositoryOfNode(site, id);
   if (!found || !sees(caller, found)) throw unknownNode(id);
   return found;
+}
+
+/** @throws GraphQLFailure */
+function pullBy(site: Site, id: string, caller: Caller): { readonly forge: ForgeContext; readonly pull: PullRequest } {
+  for (const forge of site.repositories) {
+    const pull = forge.store.state.pulls.find((one) => nodeId('PullRequest', one.id) === id);
+    if (pull && sees(caller, forge)) return { forge, pull };
+  }
+  throw unknownNode(id);
 }
 
 function branchOf(

@@ -1,7 +1,7 @@
 import type { Caller } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import { mergeableState } from '../merge-rules.ts';
-import type { PullRequest, Review } from '../model.ts';
+import type { PullRequest, QueueEntry, Review } from '../model.ts';
 import { labelsOf } from '../pull-request-shown.ts';
 import { nodeId } from '../represent/urls.ts';
 import { checkRollupObject } from './check-rollup.ts';
@@ -73,6 +73,8 @@ export async function pullRequestObject(
       pull.mergeCommitSha === null ? null : commitObject(forge, await forge.git.commit(pull.mergeCommitSha)),
     headRef: () => refObject(forge, `refs/heads/${pull.headRef}`, caller),
     baseRef: () => refObject(forge, `refs/heads/${pull.baseRef}`, caller),
+    isInMergeQueue: pull.queueEntry !== undefined,
+    mergeQueueEntry: pull.queueEntry ? queueEntryObject(forge, pull, pull.queueEntry) : null,
     isMergeQueueEnabled: forge.store.state.protections[pull.baseRef]?.mergeQueue === true,
     statusCheckRollup: () => checkRollupObject(forge, pull.headSha),
     commits: async (page: PageArguments) =>
@@ -114,10 +116,10 @@ export async function pullRequestObject(
   };
 }
 
-/** Of what happened to a pull request: that it was closed and reopened, and only the last time. */
+/** Of what happened to a pull request: its merge queue, and that it was closed and reopened, the last time only. */
 function timelineOf(
   forge: ForgeContext,
-  { id, reopened, closedAt, closedBy }: PullRequest,
+  { id, reopened, closedAt, closedBy, queueEvents = [] }: PullRequest,
   types: readonly string[] | null,
 ): readonly GraphQLObject[] {
   const events: GraphQLObject[] = [];
@@ -131,7 +133,34 @@ function timelineOf(
     const by = closedBy === null || forge.accounts.isDeleted(closedBy) ? null : actor(forge, closedBy);
     events.push({ __typename: 'ClosedEvent', id: nodeId('ClosedEvent', id), createdAt: closedAt, actor: by });
   }
+  for (const [index, event] of queueEvents.entries()) {
+    const name = event.kind === 'added' ? 'AddedToMergeQueueEvent' : 'RemovedFromMergeQueueEvent';
+    const type = event.kind === 'added' ? 'ADDED_TO_MERGE_QUEUE_EVENT' : 'REMOVED_FROM_MERGE_QUEUE_EVENT';
+    if (!asksFor(type)) continue;
+    events.push({
+      __typename: name,
+      id: nodeId(name, `${id}-${index}`),
+      createdAt: event.at,
+      actor: actor(forge, event.by),
+      ...(event.kind === 'removed' ? { reason: event.reason } : {}),
+    });
+  }
   return events;
+}
+
+/** `MergeQueueEntry`. */
+export function queueEntryObject(forge: ForgeContext, pull: PullRequest, entry: QueueEntry): GraphQLObject {
+  return {
+    __typename: 'MergeQueueEntry',
+    id: nodeId('MergeQueueEntry', entry.id),
+    state: entry.state,
+    position: forge.queue.position(pull),
+    enqueuedAt: entry.at,
+    enqueuer: actor(forge, entry.by),
+    jump: false,
+    solo: false,
+    estimatedTimeToMerge: null,
+  };
 }
 
 function reviewRequestsOf(

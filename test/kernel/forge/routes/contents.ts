@@ -137,7 +137,7 @@ async function writeTarget({ forge, params, body }: Call): Promise<WriteTarget> 
     throw new ApiError(404, `Branch ${branch} not found`);
   }
   const protection = forge.store.state.protections[branch];
-  const objection = protection && pushObjection(protection);
+  const objection = forge.queue.updateObjection(branch) ?? (protection && pushObjection(protection));
   if (objection) throw new ApiError(409, `Could not change file: ${objection}`);
   const entry = tip ? await forge.git.entryAt((await forge.git.commit(tip)).tree, path) : undefined;
   if (entry && entryType(entry.mode) === 'tree') throw new ApiError(422, `${path} is a directory`);

@@ -95,6 +95,8 @@ export async function assertNotEmpty(forge: ForgeContext): Promise<void> {
 }
 
 function refuseProtected(forge: ForgeContext, ref: string): void {
+  const queued = ref.startsWith('refs/heads/') ? forge.queue.updateObjection(ref.slice(11)) : undefined;
+  if (queued !== undefined) throw new ApiError(422, queued);
   const protection = ref.startsWith('refs/heads/') ? forge.store.state.protections[ref.slice(11)] : undefined;
   const objection = protection && pushObjection(protection);
   if (objection) throw new ApiError(422, objection);

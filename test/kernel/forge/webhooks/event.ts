@@ -13,6 +13,8 @@ export interface PullRequestChanges {
 /** What a pull request goes through, with what GitHub says beside it. */
 export type PullRequestAction =
   | { readonly action: 'opened' | 'closed' | 'reopened' | 'ready_for_review' | 'converted_to_draft' }
+  | { readonly action: 'enqueued' }
+  | { readonly action: 'dequeued'; readonly reason: string }
   | { readonly action: 'synchronize'; readonly before: string; readonly after: string }
   | { readonly action: 'edited'; readonly changes: PullRequestChanges }
   | { readonly action: 'labeled' | 'unlabeled'; readonly label: string }

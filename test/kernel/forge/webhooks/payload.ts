@@ -89,6 +89,8 @@ async function pullRequestPayload(forge: ForgeContext, event: PullRequestEvent):
   switch (event.action) {
     case 'synchronize':
       return { ...shown, before: event.before, after: event.after };
+    case 'dequeued':
+      return { ...shown, reason: event.reason };
     case 'edited':
       return { ...shown, changes: event.changes };
     case 'labeled':

@@ -1,0 +1,230 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import type { MergeGate } from '../../../../activities/quota-resize/pull-request/merge-gate.ts';
+import type { Decision, PullRequestRef } from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  asAttempt,
+  candidates,
+  change,
+  decide,
+  ensureOpen,
+  type GitOps,
+  open,
+  openGate,
+  startGitOps,
+  target,
+  type Worker,
+} from '../gitops-fixture.ts';
+
+/** What the gate is asked, and what it hears; it refuses while `refuses` is true. */
+function watchedGate() {
+  const heard: string[] = [];
+  const state: { refuses: boolean; decision: Decision | null } = { refuses: false, decision: null };
+  const given = openGate(() => {
+    const { decision } = state;
+    const pullRequest = decision?.pullRequest ?? null;
+    if (decision === null || pullRequest === null) throw new Error('no pull request');
+    return Promise.resolve({ ...decision, pullRequest, merge: null });
+  });
+  const gate: MergeGate = {
+    ...given,
+    async merging(owner, asked, merge, reviews) {
+      heard.push('asked');
+      if (state.refuses) {
+        throw ApplicationFailure.create({ type: 'PolicyChanged', message: 'the totals are full', nonRetryable: true });
+      }
+      return await given.merging(
+        owner,
+        asked,
+        async (checked, expect) =>
+          await merge(checked, async () => {
+            heard.push('expected');
+            return await expect();
+          }),
+        reviews,
+      );
+    },
+    refused: () => {
+      heard.push('refused');
+      return Promise.resolve();
+    },
+    ended: () => {
+      heard.push('ended');
+      return Promise.resolve();
+    },
+  };
+  return { gate, heard, state };
+}
+
+/** A decision that says itself where its values are, as that of a Lease does. */
+async function openPlaced(worker: Worker): Promise<Decision & { pullRequest: PullRequestRef }> {
+  const limits = { 'requests.cpu': '3600m' };
+  const source = await worker.activities.observeSource({ target, limits, candidates });
+  if (source.kind !== 'found') throw new Error(source.message);
+  return await open(worker, decide(undefined, { source }));
+}
+
+async function queueOnMain(gitops: GitOps): Promise<void> {
+  await gitops.forge.protectBranch('main', { as: 'ruleset', mergeQueue: true });
+}
+
+const mutations = ({ forge }: GitOps) =>
+  forge.writes.flatMap(({ endpoint = '', effect }) =>
+    /queuePullRequest|merge$/.test(endpoint) && effect ? [endpoint.replace('POST /graphql ', '')] : [],
+  );
+
+describe('the merge queue of the base branch', () => {
+  it('is entered once, after the gate has recorded the raise, and the merge is Headroom’s own', async () => {
+    await using gitops = await startGitOps();
+    const { gate, heard, state } = watchedGate();
+    const worker = gitops.worker({ mergeGate: gate });
+    const decision = await openPlaced(worker);
+    state.decision = decision;
+    await queueOnMain(gitops);
+    const ask = { target, decision, entersQueue: true };
+    expect(await worker.activities.ensureMerged(ask)).toEqual({ kind: 'queued' });
+    expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({
+      mergeQueue: true,
+      queueEntry: { by: 'headroom-bot', isOwn: true, state: 'checking', position: 1 },
+    });
+    // The gate is asked again, and nothing is written.
+    expect(await worker.activities.ensureMerged({ ...ask, isQueued: true })).toEqual({ kind: 'queued' });
+    expect(heard).toEqual(['asked', 'expected', 'asked', 'expected']);
+    expect(mutations(gitops)).toEqual(['enqueuePullRequest']);
+    await gitops.forge.finishQueued(1, 'passed');
+    expect(await worker.activities.ensureMerged({ ...ask, isQueued: true })).toMatchObject({
+      kind: 'merged',
+      by: 'headroom-bot',
+      isOwn: true,
+    });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ mergedBy: 'headroom-bot' });
+    expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
+  });
+
+  it('is left when the gate refuses what it let pass before', async () => {
+    await using gitops = await startGitOps();
+    const { gate, state } = watchedGate();
+    const worker = gitops.worker({ mergeGate: gate });
+    const decision = await openPlaced(worker);
+    state.decision = decision;
+    await queueOnMain(gitops);
+    const ask = { target, decision, entersQueue: true };
+    expect(await worker.activities.ensureMerged(ask)).toEqual({ kind: 'queued' });
+    state.refuses = true;
+    await expect(worker.activities.ensureMerged({ ...ask, isQueued: true })).rejects.toMatchObject({
+      type: 'PolicyChanged',
+    });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+  });
+
+  it('is left when the gate refuses an attempt after one whose answer was lost', async () => {
+    await using gitops = await startGitOps();
+    const { gate, state } = watchedGate();
+    const worker = gitops.worker({ mergeGate: gate });
+    const decision = await openPlaced(worker);
+    state.decision = decision;
+    await queueOnMain(gitops);
+    const ask = { target, decision, entersQueue: true };
+    gitops.forge.fail({ path: '/graphql', body: 'enqueuePullRequest', action: { kind: 'answer-lost' } });
+    await expect(worker.activities.ensureMerged(ask)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
+    expect(gitops.forge.isQueued(1)).toBe(true);
+    expect(await asAttempt(2, () => worker.activities.ensureMerged(ask))).toEqual({ kind: 'queued' });
+    expect(mutations(gitops)).toEqual(['enqueuePullRequest']);
+    state.refuses = true;
+    await expect(asAttempt(2, () => worker.activities.ensureMerged(ask))).rejects.toMatchObject({
+      type: 'PolicyChanged',
+    });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+  });
+
+  it('is left for a request for changes that came since', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await queueOnMain(gitops);
+    const ask = { target, decision, entersQueue: true };
+    expect(await worker.activities.ensureMerged(ask)).toEqual({ kind: 'queued' });
+    await gitops.forge.requestChanges(1, 'bob');
+    expect(await worker.activities.ensureMerged({ ...ask, isQueued: true })).toMatchObject({
+      kind: 'moved',
+      why: expect.stringContaining('changes are requested by bob') as string,
+    });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+  });
+
+  it('forgets the raise that the forge did not take into the queue', async () => {
+    await using gitops = await startGitOps();
+    const { gate, heard, state } = watchedGate();
+    const worker = gitops.worker({ mergeGate: gate });
+    const decision = await openPlaced(worker);
+    state.decision = decision;
+    await gitops.forge.protectBranch('main', { as: 'ruleset', mergeQueue: true, requiredReviews: 1 });
+    expect(await worker.activities.ensureMerged({ target, decision, entersQueue: true })).toMatchObject({
+      kind: 'blocked',
+      reason: 'MergeQueue',
+      message: expect.stringContaining('cannot be put into the merge queue of main: Pull request At least 1') as string,
+    });
+    expect(heard).toEqual(['asked', 'expected', 'refused']);
+  });
+
+  it('is left by the one act that a pause does not stop, and only of what Headroom put there', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await queueOnMain(gitops);
+    await worker.activities.ensureMerged({ target, decision, entersQueue: true });
+    const paused = gitops.worker({ guard: () => Promise.reject(new Error('Paused')) });
+    expect(await paused.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+    expect(await worker.activities.observePullRequest({ target, decision })).not.toHaveProperty('queueRemoval');
+    await gitops.forge.enqueue(1, 'alice');
+    expect(await paused.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
+    expect(gitops.forge.isQueued(1)).toBe(true);
+    // What a person put there is neither merged nor recorded as Headroom's.
+    expect(await worker.activities.ensureMerged({ target, decision, entersQueue: true })).toEqual({ kind: 'moved' });
+    await gitops.forge.finishQueued(1, 'passed');
+    expect(await worker.activities.ensureMerged({ target, decision, entersQueue: true })).toMatchObject({
+      kind: 'merged',
+      by: 'alice',
+      isOwn: false,
+    });
+  });
+
+  it('is left although GitHub says that it failed', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await queueOnMain(gitops);
+    await worker.activities.ensureMerged({ target, decision, entersQueue: true });
+    const fault = { kind: 'field-error', field: 'dequeuePullRequest', type: 'UNPROCESSABLE', after: true } as const;
+    gitops.forge.fail({
+      path: '/graphql',
+      body: 'dequeuePullRequest',
+      action: { ...fault, message: 'Failed to remove' },
+    });
+    expect(await worker.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
+  });
+
+  it('is left by the pull request of a lost Lease before the next decision takes that over', async () => {
+    await using gitops = await startGitOps();
+    const decision = await open(gitops.worker());
+    await queueOnMain(gitops);
+    await gitops.worker().activities.ensureMerged({ target, decision, entersQueue: true });
+    const next = decide([change('requests.cpu', '2', '4')]);
+    expect(await ensureOpen(gitops.worker(), next)).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+  });
+
+  it('takes GraphQL', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker({ graphQl: 'off' });
+    const decision = await open(worker);
+    await queueOnMain(gitops);
+    expect(await worker.activities.ensureMerged({ target, decision, entersQueue: true })).toEqual({
+      kind: 'blocked',
+      reason: 'MergeQueue',
+      message:
+        'acme/gitops merges into main through a merge queue, which takes GraphQL; add pull request #1 to the queue',
+    });
+  });
+});
