@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => fresh.stop());
 
 interface Answer {
-  readonly data?: Record<string, unknown> | null;
+  readonly data?: { readonly repository?: { readonly pullRequest: Record<string, unknown> } } | null;
   readonly errors?: readonly { readonly type?: string; readonly message: string }[];
 }
 
@@ -31,7 +31,9 @@ const READ = `query ($number: Int!) { repository(owner: "acme", name: "gitops") 
 async function read(number: number): Promise<Record<string, unknown>> {
   const { data, errors } = await ask(READ, { number });
   expect(errors).toBeUndefined();
-  return (data?.['repository'] as { pullRequest: Record<string, unknown> }).pullRequest;
+  const pull = data?.repository?.pullRequest;
+  if (pull === undefined) throw new Error(`there is no pull request #${number}`);
+  return pull;
 }
 
 async function enqueue(number: number, expectedHeadOid: string): Promise<Answer> {

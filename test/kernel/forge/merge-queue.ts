@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 import type { Events } from './webhooks/event.ts';
 
 /** Who merges, and takes out what it does not merge. */
-export const QUEUE_BOT = 'github-merge-queue[bot]';
+const QUEUE_BOT = 'github-merge-queue[bot]';
 
 /** Why a pull request left the queue, as its timeline says it, with what the webhook says of the same. */
 const REASONS = {
