@@ -146,6 +146,8 @@ describe('the values of the pods', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const resources = { requests: { cpu: '1' } };
     const toleration = { key: 'spot', operator: 'Exists' };
+    const volume = { name: 'authority', configMap: { name: 'authority' } };
+    const mount = { name: 'authority', mountPath: '/etc/authority', readOnly: true };
     const proxy = { name: 'HTTPS_PROXY', value: 'http://proxy:3128' };
     const objects = await rendered({
       labels: { team: 'platform' },
@@ -160,6 +162,8 @@ describe('the values of the pods', () => {
         tolerations: [toleration],
         affinity: { nodeAffinity: {} },
         topologySpread: [],
+        extraVolumes: [volume],
+        extraVolumeMounts: [mount],
       },
       podDisruptionBudget: { enabled: false },
       networkPolicy: { enabled: false },
@@ -192,6 +196,8 @@ describe('the values of the pods', () => {
     const apiKey = container.env?.find(({ name }) => name === 'TEMPORAL_API_KEY')?.valueFrom?.secretKeyRef;
     expect(apiKey).toEqual({ name: 'mine', key: 'api-key', optional: false });
     expect(template?.spec?.volumes).toContainEqual({ name: 'temporal', secret: { secretName: 'temporal-tls' } });
+    expect(template?.spec?.volumes).toContainEqual(volume);
+    expect(container.volumeMounts).toContainEqual(mount);
     const kinds = objects.map(({ kind }) => kind);
     expect(kinds.filter((kind) => /NetworkPolicy|PodDisruptionBudget/.test(kind))).toEqual([]);
   });

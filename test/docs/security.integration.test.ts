@@ -319,7 +319,7 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
         .filter(({ kind }) => kind === 'NetworkPolicy')
         .map((object) => networkPolicy.parse(object));
       expect(network.find(({ metadata }) => metadata.name === 'headroom-default-deny')?.spec).toEqual({
-        podSelector: {},
+        podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'headroom' } },
         policyTypes: ['Ingress', 'Egress'],
       });
       const outward = network.flatMap(({ spec }) => spec.egress ?? []).flatMap(({ ports: to }) => to);

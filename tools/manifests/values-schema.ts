@@ -35,6 +35,7 @@ export const chartSettings: readonly SettingEntry[] = settingEntries.filter(
 
 /** What Kubernetes itself defines, and its API server checks. */
 const ofKubernetes = z.looseObject({});
+const named = z.looseObject({ name: z.string().min(1) });
 const texts = z.record(z.string(), z.string());
 /** One segment of a DNS name, as namespaces have it. */
 const label = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -46,7 +47,7 @@ const orNone = (form: z.ZodString): z.ZodType => z.union([z.literal(''), form]);
 const process = z.strictObject({
   replicas: z.int().min(0),
   resources: ofKubernetes,
-  extraEnv: z.array(z.looseObject({ name: z.string().min(1) })),
+  extraEnv: z.array(named),
 });
 
 const peers = z.strictObject({
@@ -85,6 +86,8 @@ const chartValues = z.strictObject({
     tolerations: z.array(ofKubernetes),
     affinity: ofKubernetes,
     topologySpread: z.array(ofKubernetes),
+    extraVolumes: z.array(named),
+    extraVolumeMounts: z.array(named),
   }),
   podDisruptionBudget: z.strictObject({
     enabled: z.boolean(),

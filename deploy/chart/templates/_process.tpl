@@ -141,6 +141,9 @@ spec:
             {{- with .mounts }}
             {{- . | nindent 12 }}
             {{- end }}
+            {{- with $.Values.pods.extraVolumeMounts }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
       volumes:
         - name: configuration
           configMap:
@@ -152,6 +155,9 @@ spec:
         {{- end }}
         {{- with .volumes }}
         {{- . | nindent 8 }}
+        {{- end }}
+        {{- with $.Values.pods.extraVolumes }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
 {{- if $.Values.podDisruptionBudget.enabled }}
 ---
