@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -15,6 +16,8 @@ import { ARCHITECTURES } from './platforms.ts';
 const [EXIT_UNAVAILABLE, EXIT_USAGE] = [69, 64];
 
 const IMAGE = fileURLToPath(new URL('../../.headroom/image', import.meta.url));
+
+const DOCKERFILE = fileURLToPath(new URL('../../deploy/Dockerfile', import.meta.url));
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -37,6 +40,9 @@ async function main(): Promise<number> {
   const digest = await buildImage(IMAGE, facts);
   console.log(`${IMAGE}: headroom ${facts.version}, ${digest}`);
   if (facts.source === undefined) console.log('It does not say where its source is: SOURCE_URL=https://… does');
+  if (/BASE_DIGEST=sha256:0{64}$/m.test(await readFile(DOCKERFILE, 'utf8').catch(() => ''))) {
+    console.log('deploy/Dockerfile has a placeholder for the digest of its base: docs/image.md says where to find it');
+  }
   console.log(`Push it with \`skopeo copy --all oci:${join('.headroom', 'image')}:${facts.version} docker://…\``);
   return 0;
 }
