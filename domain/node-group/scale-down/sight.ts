@@ -37,7 +37,7 @@ export function groupHalt(group: string, { ready, unready }: Sight): string | nu
 }
 
 /** A node, as its condition `Ready` tells of it. */
-export interface SightedNode {
+interface SightedNode {
   readonly isReady: boolean;
   /** Since when it is so. */
   readonly since: EpochMs;
