@@ -1,7 +1,5 @@
 /** What Helm renders, whatever is switched on: the API server takes it, and the processes start with it. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import {
   CoreV1Api,
   type KubeConfig,
@@ -13,7 +11,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFileSetting } from '../../platform/config/settings.ts';
 import { settingEntries } from '../../starter/config.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
-import { SOURCES } from '../../tools/programs/sources.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
@@ -23,7 +20,6 @@ import { certManagerDefinitions } from './cert-manager.ts';
 import { configOf, containerOf, deploymentOf, found, portsOf } from './pods.ts';
 import { type Manifest, objectsOf, rendered } from './rendered.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const SYSTEM = 'namespace-resizer-system';
 const PROCESSES = ['worker', 'starter'] as const;
 const EXAMPLES = ['github-token', 'github-app', 'github-webhooks'].map((name) => `${name}.example.yaml`);

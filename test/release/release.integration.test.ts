@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { renderChart, runHelm, SYSTEM_NAMESPACE } from '../../tools/manifests/render-chart.ts';
 import { writeRelease } from '../../tools/release/write-release.ts';
 import { readLayout } from '../image/layout.ts';
 
@@ -35,9 +36,12 @@ it('has all that is needed to install it, and a checksum of each', async () => {
     'headroom-0.2.0-definitions.yaml',
     'headroom-0.2.0-image-linux-amd64.tar',
     'headroom-0.2.0-image-linux-arm64.tar',
+    'headroom-0.2.0-install.yaml',
     'headroom-0.2.0-linux-amd64.tar.gz',
     'headroom-0.2.0-linux-arm64.tar.gz',
     'headroom-0.2.0.cdx.json',
+    'headroom-0.2.0.tgz',
+    'headroom-crds-0.2.0.tgz',
     'notes.md',
   ];
   expect((await readdir(release)).toSorted()).toEqual(['SHA256SUMS', ...files].toSorted());
@@ -72,6 +76,23 @@ it('the programs of this platform start where they are unpacked', async () => {
   ]);
   const { stdout } = await run(process.execPath, [join(folder, 'headroom-0.2.0/worker.js'), '--help']);
   expect(stdout).toContain('Usage: worker');
+});
+
+it('the charts are rendered as those of deploy are', async () => {
+  const archive = (name: string) => [
+    'template',
+    'headroom',
+    join(release, `${name}-0.2.0.tgz`),
+    '--kube-version',
+    '1.30.0',
+  ];
+  const settings = ['--namespace', SYSTEM_NAMESPACE];
+  expect(await runHelm([...archive('headroom'), ...settings])).toBe(await renderChart());
+  expect(await runHelm([...archive('headroom-crds'), ...settings])).toBe(
+    await renderChart({}, { chart: 'chart-crds' }),
+  );
+  const install = await readFile(join(release, 'headroom-0.2.0-install.yaml'), 'utf8');
+  expect(install).toBe(await readFile(new URL('../../deploy/install.yaml', import.meta.url), 'utf8'));
 });
 
 it('the definitions are those of deploy, each once', async () => {

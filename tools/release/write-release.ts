@@ -11,11 +11,14 @@ import type { Facts } from '../image/settings.ts';
 import { entriesBelow, writeTar } from '../image/tar.ts';
 import { ensurePrograms } from '../programs/ensure-programs.ts';
 
-const DEFINITIONS = fileURLToPath(new URL('../../deploy/definitions/', import.meta.url));
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
+const DEFINITIONS = join(DEPLOY, 'chart-crds/definitions');
+/** The charts by their names, in which Helm looks for their files. */
+const CHARTS = { headroom: join(DEPLOY, 'chart'), 'headroom-crds': join(DEPLOY, 'chart-crds') };
 
 /**
  * Writes the files of a release into a folder, in place of what was there: for each platform the image as a layout and the
- * programs, the definitions, the bill of materials, the notes, and the checksums of all of them.
+ * programs, the charts, `install.yaml`, the definitions, the bill of materials, the notes, and the checksums of all of them.
  *
  * @param notes what is new, as Markdown.
  */
@@ -42,6 +45,11 @@ export async function writeRelease(folder: string, facts: Facts, notes: string):
   } finally {
     await rm(images, { recursive: true, force: true });
   }
+  for (const [chart, source] of Object.entries(CHARTS)) {
+    const archive = await writeTar(below(chart, await entriesBelow(source)), facts.created);
+    await put(`${chart}-${facts.version}.tgz`, gzipSync(archive));
+  }
+  await put(`${name}-install.yaml`, await readFile(join(DEPLOY, 'install.yaml')));
   await put(`${name}-definitions.yaml`, await definitions());
   await put('notes.md', notes);
   await put('SHA256SUMS', await checksums(partial));

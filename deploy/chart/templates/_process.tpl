@@ -36,7 +36,7 @@ spec:
         {{- end }}
     spec:
       serviceAccountName: {{ $name }}
-      # The process ends its work within 20 s (HEADROOM_SHUTDOWN_GRACE); the rest is room for a slow node.
+      # The process ends its work within 20 s; the rest is room for a slow node.
       terminationGracePeriodSeconds: 30
       securityContext:
         runAsNonRoot: true

@@ -95,7 +95,7 @@ function answersOf(events: readonly RecordedEvent[], activity: keyof NodeGroupAc
       .filter(
         (event) => (attributesOf(event)['activityType'] as { readonly name?: string } | undefined)?.name === activity,
       )
-      .map(({ eventId }) => String(eventId)),
+      .map(({ eventId }) => eventId),
   );
   return events.flatMap((event) => {
     const { scheduledEventId, result } = attributesOf(event);

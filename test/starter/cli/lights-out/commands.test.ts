@@ -77,7 +77,7 @@ describe.concurrent('headroom lights-out, called in a wrong way,', () => {
       ['sleep', 'nights', '--for', '3h', '--until', '2026-12-24T18:00:00Z'],
       'error: --for and --until both say when it ends: leave one out',
     ],
-    [['wake', 'nights', '--for', '3'], 'expected a duration such as'],
+    [['wake', 'nights', '--for', '3'], '"3" is no span of time: write 3h, 90m or 2d'],
     [['pause', 'nights', '--namespace', 'team-a'], "error: unknown option '--namespace'"],
   ])('says what is wrong with %j, and ends with 2', async (args, message) => {
     const { code, stdout, stderr } = await headroom(['lights-out', ...args], CLUSTER);
@@ -120,7 +120,7 @@ describe('an argument', () => {
   it('is a span only with a unit, longer than nothing', () => {
     expect(spanArgument('1h30m')).toBe('1h30m');
     expect(previewSpanArgument('14d')).toBe(14 * 86_400_000);
-    expect(() => spanArgument('90')).toThrow('expected a duration such as');
+    expect(() => spanArgument('90')).toThrow('"90" is no span of time');
     expect(() => spanArgument('0m')).toThrow('"0m" is no time at all');
     expect(() => previewSpanArgument('3661d')).toThrow('"3661d" is more than ten years');
   });
