@@ -52,7 +52,7 @@ export const platformSettings = {
       type: z.enum(['required', 'observed']),
       expected: 'required or observed',
       description:
-        'Whether anything is written while the policy of the API server that holds these writes (`deploy/write-policy.yaml`) is not proved: with `required` nothing is, with `observed` it is only said, in the log and by `/readyz`.',
+        'Whether anything is written while the policy of the API server that holds these writes (`deploy/chart/templates/write-policy.yaml`) is not proved: with `required` nothing is, with `observed` it is only said, in the log and by `/readyz`.',
       env: 'HEADROOM_WRITE_POLICY',
       flag: '--write-policy',
       default: 'observed',
