@@ -32,7 +32,7 @@ export interface WorkflowEnvironment extends WorkerEnvironment {
 }
 
 /** A policy of the API server, besides that of the writes, without which something is not believed. */
-export interface ControllerPolicy {
+interface ControllerPolicy {
   readonly name: string;
   readonly trial: (systemNamespace: string) => PolicyTrial;
   /** What follows where it is not in force, a sentence. */

@@ -15,7 +15,7 @@ export function watchPolicies(
 ): void {
   const { systemNamespace, writePolicy } = config.kubernetes;
   readiness.watch('write policy', () => gate.condition());
-  void gate.keepTrying({ kubeConfig, trials: workerTrials(config), signal });
+  void gate.keepTrying({ kubeConfig, trials: workerTrials(systemNamespace), signal });
   const enabled = Object.values(controllers).filter(({ isEnabled }) => isEnabled(config));
   for (const { name, trial, without } of enabled.flatMap(({ policies = [] }) => policies)) {
     const proof = new PolicyProof({

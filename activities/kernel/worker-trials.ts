@@ -5,15 +5,8 @@ import type { PolicyTrial } from './policy-proof.ts';
 const NAME = 'headroom-write-trial';
 const DRY_RUN = { dryRun: 'All' } as const;
 
-interface WorkerSettings {
-  readonly kubernetes: { readonly systemNamespace: string };
-  readonly lightsOut: { readonly enabled: boolean };
-  readonly memcached: { readonly enabled: boolean };
-}
-
-/** Every worker may create Events, in its own name only; with some controllers it may create ConfigMaps that have an owner. */
-export function workerTrials(config: WorkerSettings): readonly PolicyTrial[] {
-  const { systemNamespace: namespace } = config.kubernetes;
+/** Every worker may create Events, in its own name only; with some controllers also ConfigMaps, of an owner only. */
+export function workerTrials(namespace: string): readonly PolicyTrial[] {
   const metadata = { name: NAME, namespace };
   const event: PolicyTrial = {
     what: 'an Event in the name of another component',
@@ -39,6 +32,5 @@ export function workerTrials(config: WorkerSettings): readonly PolicyTrial[] {
         .makeApiClient(CoreV1Api)
         .createNamespacedConfigMap({ namespace, body: { metadata }, ...DRY_RUN }),
   };
-  const ownsConfigMaps = config.lightsOut.enabled || config.memcached.enabled;
-  return ownsConfigMaps ? [event, configMap] : [event];
+  return [event, configMap];
 }

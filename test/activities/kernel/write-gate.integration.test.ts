@@ -19,9 +19,6 @@ const WORKER = `system:serviceaccount:${SYSTEM}:headroom-worker`;
 /** A user without any role. */
 const NOBODY = 'nobody';
 const DEPLOY = new URL('../../../deploy/', import.meta.url);
-const OFF = { enabled: false };
-const SETTINGS = { kubernetes: { systemNamespace: SYSTEM }, lightsOut: OFF, memcached: OFF };
-
 let plane: ControlPlane;
 const open: ClosableKubeConfig[] = [];
 const over = new AbortController();
@@ -54,7 +51,7 @@ function given(user: string, mode: WriteGateOptions['mode'] = 'required') {
   const core = kubeConfig.makeApiClient(CoreV1Api);
   return {
     gate,
-    keepTrying: () => void gate.keepTrying({ kubeConfig, trials: workerTrials(SETTINGS), signal: over.signal }),
+    keepTrying: () => void gate.keepTrying({ kubeConfig, trials: workerTrials(SYSTEM), signal: over.signal }),
     write: async () =>
       await core.createNamespacedEvent({
         namespace: SYSTEM,
