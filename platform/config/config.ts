@@ -12,7 +12,8 @@ import type {
 import { readAuthorities } from '../network/authorities.ts';
 import type { Network } from '../network/network.ts';
 import { readProxies } from '../network/proxies.ts';
-import { resolveTemporal, type TemporalTarget } from '../temporal/temporal-profile.ts';
+import { resolveTemporal } from '../temporal/temporal-profile.ts';
+import type { TemporalTarget } from '../temporal/temporal-target.ts';
 import { closest } from './closest.ts';
 import { readCommandLine } from './command-line.ts';
 import { readConfigFile } from './config-file.ts';

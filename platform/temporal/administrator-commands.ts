@@ -1,6 +1,5 @@
 /** What an administrator of Temporal types for what Headroom may not do, or must not do by itself. */
-import type { TemporalTarget } from './temporal-profile.ts';
-import type { WorkerDeployment } from './worker-deployment.ts';
+import type { TemporalTarget, WorkerDeployment } from './temporal-target.ts';
 
 type Place = Pick<TemporalTarget, 'address' | 'namespace' | 'connection'>;
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { WaitOptions } from '../process/availability.ts';
-import type { TemporalTarget } from './temporal-profile.ts';
+import type { TemporalTarget } from './temporal-target.ts';
 
 /** Mounted Secrets follow a change within a minute; the files are small. */
 const LOOK_EVERY_MS = 5_000;

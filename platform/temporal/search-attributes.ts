@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Log } from '../log/log.ts';
 import { searchAttributesCommand } from './administrator-commands.ts';
-import type { TemporalTarget } from './temporal-profile.ts';
+import type { TemporalTarget } from './temporal-target.ts';
 
 /** The search attributes that every workflow of Headroom carries; all of them are Keywords. */
 export const SEARCH_ATTRIBUTES = ['HeadroomController', 'HeadroomTarget', 'HeadroomPhase', 'HeadroomCluster'] as const;

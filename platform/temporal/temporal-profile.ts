@@ -6,28 +6,10 @@ import { platformSettings, type PlatformValues } from '../config/settings.ts';
 import type { Network } from '../network/network.ts';
 import { type Proxy, proxyCredentials } from '../network/proxies.ts';
 import { release } from '../process/release.ts';
-import type { WorkerDeployment } from './worker-deployment.ts';
+import type { TemporalTarget } from './temporal-target.ts';
 
 /** Temporal's own variable for its configuration file. */
 const CONFIG_FILE = 'TEMPORAL_CONFIG_FILE';
-
-/** Temporal's frontend, with everything that is needed to connect to it. */
-export interface TemporalTarget {
-  readonly address: string;
-  readonly namespace: string;
-  /** The address for messages, with the proxy on the way to it. */
-  readonly place: string;
-  /**
-   * Options of a native connection; a client connection takes its address, TLS, API key, metadata and proxy. Certificates, the API
-   * key's file and Temporal's configuration file are read each time, so that those that were replaced take effect. While they are invalid, as between
-   * the replacement of a certificate and of its key, the last valid ones are used.
-   */
-  readonly connection: Secret<NativeConnectionOptions>;
-  /** The version that workers are; null: they take part in no worker deployment. */
-  readonly deployment: WorkerDeployment | null;
-  /** What must not be logged. */
-  readonly secrets: readonly Secret[];
-}
 
 interface TemporalSources extends Pick<SettingSources, 'written' | 'readFile' | 'problems'> {
   readonly env: Readonly<Record<string, string | undefined>>;

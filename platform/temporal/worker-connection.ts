@@ -7,7 +7,7 @@ import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
-import type { TemporalTarget } from './temporal-profile.ts';
+import type { TemporalTarget } from './temporal-target.ts';
 
 /**
  * The connection of a process's workers, once Temporal responds and the namespace exists; until then the reason is

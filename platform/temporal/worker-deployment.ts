@@ -4,13 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { Log } from '../log/log.ts';
 import { currentVersionCommand } from './administrator-commands.ts';
-import type { TemporalTarget } from './temporal-profile.ts';
-
-/** The version that the workers of a process are. */
-export interface WorkerDeployment {
-  readonly name: string;
-  readonly buildId: string;
-}
+import type { TemporalTarget, WorkerDeployment } from './temporal-target.ts';
 
 const LOOK_EVERY_MS = 10_000;
 
