@@ -4,6 +4,7 @@ import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
+import { isTakenBack } from '../../../domain/node-group/machine/next-step.ts';
 import { loweredDesired, scaledAt, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
@@ -35,8 +36,8 @@ export async function deleteMachine(
   const machine = await findMachine(kubernetes, input.machine);
   // One of another group, or of a group that was created again under the same name, is left alone.
   if (machine === null || !isOfGroup(machine, target.group, uid)) return false;
-  if (!isUnderWay(machine)) {
-    const node = await nodeNow(options, input, machine);
+  const node = await nodeNow(options, input, machine);
+  if (!isUnderWay(machine, node)) {
     if (!(await mayGo(options, input, machine, node))) return true;
     if (!machine.isDeleting) await askForDeletion(options, input, machine, node);
   }
@@ -56,8 +57,8 @@ export async function deleteMachine(
 }
 
 /** Whether its deletion was asked for after its drain, or by somebody who wants none: there is no way back. */
-function isUnderWay({ isDeleting, drainsFirst }: DrivenMachine): boolean {
-  return isDeleting && !drainsFirst;
+function isUnderWay(machine: DrivenMachine, node: Node | null): boolean {
+  return machine.isDeleting && !machine.drainsFirst && (node === null || !isTakenBack(machine, node));
 }
 
 /** Where nothing says which machine a Node is, it may be each that names it: none goes before the Node is drained. */

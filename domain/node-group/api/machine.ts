@@ -114,8 +114,13 @@ export function drainsFirst(metadata: Readonly<Record<string, unknown>>, phase: 
     metadata['deletionTimestamp'] !== undefined &&
     phase !== 'Deleting' &&
     phase !== 'Failed' &&
-    labelsOf(metadata['annotations'])[DELETE_WITHOUT_DRAIN] !== 'true'
+    !goesUndrained(metadata)
   );
+}
+
+/** Whether its object says that its deletion is no request to drain its Node. */
+export function goesUndrained(metadata: Readonly<Record<string, unknown>>): boolean {
+  return labelsOf(metadata['annotations'])[DELETE_WITHOUT_DRAIN] === 'true';
 }
 
 /** The VPSieNode of a machine that is to come. Its finalizer keeps it until the machine is gone at the provider. */

@@ -1,12 +1,11 @@
 /** What a look at a node that is being drained means: which pods are evicted next, and how the drain goes on. */
-import { heldByAnnotation } from '../scale-down/do-not-disrupt.ts';
-import { SAFE_TO_EVICT } from '../scale-down/pod-safety.ts';
+import { keptByThemselves } from '../scale-down/pod-safety.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DisruptionReason } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import { budgetName, type DisruptionBudgets, severalBudgets } from './disruption-budgets.ts';
-import { type DrainedPod, firstStage, leavingPods, podName } from './pods-to-evict.ts';
+import { type DrainedPod, firstStage, leavingPods, podName, podsToEvict } from './pods-to-evict.ts';
 
 /** A drain in which nothing has left for so long is blocked, in milliseconds: the VPSie autoscaler's time limit. */
 export const DRAIN_TIMEOUT_MS = 300_000;
@@ -20,11 +19,6 @@ const SETTLE_MS = 3_000;
 const MOST_TAKEN_BACK = 3;
 /** How many pods a sentence names. */
 const NAMED = 3;
-
-/** cluster-autoscaler's and Karpenter's ways to say that a pod must not be evicted. */
-function isKept({ annotations, createdAt }: DrainedPod, at: EpochMs): boolean {
-  return annotations[SAFE_TO_EVICT] === 'false' || heldByAnnotation(annotations, createdAt, at) !== null;
-}
 
 /** How far a drain has come: fewer pods than ever before are progress. */
 export interface DrainProgress {
@@ -175,15 +169,12 @@ function staying(look: DrainLook): { readonly reason: BlockedReason; readonly de
     const detail = `the node was empty ${takenBack} times, and its machine could not go: pods come to it in between, or the machine stands for another node`;
     return { reason: 'MachineKept', detail };
   }
-  const kept = keptPod(look);
-  if (kept === undefined) return null;
-  return { reason: 'NotSafeToEvict', detail: `${podName(kept)} must not be evicted, as an annotation of it says` };
-}
-
-/** A pod that people want to stay until it ends; not where a person asked for the node, or where it does not run any more. */
-function keptPod(look: DrainLook): DrainedPod | undefined {
-  if (look.reason === 'Requested' || look.reason === 'NotReady') return undefined;
-  return awaited(look).find((pod) => pod.deletesAt === null && isKept(pod, look.at));
+  // Not where a person asked for the node, or where they do not run any more. A plan chooses none with such pods, so they came since; of
+  // pods of DaemonSets it asks nothing, as they go with the node.
+  if (reason === 'Requested' || reason === 'NotReady') return null;
+  const leaving = podsToEvict(awaited(look)).filter(({ deletesAt }) => deletesAt === null);
+  const kept = keptByThemselves(leaving, look.at);
+  return kept === null ? null : { reason: 'NotSafeToEvict', detail: `a pod must not be evicted: ${kept.detail}` };
 }
 
 /** A pod that can never be evicted: with it the node is never empty, so no other pod is disturbed for it. */

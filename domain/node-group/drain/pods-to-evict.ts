@@ -18,6 +18,7 @@ export type DrainedPod = Pick<
   | 'createdAt'
   | 'deletesAt'
   | 'gracePeriodSeconds'
+  | 'localVolumes'
 >;
 
 /** cluster-autoscaler's: a pod of a DaemonSet that is to be evicted too, so that it can end in good order. */

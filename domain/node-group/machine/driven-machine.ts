@@ -1,6 +1,6 @@
 /** A machine as its driver knows it: more of its VPSieNode than a plan needs. */
 import type { EpochMs } from '../../kernel/time.ts';
-import { drainsFirst, readMachine } from '../api/machine.ts';
+import { drainsFirst, goesUndrained, readMachine } from '../api/machine.ts';
 import { SCALE_UP_REASON } from '../api/names.ts';
 import type { Machine } from '../model/node-group.ts';
 import { listOf } from '../../kernel/pod-requests.ts';
@@ -20,6 +20,8 @@ export interface DrivenMachine extends Machine {
   readonly ownerReferences: readonly Readonly<Record<string, unknown>>[];
   /** Whether its object was deleted, and a Node of it, if there is one, is drained first. */
   readonly drainsFirst: boolean;
+  /** Whether somebody wants no drain when its object is deleted. */
+  readonly goesUndrained: boolean;
 }
 
 /** Reads a complete object, any part of which may be missing. Never throws. */
@@ -38,5 +40,6 @@ export function readDrivenMachine(object: unknown): DrivenMachine {
     finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
     ownerReferences: listOf(metadata['ownerReferences']),
     drainsFirst: drainsFirst(metadata, machine.phase),
+    goesUndrained: goesUndrained(metadata),
   };
 }

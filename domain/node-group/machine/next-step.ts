@@ -42,7 +42,7 @@ export function nextMachineStep<T extends Node>(
 ): MachineStep<T> {
   const { name, phase, readyAt, providerId, hostname } = machine;
   // Whoever deletes the object asks for its Node to be drained, which is the plan's matter; it may not be known yet which Node that is.
-  const isToDrain = machine.drainsFirst && node !== null;
+  const isToDrain = node !== null && (machine.drainsFirst || isTakenBack(machine, node));
   if (!isToDrain && (machine.isDeleting || machine.isDrainRequested)) return { kind: 'delete' };
   if (phase === 'Failed') return { kind: 'giveUp', detail: machine.lastError || 'it failed', failed: readyAt === null };
   // It is just about to go: its drain has ended, and takes the marks back where it stays after all.
@@ -61,6 +61,17 @@ export function nextMachineStep<T extends Node>(
   return providerId === null || hostname === ''
     ? { kind: 'ask' }
     : { kind: 'await', detail: `${name} has not registered as a node yet` };
+}
+
+/**
+ * Whether the drain of its Node was given up after the machine had said that it goes. Where its object was deleted then, that was a person,
+ * and nothing has drained the Node: ready again, it is drained as any other. A kubelet may register once more while its machine goes.
+ */
+export function isTakenBack(
+  { phase, phaseSince, goesUndrained }: Pick<DrivenMachine, 'phase' | 'phaseSince' | 'goesUndrained'>,
+  node: Pick<Node, 'annotations' | 'createdAt'>,
+): boolean {
+  return phase === 'Deleting' && !goesUndrained && markOf(node) === null && node.createdAt <= phaseSince;
 }
 
 function stepWithNode<T extends Node>(

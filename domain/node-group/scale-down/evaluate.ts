@@ -84,11 +84,15 @@ function kept(keep: Keep): Evaluation {
   return { kind: 'keep', keep };
 }
 
-/** A node that has only just become not ready may come back; it is replaced when it does not. */
+/**
+ * A node that has only just become not ready may come back; it is replaced when it does not. What runs on it runs on, so where there are too
+ * many nodes it waits as well, as the one that is to go; an empty one has nothing to wait for.
+ */
 function unreadyFor(pass: Pass, member: Member, isExcess: boolean): Keep | null {
-  const { unreadySince } = member;
+  const { unreadySince, podCount } = member;
   const repair = repairOf(pass, member);
-  if (unreadySince === null || repair === null || isExcess) return null;
+  if (unreadySince === null || repair === null || (isExcess && podCount === 0)) return null;
+  if (isExcess) countsOf(pass, member).excess -= 1;
   const { from: until, backAt } = repair;
   const others = backAt === null ? '' : `, and others came back at ${formatInstant(backAt)}`;
   const detail = `it has not been ready since ${formatInstant(unreadySince)}${others}; it is replaced from ${formatInstant(until)}`;

@@ -13,7 +13,7 @@ import type { Pod } from '../model/pod.ts';
 import { DO_NOT_DISRUPT, heldByAnnotation } from './do-not-disrupt.ts';
 
 const SYSTEM_NAMESPACE = 'kube-system';
-export const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 /** Names of volumes, with commas, that may be lost. */
 const SAFE_VOLUMES = 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes';
 /** cluster-autoscaler's default: a system pod that has run for longer is evicted even without a PodDisruptionBudget. */
@@ -70,20 +70,10 @@ export class PodSafety {
    * @param evicted as by `podsOnNode`, in the order in which they are to be named.
    */
   keptByPods(evicted: readonly Pod[]): Keep | null {
-    for (const check of [
-      this.#byBudget,
-      this.#byLocalStorage,
-      this.#bySystemPod,
-      this.#bySafeToEvict,
-      this.#byDoNotDisrupt,
-      this.#byOwner,
-    ]) {
-      for (const pod of evicted) {
-        const keep = check(pod);
-        if (keep !== null) return keep;
-      }
-    }
-    return null;
+    return (
+      firstKept(evicted, this.#byBudget, this.#byLocalStorage, this.#bySystemPod) ??
+      firstKept(evicted, bySafeToEvict, byDoNotDisrupt(this.#at), byOwner)
+    );
   }
 
   /** The first budget that lets one of the pods not go at all; null where each may. */
@@ -117,8 +107,8 @@ export class PodSafety {
 
   readonly #byLocalStorage = (pod: Pod): Keep | null => {
     const keep = (detail: string): Keep => ({ reason: 'LocalStorage', detail, until: null });
-    const lost = isSafe(pod) ? undefined : lostVolume(pod);
-    if (lost !== undefined) return keep(`the volume ${lost} of ${podName(pod)} would be lost with the node`);
+    const lost = byLostVolume(pod);
+    if (lost !== null) return lost;
     for (const name of pod.claims) {
       const claim = this.#claims.get(`${pod.namespace}/${name}`);
       const of = `the PersistentVolumeClaim ${name} of ${podName(pod)}`;
@@ -135,9 +125,8 @@ export class PodSafety {
 
   readonly #bySystemPod = (pod: Pod): Keep | null => {
     if (pod.namespace !== SYSTEM_NAMESPACE || isSafe(pod)) return null;
-    if (isControlPlanePod(pod)) {
-      return { reason: 'SystemPod', detail: `${podName(pod)} is a part of the control plane`, until: null };
-    }
+    const keep = byControlPlane(pod);
+    if (keep !== null) return keep;
     const until = pod.createdAt + SYSTEM_POD_MS;
     if (until <= this.#at || this.#budgets.of(pod).length > 0) return null;
     const detail =
@@ -145,32 +134,70 @@ export class PodSafety {
       `and is younger than an hour until ${formatInstant(until)}`;
     return { reason: 'SystemPod', detail, until };
   };
+}
 
-  readonly #bySafeToEvict = (pod: Pod): Keep | null =>
-    pod.annotations[SAFE_TO_EVICT] === 'false'
-      ? { reason: 'NotSafeToEvict', detail: `${podName(pod)} has the annotation ${SAFE_TO_EVICT}=false`, until: null }
-      : null;
+type PodCheck<P> = (pod: P) => Keep | null;
 
-  readonly #byDoNotDisrupt = (pod: Pod): Keep | null => {
-    const held = heldByAnnotation(pod.annotations, pod.createdAt, this.#at);
+function firstKept<P>(pods: readonly P[], ...checks: readonly PodCheck<P>[]): Keep | null {
+  for (const check of checks) {
+    for (const pod of pods) {
+      const keep = check(pod);
+      if (keep !== null) return keep;
+    }
+  }
+  return null;
+}
+
+/**
+ * Those of the checks that need nothing but the pod, for pods that have come to a node since it was chosen: one that nobody makes again, or
+ * whose data is on the node, would be lost.
+ */
+export function keptByThemselves(evicted: readonly LonePod[], at: EpochMs): Keep | null {
+  return firstKept(evicted, byLostVolume, byControlPlane, bySafeToEvict, byDoNotDisrupt(at), byOwner);
+}
+
+type LonePod = Pick<Pod, 'namespace' | 'name' | 'annotations' | 'owner' | 'createdAt' | 'localVolumes'>;
+
+function byLostVolume(pod: LonePod): Keep | null {
+  const lost = isSafe(pod) ? undefined : lostVolume(pod);
+  if (lost === undefined) return null;
+  const detail = `the volume ${lost} of ${podName(pod)} would be lost with the node`;
+  return { reason: 'LocalStorage', detail, until: null };
+}
+
+function byControlPlane(pod: LonePod): Keep | null {
+  if (isSafe(pod) || !isControlPlanePod(pod)) return null;
+  return { reason: 'SystemPod', detail: `${podName(pod)} is a part of the control plane`, until: null };
+}
+
+function bySafeToEvict(pod: LonePod): Keep | null {
+  if (pod.annotations[SAFE_TO_EVICT] !== 'false') return null;
+  const detail = `${podName(pod)} has the annotation ${SAFE_TO_EVICT}=false`;
+  return { reason: 'NotSafeToEvict', detail, until: null };
+}
+
+function byDoNotDisrupt(at: EpochMs): PodCheck<LonePod> {
+  return (pod) => {
+    const held = heldByAnnotation(pod.annotations, pod.createdAt, at);
     if (held === null) return null;
     const end = held.until === null ? '' : ` until ${formatInstant(held.until)}`;
     const detail = `the annotation ${DO_NOT_DISRUPT} of ${podName(pod)} keeps it where it is${end}`;
     return { reason: 'DoNotDisrupt', detail, until: held.until };
   };
-
-  readonly #byOwner = (pod: Pod): Keep | null =>
-    pod.owner === null && !isSafe(pod)
-      ? { reason: 'UnreplicatedPod', detail: `${podName(pod)} has no controller that would make it again`, until: null }
-      : null;
 }
 
-function isSafe({ annotations }: Pod): boolean {
+function byOwner(pod: LonePod): Keep | null {
+  if (pod.owner !== null || isSafe(pod)) return null;
+  const detail = `${podName(pod)} has no controller that would make it again`;
+  return { reason: 'UnreplicatedPod', detail, until: null };
+}
+
+function isSafe({ annotations }: Pick<Pod, 'annotations'>): boolean {
   return annotations[SAFE_TO_EVICT] === 'true';
 }
 
 /** The first volume whose content would be lost and that its pod does not give up; undefined where there is none. */
-function lostVolume({ localVolumes, annotations }: Pod): string | undefined {
+function lostVolume({ localVolumes, annotations }: Pick<Pod, 'localVolumes' | 'annotations'>): string | undefined {
   const given = (annotations[SAFE_VOLUMES] ?? '').split(',').map((name) => name.trim());
   return localVolumes.find((name) => !given.includes(name));
 }

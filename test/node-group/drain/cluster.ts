@@ -51,6 +51,9 @@ const ALIVE_MS = 10_000;
 /** How often the kubelet looks for pods that are to end. */
 const KUBELET_MS = 250;
 const GROUP = 'pool';
+/** Nobody makes the pods here again. */
+const MAY_GO = { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' };
+
 /** Of a NodeGroup that a test pauses. */
 export const PAUSED_GROUP = 'pool-paused';
 
@@ -192,7 +195,7 @@ export class DrainCluster {
     return node;
   }
 
-  /** A pod with the label `app: web` that runs on a node, and is ready. */
+  /** A pod with the label `app: web` that runs on a node, and is ready; of no controller, and allowed to go where `annotations` says nothing else. */
   async run(
     namespace: string,
     name: string,
@@ -205,7 +208,7 @@ export class DrainCluster {
   ): Promise<V1Pod> {
     const { grace = 30, annotations = {}, node = namespace, app = 'web' } = more;
     const body: V1Pod = {
-      metadata: { name, labels: { app }, annotations },
+      metadata: { name, labels: { app }, annotations: { ...MAY_GO, ...annotations } },
       spec: { nodeName: node, terminationGracePeriodSeconds: grace, containers: [{ name: 'web', image: 'web' }] },
     };
     // Without its service account, which a controller makes, a namespace takes no pods.

@@ -105,6 +105,17 @@ describe('a drain', () => {
     expect(await cluster.marks(name)).toEqual(UNTOUCHED);
   });
 
+  it('evicts nothing where a pod has come since the plan that nobody would make again', async () => {
+    const name = 'd-lone';
+    await cluster.create(name, ['a']);
+    await cluster.run(name, 'lone', { annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': '' } });
+    const ending = await cluster.ending(await cluster.drain(name));
+    expect(ending).toMatchObject({ outcome: 'blocked', reason: 'NotSafeToEvict' });
+    expect(ending.detail).toContain(`${name}/lone has no controller that would make it again`);
+    expect(shapes(name)).toEqual(['PATCH node', 'PATCH node']);
+    expect(await cluster.marks(name)).toEqual(UNTOUCHED);
+  });
+
   it('takes back its marks where the node was empty three times, and its machine could not go', async () => {
     const name = 'd-kept';
     await cluster.create(name, ['a']);

@@ -2,6 +2,8 @@ import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeGroupActivities } from '../../../activities/node-group/interface.ts';
 import { FRESH_TAINT } from '../../../domain/node-group/plan/cluster-packing.ts';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import { MachineCluster, nodesOf } from './cluster.ts';
 
 /** At least as many as it takes to ask for the deletion of a machine. */
@@ -153,6 +155,20 @@ describe('a group that is scaled up', () => {
     const drained = { ...input.target, node: nodeName, uid };
     expect(await process.ensureMachineDeleted({ ...input, machine: machine ?? '', drained })).toBe(true);
     expect(await cluster.machines(name)).toMatchObject([{ isDeleting: false, phase: 'Ready' }]);
+  });
+
+  it('drains a node first that was taken back after its machine had said that it goes, and whose VPSieNode a person deletes then', async () => {
+    const name = 'deleted-back';
+    const input = await cluster.populated(name, 1);
+    const process = cluster.process();
+    const [machine = ''] = (await cluster.machines(name)).map((each) => each.name);
+    // As an end between the size and the deletion leaves it.
+    await cluster.patchMachineStatus(machine, { phase: 'Deleting', phaseSince: formatInstant(Date.now()) });
+    await cluster.custom.deleteNamespacedCustomObject({ ...MACHINES, name: machine });
+    expect(await process.ensureMachineDeleted({ ...input, machine })).toBe(true);
+    await process.ensureMachinesSettled(input);
+    expect(await cluster.machines(name)).toMatchObject([{ name: machine, phase: 'Ready', isDrainRequested: true }]);
+    expect(await cluster.nodes(name)).toHaveLength(1);
   });
 
   it('keeps a node that somebody gave the label of another group', async () => {

@@ -1,4 +1,4 @@
-/** Drains of single nodes, most of them of no group: a drain asks for its group's machine when the node is empty. */
+/** Drains of single nodes of groups that know nothing of them: a drain asks for its group's machine when the node is empty. */
 import { markPatch } from '../../../domain/node-group/drain/marks.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import { drainUpdates } from '../../../workflows/node-group/drain-messages.ts';
@@ -71,9 +71,10 @@ export const drainScenarios: Readonly<Record<string, Scenario<RecordedCluster>>>
   },
 
   'drain-uncordoned': async (cluster, name) => {
-    const recorded = await drain(cluster, await protectedNode(cluster, name));
+    const target = await protectedNode(cluster, name);
+    const recorded = await drain(cluster, target);
     await untilDrainShows(cluster, recorded.workflowId, 'EvictionsRefused');
-    await cluster.core.patchNode({ name, body: { spec: { unschedulable: null } } }, merge);
+    await cluster.core.patchNode({ name: target.node, body: { spec: { unschedulable: null } } }, merge);
     return await ended(cluster, recorded);
   },
 

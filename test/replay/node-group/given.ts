@@ -1,14 +1,16 @@
 /** Groups and nodes in the states in which scenarios begin. */
-import { PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
+import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { claimPlan } from '../../../activities/node-group/machines/claim-plan.ts';
+import { PLAN_LEASE, removalsOf } from '../../../domain/node-group/plan-claim.ts';
 import { type DrainTarget, nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
 import type { nodeDrain, NodeDrainInput } from '../../../workflows/node-group/drain.ts';
 import { drainStatus } from '../../../workflows/node-group/drain-messages.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { CLUSTER } from '../../kernel/stack/headroom-plane.ts';
 import { SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
 import { type KwokType, merge, startNodeGroupPlane } from '../../node-group/headroom/cluster.ts';
-import { nodeOf, untilNodeReady } from '../../node-group/plane.ts';
 import { started } from '../platforms.ts';
 import type { Recorded, Started } from '../stages.ts';
 import { RecordedCluster } from './cluster.ts';
@@ -84,10 +86,10 @@ export async function pauseGroup(cluster: RecordedCluster, name: string): Promis
   return async () => await say(null);
 }
 
-/** A node of no group with one pod, which a budget protects. */
+/** A node with one pod, which a budget protects. */
 export async function protectedNode(cluster: RecordedCluster, name: string): Promise<DrainTarget> {
   const target = await plainNode(cluster, name);
-  await cluster.createPods(name, 1, { nodeName: name });
+  await cluster.createPods(name, 1, { nodeName: target.node });
   await cluster.untilRunning(name, 1);
   const spec = { minAvailable: 1, selector: {} };
   await cluster.policy.createNamespacedPodDisruptionBudget({
@@ -101,18 +103,41 @@ export async function protectedNode(cluster: RecordedCluster, name: string): Pro
   return target;
 }
 
-export async function plainNode({ core }: RecordedCluster, name: string): Promise<DrainTarget> {
-  const { metadata } = await core.createNode({ body: nodeOf(name) });
-  await untilNodeReady(core, name);
-  return { cluster: CLUSTER, group: name, node: name, uid: metadata?.uid ?? '' };
+/** A node of a group that has one. */
+export async function plainNode(cluster: RecordedCluster, name: string): Promise<DrainTarget> {
+  await group(cluster, name, { minNodes: 1 });
+  const [node] = await cluster.untilReady(name, 1);
+  await cluster.reaches(name, 'Steady');
+  return { cluster: CLUSTER, group: name, node: node?.metadata?.name ?? '', uid: node?.metadata?.uid ?? '' };
+}
+
+/** The plan has the node drained: its group has claimed it. */
+async function claim({ plane, coordination }: RecordedCluster, { cluster, group: of, uid }: DrainTarget) {
+  const kubernetes = connectKubernetes(accessOf(plane.plane.adminKubeconfig));
+  const guard = async (): Promise<void> => await Promise.resolve();
+  const options = {
+    kubernetes,
+    systemNamespace: SYSTEM_NAMESPACE,
+    now: Date.now,
+    guard,
+    log: { warn: () => undefined },
+  };
+  await eventually(`the node ${uid} is claimed`, async () => {
+    const { metadata } = await coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE });
+    const fence = { lease: metadata?.resourceVersion ?? '', plan: uid };
+    const removals = { decision: removalsOf(fence, of), group: of, machines: {}, givenUp: [], removals: [uid] };
+    return (await claimPlan(options, { cluster, group: of }, fence, removals, () => null)).claim !== null;
+  });
 }
 
 /** Begins a drain, as the workflow of a group does. */
 export async function drain(
-  { plane }: RecordedCluster,
+  cluster: RecordedCluster,
   target: DrainTarget,
   more: Partial<NodeDrainInput> = {},
 ): Promise<Recorded> {
+  const { plane } = cluster;
+  if (more.undoesOnly !== true) await claim(cluster, target);
   const removal = { machine: target.node, reason: 'Requested', detail: 'alice asked for it' } as const;
   const workflowId = nodeDrainId(target);
   const handle = await plane.client.workflow.start<typeof nodeDrain>('nodeDrain', {

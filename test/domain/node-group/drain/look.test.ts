@@ -8,7 +8,8 @@ import {
   type LookVerdict,
 } from '../../../../domain/node-group/drain/look.ts';
 import { DisruptionBudgets } from '../../../../domain/node-group/drain/disruption-budgets.ts';
-import { aBudget, aPod } from './pods.ts';
+import type { DrainedPod } from '../../../../domain/node-group/drain/pods-to-evict.ts';
+import { aBudget, aPod, ownerOf } from './pods.ts';
 
 const BEGAN = Date.parse('2026-11-23T10:00:00Z');
 /** Long after the cordon. */
@@ -71,21 +72,45 @@ describe('the evictions that are due', () => {
     expect(evictionsDue(aLook({ pods })).map(({ grace }) => grace)).toEqual([600, null]);
   });
 
-  it.each([
-    ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'false'],
-    ['karpenter.sh/do-not-disrupt', 'true'],
-    ['karpenter.sh/do-not-disrupt', '1000000h'],
-  ])('are none where a pod has %s: %s, which blocks the drain', (key, value) => {
-    const look = aLook({ pods: [aPod('a'), aPod('kept', { annotations: { [key]: value } })] });
+  const SAFE = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+  const UNSAFE: readonly (readonly [Partial<DrainedPod>, string])[] = [
+    [{ annotations: { [SAFE]: 'false' } }, `shop/kept has the annotation ${SAFE}=false`],
+    [
+      { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } },
+      'the annotation karpenter.sh/do-not-disrupt of shop/kept keeps it where it is',
+    ],
+    [
+      { annotations: { 'karpenter.sh/do-not-disrupt': '1000000h' } },
+      'the annotation karpenter.sh/do-not-disrupt of shop/kept keeps it where it is until 2084-01-29T16:00:00Z',
+    ],
+    // They have come since the plan, which would have chosen another node.
+    [{ owner: null }, 'shop/kept has no controller that would make it again'],
+    [{ localVolumes: ['data'] }, 'the volume data of shop/kept would be lost with the node'],
+    [{ owner: null, phase: 'Pending' }, 'shop/kept has no controller that would make it again'],
+  ];
+
+  it.each(UNSAFE)('are none where a pod has %j, which blocks the drain', (more, why) => {
+    const look = aLook({ pods: [aPod('a'), aPod('kept', more)] });
     expect(due(look)).toEqual([]);
     expect(after(look)).toEqual({
       kind: 'blocked',
       reason: 'NotSafeToEvict',
       pdb: null,
-      detail: 'shop/kept must not be evicted, as an annotation of it says',
+      detail: `a pod must not be evicted: ${why}`,
     });
-    expect(due({ ...look, reason: 'Requested' })).toEqual(['a', 'kept']);
-    expect(due({ ...look, reason: 'NotReady', isNodeReady: false })).toEqual(['a', 'kept']);
+    expect(due({ ...look, reason: 'Requested' }).toSorted()).toEqual(['a', 'kept']);
+    expect(due({ ...look, reason: 'NotReady', isNodeReady: false }).toSorted()).toEqual(['a', 'kept']);
+  });
+
+  it('are of pods of DaemonSets that ask for it whatever they have, as plans ask nothing of them', () => {
+    const annotations = { 'cluster-autoscaler.kubernetes.io/enable-ds-eviction': 'true' };
+    const agent = aPod('agent', { owner: ownerOf('DaemonSet'), localVolumes: ['cache'], annotations });
+    expect(due(aLook({ pods: [agent] }))).toEqual(['agent']);
+  });
+
+  it('are of pods that their owners let go, although nobody makes them again', () => {
+    const lone = { owner: null, localVolumes: ['data'], annotations: { [SAFE]: 'true' } };
+    expect(due(aLook({ pods: [aPod('a'), aPod('lone', lone)] }))).toEqual(['a', 'lone']);
   });
 });
 

@@ -16,6 +16,7 @@ export function aPod(name: string, more: Partial<DrainedPod> = {}): DrainedPod {
     createdAt: 0,
     deletesAt: null,
     gracePeriodSeconds: 30,
+    localVolumes: [],
     ...more,
   };
 }

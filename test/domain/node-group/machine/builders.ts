@@ -11,6 +11,7 @@ export function drivenOf(over: Partial<DrivenMachine> = {}): DrivenMachine {
     finalizers: [],
     ownerReferences: [],
     drainsFirst: false,
+    goesUndrained: false,
     ...over,
   };
 }

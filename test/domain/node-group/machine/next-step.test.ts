@@ -119,4 +119,16 @@ describe('a machine that ends', () => {
     expect(stepOf(early, ready)).toMatchObject({ kind: 'join' });
     expect(stepOf(early)).toEqual({ kind: 'delete' });
   });
+
+  it('joins again where it was deleted after its drain had been given up at the last moment, as nothing drains it otherwise', () => {
+    const deleted = { isDeleting: true, phase: 'Deleting', phaseSince: NOW, node: 'node-1', readyAt: NOW } as const;
+    expect(stepOf(deleted, ready)).toMatchObject({ kind: 'join', isReady: true });
+    const { annotations } = markPatch(ready, 'node-drain/c/uid', NOW).metadata;
+    const marked = { ...ready, annotations: annotations as Node['annotations'], isCordoned: true };
+    expect(stepOf(deleted, marked)).toEqual({ kind: 'delete' });
+    expect(stepOf(deleted)).toEqual({ kind: 'delete' });
+    // A kubelet registers once more while its machine goes.
+    expect(stepOf(deleted, { ...ready, createdAt: NOW + 1 })).toEqual({ kind: 'delete' });
+    expect(stepOf({ ...deleted, goesUndrained: true }, ready)).toEqual({ kind: 'delete' });
+  });
 });

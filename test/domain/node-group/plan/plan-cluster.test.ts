@@ -421,6 +421,23 @@ describe('a group that has more nodes than are wanted', () => {
     const ready = { status: 'Unknown', since: NOW - MINUTE } as const;
     expect(removals(withNode(state, 'c', { ready }), { memory: freshPlanMemory })).toEqual(['c Overprovisioned']);
   });
+
+  it('takes one with pods that has only just become not ready after its twenty minutes, and no other in its place', () => {
+    const state = fleet({ nodes: four, group: { desiredNodes: 3 } });
+    const unready = (minutes: number) =>
+      withNode(state, 'a', { ready: { status: 'Unknown', since: NOW - minutes * MINUTE } });
+    const memory = freshPlanMemory;
+    expect(removals(unready(19), { memory })).toEqual([]);
+    expect(plan(unready(19), { memory }).plan.kept[0]).toMatchObject({
+      node: 'a',
+      reason: 'NotReadyLately',
+      until: NOW + MINUTE,
+    });
+    expect(removals(unready(20), { memory })).toEqual(['a NotReady']);
+    const two = fleet({ nodes: four, group: { desiredNodes: 2 } });
+    const also = withNode(two, 'a', { ready: { status: 'Unknown', since: NOW - MINUTE } });
+    expect(removals(also, { memory })).toEqual(['b Overprovisioned']);
+  });
 });
 
 describe('a node that is not ready', () => {
