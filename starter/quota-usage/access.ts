@@ -55,7 +55,7 @@ export const quotaUsageAccess: readonly Access[] = [
     component: 'quota-usage/reading',
     about: `The starter counts what quotas limit from informer caches, so it may list and watch what Kubernetes itself has and quotas can count. It watches only what some quota's \`hard\` names. Of pods, services, claims and device classes it keeps the fields that count; of everything else it asks for metadata only.
 
-What is forbidden leaves only its own keys uncounted, and the log says why. So a patch of kustomize may make the list shorter. Secrets are counted with rights.countSecrets, custom resources with a ClusterRole of your own: docs/quota-usage.md.`,
+What is forbidden leaves only its own keys uncounted, and the log says why. So a patch of kustomize, which may be Helm's --post-renderer, may make the list shorter. Secrets are counted with rights.countSecrets, custom resources with a ClusterRole of your own: docs/quota-usage.md.`,
     everywhere: [
       ...counted,
       {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { V1NetworkPolicy } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { settingEntries } from '../../starter/config.ts';
@@ -90,8 +91,23 @@ describe('the schema of the values', () => {
     ['a name that cannot be one', { config: { kubernetes: { clusterName: 'a b' } } }, /clusterName.*does not match/s],
     ['certificates of nobody else', { webhooks: { certificates: 'vault' } }, /certificates.*one of 'self', 'cert-man/s],
     ['half a digest', { image: { digest: 'sha256:abc' } }, /digest/],
+    ['a password of the proxy', { proxy: { https: 'http://me:secret@proxy:3128' } }, /proxy\/https.*does not match/s],
+    ['a key that is a path', { authorities: { configMap: 'a', key: '../ca.crt' } }, /key.*does not match/s],
     ['no port', { networkPolicy: { egress: { dns: { ports: [] } } } }, /ports.*minItems: got 0, want 1/s],
   ])('refuses %s with its name', async (_, values, words) => {
+    await expect(renderChart(values)).rejects.toThrow(words);
+  });
+
+  it.each([
+    ['a proxy twice', { proxy: { https: 'proxy:3128', secret: 'proxy' } }, /keep https or secret/],
+    [
+      'a proxy at a port that nobody knows',
+      { proxy: { secret: 'proxy' } },
+      /networkPolicy.egress.proxy.ports: has to be/,
+    ],
+    ['authorities twice', { authorities: { configMap: 'a', secret: 'a' } }, /keep configMap or secret/],
+    ['a key of no Secret', { secrets: { temporalTls: { caKey: 'ca.crt' } } }, /temporalTls.name, which is not set/],
+  ])('and the chart itself refuses %s', async (_, values, words) => {
     await expect(renderChart(values)).rejects.toThrow(words);
   });
 
@@ -146,14 +162,14 @@ describe('the values of the pods', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const resources = { requests: { cpu: '1' } };
     const toleration = { key: 'spot', operator: 'Exists' };
-    const volume = { name: 'authority', configMap: { name: 'authority' } };
-    const mount = { name: 'authority', mountPath: '/etc/authority', readOnly: true };
-    const proxy = { name: 'HTTPS_PROXY', value: 'http://proxy:3128' };
+    const volume = { name: 'scripts', configMap: { name: 'scripts' } };
+    const mount = { name: 'scripts', mountPath: '/etc/scripts', readOnly: true };
+    const variable = { name: 'NODE_OPTIONS', value: '--max-old-space-size=1024' };
     const objects = await rendered({
       labels: { team: 'platform' },
       annotations: { owner: 'me' },
       image: { repository: 'images.example.com/headroom', digest, pullPolicy: 'Always', pullSecrets: ['pull'] },
-      worker: { replicas: 5, resources, extraEnv: [proxy] },
+      worker: { replicas: 5, resources, extraEnv: [variable] },
       pods: {
         labels: { pod: 'yes' },
         annotations: { sidecar: 'no' },
@@ -167,7 +183,7 @@ describe('the values of the pods', () => {
       },
       podDisruptionBudget: { enabled: false },
       networkPolicy: { enabled: false },
-      secrets: { temporalApiKey: 'mine', temporalTls: { name: 'temporal-tls', caKey: 'ca.crt' } },
+      secrets: { temporalTls: { name: 'temporal-tls', caKey: 'ca.crt' } },
     });
     for (const { metadata } of objects.filter(({ kind }) => kind !== 'Namespace')) {
       expect(metadata).toMatchObject({ labels: { team: 'platform' }, annotations: { owner: 'me' } });
@@ -191,10 +207,8 @@ describe('the values of the pods', () => {
       image: `images.example.com/headroom@${digest}`,
       imagePullPolicy: 'Always',
       resources: { ...resources, limits: { memory: '1536Mi' } },
-      env: expect.arrayContaining([proxy, expect.objectContaining({ name: 'TEMPORAL_API_KEY' })]),
+      env: expect.arrayContaining([variable]),
     });
-    const apiKey = container.env?.find(({ name }) => name === 'TEMPORAL_API_KEY')?.valueFrom?.secretKeyRef;
-    expect(apiKey).toEqual({ name: 'mine', key: 'api-key', optional: false });
     expect(template?.spec?.volumes).toContainEqual({ name: 'temporal', secret: { secretName: 'temporal-tls' } });
     expect(template?.spec?.volumes).toContainEqual(volume);
     expect(container.volumeMounts).toContainEqual(mount);
@@ -202,26 +216,98 @@ describe('the values of the pods', () => {
     expect(kinds.filter((kind) => /NetworkPolicy|PodDisruptionBudget/.test(kind))).toEqual([]);
   });
 
-  it('connect to Temporal with the certificate of the Secret, from where it is mounted', async () => {
-    const objects = await rendered({ secrets: { temporalTls: { name: 'temporal-tls', caKey: 'ca.crt' } } });
-    const { data } = found('ConfigMap', 'headroom', objects) as { readonly data?: Readonly<Record<string, string>> };
+  it('connect to Temporal with what is in the Secrets, mounted as folders, which kubelet renews', async () => {
+    const objects = await rendered({
+      secrets: { temporalApiKey: 'key', temporalTls: { name: 'temporal-tls', caKey: 'ca.crt' } },
+    });
     const folder = '/etc/headroom/temporal';
-    expect(parse(data?.['headroom.yaml'] ?? '')).toMatchObject({
+    expect(writtenConfig(objects)).toMatchObject({
       temporal: {
+        apiKeyFile: `${folder}-api-key/api-key`,
         tlsClientCertPath: `${folder}/tls.crt`,
         tlsClientKeyPath: `${folder}/tls.key`,
         tlsServerCaCertPath: `${folder}/ca.crt`,
       },
     });
-    for (const process of ['worker', 'starter'] as const) {
-      expect(containerOf(process, objects).volumeMounts).toContainEqual({
-        name: 'temporal',
-        mountPath: folder,
-        readOnly: true,
-      });
+    for (const process of PROCESSES) {
+      expect(mounted(process, 'temporal', objects)).toEqual([folder, { secret: { secretName: 'temporal-tls' } }]);
+      expect(mounted(process, 'temporal-api-key', objects)).toEqual([
+        `${folder}-api-key`,
+        { secret: { secretName: 'key' } },
+      ]);
     }
   });
+
+  it.each([
+    [
+      { configMap: 'corporate', key: 'bundle.pem' },
+      '/etc/headroom/authorities/bundle.pem',
+      { configMap: { name: 'corporate' } },
+    ],
+    [{ secret: 'corporate' }, '/etc/headroom/authorities/ca.crt', { secret: { secretName: 'corporate' } }],
+  ])('trust the authorities of %j', async (authorities, caFile, source) => {
+    const objects = await rendered({ authorities });
+    expect(writtenConfig(objects)).toMatchObject({ network: { caFile } });
+    for (const process of PROCESSES) {
+      expect(mounted(process, 'authorities', objects)).toEqual(['/etc/headroom/authorities', source]);
+    }
+  });
+
+  it.each([
+    ['http://proxy.example:8080', 8080],
+    ['proxy.example:3128/', 3128],
+    ['http://[fd00::1]', 80],
+    ['https://proxy.example', 443],
+  ])('go through the proxy %s, to port %d', async (https, port) => {
+    const config = { temporal: { address: 'temporal-frontend.temporal.svc:7233' } };
+    const objects = await rendered({ config, proxy: { https } });
+    for (const process of PROCESSES) {
+      const { proxies } = configOf(process, objects).network;
+      expect(proxies.to('https://api.github.com')).not.toBeNull();
+      expect(proxies.to('https://temporal-frontend.temporal.svc:7233')).toBeNull();
+    }
+    expect(egressOf(objects)).toContainEqual({ ports: [{ port, protocol: 'TCP' }] });
+  });
+
+  it('go through a proxy of a Secret, to where the values say', async () => {
+    const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
+    const objects = await rendered({
+      proxy: { secret: 'proxy', noProxy: '.svc,10.0.0.0/8' },
+      networkPolicy: { egress: { proxy: { ports: [3128], to } } },
+    });
+    for (const process of PROCESSES) {
+      expect(containerOf(process, objects).env).toEqual([
+        { name: 'HEADROOM_CONFIG', value: '/etc/headroom/headroom.yaml' },
+        { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'https-proxy' } } },
+        { name: 'NO_PROXY', value: '.svc,10.0.0.0/8' },
+      ]);
+    }
+    expect(egressOf(objects)).toContainEqual({ to, ports: [{ port: 3128, protocol: 'TCP' }] });
+    expect(egressOf(await rendered())).toHaveLength(3);
+  });
 });
+
+const PROCESSES = ['worker', 'starter'] as const;
+
+/** headroom.yaml as the chart wrote it. */
+function writtenConfig(objects: readonly Manifest[]): unknown {
+  const { data } = found('ConfigMap', 'headroom', objects) as { readonly data?: Readonly<Record<string, string>> };
+  return parse(data?.['headroom.yaml'] ?? '');
+}
+
+/** Where a volume is mounted as a whole, and what it is. */
+function mounted(process: (typeof PROCESSES)[number], volume: string, objects: readonly Manifest[]) {
+  const mount = containerOf(process, objects).volumeMounts?.find(({ name }) => name === volume);
+  expect(mount).toEqual({ name: volume, mountPath: mount?.mountPath, readOnly: true });
+  const { name: _, ...source } =
+    deploymentOf(process, objects).spec?.template.spec?.volumes?.find(({ name }) => name === volume) ?? {};
+  return [mount?.mountPath, source];
+}
+
+/** What both may connect to. */
+function egressOf(objects: readonly Manifest[]) {
+  return (found('NetworkPolicy', 'headroom-egress', objects) as V1NetworkPolicy).spec?.egress;
+}
 
 /** A default in the documentation's words as somebody would write it in YAML. */
 function valueOf(text: string): unknown {

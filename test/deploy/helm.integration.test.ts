@@ -78,7 +78,7 @@ describe('in another namespace', () => {
 });
 
 describe('an upgrade', () => {
-  it('that switches everything off takes roles and webhooks away, and nothing of a user’s', async () => {
+  it('that switches everything off takes roles and webhooks away, and nothing of a user’s, and brings them back', async () => {
     const body = { apiVersion: 'lightsout.techsupport.mk/v1alpha1', kind: 'LightsOutSchedule', spec: NIGHTS };
     expect(await admin.ask('POST', SCHEDULES, { ...body, metadata: { name: 'nights' } })).toMatchObject({ code: 201 });
     const gone = [
@@ -93,6 +93,9 @@ describe('an upgrade', () => {
     expect(await admin.ask('GET', `${SCHEDULES}/nights`)).toMatchObject({ code: 200, object: { spec: NIGHTS } });
     // Nor a pause.
     expect(await admin.ask('GET', PAUSES)).toMatchObject({ object: { data: { a: 'b' } } });
+    await helm(['upgrade', 'headroom', CHART], EVERYTHING);
+    expect(await codesOf(gone)).toEqual([200, 200, 200, 200]);
+    expect(await admin.ask('GET', `${SCHEDULES}/nights`)).toMatchObject({ code: 200, object: { spec: NIGHTS } });
   });
 });
 

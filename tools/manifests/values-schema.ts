@@ -15,6 +15,8 @@ const DECIDED_BY_THE_CHART: ReadonlySet<string> = new Set([
   'temporal.tlsClientCertPath',
   'temporal.tlsClientKeyPath',
   'temporal.tlsServerCaCertPath',
+  'temporal.apiKeyFile',
+  'network.caFile',
   'process.healthAddress',
   'process.metricsAddress',
   'github.tokenFile',
@@ -41,6 +43,8 @@ const texts = z.record(z.string(), z.string());
 const label = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
 /** A DNS name, as Secrets have it. */
 const secretName = z.string().regex(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/);
+/** A key of a Secret or a ConfigMap, which is a file's name where it is mounted. */
+const dataKey = z.string().regex(/^[-._a-zA-Z0-9]{1,253}$/);
 /** A text, or none. */
 const orNone = (form: z.ZodString): z.ZodType => z.union([z.literal(''), form]);
 
@@ -50,10 +54,8 @@ const process = z.strictObject({
   extraEnv: z.array(named),
 });
 
-const peers = z.strictObject({
-  ports: z.array(z.int().min(1).max(65_535)).min(1),
-  to: z.array(ofKubernetes),
-});
+const port = z.int().min(1).max(65_535);
+const peers = z.strictObject({ ports: z.array(port).min(1), to: z.array(ofKubernetes) });
 
 /** All values but `config`. */
 const chartValues = z.strictObject({
@@ -61,8 +63,15 @@ const chartValues = z.strictObject({
     github: z.strictObject({ name: secretName, kind: z.enum(['token', 'app']) }),
     githubWebhooks: secretName,
     temporalApiKey: orNone(secretName),
-    temporalTls: z.strictObject({ name: orNone(secretName), caKey: z.string() }),
+    temporalTls: z.strictObject({ name: orNone(secretName), caKey: orNone(dataKey) }),
   }),
+  proxy: z.strictObject({
+    // A password would be in the Deployment: it belongs into a Secret.
+    https: orNone(z.string().regex(/^(https?:\/\/)?[^@\s/]+\/?$/)),
+    secret: orNone(secretName),
+    noProxy: z.string(),
+  }),
+  authorities: z.strictObject({ configMap: orNone(secretName), secret: orNone(secretName), key: dataKey }),
   webhooks: z.strictObject({ certificates: z.enum(['self', 'cert-manager', 'none']) }),
   rights: z.strictObject({
     countSecrets: z.boolean(),
@@ -102,6 +111,7 @@ const chartValues = z.strictObject({
       temporal: peers,
       forge: peers,
       nodeProvider: peers,
+      proxy: peers.extend({ ports: z.array(port) }),
       extra: z.array(ofKubernetes),
     }),
   }),

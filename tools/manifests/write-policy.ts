@@ -25,7 +25,7 @@ const ABOUT = `What worker and starter write, whatever their roles allow: the li
 
 Roles cannot say which fields of an object may be changed: who may put a Deployment to sleep may change its image as well. So this is a part of what is deployed, and not an option.
 
-Where another admission webhook changes an object when Headroom writes it, that write has more in it than Headroom's, and is refused: add those fields to the list by a patch of kustomize.`;
+Where another admission webhook changes an object when Headroom writes it, that write has more in it than Headroom's, and is refused: add those fields to the list by a patch of kustomize, which may be Helm's --post-renderer.`;
 
 /** The policy of each process, with its binding. */
 export function writePolicyManifest(accesses: readonly ProcessAccess[]): string {

@@ -39,12 +39,21 @@ annotations:
 {{- if dig "webhooks" "enabled" false .Values.config -}}
 {{- $_ := set $own "webhooks" (dict "address" "0.0.0.0:8082" "secretFile" "/etc/headroom/webhooks/secret") -}}
 {{- end -}}
+{{- $temporal := dict -}}
 {{- with .Values.secrets.temporalTls -}}
 {{- if .name -}}
-{{- $tls := dict "tlsClientCertPath" "/etc/headroom/temporal/tls.crt" "tlsClientKeyPath" "/etc/headroom/temporal/tls.key" -}}
-{{- if .caKey }}{{ $_ := set $tls "tlsServerCaCertPath" (printf "/etc/headroom/temporal/%s" .caKey) }}{{ end -}}
-{{- $_ := set $own "temporal" $tls -}}
+{{- $_ := set $temporal "tlsClientCertPath" "/etc/headroom/temporal/tls.crt" -}}
+{{- $_ := set $temporal "tlsClientKeyPath" "/etc/headroom/temporal/tls.key" -}}
+{{- if .caKey }}{{ $_ := set $temporal "tlsServerCaCertPath" (printf "/etc/headroom/temporal/%s" .caKey) }}{{ end -}}
+{{- else if .caKey -}}
+{{- fail "secrets.temporalTls.caKey: is a key of the Secret secrets.temporalTls.name, which is not set; an authority alone belongs into authorities" -}}
 {{- end -}}
+{{- end -}}
+{{- if .Values.secrets.temporalApiKey }}{{ $_ := set $temporal "apiKeyFile" "/etc/headroom/temporal-api-key/api-key" }}{{ end -}}
+{{- if $temporal }}{{ $_ := set $own "temporal" $temporal }}{{ end -}}
+{{- with .Values.authorities -}}
+{{- if and .configMap .secret }}{{ fail "authorities: is a ConfigMap or a Secret: keep configMap or secret" }}{{ end -}}
+{{- if or .configMap .secret }}{{ $_ := set $own "network" (dict "caFile" (printf "/etc/headroom/authorities/%s" .key)) }}{{ end -}}
 {{- end -}}
 {{- range include "headroom.webhooks" . | fromYamlArray -}}
 {{- $served := dict "webhookAddress" (printf "0.0.0.0:%v" .port) -}}
@@ -54,6 +63,40 @@ annotations:
 {{- $_ := set $own .controller $served -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite (deepCopy .Values.config) $own) -}}
+{{- end }}
+
+{{- /* HTTPS_PROXY and NO_PROXY of both. */ -}}
+{{- define "headroom.proxyEnv" -}}
+{{- with .Values.proxy -}}
+{{- if and .https .secret }}{{ fail "proxy: its URL is a value or in a Secret: keep https or secret" }}{{ end -}}
+{{- if or .https .secret -}}
+- name: HTTPS_PROXY
+  {{- if .https }}
+  value: {{ quote .https }}
+  {{- else }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .secret }}
+      key: https-proxy
+  {{- end }}
+- name: NO_PROXY
+  value: {{ quote .noProxy }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- /* Where the proxy is, as a part of egress: none without a proxy. */ -}}
+{{- define "headroom.proxyEgress" -}}
+{{- $egress := .Values.networkPolicy.egress.proxy -}}
+{{- $ports := $egress.ports -}}
+{{- with .Values.proxy.https -}}
+{{- $port := regexFind ":[0-9]+/?$" . | trimAll ":/" | default (ternary "443" "80" (hasPrefix "https:" .)) -}}
+{{- $ports = append $ports (int $port) | uniq -}}
+{{- end -}}
+{{- if or .Values.proxy.https .Values.proxy.secret -}}
+{{- if not $ports }}{{ fail "networkPolicy.egress.proxy.ports: has to be the port of the proxy that is in the Secret of proxy.secret" }}{{ end -}}
+{{- include "headroom.egress" (list (dict "to" $egress.to "ports" $ports) "TCP") -}}
+{{- end -}}
 {{- end }}
 
 {{- define "headroom.image" -}}

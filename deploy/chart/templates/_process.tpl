@@ -87,13 +87,7 @@ spec:
           env:
             - name: HEADROOM_CONFIG
               value: /etc/headroom/headroom.yaml
-            # Where Temporal asks for an API key.
-            - name: TEMPORAL_API_KEY
-              valueFrom:
-                secretKeyRef:
-                  name: {{ $.Values.secrets.temporalApiKey | default "headroom-temporal" }}
-                  key: api-key
-                  optional: {{ not $.Values.secrets.temporalApiKey }}
+            {{- include "headroom.proxyEnv" $ | nindent 12 }}
             {{- with $own.extraEnv }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -138,6 +132,16 @@ spec:
               mountPath: /etc/headroom/temporal
               readOnly: true
             {{- end }}
+            {{- if $.Values.secrets.temporalApiKey }}
+            - name: temporal-api-key
+              mountPath: /etc/headroom/temporal-api-key
+              readOnly: true
+            {{- end }}
+            {{- if or $.Values.authorities.configMap $.Values.authorities.secret }}
+            - name: authorities
+              mountPath: /etc/headroom/authorities
+              readOnly: true
+            {{- end }}
             {{- with .mounts }}
             {{- . | nindent 12 }}
             {{- end }}
@@ -150,6 +154,21 @@ spec:
             name: headroom
         {{- with $.Values.secrets.temporalTls.name }}
         - name: temporal
+          secret:
+            secretName: {{ . }}
+        {{- end }}
+        {{- with $.Values.secrets.temporalApiKey }}
+        - name: temporal-api-key
+          secret:
+            secretName: {{ . }}
+        {{- end }}
+        {{- with $.Values.authorities.configMap }}
+        - name: authorities
+          configMap:
+            name: {{ . }}
+        {{- end }}
+        {{- with $.Values.authorities.secret }}
+        - name: authorities
           secret:
             secretName: {{ . }}
         {{- end }}
