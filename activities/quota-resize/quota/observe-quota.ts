@@ -5,7 +5,7 @@ import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { holdOfDecision } from '../../../domain/quota-resize/decide/unattended-hold.ts';
-import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
+import { mergeHold, nextClosing } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type {
   QuotaObservation,
   OtherQuota,
@@ -104,7 +104,12 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     lease,
     ...(sharing === null ? {} : { sharing }),
   };
-  return summarized({ ...facts, mergeHold: mergeHold(policy, now) ?? holdOfDecision(facts, target, needed, now) });
+  const closesAt = lease.decision?.pullRequest ? nextClosing(policy, now) : null;
+  return summarized({
+    ...facts,
+    mergeHold: mergeHold(policy, now) ?? holdOfDecision(facts, target, needed, now),
+    ...(closesAt === null ? {} : { mergeWindowClosesAt: closesAt }),
+  });
 }
 
 /** The quotas that a merged decision raised too, as they are now. */
