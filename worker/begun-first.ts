@@ -9,6 +9,8 @@ import { Turns } from '../activities/kernel/turns.ts';
 const A_PROCESSOR = 5;
 /** A workflow's next activity begins within some 100 ms, and within twice as many on a busy machine. */
 const GRACE_MS = 300;
+/** An episode comes to its pull request within two seconds, and within some more where the forge is slow. */
+const LONGEST_MS = 10_000;
 /** A tenth of the time that an activity may take, and more than 100 turns on two processors. */
 const PATIENCE_MS = 20_000;
 
@@ -20,6 +22,7 @@ export function begunFirst(maxConcurrentActivities: number): ActivityInterceptor
   const turns = new Turns({
     most: A_PROCESSOR * availableParallelism(),
     graceMs: GRACE_MS,
+    longestMs: LONGEST_MS,
     patienceMs: PATIENCE_MS,
     // The other half is for those that have their turn.
     mostWaiting: Math.floor(maxConcurrentActivities / 2),

@@ -8,6 +8,8 @@ export interface TurnsOptions {
    * come to rest.
    */
   readonly graceMs: number;
+  /** Milliseconds after which a turn ends whatever its workflow does: one with much to read must not hold up the others. */
+  readonly longestMs: number;
   /** Milliseconds after which a workflow does not wait for a turn any longer. */
   readonly patienceMs: number;
   /** So many activities may wait, as each occupies one of the worker's slots. The next ones do not wait. */
@@ -38,8 +40,8 @@ export function endTurn(): void {
  */
 export class Turns {
   readonly #options: TurnsOptions;
-  /** The workflows that have a turn, with the end of the grace of those that run no activity. */
-  readonly #held = new Map<string, NodeJS.Timeout | null>();
+  /** The workflows that have a turn, with the end of the grace of those that run no activity, and the end of the turn. */
+  readonly #held = new Map<string, { readonly grace: NodeJS.Timeout | undefined; readonly limit: NodeJS.Timeout }>();
   /** How many activities each workflow runs. */
   readonly #running = new Map<string, number>();
   /** The longest waiting first. */
@@ -84,14 +86,20 @@ export class Turns {
 
   /** Holds the turn while activities run, and for the grace afterwards. */
   #keep(workflow: string): void {
-    clearTimeout(this.#held.get(workflow) ?? undefined);
-    const isRunning = this.#running.has(workflow);
-    this.#held.set(workflow, isRunning ? null : setTimeout(() => this.#end(workflow), this.#options.graceMs).unref());
+    const { graceMs, longestMs } = this.#options;
+    const endAfter = (ms: number) => setTimeout(() => this.#end(workflow), ms).unref();
+    const held = this.#held.get(workflow);
+    clearTimeout(held?.grace);
+    const grace = this.#running.has(workflow) ? undefined : endAfter(graceMs);
+    this.#held.set(workflow, { grace, limit: held?.limit ?? endAfter(longestMs) });
   }
 
   #end(workflow: string): void {
-    clearTimeout(this.#held.get(workflow) ?? undefined);
-    if (!this.#held.delete(workflow)) return;
+    const held = this.#held.get(workflow);
+    if (held === undefined) return;
+    clearTimeout(held.grace);
+    clearTimeout(held.limit);
+    this.#held.delete(workflow);
     const [next] = this.#waiting;
     if (next === undefined) return;
     this.#keep(next.workflow);

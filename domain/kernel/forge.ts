@@ -52,8 +52,12 @@ export interface QueueEntry {
 
 /** That a pull request left the queue unmerged, and was not put there again since. */
 export interface QueueRemoval {
-  /** The person who took it out; null where the queue did. */
+  /** The account that took it out; null where the queue did. */
   readonly by: string | null;
+  /** Whether that is Headroom's. */
+  readonly isOwn?: boolean;
+  /** When it had been put there; null where the forge does not say. */
+  readonly enteredAt?: EpochMs | null;
   readonly at: EpochMs;
   readonly kind: 'checks' | 'conflict' | 'other';
   /** In the forge's words; may be empty. */

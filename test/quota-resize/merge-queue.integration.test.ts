@@ -13,7 +13,7 @@ beforeAll(async () => {
   stack = await startStack({
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
-    env: { ...quickAutoMerge, 'timings.checksPollMax': '1s' },
+    env: { ...quickAutoMerge, 'timings.checksPollMax': '1s', 'timings.updateInterval': '1s' },
   });
   await stack.forge.protectBranch('main', { as: 'ruleset', mergeQueue: true, requiredChecks: ['ci'] });
 });

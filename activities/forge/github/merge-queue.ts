@@ -50,9 +50,11 @@ export function queueOfNode({ mergeQueueEntry: entry, queueEvents }: QueueNode):
   if (last?.__typename !== 'RemovedFromMergeQueueEvent') return { entry: null, removal: null };
   const { createdAt, actor, reason } = last;
   const by = accountOf(actor);
+  const entered = queueEvents.nodes.findLast(({ __typename }) => __typename === 'AddedToMergeQueueEvent');
   const removal: QueueRemoval = {
     by: by === QUEUE_ACCOUNT ? null : by,
     at: moment(createdAt),
+    enteredAt: entered === undefined ? null : moment(entered.createdAt),
     kind: kindOf(reason ?? ''),
     reason: (reason ?? '').replaceAll('_', ' '),
   };

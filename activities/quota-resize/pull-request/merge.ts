@@ -58,8 +58,10 @@ export async function ensureMerged(
     // To ask the gate again writes nothing.
     const answer = isQueued ? await ask() : await write('merge', { number, headSha }, ask);
     const outcome = await outcomeOf(merging, answer);
-    if (mayBeQueued && outcome.kind !== 'merged' && outcome.kind !== 'queued') await takeOut();
-    return outcome;
+    if (!mayBeQueued || outcome.kind === 'merged' || outcome.kind === 'queued') return outcome;
+    const out = await takeOut();
+    // What is blocked rests for minutes, in which the queue would merge it.
+    return out.kind === 'dequeued' ? outcome : { kind: 'moved', why: out.why };
   } catch (error) {
     // What the gate refuses now must not be merged by the queue.
     if (mayBeQueued && error instanceof ApplicationFailure && error.nonRetryable === true) await takeOut();

@@ -103,14 +103,17 @@ export function writesOf(
   return async (what, fields, write, count = 1) => {
     // Checked before the permit, so that a paused quota takes no place in the queue.
     await assertUnpaused();
-    await permits?.acquire({
-      id: permitId(decision, what, fields),
-      priority: action === 'withdraw' ? 'approved' : priorityOf(decision),
-      target: targetName(target),
-      cluster: target.cluster,
-      write: what,
-      ...(count === 1 ? {} : { permits: count }),
-    });
+    // Nor does it wait for an hour because others have spent the budget, as the queue would merge meanwhile.
+    if (action !== 'withdraw') {
+      await permits?.acquire({
+        id: permitId(decision, what, fields),
+        priority: priorityOf(decision),
+        target: targetName(target),
+        cluster: target.cluster,
+        write: what,
+        ...(count === 1 ? {} : { permits: count }),
+      });
+    }
     // A merge has a gate of its own.
     if (action === 'propose') await (isAllowed ??= policyGuard(target));
     await assertUnpaused();

@@ -119,12 +119,13 @@ async function observationOf(
 
 type InQueue = Pick<PullRequestObservation, 'queueEntry' | 'queueRemoval'>;
 
-/** Where it is in the merge queue, or what took it out; nothing of what Headroom took out itself. */
+/** Where it is in the merge queue, or what took it out. */
 async function queueOf(forge: Forge, { pull, queue }: PullRequestState): Promise<InQueue> {
   if (pull.state !== 'open' || queue === null) return {};
   const { entry, removal } = queue;
   if (entry !== null) return { queueEntry: { ...entry, isOwn: await isOwnAccount(forge, pull, entry.by) } };
-  return removal === null || (await isOwnAccount(forge, pull, removal.by)) ? {} : { queueRemoval: removal };
+  if (removal === null) return {};
+  return { queueRemoval: { ...removal, ...((await isOwnAccount(forge, pull, removal.by)) ? { isOwn: true } : {}) } };
 }
 
 /** Its place changes all the time, and changes nothing. */

@@ -5,7 +5,7 @@ import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts
 import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { holdOfDecision } from '../../../domain/quota-resize/decide/unattended-hold.ts';
-import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
+import { mergeHold, nextClosing } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type {
   QuotaObservation,
   OtherQuota,
@@ -51,7 +51,8 @@ interface ObserveQuotaOptions {
 
 /** Everything in the cluster that a decision about a quota depends on. Only reads. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
-  const { kubernetes, timings, leases, usage } = options;
+  const { kubernetes, timings, leases, usage, recent } = options;
+  const begun = recent.begin();
   const [namespace, pauseOf, { raises, needed = {}, ...lease }] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
     readPausesFor(options, quotaPauseSubject('quota-resize', target)),
@@ -67,7 +68,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
   const { quota, demand, contradictions } = seen;
   const now = Date.now();
-  if (namespace !== null) options.recent.add(target, { namespace, surroundings: seen });
+  if (namespace !== null) recent.add(target, { namespace, surroundings: seen }, begun);
   // A fresh read: a paused other quota must not be proposed again and again because of a pause state from before.
   const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
   const { policy: annotated, warnings } = policies(quota);
@@ -104,7 +105,12 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     lease,
     ...(sharing === null ? {} : { sharing }),
   };
-  return summarized({ ...facts, mergeHold: mergeHold(policy, now) ?? holdOfDecision(facts, target, needed, now) });
+  const closesAt = lease.decision?.pullRequest ? nextClosing(policy, now) : null;
+  return summarized({
+    ...facts,
+    mergeHold: mergeHold(policy, now) ?? holdOfDecision(facts, target, needed, now),
+    ...(closesAt === null ? {} : { mergeWindowClosesAt: closesAt }),
+  });
 }
 
 /** The quotas that a merged decision raised too, as they are now. */

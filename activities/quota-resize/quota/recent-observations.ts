@@ -18,7 +18,7 @@ interface RecentObservation {
  * its input.
  */
 export class RecentObservations {
-  /** By the target's name; the oldest first. */
+  /** By the target's name. */
   readonly #seen = new Map<string, RecentObservation & { readonly at: number }>();
   readonly #now: () => number;
 
@@ -26,9 +26,13 @@ export class RecentObservations {
     this.#now = now;
   }
 
-  add(target: QuotaTarget, observation: RecentObservation): void {
-    const at = this.#now();
-    this.#forget(at);
+  /** The moment at which an observation begins: what it reads may have changed while it goes on. */
+  begin(): number {
+    return this.#now();
+  }
+
+  add(target: QuotaTarget, observation: RecentObservation, at: number): void {
+    this.#forget(this.#now());
     const name = targetName(target);
     this.#seen.delete(name);
     this.#seen.set(name, { ...observation, at });
@@ -41,9 +45,7 @@ export class RecentObservations {
   }
 
   #forget(now: number): void {
-    for (const [name, { at }] of this.#seen) {
-      if (now - at < RECENT_MS) return;
-      this.#seen.delete(name);
-    }
+    // They are not in the order in which they began.
+    for (const [name, { at }] of this.#seen) if (now - at >= RECENT_MS) this.#seen.delete(name);
   }
 }

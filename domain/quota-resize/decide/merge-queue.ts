@@ -27,7 +27,7 @@ export function whileQueued(pass: Pass, memory: ResizeMemory, intent: Intent): I
   const open: OpenPass = { ...pass, memory: inState(memory, state), pullRequest };
   if (!entry.isOwn) return besidesTheirs(open, entry, intent);
   if (intent.kind === 'merge') return stays(open, entry, intent);
-  if (isStillWanted(state, intent)) return intent;
+  if (isStillWanted(state, intent)) return untilWindowCloses(open, intent);
   const { phase, reason } = intent;
   const { decision } = state;
   const detail = `${linkTo(decision.pullRequest)} is taken out of the merge queue: ${intent.detail}`;
@@ -51,7 +51,16 @@ function stays(pass: OpenPass, entry: QueueEntry, intent: Extract<Intent, { kind
   if (now >= askedAgainAt) return { ...intent, detail: `whether ${link}, which ${queued(entry)}, may still be merged` };
   const detail = `${link} ${queued(entry)} since ${formatInstant(entry.at)}, waiting until it is merged or taken out`;
   const status = { phase: 'Merging', reason: 'InMergeQueue', detail } as const;
-  return holdDecision(pass, status, { until: askedAgainAt, watch: 'pullRequest' });
+  return untilWindowCloses(pass, holdDecision(pass, status, { until: askedAgainAt, watch: 'pullRequest' }));
+}
+
+/** The queue knows nothing of merge windows: at the end of one it is decided anew, and not some minutes later. */
+function untilWindowCloses({ observation }: OpenPass, intent: Intent): Intent {
+  const { mergeWindowClosesAt: closesAt } = observation;
+  if (intent.kind !== 'hold' || closesAt === undefined) return intent;
+  const { until = closesAt, quietUntil = closesAt } = intent.wait;
+  const wait = { ...intent.wait, until: Math.min(until, closesAt), quietUntil: Math.min(quietUntil, closesAt) };
+  return { ...intent, wait };
 }
 
 /** Acts and holds during which Headroom would merge all the same. */
@@ -83,13 +92,23 @@ export interface OutOfQueue {
   readonly until?: EpochMs;
 }
 
+/**
+ * @param entersEvery milliseconds between two entries by Headroom: each restarts the checks of what is behind it in the queue, which
+ *   is everybody's, and what takes a pull request out may be a tenant's demand that comes and goes.
+ */
 export function outOfQueue(
   { queueRemoval: removal }: PullRequestObservation,
   { pullRequest }: Pick<OpenDecision, 'pullRequest'>,
   now: EpochMs,
+  entersEvery: number,
 ): OutOfQueue | null {
   if (removal === undefined) return null;
   const at = formatInstant(removal.at);
+  if (removal.isOwn === true) {
+    const until = (removal.enteredAt ?? removal.at) + entersEvery;
+    const why = `Headroom took it out at ${at}, and puts it there again at ${formatInstant(until)}`;
+    return now < until ? { removal, why, until } : null;
+  }
   if (removal.by !== null) {
     const why = `${removal.by} took it out of the merge queue at ${at}, and Headroom does not put it there again. A person adds it to the queue, merges or closes it`;
     return { removal, why };

@@ -248,7 +248,7 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
   const others = unreadyClause(observation, decision);
   if (others !== null)
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];
-  const out = outOfQueue(pass.pullRequest, decision, pass.now);
+  const out = outOfQueue(pass.pullRequest, decision, pass.now, observation.timings.updateInterval);
   if (out !== null) return removedFromQueue(memory, out, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision: approved }];
@@ -289,13 +289,14 @@ function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: Waiting
   };
 }
 
-/** People are told once each time that it left the merge queue unmerged. */
+/** People are told once each time that it left the merge queue unmerged, unless Headroom took it out and said then why. */
 function removedFromQueue(memory: ResizeMemory<Open>, { removal, why, until }: OutOfQueue, waiting: Waiting): Intended {
   const { decision } = memory.state;
   const detail = `${linkTo(decision.pullRequest)} is ready, and out of the merge queue: ${why}`;
   const status = { phase: 'AwaitingMerge', reason: 'RemovedFromQueue', detail } as const;
   const about = `removed|${removal.at}`;
-  if (memory.emitted.includes(about)) return [memory, waiting(status.phase, status.reason, detail, until)];
+  const isTold = removal.isOwn === true || memory.emitted.includes(about);
+  if (isTold) return [memory, waiting(status.phase, status.reason, detail, until)];
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
   return [memory, { kind: 'notify', ...status, decision, about, comment: `Not merged: ${why}.`, event }];
 }

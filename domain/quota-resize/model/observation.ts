@@ -138,6 +138,8 @@ export interface QuotaObservation {
    * when merging is allowed.
    */
   readonly mergeHold: MergeHold | null;
+  /** When the next of the open merge windows closes; absent where none is open, or the decision has no pull request. */
+  readonly mergeWindowClosesAt?: EpochMs;
   /**
    * Other quotas of the namespace that lack room for the same denied workloads. Before the counts are included: all
    * quotas that count any of the denied objects.
@@ -274,7 +276,7 @@ export interface PullRequestObservation {
   readonly mergeQueue?: boolean;
   /** Its place in the merge queue; absent while it is in none. */
   readonly queueEntry?: QueueEntry;
-  /** Present where it left the merge queue, by somebody else than Headroom, and is not there again. */
+  /** Present where it left the merge queue and is not there again. */
   readonly queueRemoval?: QueueRemoval;
   /**
    * Who approves the present head by a review, of people who may write to the repository. Absent where no approval is

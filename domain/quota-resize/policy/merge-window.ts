@@ -93,6 +93,15 @@ export function mergeHold(policy: ResizePolicy, now: EpochMs): MergeHold | null 
   );
 }
 
+/** When the next of the open windows closes, after which merging may be held; null where none is open. */
+export function nextClosing({ guardrail, mergeWindows }: ResizePolicy, now: EpochMs): EpochMs | null {
+  const closings = [...guardrail.mergeWindows, ...mergeWindows].flatMap((window) => {
+    const opened = nextOpening(window, now - window.duration);
+    return opened !== null && opened <= now ? [opened + window.duration] : [];
+  });
+  return closings.length === 0 ? null : Math.min(...closings);
+}
+
 /** Null when one of the windows is open, or there are none. */
 function outsideOf(mergeWindows: readonly MergeWindow[], setBy: string, now: EpochMs): MergeHold | null {
   if (mergeWindows.length === 0 || mergeWindows.some((window) => isOpen(window, now))) return null;

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const OPTIONS: TurnsOptions = { most: 1, graceMs: 300, patienceMs: 20_000, mostWaiting: 10 };
+const OPTIONS: TurnsOptions = { most: 1, graceMs: 300, longestMs: 60_000, patienceMs: 20_000, mostWaiting: 10 };
 
 /** Workflows whose activities note what they have come to. */
 function workflows(options: Partial<TurnsOptions> = {}) {
@@ -56,6 +56,25 @@ describe('turns', () => {
     await pass(299);
     expect(noted).toEqual(['a', 'b']);
     await pass(1);
+    expect(noted).toEqual(['a', 'b', 'c']);
+  });
+
+  it('end after a while, whatever the workflow does, and not sooner for the next one', async () => {
+    const { begin, pass, noted } = workflows({ longestMs: 15_000 });
+    const slow = begin('a');
+    await pass(10_000);
+    const next = begin('b');
+    begin('c');
+    await pass(4_999);
+    expect(noted).toEqual(['a']);
+    await pass(1);
+    expect(noted).toEqual(['a', 'b']);
+    // What goes on without a turn neither gets nor ends one.
+    await slow.end();
+    await pass(4_000);
+    expect(noted).toEqual(['a', 'b']);
+    await next.end();
+    await pass(300);
     expect(noted).toEqual(['a', 'b', 'c']);
   });
 

@@ -176,7 +176,9 @@ describe('the merge queue of the base branch', () => {
     const paused = gitops.worker({ guard: () => Promise.reject(new Error('Paused')) });
     expect(await paused.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
     expect(gitops.forge.isQueued(1)).toBe(false);
-    expect(await worker.activities.observePullRequest({ target, decision })).not.toHaveProperty('queueRemoval');
+    expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({
+      queueRemoval: { by: 'headroom-bot', isOwn: true, enteredAt: expect.any(Number) as number },
+    });
     await gitops.forge.enqueue(1, 'alice');
     expect(await paused.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
     expect(gitops.forge.isQueued(1)).toBe(true);
@@ -203,6 +205,44 @@ describe('the merge queue of the base branch', () => {
       action: { ...fault, message: 'Failed to remove' },
     });
     expect(await worker.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
+  });
+
+  it('is left although the budget of writes is spent', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    await queueOnMain(gitops);
+    await worker.activities.ensureMerged({ target, decision, entersQueue: true });
+    const spent = { acquire: () => Promise.reject(new Error('WriteBudgetSpent')), limited: () => Promise.resolve() };
+    const without = gitops.worker({ permits: spent });
+    expect(await without.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
+    expect(gitops.forge.isQueued(1)).toBe(false);
+  });
+
+  it('is not said to be blocked, which would wait for minutes, while the queue does not let it go', async () => {
+    await using gitops = await startGitOps();
+    const { gate, state } = watchedGate();
+    const worker = gitops.worker({ mergeGate: gate });
+    const decision = await openPlaced(worker);
+    state.decision = decision;
+    await queueOnMain(gitops);
+    const ask = { target, decision, entersQueue: true };
+    await worker.activities.ensureMerged(ask);
+    const { source } = decision;
+    if (source?.placement === undefined) throw new Error('no placement');
+    const notProved = { ...source, placement: { ...source.placement, notProved: 'a variable' } };
+    state.decision = { ...decision, source: notProved };
+    gitops.forge.fail({
+      path: '/graphql',
+      body: 'dequeuePullRequest',
+      action: { kind: 'field-error', field: 'dequeuePullRequest', type: 'UNPROCESSABLE', message: 'It is locked' },
+    });
+    expect(await worker.activities.ensureMerged({ ...ask, isQueued: true })).toMatchObject({
+      kind: 'moved',
+      why: expect.stringContaining('the merge queue does not let it go') as string,
+    });
+    expect(await worker.activities.ensureMerged({ ...ask, isQueued: true })).toMatchObject({ kind: 'blocked' });
+    expect(gitops.forge.isQueued(1)).toBe(false);
   });
 
   it('is left by the pull request of a lost Lease before the next decision takes that over', async () => {

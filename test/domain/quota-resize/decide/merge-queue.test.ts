@@ -49,6 +49,19 @@ describe('a pull request that Headroom put into the merge queue', () => {
     expect(decide(seen(), kept, NOW + 5 * MINUTE)[1]).toMatchObject({ kind: 'merge' });
   });
 
+  it('is decided about anew when a merge window closes, and then taken out', () => {
+    const closes = NOW + MINUTE + 5_000;
+    const held = decide(
+      seenWith(openDecision(), pullRequest(inQueue), { mergeWindowClosesAt: closes }),
+      queuedMemory(),
+      NOW,
+    );
+    expect(held[1]).toMatchObject({ kind: 'hold', reason: 'InMergeQueue', wait: { until: closes } });
+    const mergeHold = { reason: 'OutsideMergeWindow', until: NOW + 600 * MINUTE, detail: 'outside' } as const;
+    const outside = seenWith(openDecision(), pullRequest(inQueue), { mergeHold });
+    expect(decide(outside, held[0], closes)[1]).toMatchObject({ kind: 'dequeue', reason: 'OutsideMergeWindow' });
+  });
+
   it('is asked about at once by a run that does not know when that was done last', () => {
     expect(at(NOW)[1]).toMatchObject({ kind: 'merge' });
   });
@@ -136,6 +149,25 @@ describe('a pull request that left the merge queue unmerged', () => {
   it('stays out where a person took it out, whatever was pushed since', () => {
     const byPerson = seenOut({ by: 'ann', at: NOW - 1000 * MINUTE });
     expect(decide(byPerson, before, NOW)[1]).toMatchObject({ reason: 'RemovedFromQueue' });
+  });
+
+  it('goes there by Headroom every ten minutes at most, whatever was pushed since, and without a comment', () => {
+    const taken = { by: 'headroom-bot', isOwn: true, kind: 'other', reason: 'manual' } as const;
+    const out = seenOut({ ...taken, at: NOW - 1000 * MINUTE, enteredAt: NOW - MINUTE });
+    const [kept, verdict] = decide(out, before, NOW);
+    expect(verdict).toMatchObject({
+      kind: 'hold',
+      reason: 'RemovedFromQueue',
+      detail: expect.stringMatching(
+        /Headroom took it out at .*, and puts it there again at 2026-11-20T10:09:00Z/,
+      ) as string,
+      wait: { until: NOW + 9 * MINUTE },
+    });
+    expect(decide(out, kept, NOW + 9 * MINUTE)[1]).toMatchObject({ kind: 'merge' });
+    // Nobody had to begin anew for one that had been there for long.
+    expect(decide(seenOut({ ...taken, at: NOW, enteredAt: NOW - 10 * MINUTE }), before, NOW)[1]).toMatchObject({
+      kind: 'merge',
+    });
   });
 
   it('is put there at once when it was rebuilt since', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { mergeHold } from '../../../../domain/quota-resize/policy/merge-window.ts';
+import { mergeHold, nextClosing } from '../../../../domain/quota-resize/policy/merge-window.ts';
 import type { MergeHold } from '../../../../domain/quota-resize/model/observation.ts';
 import { resolve } from './policies.ts';
 
@@ -65,6 +65,15 @@ describe('windows', () => {
       expect(holdAt(moment, office)).toBeNull();
     },
   );
+
+  it.each([
+    ['2026-11-23T07:59:59Z', null],
+    ['2026-11-23T08:00:00Z', '2026-11-23T16:00:00Z'],
+    ['2026-11-23T15:59:59.999Z', '2026-11-23T16:00:00Z'],
+    ['2026-11-23T16:00:00Z', null],
+  ])('at %s the next that closes does so at %s', (moment, closes) => {
+    expect(nextClosing(resolve(office).policy, at(moment))).toBe(closes === null ? null : at(closes));
+  });
 
   it('one that opened days ago is open for its whole duration', () => {
     const long = { 'merge-windows': '0 0 1 * * for 10d' };
