@@ -8,7 +8,11 @@ interface Pattern {
 }
 
 const starter: readonly Pattern[] = [
-  { group: ['**/worker/**'], message: 'the starter does not know the worker.' },
+  {
+    // `headroom doctor` asks for the rights of both accounts.
+    group: ['**/worker/*.ts', '**/worker/*/**', '!**/worker/access.ts', '!**/worker/*/access.ts'],
+    message: 'the starter does not know the worker.',
+  },
   { group: ['**/test/**'], message: 'the product does not import its tests.' },
 ];
 

@@ -18,7 +18,7 @@ export function watchWritePolicy(
 }
 
 /** Writes that the roles of a starter with these settings allow and its policy has to refuse; none where it writes nothing. */
-function writeTrialsOf(config: Config): readonly PolicyTrial[] {
+export function writeTrialsOf(config: Config): readonly PolicyTrial[] {
   const enabled = Object.values(controllers).filter(({ isEnabled }) => isEnabled(config));
   return enabled.flatMap(({ writeTrials }) => writeTrials?.(config) ?? []);
 }

@@ -8,4 +8,6 @@ export const exitCodes = {
   configuration: 2,
   /** Stopped on request, but something did not end within the grace time. */
   graceExceeded: 3,
+  /** A command found nothing wrong, and could not look at everything. */
+  incomplete: 4,
 } as const;

@@ -68,6 +68,28 @@ export async function ensureSearchAttributes(
   }
 }
 
+/** What is wrong with the search attributes, and how an administrator mends it; null where nothing is. */
+export async function searchAttributeProblem(
+  client: Client,
+  target: TemporalTarget,
+): Promise<{ readonly what: string; readonly mend: string } | null> {
+  const { namespace } = client.options;
+  const types = await registeredTypes(client, namespace);
+  const wrong = SEARCH_ATTRIBUTES.filter((name) => types?.[name] !== undefined && types[name] !== KEYWORD);
+  if (wrong.length > 0) {
+    return {
+      what: `The Temporal namespace ${namespace} has ${wrong.join(', ')} with another type than Keyword.`,
+      mend: 'Remove and create them again as Keyword, or use another namespace.',
+    };
+  }
+  const missing = SEARCH_ATTRIBUTES.filter((name) => types?.[name] === undefined);
+  if (missing.length === 0 || (types === undefined && (await areUsable(client)))) return null;
+  return {
+    what: `The Temporal namespace ${namespace} has no search attributes ${missing.join(', ')}.`,
+    mend: `A worker registers them at its start where it may; else: ${searchAttributesCommand(target, missing)}`,
+  };
+}
+
 /** The types of the registered search attributes; undefined when listing them is not permitted. */
 async function registeredTypes(client: Client, namespace: string): Promise<Record<string, number> | undefined> {
   try {

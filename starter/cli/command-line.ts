@@ -10,6 +10,7 @@ import { addAllInOneCommand } from './all-in-one.ts';
 import { addCompletionCommands } from './completion.ts';
 import { TemporalUnreachable } from './connection.ts';
 import type { CommandLineController, CommandTools } from './controller.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addListCommand } from './list.ts';
 import { UnknownName } from './names.ts';
 import { type CommandIo, Output } from './output.ts';
@@ -62,6 +63,7 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
   const tools = createTools(program, io, output);
   addListCommand(program, tools);
   addPauseCommands(program, tools);
+  addDoctorCommand(program, tools);
   addAllInOneCommand(program, output, (flags) => configSources(tools.shared(), io, flags));
   const explain = program
     .command('explain')

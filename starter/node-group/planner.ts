@@ -113,7 +113,7 @@ function startThread(): Worker {
 
 /** Beside this file: in a program the bundle of the thread, otherwise its source. */
 function threadFile(): string {
-  const { filename } = import.meta;
+  const filename = import.meta.filename;
   return join(dirname(filename), basename(filename).endsWith('.ts') ? 'plan-thread-main.ts' : 'plan-thread.js');
 }
 

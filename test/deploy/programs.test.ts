@@ -93,6 +93,12 @@ describe('the command line as one file, kubectl-headroom,', () => {
     expect(broken.stderr).toContain('/.kube/config has no current context');
   });
 
+  it('has the doctor in it, who says that there is no cluster', async () => {
+    const { code, stdout } = await inFolder({}, ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('\ncluster\n  WRONG    There is no cluster to talk to');
+  });
+
   it('says that it has no worker in it, nor the native library that one needs', async () => {
     const { code, stderr } = await inFolder({}, ['all-in-one']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('all-in-one is not in this file') });

@@ -18,8 +18,11 @@ const WITH_HTTP = 'WithHttpInfo';
  */
 export function usedRequestsOnly(sources: readonly string[]): Plugin {
   const words = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []));
-  const isUsed = (method: string): boolean =>
-    words.has(method.endsWith(WITH_HTTP) ? method.slice(0, -WITH_HTTP.length) : method);
+  const isUsed = (method: string): boolean => {
+    // One request is a method with each of the two names in several classes.
+    const name = method.endsWith(WITH_HTTP) ? method.slice(0, -WITH_HTTP.length) : method;
+    return words.has(name) || words.has(name + WITH_HTTP);
+  };
   const types = typesOf(words, isUsed);
   return {
     name: 'used-requests-only',

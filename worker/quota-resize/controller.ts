@@ -22,7 +22,7 @@ import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts
 import type { Config } from '../config.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import { createEpisodeLookup, createEpisodeRequester } from './episodes.ts';
-import { createGitHubCredentials } from './github-credentials.ts';
+import { createGitHubCredentials } from '../../activities/quota-resize/github-credentials.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 import { quotaResizeAccess } from './access.ts';
 

@@ -10,23 +10,21 @@ import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { applyManifests, applyObjects, readManifests } from '../../kernel/stack/manifests.ts';
-import { applyWritePolicy } from '../../kernel/stack/chart.ts';
+import { applyObjects, readManifests } from '../../kernel/stack/manifests.ts';
+import { applyRights } from '../../kernel/stack/chart.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM = 'namespace-resizer-system';
 const WORKER = `system:serviceaccount:${SYSTEM}:headroom-worker`;
 /** A user without any role. */
 const NOBODY = 'nobody';
-const DEPLOY = new URL('../../../deploy/', import.meta.url);
 let plane: ControlPlane;
 const open: ClosableKubeConfig[] = [];
 const over = new AbortController();
 
 beforeAll(async () => {
   plane = await borrowControlPlane([{ name: WORKER }, { name: NOBODY }]);
-  await applyManifests(plane.adminKubeconfig, [new URL('namespace.yaml', DEPLOY), new URL('rbac.yaml', DEPLOY)]);
-  await applyWritePolicy(plane.adminKubeconfig);
+  await applyRights(plane.adminKubeconfig);
   await untilAllowed(plane.adminKubeconfig, WORKER, [{ verb: 'create', resource: 'events', namespace: SYSTEM }]);
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../../starter/config.ts';
 import { ConfigError } from '../../../../platform/config/config-problem.ts';
-import { createGitHubCredentials } from '../../../../worker/quota-resize/github-credentials.ts';
+import { createGitHubCredentials } from '../../../../activities/quota-resize/github-credentials.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

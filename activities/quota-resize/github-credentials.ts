@@ -1,5 +1,5 @@
-import { appCredentials } from '../../activities/forge/github/app.ts';
-import { type GitHubCredentials, tokenCredentials } from '../../activities/forge/github/credentials.ts';
+import { appCredentials } from '../forge/github/app.ts';
+import { type GitHubCredentials, tokenCredentials } from '../forge/github/credentials.ts';
 import type { GitHubCredential } from '../../domain/quota-resize/settings/github-credential.ts';
 
 /** The credential as the client of GitHub uses it. Every repository of the process shares one. */

@@ -1,0 +1,125 @@
+/** Whether the accounts of worker and starter have the rights of what is switched on. */
+import { ApiException, AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
+import { inParallel } from '../../../activities/kernel/in-parallel.ts';
+import { controllerNames } from '../../../domain/kernel/controllers.ts';
+import type { Access, AccessRule } from '../../../platform/kubernetes/access.ts';
+import { workerAccess } from '../../../worker/access.ts';
+import { leaseGcAccess } from '../../../worker/lease-gc/access.ts';
+import { lightsOutAccess } from '../../../worker/lights-out/access.ts';
+import { memcachedAccess } from '../../../worker/memcached/access.ts';
+import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
+import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
+import { starterAccess } from '../../access.ts';
+import type { Config } from '../../config.ts';
+import { controllers } from '../../registry.ts';
+import type { DoctorContext } from './context.ts';
+import type { Findings } from './finding.ts';
+
+/** Questions at once: the API server answers each in a few milliseconds. */
+const AT_ONCE = 10;
+/** Missing rights that are named. */
+const NAMED = 8;
+
+const workers = { leaseGcAccess, lightsOutAccess, memcachedAccess, nodeGroupAccess, quotaResizeAccess } as const;
+
+/** Rights of the parts of the chart that these settings need. Its optional ones (`rights`) are asked for by nothing here. */
+function needed(process: 'worker' | 'starter', config: Config): readonly Access[] {
+  const enabled = controllerNames.filter((name) => controllers[name].isEnabled(config));
+  const components = new Set<string>([
+    '',
+    ...enabled,
+    ...(config.quotaUsage.mode === 'off' ? [] : ['quota-usage/reading']),
+    ...(config.quotaUsage.mode === 'own' ? ['quota-usage/own'] : []),
+    ...Object.entries({ 'lights-out': config.lightsOut, memcached: config.memcached, 'node-group': config.nodeGroups })
+      .filter(
+        ([, { webhookAddress, webhookCertificate }]) =>
+          webhookAddress !== undefined && webhookCertificate === undefined,
+      )
+      .map(([name]) => `${name}/webhook`),
+  ]);
+  const all =
+    process === 'worker'
+      ? [workerAccess, ...Object.values(workers).flat()]
+      : [starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
+  return all.filter(({ component }) => components.has(component));
+}
+
+/** What one rule allows, one question for each. */
+function deedsOf(rule: AccessRule, namespace: string | undefined): readonly V1ResourceAttributes[] {
+  const { apiGroups, resources, resourceNames = [undefined], verbs } = rule;
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((path) => {
+      const [resource = path, subresource] = path.split('/');
+      return verbs.flatMap((verb) =>
+        resourceNames.map((name) => ({
+          group,
+          resource,
+          verb,
+          ...(subresource === undefined ? {} : { subresource }),
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(name === undefined ? {} : { name }),
+        })),
+      );
+    }),
+  );
+}
+
+export async function lookAtRights(context: DoctorContext, findings: Findings): Promise<void> {
+  const { config, accounts } = context;
+  const { systemNamespace } = config.kubernetes;
+  for (const process of ['worker', 'starter'] as const) {
+    const account = accounts[process];
+    const deeds = needed(process, config).flatMap(({ everywhere = [], inSystemNamespace = [], inKubeSystem = [] }) => [
+      ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
+      ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
+      ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
+    ]);
+    try {
+      const allowed = await inParallel(AT_ONCE, deeds, async (deed) => await isAllowed(context, account, deed));
+      const missing = deeds.filter((_, at) => allowed[at] !== true);
+      if (missing.length === 0) {
+        findings.ok(`${account} has the ${deeds.length} rights that the ${process} needs for what is on.`);
+        continue;
+      }
+      const more = missing.length > NAMED ? `, and ${missing.length - NAMED} more` : '';
+      findings.wrong(
+        `${account} lacks rights that the ${process} needs: ${missing.slice(0, NAMED).map(words).join('; ')}${more}.`,
+        'Apply the chart with these settings in its values, which renders the roles for them, and see that their bindings name this account.',
+      );
+    } catch (error) {
+      if (!(error instanceof ApiException) || error.code !== 403) throw error;
+      findings.unknown(
+        `You may not ask what ${account} may do (create subjectaccessreviews of authorization.k8s.io).`,
+        `Ask as an administrator, or in its pod: kubectl -n ${systemNamespace} exec deployment/headroom-${process} -- headroom doctor`,
+      );
+    }
+  }
+}
+
+/** Asked of oneself without any right; of somebody else with that to ask. */
+async function isAllowed(
+  { kubeConfig, self }: DoctorContext,
+  user: string,
+  resourceAttributes: V1ResourceAttributes,
+): Promise<boolean> {
+  const api = kubeConfig.makeApiClient(AuthorizationV1Api);
+  const answer =
+    user === self
+      ? await api.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } })
+      : await api.createSubjectAccessReview({ body: { spec: { user, groups: groupsOf(user), resourceAttributes } } });
+  return answer.status?.allowed === true;
+}
+
+/** Of a service account, as the API server adds them. */
+function groupsOf(user: string): string[] {
+  const [, , namespace] = user.startsWith('system:serviceaccount:') ? user.split(':') : [];
+  return [
+    'system:authenticated',
+    ...(namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]),
+  ];
+}
+
+function words({ verb, group, resource, subresource, namespace, name }: V1ResourceAttributes): string {
+  const what = `${resource}${subresource === undefined ? '' : `/${subresource}`}${group === '' ? '' : `.${group}`}`;
+  return `${verb} ${what}${name === undefined ? '' : ` ${name}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
+}
