@@ -9,6 +9,7 @@ import { clusterSchedule, type ControllerConfig, controllerSettings } from '../d
 import type { Constants } from '../platform/config/config.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
+import { release } from '../platform/process/release.ts';
 import { watchWritePolicy } from './policies.ts';
 import { createMetrics, startWatching } from './run.ts';
 
@@ -28,7 +29,7 @@ export function start(constants: Constants = {}): void {
       onStop('health', async () => await health.close());
       const served = await serveMetrics(config.process.metricsAddress, metrics);
       onStop('metrics', async () => await served.close());
-      log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
+      log.info({ release, health: health.url, metrics: served.url, cluster }, 'the starter is starting');
       const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
       const connected = await connectProcess(headroom, {
         schedule: clusterSchedule(config),

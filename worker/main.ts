@@ -7,6 +7,7 @@ import type { Constants } from '../platform/config/config.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { collectOften } from '../platform/process/memory.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
+import { release } from '../platform/process/release.ts';
 import { installRuntime, runWorkers } from './run.ts';
 
 /**
@@ -25,7 +26,10 @@ export function start(constants: Constants = {}): void {
       onStop('health', async () => await health.close());
       const metricsAddress = await concreteAddress(config.process.metricsAddress);
       installRuntime(log, metricsAddress);
-      log.info({ health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster }, 'the worker is starting');
+      log.info(
+        { release, health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster },
+        'the worker is starting',
+      );
       const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
       const connected = await connectProcess(headroom, {
         schedule: clusterSchedule(config),

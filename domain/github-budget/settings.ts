@@ -27,7 +27,7 @@ const budgetSettings = {
     timing(
       'github-budget-minute',
       '60s',
-      'How long the minute of GITHUB_WRITES_PER_MINUTE is, and a sixtieth of the hour. Shorter ones are for tests.',
+      'How long the minute of `githubBudget.writesPerMinute` is, and a sixtieth of the hour.',
       '1s',
     ),
     'A minute has sixty seconds; tests have shorter ones.',

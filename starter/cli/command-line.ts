@@ -5,6 +5,7 @@ import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { useNetwork } from '../../platform/network/network.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
+import { release } from '../../platform/process/release.ts';
 import { loadConfig } from '../config.ts';
 import { addAllInOneCommand } from './all-in-one.ts';
 import { addCompletionCommands } from './completion.ts';
@@ -41,6 +42,7 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
   const output = new Output(io);
   const program = new Command(io.name ?? 'headroom')
     .description('Operate Headroom, with the same configuration as the worker and the starter.')
+    .version(release, '--version', 'print the release of this program')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
     .option('--config <path>', 'a YAML configuration file')
     .option('--kubeconfig <path>', 'the kubeconfig (default: KUBECONFIG)')

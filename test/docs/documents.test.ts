@@ -12,6 +12,7 @@ import { platformSettings } from '../../platform/config/settings.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { completionScripts } from '../../starter/cli/completion-scripts.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
+import { constantEntries } from '../../starter/config.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { firstCells, firstWords, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
@@ -207,6 +208,26 @@ it('the documents name only make targets and npm scripts that there are', () => 
       expect(Object.keys(scripts)).toContain(script);
     }
   }
+});
+
+it('the documents name only files of deploy/ that there are', () => {
+  const missing = documents.flatMap((document) =>
+    [...read(document).matchAll(/(?<![\w/])deploy\/[\w./-]*\w/g)].flatMap(([path]) =>
+      existsSync(join(ROOT, path)) ? [] : [`${document}: ${path}`],
+    ),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('no document has the variable of a constant, which is refused, but for the list of those that are gone', () => {
+  const variables = constantEntries.map(({ setting }) => setting.env);
+  const named = documents.flatMap((document) => {
+    const text =
+      document === 'CHANGELOG.md' ? read(document).replace(/^### Removed$[^]*?(?=^### )/m, '') : read(document);
+    const words = new Set(text.match(/\b[A-Z][A-Z_]+\b/g));
+    return variables.filter((name) => words.has(name)).map((name) => `${document}: ${name}`);
+  });
+  expect(named).toEqual([]);
 });
 
 it('every relative link of the documents leads to a file, and to a heading of it', () => {

@@ -50,6 +50,16 @@ it('has all that is needed to install it, and a checksum of each', async () => {
   expect(await readFile(join(release, 'notes.md'), 'utf8')).toBe('- What is new.\n');
 });
 
+it('is described file by file', async () => {
+  const page = await readFile(new URL('../../docs/image.md', import.meta.url), 'utf8');
+  const table = page.slice(page.indexOf('## A release'));
+  const described = [...table.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name);
+  const written = (await readdir(release)).map((file) =>
+    file.replace('0.2.0', 'VERSION').replace(/linux-(?:amd64|arm64)/, 'OS-ARCH'),
+  );
+  expect(described.toSorted()).toEqual([...new Set(written)].toSorted());
+});
+
 it.each(['amd64', 'arm64'])('the image of %s is a layout of that platform', { timeout: RELEASE_MS }, async (name) => {
   const layout = join(folder, name);
   await mkdir(layout);

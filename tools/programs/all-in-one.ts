@@ -10,6 +10,7 @@ import type { Constants } from '../../platform/config/config.ts';
 import { concreteAddress, serveHealth, serveMetrics } from '../../platform/health/health.ts';
 import { collectOften } from '../../platform/process/memory.ts';
 import { connectProcess, runProcess } from '../../platform/process/process.ts';
+import { release } from '../../platform/process/release.ts';
 import { createMetrics, startWatching } from '../../starter/run.ts';
 import { installRuntime, runWorkers } from '../../worker/run.ts';
 
@@ -35,7 +36,10 @@ export function start(constants: Constants = {}): void {
       const metrics = createMetrics(cluster);
       const served = await serveMetrics(config.process.metricsAddress, metrics, `http://${sdkMetrics}/metrics`);
       onStop('metrics', async () => await served.close());
-      log.info({ health: health.url, metrics: served.url, cluster }, 'worker and starter are starting in one process');
+      log.info(
+        { release, health: health.url, metrics: served.url, cluster },
+        'worker and starter are starting in one process',
+      );
       const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
       const connected = await connectProcess(headroom, {
         schedule: clusterSchedule(config),

@@ -14,7 +14,11 @@ const RELEASE = join(ROOT, '.headroom/release');
 try {
   const facts = await factsOfCheckout(process.env);
   const changelog = await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8');
-  const notes = releaseNotes({ version: facts.version, isChanged: await isChanged(), changelog });
+  const charts: Record<string, string> = {};
+  for (const path of ['deploy/chart/Chart.yaml', 'deploy/chart-crds/Chart.yaml']) {
+    charts[path] = await readFile(join(ROOT, path), 'utf8');
+  }
+  const notes = releaseNotes({ version: facts.version, isChanged: await isChanged(), changelog, charts });
   await writeRelease(RELEASE, facts, notes);
   console.log(`${RELEASE}: headroom ${facts.version} at ${facts.revision}`);
 } catch (error) {

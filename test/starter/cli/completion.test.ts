@@ -30,6 +30,7 @@ describe('what may come next', () => {
       '--repo',
       '--cluster',
       '--template',
+      '--version',
       '--cluster-name',
       '--config',
       '--kubeconfig',
