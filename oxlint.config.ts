@@ -160,6 +160,7 @@ export default {
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
     'typescript/consistent-type-imports': 'error',
+    'typescript/no-import-type-side-effects': 'error',
     'typescript/no-explicit-any': 'error',
     'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     'typescript/no-unsafe-type-assertion': 'off',

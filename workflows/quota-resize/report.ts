@@ -5,7 +5,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
-import { type BlockedReason, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import type { BlockedReason, ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Proposal } from '../../domain/quota-resize/model/verdict.ts';

@@ -27,7 +27,7 @@ import type { PlanItem } from '../workload/evaluation.ts';
 import { withCalendarProblems } from './calendar-problems.ts';
 import { eventsOfNotes, notYetEmitted } from './events.ts';
 import { totalOf } from '../workload/kinds.ts';
-import { type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 

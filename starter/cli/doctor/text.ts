@@ -1,4 +1,4 @@
-import { type Finding, type FindingStatus } from './finding.ts';
+import type { Finding, FindingStatus } from './finding.ts';
 
 const MARKS: Readonly<Record<FindingStatus, string>> = {
   ok: 'ok     ',

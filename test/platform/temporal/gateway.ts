@@ -10,7 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 
 interface Pair {
   readonly certificate: string;

@@ -1,6 +1,6 @@
 /** GitHub Enterprise: REST below `/api/v3`, GraphQL at `/api/graphql`, and nothing anywhere else. */
 import { describe, expect, it } from 'vitest';
-import { type Decision, type LimitChange } from '../../../../domain/quota-resize/model/decision.ts';
+import type { Decision, LimitChange } from '../../../../domain/quota-resize/model/decision.ts';
 import {
   change,
   decide,
