@@ -35,7 +35,9 @@ export async function layersOf(
   programs: string,
 ): Promise<readonly Layer[]> {
   const node = await nodeFiles(downloads.node);
-  const app = below('app', await programFiles(architecture, programs));
+  // The plugin is for machines where people have kubectl.
+  const inPods = (await programFiles(architecture, programs)).filter(({ path }) => !path.startsWith('kubectl'));
+  const app = below('app', inPods);
   const system = await debianFiles(downloads.debian, [...node, ...app]);
   return [
     { about: "files of Debian's packages, and the users", entries: [...system, ...baseFiles()] },
