@@ -2,9 +2,7 @@
  * The process that watches a cluster, counts from its caches, and starts and wakes workflows. It writes nothing to the
  * cluster but the status of quotas, where Headroom counts them itself.
  */
-import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
-import { requestCancellation } from '../activities/kernel/cancellation.ts';
-import { WriteGate } from '../activities/kernel/write-gate.ts';
+import { guardedRequests } from '../activities/kernel/guarded-requests.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import type { Constants } from '../platform/config/config.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
@@ -30,13 +28,8 @@ export function start(constants: Constants = {}): void {
       const served = await serveMetrics(config.process.metricsAddress, metrics);
       onStop('metrics', async () => await served.close());
       log.info({ release, health: health.url, metrics: served.url, cluster }, 'the starter is starting');
-      const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
-      const connected = await connectProcess(headroom, {
-        schedule: clusterSchedule(config),
-        requestCancellation,
-        beforeWrite: gate.beforeWrite,
-        onWrite: auditKubernetesWrites(log),
-      });
+      const { gate, requests } = guardedRequests(config.kubernetes.writePolicy, log);
+      const connected = await connectProcess(headroom, { schedule: clusterSchedule(config), ...requests });
       watchWritePolicy(headroom, connected.kubeConfig, gate);
       await startWatching(headroom, { ...connected, gate, metrics });
     },

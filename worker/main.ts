@@ -1,7 +1,5 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
-import { auditKubernetesWrites } from '../activities/kernel/audit.ts';
-import { requestCancellation } from '../activities/kernel/cancellation.ts';
-import { WriteGate } from '../activities/kernel/write-gate.ts';
+import { guardedRequests } from '../activities/kernel/guarded-requests.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import type { Constants } from '../platform/config/config.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
@@ -30,13 +28,8 @@ export function start(constants: Constants = {}): void {
         { release, health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster },
         'the worker is starting',
       );
-      const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
-      const connected = await connectProcess(headroom, {
-        schedule: clusterSchedule(config),
-        requestCancellation,
-        beforeWrite: gate.beforeWrite,
-        onWrite: auditKubernetesWrites(log),
-      });
+      const { gate, requests } = guardedRequests(config.kubernetes.writePolicy, log);
+      const connected = await connectProcess(headroom, { schedule: clusterSchedule(config), ...requests });
       await runWorkers(headroom, { ...connected, gate });
     },
     constants,

@@ -2,9 +2,7 @@
  * Worker and starter in one process, to try Headroom on a small cluster: it takes one account with the rights of both, and no
  * webhooks. `headroom all-in-one` runs it.
  */
-import { auditKubernetesWrites } from '../../activities/kernel/audit.ts';
-import { requestCancellation } from '../../activities/kernel/cancellation.ts';
-import { WriteGate } from '../../activities/kernel/write-gate.ts';
+import { guardedRequests } from '../../activities/kernel/guarded-requests.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../../domain/registry.ts';
 import type { Constants } from '../../platform/config/config.ts';
 import { concreteAddress, serveHealth, serveMetrics } from '../../platform/health/health.ts';
@@ -40,13 +38,8 @@ export function start(constants: Constants = {}): void {
         { release, health: health.url, metrics: served.url, cluster },
         'worker and starter are starting in one process',
       );
-      const gate = new WriteGate({ mode: config.kubernetes.writePolicy, log });
-      const connected = await connectProcess(headroom, {
-        schedule: clusterSchedule(config),
-        requestCancellation,
-        beforeWrite: gate.beforeWrite,
-        onWrite: auditKubernetesWrites(log),
-      });
+      const { gate, requests } = guardedRequests(config.kubernetes.writePolicy, log);
+      const connected = await connectProcess(headroom, { schedule: clusterSchedule(config), ...requests });
       await Promise.all([
         runWorkers(headroom, { ...connected, gate }),
         startWatching(headroom, { ...connected, gate, metrics, hasRuntime: true }),
