@@ -68,6 +68,16 @@ async function queueOnMain(gitops: GitOps): Promise<void> {
   await gitops.forge.protectBranch('main', { as: 'ruleset', mergeQueue: true });
 }
 
+/** An open pull request on a branch with a queue, and a worker that asks a watched gate. */
+async function watched(gitops: GitOps) {
+  const { gate, heard, state } = watchedGate();
+  const worker = gitops.worker({ mergeGate: gate });
+  const decision = await openPlaced(worker);
+  state.decision = decision;
+  await queueOnMain(gitops);
+  return { worker, decision, heard, state, ask: { target, decision, entersQueue: true } };
+}
+
 const mutations = ({ forge }: GitOps) =>
   forge.writes.flatMap(({ endpoint = '', effect }) =>
     /queuePullRequest|merge$/.test(endpoint) && effect ? [endpoint.replace('POST /graphql ', '')] : [],
@@ -76,12 +86,7 @@ const mutations = ({ forge }: GitOps) =>
 describe('the merge queue of the base branch', () => {
   it('is entered once, after the gate has recorded the raise, and the merge is Headroom’s own', async () => {
     await using gitops = await startGitOps();
-    const { gate, heard, state } = watchedGate();
-    const worker = gitops.worker({ mergeGate: gate });
-    const decision = await openPlaced(worker);
-    state.decision = decision;
-    await queueOnMain(gitops);
-    const ask = { target, decision, entersQueue: true };
+    const { worker, decision, heard, ask } = await watched(gitops);
     expect(await worker.activities.ensureMerged(ask)).toEqual({ kind: 'queued' });
     expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({
       mergeQueue: true,
@@ -103,12 +108,7 @@ describe('the merge queue of the base branch', () => {
 
   it('is left when the gate refuses what it let pass before', async () => {
     await using gitops = await startGitOps();
-    const { gate, state } = watchedGate();
-    const worker = gitops.worker({ mergeGate: gate });
-    const decision = await openPlaced(worker);
-    state.decision = decision;
-    await queueOnMain(gitops);
-    const ask = { target, decision, entersQueue: true };
+    const { worker, state, ask } = await watched(gitops);
     expect(await worker.activities.ensureMerged(ask)).toEqual({ kind: 'queued' });
     state.refuses = true;
     await expect(worker.activities.ensureMerged({ ...ask, isQueued: true })).rejects.toMatchObject({
@@ -119,12 +119,7 @@ describe('the merge queue of the base branch', () => {
 
   it('is left when the gate refuses an attempt after one whose answer was lost', async () => {
     await using gitops = await startGitOps();
-    const { gate, state } = watchedGate();
-    const worker = gitops.worker({ mergeGate: gate });
-    const decision = await openPlaced(worker);
-    state.decision = decision;
-    await queueOnMain(gitops);
-    const ask = { target, decision, entersQueue: true };
+    const { worker, state, ask } = await watched(gitops);
     gitops.forge.fail({ path: '/graphql', body: 'enqueuePullRequest', action: { kind: 'answer-lost' } });
     await expect(worker.activities.ensureMerged(ask)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(gitops.forge.isQueued(1)).toBe(true);
@@ -221,12 +216,7 @@ describe('the merge queue of the base branch', () => {
 
   it('is not said to be blocked, which would wait for minutes, while the queue does not let it go', async () => {
     await using gitops = await startGitOps();
-    const { gate, state } = watchedGate();
-    const worker = gitops.worker({ mergeGate: gate });
-    const decision = await openPlaced(worker);
-    state.decision = decision;
-    await queueOnMain(gitops);
-    const ask = { target, decision, entersQueue: true };
+    const { worker, decision, state, ask } = await watched(gitops);
     await worker.activities.ensureMerged(ask);
     const { source } = decision;
     if (source?.placement === undefined) throw new Error('no placement');
