@@ -4,8 +4,8 @@ import { ApiException, AuthenticationV1Api, type KubeConfig } from '@kubernetes/
 import {
   afterTrial,
   NOTHING_TRIED,
-  type PolicyStanding,
   type TrialAnswer,
+  type TrialRecord,
   whyNotInForce,
 } from '../../domain/kernel/policy-proof.ts';
 import { apiMessage } from '../kubernetes/failure.ts';
@@ -34,7 +34,7 @@ export interface PolicyProofOptions {
 /** What is known of one policy, by trials that are repeated when they are asked for. */
 export class PolicyProof {
   readonly #options: PolicyProofOptions;
-  #standing: PolicyStanding = NOTHING_TRIED;
+  #record: TrialRecord = NOTHING_TRIED;
   #user: string | null = null;
   #triedAt = Number.NEGATIVE_INFINITY;
   #trying: Promise<void> | null = null;
@@ -51,7 +51,12 @@ export class PolicyProof {
 
   /** Why the policy does not count as in force, by the trials so far; null where it does. */
   get trouble(): string | null {
-    return whyNotInForce(this.#standing, this.policy, performance.now());
+    return whyNotInForce(this.#record, this.policy, performance.now());
+  }
+
+  /** Whether something else refused what was tried last, so that the policy was not asked. */
+  get isUntold(): boolean {
+    return this.#record.answer?.kind === 'untold';
   }
 
   /**
@@ -84,7 +89,7 @@ export class PolicyProof {
     const { status } = await kubeConfig.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({ body: {} });
     this.#user = status?.userInfo?.username ?? this.#user;
     const answer = await answerOf(trials, { kubeConfig, policy: this.policy, user: this.#user ?? 'this account' });
-    this.#standing = afterTrial(this.#standing, answer, at);
+    this.#record = afterTrial(this.#record, answer, at);
     this.#triedAt = at;
     const why = this.trouble;
     if (why !== this.#told) onChange(why, this.policy);

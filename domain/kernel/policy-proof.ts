@@ -11,13 +11,13 @@ export type TrialAnswer =
   | { readonly kind: 'untold'; readonly why: string };
 
 /** What has been tried so far. */
-export interface PolicyStanding {
+export interface TrialRecord {
   readonly answer: TrialAnswer | null;
   /** When the policy was the last to refuse. */
   readonly provedAt: MonotonicMs | null;
 }
 
-export const NOTHING_TRIED: PolicyStanding = { answer: null, provedAt: null };
+export const NOTHING_TRIED: TrialRecord = { answer: null, provedAt: null };
 
 /**
  * Milliseconds for which a proof stands where it cannot be repeated. An API server that has just started refuses everything
@@ -25,19 +25,19 @@ export const NOTHING_TRIED: PolicyStanding = { answer: null, provedAt: null };
  */
 const PROOF_STANDS_MS = 5 * 60_000;
 
-export function afterTrial(standing: PolicyStanding, answer: TrialAnswer, now: MonotonicMs): PolicyStanding {
+export function afterTrial(record: TrialRecord, answer: TrialAnswer, now: MonotonicMs): TrialRecord {
   switch (answer.kind) {
     case 'refused':
       return { answer, provedAt: now };
     case 'accepted':
       return { answer, provedAt: null };
     case 'untold':
-      return { ...standing, answer };
+      return { ...record, answer };
   }
 }
 
 /** Why the policy does not count as in force, a clause for people; null where it does. */
-export function whyNotInForce({ answer, provedAt }: PolicyStanding, policy: string, now: MonotonicMs): string | null {
+export function whyNotInForce({ answer, provedAt }: TrialRecord, policy: string, now: MonotonicMs): string | null {
   switch (answer?.kind) {
     case undefined:
       return `it has not been tried yet whether the ValidatingAdmissionPolicy ${policy} refuses what it has to`;

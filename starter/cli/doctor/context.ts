@@ -17,3 +17,9 @@ export interface DoctorContext {
 }
 
 export type Accounts = Readonly<Record<'worker' | 'starter', string>>;
+
+/** The service account that a user of the API server is (`system:serviceaccount:NAMESPACE:NAME`); null for any other user. */
+export function serviceAccountOf(user: string): { readonly namespace: string; readonly name: string } | null {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+  return namespace === undefined || name === undefined ? null : { namespace, name };
+}

@@ -10,7 +10,7 @@ import { workerTrials } from '../../../activities/kernel/worker-trials.ts';
 import { APPROVAL_POLICY, approvalTrial } from '../../../activities/quota-resize/lease/approval-policy.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { writeTrialsOf } from '../../policies.ts';
-import type { DoctorContext } from './context.ts';
+import { type DoctorContext, serviceAccountOf } from './context.ts';
 import type { Findings } from './finding.ts';
 
 const MEND =
@@ -51,11 +51,8 @@ function policyOf(account: string): string {
 
 async function mayAskAs({ kubeConfig, self }: DoctorContext, user: string): Promise<boolean> {
   if (user === self) return true;
-  const [, , namespace, name] = user.startsWith('system:serviceaccount:') ? user.split(':') : [];
-  const whom =
-    namespace === undefined || name === undefined
-      ? { resource: 'users', name: user }
-      : { resource: 'serviceaccounts', namespace, name };
+  const account = serviceAccountOf(user);
+  const whom = account === null ? { resource: 'users', name: user } : { resource: 'serviceaccounts', ...account };
   const resourceAttributes = { group: '', verb: 'impersonate', ...whom };
   const body = { spec: { resourceAttributes } };
   const { status } = await kubeConfig.makeApiClient(AuthorizationV1Api).createSelfSubjectAccessReview({ body });
@@ -80,8 +77,7 @@ async function tryIt(
     await proof.renew(0);
     const { trouble } = proof;
     if (trouble === null) findings.ok(`${policy} refuses ${user} what it has to.`);
-    else if (trouble.startsWith('it cannot be told'))
-      findings.unknown(`${trouble}.`, 'Let whoever refuses the trial leave it out.');
+    else if (proof.isUntold) findings.unknown(`${trouble}.`, 'Let whoever refuses the trial leave it out.');
     else findings.wrong(`${trouble}.`, MEND);
   } finally {
     if (asked !== kubeConfig) await asked.close();

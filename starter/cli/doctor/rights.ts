@@ -12,7 +12,7 @@ import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
-import type { DoctorContext } from './context.ts';
+import { type DoctorContext, serviceAccountOf } from './context.ts';
 import type { Findings } from './finding.ts';
 
 /** Questions at once: the API server answers each in a few milliseconds. */
@@ -112,10 +112,10 @@ async function isAllowed(
 
 /** Of a service account, as the API server adds them. */
 function groupsOf(user: string): string[] {
-  const [, , namespace] = user.startsWith('system:serviceaccount:') ? user.split(':') : [];
+  const account = serviceAccountOf(user);
   return [
     'system:authenticated',
-    ...(namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]),
+    ...(account === null ? [] : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]),
   ];
 }
 

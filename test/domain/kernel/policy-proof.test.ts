@@ -7,7 +7,7 @@ const refused = { kind: 'refused' } as const;
 const accepted = { kind: 'accepted', what: 'an Event from somebody' } as const;
 const untold = { kind: 'untold', why: 'roles' } as const;
 
-describe('the standing of a policy', () => {
+describe('what is known of a policy', () => {
   it('before any trial it does not count', () => {
     expect(whyNotInForce(NOTHING_TRIED, POLICY, 0)).toContain('has not been tried yet');
   });
@@ -17,15 +17,15 @@ describe('the standing of a policy', () => {
   });
 
   it('a write that is taken ends it at once', () => {
-    const standing = afterTrial(afterTrial(NOTHING_TRIED, refused, 0), accepted, 1);
-    expect(whyNotInForce(standing, POLICY, 1)).toContain('takes an Event from somebody');
+    const record = afterTrial(afterTrial(NOTHING_TRIED, refused, 0), accepted, 1);
+    expect(whyNotInForce(record, POLICY, 1)).toContain('takes an Event from somebody');
   });
 
   it('what is refused by something else proves nothing, and ends a proof after five minutes', () => {
     expect(whyNotInForce(afterTrial(NOTHING_TRIED, untold, 0), POLICY, 0)).toContain('it cannot be told');
-    const standing = afterTrial(afterTrial(NOTHING_TRIED, refused, 0), untold, 4 * MINUTE);
-    expect(whyNotInForce(standing, POLICY, 5 * MINUTE - 1)).toBeNull();
-    expect(whyNotInForce(standing, POLICY, 5 * MINUTE)).toContain('it cannot be told');
+    const record = afterTrial(afterTrial(NOTHING_TRIED, refused, 0), untold, 4 * MINUTE);
+    expect(whyNotInForce(record, POLICY, 5 * MINUTE - 1)).toBeNull();
+    expect(whyNotInForce(record, POLICY, 5 * MINUTE)).toContain('it cannot be told');
   });
 
   it('what is untold after a write was taken is no proof either', () => {
