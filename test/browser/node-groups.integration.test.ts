@@ -55,7 +55,8 @@ describe('an operator of node groups in the Temporal UI', { timeout }, () => {
     const after = await open(workflowId, 'user-metadata');
     await shown(after, 'Steady');
     await picture(after, 'node-group-3-steady');
-    await shown(after, 'approve: approved by alice: 1 node');
+    // The Temporal UI sets quotation marks as books do.
+    await shown(after, 'approve: approved by “alice” (a claimed name): 1 node');
     const history = await open(workflowId, 'history');
     await shown(history, 'creating 1 node of small for 4 pending pods');
     await shown(history, new RegExp(`to be drained: .*${name}`));
@@ -87,7 +88,7 @@ describe('an operator of node groups in the Temporal UI', { timeout }, () => {
     await picture(list, 'node-group-6-found');
     const page = await open(workflowId, 'user-metadata');
     await shown(page, new RegExp(`the PodDisruptionBudget ${group}/web refuses the eviction`));
-    await shown(page, /why .* is drained: "alice" \(a claimed name\) asked for it/);
+    await shown(page, /why .* is drained: “alice” \(a claimed name\) asked for it/);
     await shown(page, 'evict nothing more, and take the marks of the drain off the node');
     await picture(page, 'node-group-7-held-up');
     await sendSignal(page, 'stopDrain', { by: 'alice' }, 'node-group-8');
