@@ -1,8 +1,9 @@
 /** The budget's state and what changes it. Pure: time is an argument. */
+import { requireVersion } from '../kernel/carried-version.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import type { Answer, Ask, Asked, Limited } from './ask.ts';
 import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
-import { type WritePriority, writePriorities } from './write-priority.ts';
+import { writePriorities } from './write-priority.ts';
 
 /** A writer that waits for a permit. */
 interface Waiting extends Omit<Ask, 'call'> {
@@ -33,12 +34,6 @@ export interface BudgetState {
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
 }
 
-/** Version 1 called the priority of a write `urgency`. */
-export interface BudgetStateV1 extends Omit<BudgetState, 'version' | 'queue'> {
-  readonly version: 1;
-  readonly queue: readonly (Omit<Waiting, 'priority'> & { readonly urgency: WritePriority })[];
-}
-
 /** The longest wait in milliseconds before asking again, so that a raised limit or the end of a pause is noticed. */
 const LONGEST_WAIT_MS = 600_000;
 /** How soon to ask again during a pause, in milliseconds. */
@@ -58,21 +53,14 @@ export function freshBudget(limits: BudgetLimits): BudgetState {
 }
 
 /**
- * Converts the carried state of any earlier version.
+ * Reads the state that the run before carried.
  *
  * @throws Error for the state of a later version: the workflow task fails, and a worker of the newer release takes it
  *   over.
  */
-export function upgradeBudget(carried: BudgetState | BudgetStateV1): BudgetState {
-  if (carried.version === 2) return carried;
-  if (carried.version === 1) {
-    const queue = carried.queue.map(({ urgency, ...waiting }): Waiting => ({ ...waiting, priority: urgency }));
-    return { ...carried, version: 2, queue };
-  }
-  const { version } = carried as { readonly version: number };
-  throw new Error(
-    `the state of a GitHub budget has version ${version}, this release knows up to 2: a worker of the newer release goes on with it`,
-  );
+export function readBudget(carried: BudgetState): BudgetState {
+  requireVersion('the state of a GitHub budget', carried, 2);
+  return carried;
 }
 
 /**
