@@ -55,7 +55,9 @@ it('the table of libraries has every package that the programs carry, and says o
     ),
   );
   expect([...rows.keys()].toSorted()).toEqual(Object.keys(dependencies).toSorted());
-  const product = globSync('{activities,domain,platform,starter,worker,workflows}/**/*.ts', { cwd: ROOT }).map((file) => read(file));
+  const product = globSync('{activities,domain,platform,starter,worker,workflows}/**/*.ts', { cwd: ROOT }).map((file) =>
+    read(file),
+  );
   for (const [name, why] of rows) {
     const users = product.filter((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`));
     // A package of the SDK has its reason in the SDK.
