@@ -6,7 +6,7 @@ import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
 import { writePriorities } from './write-priority.ts';
 
 /** A writer that waits for a permit. */
-interface Waiting extends Omit<Ask, 'call'> {
+interface WaitingWriter extends Omit<Ask, 'call'> {
   readonly since: EpochMs;
   /** The order of arrival: several may arrive in one millisecond. */
   readonly arrival: number;
@@ -26,7 +26,7 @@ export interface BudgetState {
   /** The permits that still count in a window, the oldest first. */
   readonly grants: readonly Grant[];
   /** In the order of their turn. */
-  readonly queue: readonly Waiting[];
+  readonly queue: readonly WaitingWriter[];
   readonly arrivals: number;
   /** No writes before this moment, because of GitHub's rate limit. */
   readonly limited: { readonly until: EpochMs; readonly words: string } | null;
@@ -88,7 +88,7 @@ export function grantPermits(
   const callOf = new Map(asks.filter(({ call }) => !granted.has(call)).map(({ id, call }) => [id, call]));
   const turnOf = turnsOfQueue(state, now);
   const grants = [...state.grants];
-  const queue: Waiting[] = [];
+  const queue: WaitingWriter[] = [];
   const waits = new Map<string, { readonly position: number; readonly waitMs: number }>();
   for (const [index, entry] of state.queue.entries()) {
     const call = callOf.get(entry.id);
@@ -222,7 +222,7 @@ function enqueued(
   now: EpochMs,
 ): BudgetState {
   const existing = state.queue.find((other) => other.id === id);
-  const entry: Waiting = {
+  const entry: WaitingWriter = {
     id,
     priority,
     target,
@@ -242,7 +242,7 @@ function enqueued(
   };
 }
 
-function isBefore(first: Waiting, other: Waiting): boolean {
+function isBefore(first: WaitingWriter, other: WaitingWriter): boolean {
   const byPriority = writePriorities.indexOf(first.priority) - writePriorities.indexOf(other.priority);
   return byPriority === 0 ? first.arrival < other.arrival : byPriority < 0;
 }

@@ -23,7 +23,7 @@ import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import { notProvedOf } from './left-to-people.ts';
-import type { Intended } from './next-step.ts';
+import type { Intended, MakeHold } from './next-step.ts';
 import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
 import { approverName, linkTo, wholeSummary } from '../pull-request/wording.ts';
@@ -57,9 +57,6 @@ function uncounted({ approval }: Unmerged, decision: UnmergedDecision, policy: R
   return `it was approved by ${approval.by}, a name that nobody has verified; this guardrail asks for a verified approval`;
 }
 
-/** Makes a hold for a decision, with the latest moment of its end. */
-type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: EpochMs) => Intent;
-
 /**
  * Waits for a person: notifies people once, reminds them at the policy's interval, and treats its timeout as a
  * rejection.
@@ -68,7 +65,7 @@ export function awaitApproval(
   { observation, memory, now }: Pass<Unmerged>,
   decision: UnmergedDecision,
   approvalRequirement: ApprovalRequirement,
-  waiting: Waiting,
+  waiting: MakeHold,
 ): Intended {
   const { approvalReminder, approvalTimeout } = observation.policy;
   const places = isBeforePullRequest(approvalRequirement) ? Object.values(approvedPlaces(decision)) : [];
@@ -129,7 +126,10 @@ export function awaitApproval(
     ];
   }
   const end = Number.isFinite(dueAt) ? `. Without an answer by ${formatInstant(dueAt)} Headroom gives it up` : '';
-  return [asking, waiting(approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
+  return [
+    asking,
+    waiting('AwaitingApproval', approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt)),
+  ];
 }
 
 function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Intent {

@@ -6,8 +6,7 @@ import { uncountedDetail } from '../demand/counted-usage.ts';
 import type { Decision } from '../model/decision.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
-import type { Intended } from './next-step.ts';
-import type { Intent } from '../model/verdict.ts';
+import type { Intended, MakeHold } from './next-step.ts';
 
 const ABOUT = 'uncounted';
 
@@ -21,7 +20,7 @@ export function withoutCounts(
   observation: QuotaObservation,
   memory: ResizeMemory,
   decision: Decision | null,
-  waiting: (phase: 'Blocked', reason: 'UsageNotCounted', detail: string) => Intent,
+  waiting: MakeHold,
 ): Intended | null {
   const detail = uncountedDetail(observation);
   if (detail === null) return null;
