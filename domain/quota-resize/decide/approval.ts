@@ -24,6 +24,7 @@ import type { QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import { notProvedOf } from './left-to-people.ts';
 import type { Intended, MakeHold } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
 import { approverName, linkTo, wholeSummary } from '../pull-request/wording.ts';
@@ -162,32 +163,27 @@ export function announceApproval(
   if (claimed !== null) {
     if (approvalRequirement === null) return null;
     const about = `claimed|${approval.at}|${hasPullRequest ? 'commented' : 'said'}`;
-    if (memory.emitted.includes(about)) return null;
     const detail = `${wholeSummary(decision)} still waits for an approval: ${claimed}. ${VERIFIED_WAYS}`;
-    return {
-      kind: 'notify',
-      phase: 'AwaitingApproval',
-      reason: approvalRequirement.reason,
-      detail,
-      decision,
-      about,
-      comment: hasPullRequest ? `Not approved yet: ${claimed}.` : null,
-      event: { reason: 'QuotaResizeApprovalNeeded', message: detail },
-    };
+    const status = { phase: 'AwaitingApproval', reason: approvalRequirement.reason, detail } as const;
+    const comment = hasPullRequest ? `Not approved yet: ${claimed}.` : null;
+    const event = { reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
+    return notifyOnce(memory, status, { decision, about, comment, event });
   }
   const verified = approval.verified === undefined ? '' : `|${approval.verified}`;
   const about = `approved|${approval.at}|${hasPullRequest ? 'commented' : 'said'}${verified}`;
-  if (memory.emitted.includes(about)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   const words = `approved by ${approverName(approval)} at ${formatInstant(approval.at)}${why}`;
-  return {
-    kind: 'notify',
+  const detail = `${wholeSummary(decision)}: ${words}`;
+  const status = {
     phase: hasPullRequest ? 'AwaitingMerge' : 'OpeningPullRequest',
     reason: 'Approved',
-    detail: `${wholeSummary(decision)}: ${words}`,
+    detail,
+  } as const;
+  const comment = hasPullRequest ? `Approved in Headroom: ${words}. It holds for these values only.` : null;
+  return notifyOnce(memory, status, {
     decision,
     about,
-    comment: hasPullRequest ? `Approved in Headroom: ${words}. It holds for these values only.` : null,
-    event: { reason: 'QuotaResizeApproved', message: `${wholeSummary(decision)}: ${words}` },
-  };
+    comment,
+    event: { reason: 'QuotaResizeApproved', message: detail },
+  });
 }

@@ -20,6 +20,7 @@ import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { type OutOfQueue, outOfQueue } from './merge-queue.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended, MakeHold } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, closeUnneeded, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { countedSkip, holdOfOwnMerge, withSkip } from './unattended-hold.ts';
@@ -191,13 +192,13 @@ function changesRequested({ observation, memory, pullRequest }: OpenPass, detail
   const status = { phase: 'AwaitingMerge', reason: 'ChangesRequested', detail } as const;
   const { changesRequested: requests } = pullRequest;
   const about = `changes|${newestRequest(requests)}`;
-  if (!observation.policy.autoMerge.allowed || memory.emitted.includes(about)) {
-    return waiting(status.phase, status.reason, detail);
-  }
   const { decision } = memory.state;
   const comment = `Not merged by Headroom: ${requestedChanges(requests)}.`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return { kind: 'notify', ...status, decision, about, comment, event };
+  const notice = observation.policy.autoMerge.allowed
+    ? notifyOnce(memory, status, { decision, about, comment, event })
+    : null;
+  return notice ?? waiting(status.phase, status.reason, detail);
 }
 
 /** The pull request is ready: do people and the policy allow the merge now? */
@@ -294,10 +295,12 @@ function removedFromQueue(
   const detail = `${linkTo(decision.pullRequest)} is ready, and out of the merge queue: ${why}`;
   const status = { phase: 'AwaitingMerge', reason: 'RemovedFromQueue', detail } as const;
   const about = `removed|${removal.at}`;
-  const isTold = removal.isOwn === true || memory.emitted.includes(about);
-  if (isTold) return [memory, waiting(status.phase, status.reason, detail, until)];
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return [memory, { kind: 'notify', ...status, decision, about, comment: `Not merged: ${why}.`, event }];
+  const notice =
+    removal.isOwn === true
+      ? null
+      : notifyOnce(memory, status, { decision, about, comment: `Not merged: ${why}.`, event });
+  return [memory, notice ?? waiting(status.phase, status.reason, detail, until)];
 }
 
 /** Rebuilds the branch without the batched quotas that must not be raised any more. */
@@ -331,11 +334,12 @@ function rebuild(
 function personMerges(memory: ResizeMemory<Open>, { reason, why }: LeftToPeople, waiting: MakeHold): Intended {
   const { decision } = memory.state;
   const detail = `${linkTo(decision.pullRequest)} is ready and waits for a person to merge it: ${why}`;
+  const status = { phase: 'AwaitingMerge', reason, detail } as const;
   const about = `people|${reason}|${why}`;
-  if (memory.emitted.includes(about)) return [memory, waiting('AwaitingMerge', reason, detail)];
   const comment = `Ready, and left to a person to merge: ${why}.`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
+  const notice = notifyOnce(memory, status, { decision, about, comment, event });
+  return [memory, notice ?? waiting(status.phase, reason, detail)];
 }
 
 /**
@@ -350,10 +354,9 @@ function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: MakeHol
   // How much is needed may be another amount at each look.
   const what = mergeHold.isUnattended === true ? '' : `|${mergeHold.detail}`;
   const about = `held|${reason}|${until ?? 'open'}${what}`;
-  if (!memory.emitted.includes(about)) {
-    const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
-    const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-    return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
-  }
-  return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];
+  const status = { phase: 'AwaitingMerge', reason, detail } as const;
+  const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  const notice = notifyOnce(memory, status, { decision, about, comment, event });
+  return [memory, notice ?? waiting(status.phase, reason, detail, until ?? undefined)];
 }
