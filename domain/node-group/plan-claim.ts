@@ -21,7 +21,7 @@ export const HELD_MS = 4 * MINUTE_MS;
 export interface Fence {
   /** The resourceVersion of the Lease when the plan was made; empty where there was none. */
   readonly lease: string;
-  /** Another one for each plan. */
+  /** The plan's own id. */
   readonly plan: string;
 }
 
@@ -73,7 +73,7 @@ export function parseClaims(text: string | undefined): PlanClaims {
   try {
     read = JSON.parse(text ?? 'null');
   } catch {
-    // As if there were none: the resourceVersion still decides who acts.
+    // An annotation that is no JSON counts as missing: the resourceVersion of the Lease still decides who acts.
   }
   if (!isRecord(read)) return { plan: '', claims: [] };
   const { plan, claims } = read;
@@ -104,12 +104,12 @@ export function decisionOf(fence: Fence, group: string): string {
   return `${fence.plan}/${group}`;
 }
 
-/** Another one than that of machines for pods: a plan may have both. */
+/** The decision about replacements has an id of its own, because one plan may make machines for pods as well. */
 export function replacementsOf(fence: Fence, group: string): string {
   return `${decisionOf(fence, group)}/replacements`;
 }
 
-/** Another one than those of machines: all may be claimed of one plan. */
+/** The decision about removals has an id of its own, because one plan may make machines as well. */
 export function removalsOf(fence: Fence, group: string): string {
   return `${decisionOf(fence, group)}/removals`;
 }
@@ -152,8 +152,8 @@ export type Claimed =
   | { readonly kind: 'over' };
 
 /**
- * What a claim of a plan comes to. It is made once: an attempt that goes on much later creates nothing, since what it would miss may
- * have been there, and have gone.
+ * Decides about a claim of a plan. A plan is claimed once. An attempt that goes on much later creates nothing: the machines that it
+ * would not find may have been created by the attempt before, and deleted since.
  *
  * @param present null where there is no Lease.
  */

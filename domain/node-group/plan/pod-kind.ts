@@ -23,7 +23,7 @@ export function podKind(pod: Asking): string {
   ]);
 }
 
-/** Another one when the nodes of a type are to become other ones, by the provider or by the group. */
+/** A hash of what the provider and the group promise of a type's nodes. It changes when either promises something else. */
 export function promiseOf(group: NodeGroup, { allocatable, labels }: InstanceType): string {
   return hashOf([
     sorted(allocatable),

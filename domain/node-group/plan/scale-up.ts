@@ -101,7 +101,7 @@ function floorOf(roster: Roster): readonly Planned[] {
   const offer = plainOffer(roster);
   if (offer === null) return [];
   const below = Math.max(0, nodesToAdd({ current, desired: group.minNodes }, room));
-  // What is wanted is lowered only when a machine is deleted: one that leaves is not to be made up for before.
+  // The wanted size is lowered only when a machine is deleted. Until then a machine that leaves counts, so that none is made for it.
   const soon = { current: current + leaving + below, desired: group.desiredNodes ?? 0 };
   const count = below + Math.max(0, nodesToAdd(soon, room - below));
   return Array.from({ length: count }, (_, index) => ({

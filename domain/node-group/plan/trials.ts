@@ -41,7 +41,7 @@ const LOOKED_MS = 60_000;
  * away, or far behind.
  */
 const UNKNOWN_MS = 900_000;
-/** What takes taints off a node that has come has so long for that. */
+/** How long startup taints may stay on a new node before they count against it. */
 const STARTUP_MS = 600_000;
 /** A node that has been ready for longer may have been changed since, or have had the pods before anybody looked. */
 const NEW_MS = 900_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isKnownKey, scopeOf } from '../../../starter/cli/pause.ts';
 
 describe('what is paused', () => {
-  it('is a quota where no controller is named, else a target of it, or all that it does', () => {
+  it('is a quota where no controller is named, else a target of it, or the whole controller', () => {
     expect(scopeOf('team-a/compute', {})).toEqual({
       kind: 'target',
       controller: 'quota-resize',
