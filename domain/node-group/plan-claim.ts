@@ -2,7 +2,7 @@
  * Who acts on which plan. One Lease for the cluster holds the plan that was acted on last, and what was claimed of it: so two plans
  * that were made of the same state are not both carried out, and machines that are about to be created count before they exist.
  */
-import { createHash } from 'node:crypto';
+import { digestOf } from '../kernel/digest.ts';
 import { isRecord } from '../kernel/record.ts';
 import { type EpochMs, MINUTE_MS } from '../kernel/time.ts';
 import { GROUP } from './api/names.ts';
@@ -231,6 +231,6 @@ const MAX_NAME = 63;
 const HASH = 12;
 
 function machineName(group: string, decision: string, at: number): string {
-  const hash = createHash('sha256').update(`${decision}\n${at}`).digest('hex').slice(0, HASH);
+  const hash = digestOf(`${decision}\n${at}`, HASH);
   return `${group.slice(0, MAX_NAME - HASH - 1).replace(/[.-]+$/, '')}-${hash}`;
 }
