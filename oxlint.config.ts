@@ -33,7 +33,6 @@ const layers: Readonly<Record<string, readonly Pattern[]>> = {
         'pino',
         'node:*',
         'node:*/**',
-        '!node:crypto',
       ],
       message: 'domain is pure: no I/O, no clock, no Temporal, and no outer layer.',
     },

@@ -98,7 +98,7 @@ export interface PullRequest {
 
 /** That somebody reopened a pull request. */
 export interface Reopening {
-  /** Another one each time; of two in one second, too. */
+  /** Differs for each reopening, also for two within one second. */
   readonly id: string;
   readonly by: string;
   readonly at: EpochMs;

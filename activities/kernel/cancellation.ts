@@ -1,4 +1,5 @@
 import { asyncLocalStorage } from '@temporalio/activity';
+import { untilAborted } from '../../domain/kernel/until-aborted.ts';
 
 /** The cancellation reason of Temporal's SDK when half of the worker's shutdown grace time is over. */
 const WORKER_SHUTDOWN = 'WORKER_SHUTDOWN';
@@ -36,19 +37,16 @@ export function despiteCancellation<T>(cleanUp: () => Promise<T>): Promise<T> {
   return asyncLocalStorage.exit(cleanUp);
 }
 
-/** What the running activity shares with others, for as long as it is not cancelled itself. */
-export async function unlessCancelled<T>(share: () => Promise<T>): Promise<T> {
+/**
+ * What the running activity waits for, which others may wait for too.
+ *
+ * @throws {CancelledFailure} as soon as the activity is cancelled; what it waited for goes on.
+ */
+export async function unlessCancelled<T>(wait: () => Promise<T>): Promise<T> {
   const signal = asyncLocalStorage.getStore()?.cancellationSignal;
-  if (signal === undefined) return await share();
+  if (signal === undefined) return await wait();
   signal.throwIfAborted();
-  const cancelled = Promise.withResolvers<never>();
-  const onCancel = (): void => cancelled.reject(signal.reason);
-  signal.addEventListener('abort', onCancel, { once: true });
-  try {
-    return await Promise.race([share(), cancelled.promise]);
-  } finally {
-    signal.removeEventListener('abort', onCancel);
-  }
+  return await untilAborted(wait(), signal);
 }
 
 function isShutdown({ reason }: AbortSignal): boolean {

@@ -1,5 +1,5 @@
+import { digestOf } from '../../domain/kernel/digest.ts';
 import { sentence, truncate, visibleText } from '../../domain/kernel/sentence.ts';
-import { createHash } from 'node:crypto';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
 
@@ -72,5 +72,5 @@ export async function ensureObjectEvent(
 
 /** A short name for a text, always the same for the same text. */
 export function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return digestOf(text, 16);
 }

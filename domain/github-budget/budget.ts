@@ -1,11 +1,12 @@
 /** The budget's state and what changes it. Pure: time is an argument. */
+import { requireVersion } from '../kernel/carried-version.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import type { Answer, Ask, Asked, Limited } from './ask.ts';
 import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
-import { type WritePriority, writePriorities } from './write-priority.ts';
+import { writePriorities } from './write-priority.ts';
 
 /** A writer that waits for a permit. */
-interface Waiting extends Omit<Ask, 'call'> {
+interface WaitingWriter extends Omit<Ask, 'call'> {
   readonly since: EpochMs;
   /** The order of arrival: several may arrive in one millisecond. */
   readonly arrival: number;
@@ -25,18 +26,12 @@ export interface BudgetState {
   /** The permits that still count in a window, the oldest first. */
   readonly grants: readonly Grant[];
   /** In the order of their turn. */
-  readonly queue: readonly Waiting[];
+  readonly queue: readonly WaitingWriter[];
   readonly arrivals: number;
   /** No writes before this moment, because of GitHub's rate limit. */
   readonly limited: { readonly until: EpochMs; readonly words: string } | null;
   /** An operator's pause of all writes. */
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
-}
-
-/** Version 1 called the priority of a write `urgency`. */
-export interface BudgetStateV1 extends Omit<BudgetState, 'version' | 'queue'> {
-  readonly version: 1;
-  readonly queue: readonly (Omit<Waiting, 'priority'> & { readonly urgency: WritePriority })[];
 }
 
 /** The longest wait in milliseconds before asking again, so that a raised limit or the end of a pause is noticed. */
@@ -58,21 +53,14 @@ export function freshBudget(limits: BudgetLimits): BudgetState {
 }
 
 /**
- * Converts the carried state of any earlier version.
+ * Reads the state that the run before carried.
  *
  * @throws Error for the state of a later version: the workflow task fails, and a worker of the newer release takes it
  *   over.
  */
-export function upgradeBudget(carried: BudgetState | BudgetStateV1): BudgetState {
-  if (carried.version === 2) return carried;
-  if (carried.version === 1) {
-    const queue = carried.queue.map(({ urgency, ...waiting }): Waiting => ({ ...waiting, priority: urgency }));
-    return { ...carried, version: 2, queue };
-  }
-  const { version } = carried as { readonly version: number };
-  throw new Error(
-    `the state of a GitHub budget has version ${version}, this release knows up to 2: a worker of the newer release goes on with it`,
-  );
+export function readBudget(carried: BudgetState): BudgetState {
+  requireVersion('the state of a GitHub budget', carried, 2);
+  return carried;
 }
 
 /**
@@ -100,7 +88,7 @@ export function grantPermits(
   const callOf = new Map(asks.filter(({ call }) => !granted.has(call)).map(({ id, call }) => [id, call]));
   const turnOf = turnsOfQueue(state, now);
   const grants = [...state.grants];
-  const queue: Waiting[] = [];
+  const queue: WaitingWriter[] = [];
   const waits = new Map<string, { readonly position: number; readonly waitMs: number }>();
   for (const [index, entry] of state.queue.entries()) {
     const call = callOf.get(entry.id);
@@ -234,7 +222,7 @@ function enqueued(
   now: EpochMs,
 ): BudgetState {
   const existing = state.queue.find((other) => other.id === id);
-  const entry: Waiting = {
+  const entry: WaitingWriter = {
     id,
     priority,
     target,
@@ -254,7 +242,7 @@ function enqueued(
   };
 }
 
-function isBefore(first: Waiting, other: Waiting): boolean {
+function isBefore(first: WaitingWriter, other: WaitingWriter): boolean {
   const byPriority = writePriorities.indexOf(first.priority) - writePriorities.indexOf(other.priority);
   return byPriority === 0 ? first.arrival < other.arrival : byPriority < 0;
 }

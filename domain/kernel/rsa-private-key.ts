@@ -1,3 +1,4 @@
+// oxlint-disable-next-line no-restricted-imports -- A key is read from its argument alone.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 /**

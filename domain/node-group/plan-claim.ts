@@ -2,7 +2,7 @@
  * Who acts on which plan. One Lease for the cluster holds the plan that was acted on last, and what was claimed of it: so two plans
  * that were made of the same state are not both carried out, and machines that are about to be created count before they exist.
  */
-import { createHash } from 'node:crypto';
+import { digestOf } from '../kernel/digest.ts';
 import { isRecord } from '../kernel/record.ts';
 import { type EpochMs, MINUTE_MS } from '../kernel/time.ts';
 import { GROUP } from './api/names.ts';
@@ -21,7 +21,7 @@ export const HELD_MS = 4 * MINUTE_MS;
 export interface Fence {
   /** The resourceVersion of the Lease when the plan was made; empty where there was none. */
   readonly lease: string;
-  /** Another one for each plan. */
+  /** The plan's own id. */
   readonly plan: string;
 }
 
@@ -73,7 +73,7 @@ export function parseClaims(text: string | undefined): PlanClaims {
   try {
     read = JSON.parse(text ?? 'null');
   } catch {
-    // As if there were none: the resourceVersion still decides who acts.
+    // An annotation that is no JSON counts as missing: the resourceVersion of the Lease still decides who acts.
   }
   if (!isRecord(read)) return { plan: '', claims: [] };
   const { plan, claims } = read;
@@ -104,12 +104,12 @@ export function decisionOf(fence: Fence, group: string): string {
   return `${fence.plan}/${group}`;
 }
 
-/** Another one than that of machines for pods: a plan may have both. */
+/** The decision about replacements has an id of its own, because one plan may make machines for pods as well. */
 export function replacementsOf(fence: Fence, group: string): string {
   return `${decisionOf(fence, group)}/replacements`;
 }
 
-/** Another one than those of machines: all may be claimed of one plan. */
+/** The decision about removals has an id of its own, because one plan may make machines as well. */
 export function removalsOf(fence: Fence, group: string): string {
   return `${decisionOf(fence, group)}/removals`;
 }
@@ -152,8 +152,8 @@ export type Claimed =
   | { readonly kind: 'over' };
 
 /**
- * What a claim of a plan comes to. It is made once: an attempt that goes on much later creates nothing, since what it would miss may
- * have been there, and have gone.
+ * Decides about a claim of a plan. A plan is claimed once. An attempt that goes on much later creates nothing: the machines that it
+ * would not find may have been created by the attempt before, and deleted since.
  *
  * @param present null where there is no Lease.
  */
@@ -231,6 +231,6 @@ const MAX_NAME = 63;
 const HASH = 12;
 
 function machineName(group: string, decision: string, at: number): string {
-  const hash = createHash('sha256').update(`${decision}\n${at}`).digest('hex').slice(0, HASH);
+  const hash = digestOf(`${decision}\n${at}`, HASH);
   return `${group.slice(0, MAX_NAME - HASH - 1).replace(/[.-]+$/, '')}-${hash}`;
 }

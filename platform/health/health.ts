@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 
@@ -97,9 +97,8 @@ async function serve(address: ListenAddress, routes: Routes): Promise<ListeningS
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${formatHost(address.host)}:${port}`,
+    url: urlOf('http', address, server),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -142,6 +141,11 @@ export async function concreteAddress({ host, port }: ListenAddress): Promise<st
     probe.close(() => resolve());
   });
   return `${formatHost(host)}:${free}`;
+}
+
+/** The URL of a server that listens at an address, with the port that was taken. */
+export function urlOf(scheme: 'http' | 'https', { host }: ListenAddress, server: Server): string {
+  return `${scheme}://${formatHost(host)}:${(server.address() as AddressInfo).port}`;
 }
 
 function formatHost(host: string): string {

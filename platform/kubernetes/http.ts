@@ -1,5 +1,6 @@
 import { type RequestContext, ResponseContext } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
+import { untilAborted } from '../../domain/kernel/until-aborted.ts';
 
 /**
  * Milliseconds for which idle connections are kept, in place of undici's four seconds: a reconcile pass sends several
@@ -32,6 +33,7 @@ export async function sendRequest(context: RequestContext): Promise<ResponseCont
     ...(dispatcher === undefined ? {} : { dispatcher }),
   });
   const { statusCode, headers, body } = await asFetchFails(
+    // While a connection is being opened, undici ignores the signal; the request is not sent after an abort either.
     signal === undefined ? answer : untilAborted(answer, signal),
   );
   const flat = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]);
@@ -41,22 +43,6 @@ export async function sendRequest(context: RequestContext): Promise<ResponseCont
     stream: () => null,
     binary: async () => Buffer.from(await asFetchFails(body.arrayBuffer())),
   });
-}
-
-/** While a connection is being opened, undici ignores the signal; the request is not sent after an abort either. */
-async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  let fail = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    fail = () => reject(signal.reason);
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
-  try {
-    return await Promise.race([answer, aborted]);
-  } finally {
-    // A time limit lives on until it is over, and with it whatever listens: for half a minute that was every answer.
-    signal.removeEventListener('abort', fail);
-  }
 }
 
 /** The generated clients send JSON, which is text by then. */

@@ -2,11 +2,11 @@
  * The workers' reports of their configuration, which the command line uses. They are stored in the memo of the action
  * of the Schedule that every cluster has, so that they can be read while no worker runs.
  */
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type Client, isGrpcServiceError, ScheduleNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { digestOf } from '../../domain/kernel/digest.ts';
 import type { ReportedSetting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import type { Log } from '../log/log.ts';
@@ -108,7 +108,7 @@ export async function keepReported(
 
 async function ensureReported(client: Client, own: OwnReport, since: string, signal: AbortSignal): Promise<void> {
   const settings = Object.fromEntries([...own.settings].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);
+  const digest = digestOf(JSON.stringify(settings), 12);
   const mine = { release: own.release, since, settings: digest };
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const { raw, action } = await client.schedule.getHandle(own.scheduleId).describe();

@@ -1,9 +1,9 @@
 /** The port that the API server calls before it stores an object. */
 import type { Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyReply } from 'fastify';
 import type { Counter } from 'prom-client';
-import type { ListeningServer } from '../../platform/health/health.ts';
+import { type ListeningServer, urlOf } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Pair } from './certificate.ts';
 import { BodyMemory, BodyRefused } from '../kernel/body-memory.ts';
@@ -107,10 +107,8 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     return reject(reply, 500, `the ${kind} could not be reviewed`);
   });
   await server.listen({ host: address.host, port: address.port });
-  const { port } = server.server.address() as AddressInfo;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return {
-    url: `https://${host}:${port}`,
+    url: urlOf('https', address, server.server),
     useCertificate: ({ certificate, key }) => server.server.setSecureContext({ cert: certificate, key }),
     close: async () => {
       const closed = server.close();

@@ -58,9 +58,12 @@ export function addPauseCommands(program: Command, tools: CommandTools): void {
     .action(async () => await tools.run(async (loaded) => await list(loaded, tools)));
 }
 
-/** What is wrong with it is said by whoever reads it together with the others. */
+/** Whether the controller fits the other arguments is checked where all of them are read. */
 function controllerOption(): Option {
-  const option = new Option('--controller <name>', 'the controller of the target; alone: all that it does');
+  const option = new Option(
+    '--controller <name>',
+    'the controller of the target; without a target, the whole controller',
+  );
   option.argChoices = [...controllerNames];
   return option;
 }
@@ -117,7 +120,7 @@ function targetScope(controller: ControllerName, name: string): TargetScope {
   const { target, pausedOtherwise } = controllers[controller];
   if (target === undefined) {
     throw new InvalidArgumentError(
-      pausedOtherwise ?? `${controller} has no targets: --controller ${controller} alone is for all that it does`,
+      pausedOtherwise ?? `${controller} has no targets: use --controller ${controller} alone for the whole controller`,
     );
   }
   if (!target.isTarget(name)) throw new InvalidArgumentError(`"${name}" is not ${target.expected}`);

@@ -27,7 +27,7 @@ export async function assertExists(
     if (error instanceof UnknownName || error instanceof CommandFailed) throw error;
     throw readingFailure(
       error,
-      'To look whether there is such a thing, headroom needs list of resourcequotas, with your own rights; --ignore-not-found goes on without',
+      'headroom checks that the target exists, and needs the right to list resourcequotas for it; with --ignore-not-found it does not check',
     );
   }
 }

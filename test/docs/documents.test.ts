@@ -51,6 +51,12 @@ describe('the runbook', () => {
   });
 });
 
+it('the table of workflows has every type that a worker runs', () => {
+  const types = [...read('workflows/index.ts').matchAll(/^export \{ (\w+) \}/gm)].map(([, type = '']) => type);
+  const section = sectionOf(read('docs/architecture.md'), '## The workflows and their task queues');
+  expect(firstCells(section.slice(0, section.indexOf('\n| task queue '))).toSorted()).toEqual(types.toSorted());
+});
+
 describe('the table of decisions', () => {
   it('has every record once, in the order of their numbers', () => {
     const listed = [...read('docs/architecture.md').matchAll(/^\| \[\d+\]\((adr\/[^)]+)\)/gm)].map(

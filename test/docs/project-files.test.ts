@@ -3,7 +3,7 @@ import { globSync, readdirSync, statSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { read, ROOT } from './reading.ts';
+import { read, ROOT, sectionOf } from './reading.ts';
 
 interface PackageRule {
   readonly matchManagers: readonly string[];
@@ -43,6 +43,27 @@ describe('the configuration of the update bot', () => {
     });
     expect(forgotten.map(({ file }) => file)).toEqual([]);
   });
+});
+
+it('the table of libraries has every package that the programs carry, and says of what one file uses that it does', () => {
+  const { dependencies } = JSON.parse(read('package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const rows = new Map(
+    [...sectionOf(read('docs/architecture.md'), '## Libraries').matchAll(/^\| `([^`]+)` +\| (.+?) +\|$/gm)].map(
+      ([, name = '', why = '']) => [name, why] as const,
+    ),
+  );
+  expect([...rows.keys()].toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  const product = globSync('{activities,domain,platform,starter,worker,workflows}/**/*.ts', { cwd: ROOT }).map((file) =>
+    read(file),
+  );
+  for (const [name, why] of rows) {
+    const users = product.filter((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`));
+    // A package of the SDK has its reason in the SDK.
+    const isAlone = users.length <= 1 && !name.startsWith('@temporalio/');
+    expect([name, users.length > 0, why.includes('used in one file')]).toEqual([name, true, isAlone]);
+  }
 });
 
 describe('the workflow of the public host', () => {

@@ -221,6 +221,14 @@ describe('a run', () => {
     expect(lines).toContain(`failed: ${OUTSIDE}: no server`);
   });
 
+  it('counts a vitest that was killed while it wrote what it had counted', async () => {
+    await write('vitest', ['#!/bin/sh', 'printf "{" > "$HEADROOM_TEST_RUN_RECORD"', 'kill -KILL $$']);
+    await chmod(join(folder, 'vitest'), 0o755);
+    const { code, lines } = await runProgram();
+    expect(lines).toContain('failed: vitest wrote no report, a signal ended it');
+    expect(code).toBe(1);
+  });
+
   it('of no ring that there is says which there are, and runs nothing', async () => {
     const program = startProgram(['test/quota-resize'], 'ignore');
     expect(await once(program, 'close')).toEqual([2, null]);

@@ -55,7 +55,7 @@ export function vitestOutcome(
   exitCode: number | null,
   { reasons, unhandled }: Pick<RunRecord, 'reasons' | 'unhandled'> = { reasons: {}, unhandled: [] },
 ): Outcome {
-  const counted = report === undefined ? undefined : parse(report);
+  const counted = parsed(report) as VitestReport | undefined;
   if (counted === undefined) return { files: [], failures: [`vitest wrote no report, ${endOf(exitCode)}`] };
   const files = counted.testResults.map((result) => fileOutcome(result, reasons));
   // 1 is what vitest ends with where something failed; anything else is an end of its own.
@@ -105,10 +105,10 @@ function endOf(exitCode: number | null): string {
   return exitCode === null ? 'a signal ended it' : `exit code ${exitCode}`;
 }
 
-/** A report that was cut off by a crash is no report. */
-function parse(report: string): VitestReport | undefined {
+/** What a run wrote as JSON; undefined where it wrote nothing, or was ended while it wrote. */
+export function parsed(text: string | undefined): unknown {
   try {
-    return JSON.parse(report) as VitestReport;
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RUN_RECORD, type RunRecord } from './run-record.ts';
 import { run } from './running-command.ts';
-import { type Outcome, vitestOutcome } from './vitest-outcome.ts';
+import { type Outcome, parsed, vitestOutcome } from './vitest-outcome.ts';
 
 const RUN_RECORDER = fileURLToPath(new URL('run-record.ts', import.meta.url));
 
@@ -39,12 +39,15 @@ export async function runVitest({
     },
   });
   const lacking = await readRecord(record);
-  const outcome = vitestOutcome(await readFile(report, 'utf8').catch(() => undefined), code, lacking);
+  const outcome = vitestOutcome(await readText(report), code, lacking);
   return { outcome, seconds: new Map(Object.entries(lacking.seconds)) };
 }
 
-/** A run that crashed before it wrote its record has written no report either, which is a failure. */
+/** A run that ended before or while it wrote its record counts as failed by its exit code, or by the report that it lacks. */
 async function readRecord(file: string): Promise<RunRecord> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? { seconds: {}, reasons: {}, unhandled: [] } : (JSON.parse(text) as RunRecord);
+  return (parsed(await readText(file)) as RunRecord | undefined) ?? { seconds: {}, reasons: {}, unhandled: [] };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch(() => undefined);
 }

@@ -1,11 +1,11 @@
 import { makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLimited, isQuestions } from '../../domain/github-budget/ask.ts';
-import { freshBudget, upgradeBudget } from '../../domain/github-budget/budget.ts';
+import { freshBudget, readBudget } from '../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../domain/github-budget/limits.ts';
 import { summaryOf } from '../../domain/github-budget/summary.ts';
 import { githubBudgetTarget } from '../../domain/github-budget/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { budgetCommands, limited, permitsAsked, status } from './messages.ts';
 import { type BudgetMemory, type BudgetRun, Permits } from './permits.ts';
 
@@ -38,7 +38,7 @@ const ALL_CLUSTERS = '*';
  */
 export async function githubBudget(input: GitHubBudgetInput = {}): Promise<void> {
   const target = githubBudgetTarget(workflowInfo().workflowId);
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const run = createRun(target, input, carried);
   const permits = new Permits(target, run);
   handleMessages(run, permits);
@@ -73,7 +73,7 @@ function createRun(
   { limits = budgetLimits(GITHUB_WRITES), continueAfterEvents = HISTORY_EVENTS }: GitHubBudgetInput,
   carried: Carried<BudgetMemory> | undefined,
 ): BudgetRun {
-  const state = carried === undefined ? freshBudget(limits) : upgradeBudget(carried.memory.state);
+  const state = carried === undefined ? freshBudget(limits) : readBudget(carried.memory.state);
   return new ControllerRun<BudgetRun['status'], BudgetMemory>({
     identity: { controller: 'github-budget', target, cluster: ALL_CLUSTERS },
     carried,

@@ -2,6 +2,7 @@ import { allHandlersFinished, CancellationScope, condition, log, setHandler, wor
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { type PauseTarget, writesNothingSentence } from '../../domain/kernel/pause.ts';
 import type { PauseState } from '../../domain/kernel/pause-state.ts';
+import { requireVersion } from '../../domain/kernel/carried-version.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, type Evaluate, handleCommands } from './commands.ts';
@@ -33,27 +34,14 @@ export interface Carried<Memory> {
   readonly pause?: PauseState;
 }
 
-/** Version 1 called the field `published` `standing`. */
-interface CarriedV1<Memory> extends Pick<Carried<Memory>, 'memory' | 'lastCommand'> {
-  readonly version: 1;
-  readonly standing: PublishedStatus;
-}
-
 /**
- * Reads the carried state of any earlier version of this code.
+ * Reads the state that the run before carried.
  *
  * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
  */
-export function upgradeCarried<Memory>(
-  carried: Carried<Memory> | CarriedV1<Memory> | undefined,
-): Carried<Memory> | undefined {
-  if (carried === undefined || carried.version === 2) return carried;
-  if (carried.version === 1) {
-    const { memory, standing, lastCommand } = carried;
-    return { version: 2, memory, published: standing, lastCommand };
-  }
-  const { version } = carried as { readonly version: unknown };
-  throw new Error(`the carried state has version ${String(version)}: run a worker of the newer release`);
+export function readCarried<Memory>(carried: Carried<Memory> | undefined): Carried<Memory> | undefined {
+  if (carried !== undefined) requireVersion('the carried state', carried, 2);
+  return carried;
 }
 
 export interface ControllerRunOptions<Status extends RunStatus, Memory> {

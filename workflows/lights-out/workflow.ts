@@ -4,7 +4,7 @@ import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { type LightsOutMemory, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
 import { nextStep } from '../../domain/lights-out/decide/next-step.ts';
 import type { FinishedRun } from '../../domain/lights-out/decide/run.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
 import { scheduleChanged, status, workloadsChanged } from './messages.ts';
 import { FIRST_STATUS, type LightsOutRun, shownFacts, statusAnswer } from './report.ts';
@@ -33,7 +33,7 @@ const HISTORY_EVENTS = 2_000;
  */
 export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const run: LightsOutRun = new ControllerRun<LightsOutRun['status'], LightsOutMemory>({
     identity: { controller: 'lights-out', target: target.schedule, cluster: target.cluster },
     carried,

@@ -4,7 +4,7 @@ import { formatInstant } from '../../domain/kernel/time.ts';
 import { freshMemory, type MemcachedMemory } from '../../domain/memcached/decide/decide.ts';
 import type { MemcachedVerdict } from '../../domain/memcached/decide/verdict.ts';
 import { type MemcachedTarget, memcachedName } from '../../domain/memcached/target.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { MemcachedEpisode, type MemcachedRun } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, memcachedChanged } from './messages.ts';
 import { type MemcachedRunStatus, status } from './messages.ts';
@@ -31,7 +31,7 @@ const HISTORY_EVENTS = 2_000;
  */
 export async function memcached(input: MemcachedInput): Promise<MemcachedResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const run: MemcachedRun = new ControllerRun<MemcachedRun['status'], MemcachedMemory>({
     identity: {
       controller: 'memcached',

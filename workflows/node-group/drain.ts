@@ -9,7 +9,7 @@ import {
   firstStep,
   shownStep,
 } from '../../domain/node-group/drain/steps.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { isCancelled } from '../kernel/failure.ts';
 import { drainDescriptions, drainSignals, type NodeDrainStatus, drainStatus, drainUpdates } from './drain-messages.ts';
 import { type DrainRun, NodeDrain, type NodeDrainInput as DrainInput, orderOf } from './drain-run.ts';
@@ -31,7 +31,7 @@ const HISTORY_EVENTS = 2_000;
 export async function nodeDrain(input: NodeDrainInput): Promise<DrainEnding> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const order = orderOf(input);
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const memory = carried?.memory ?? firstOf(input);
   const run: DrainRun = new ControllerRun<DrainShown, DrainStep>({
     identity: { controller: 'node-group', target: target.node, cluster: target.cluster },

@@ -4,7 +4,7 @@ import { applyCommand } from '../../domain/node-group/decide/commands.ts';
 import { afterDrain } from '../../domain/node-group/decide/drain-outcome.ts';
 import { freshMemory, type NodeGroupMemory } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupTarget } from '../../domain/node-group/target.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { drainEnded } from './drain-messages.ts';
 import { NodeGroupPasses, type NodeGroupRun } from './group-passes.ts';
 import {
@@ -39,7 +39,7 @@ const HISTORY_EVENTS = 2_000;
  */
 export async function nodeGroup(input: NodeGroupInput): Promise<NodeGroupResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const run: NodeGroupRun = new ControllerRun<NodeGroupRun['status'], NodeGroupMemory>({
     identity: { controller: 'node-group', target: target.group, cluster: target.cluster },
     carried,

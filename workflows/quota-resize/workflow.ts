@@ -4,10 +4,9 @@ import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { command, type EpisodeCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../domain/quota-resize/decide/decide.ts';
-import { approvalOf, decisionOf } from '../../domain/quota-resize/model/memory.ts';
-import { upgradeMemory } from '../../domain/quota-resize/model/upgrade-memory.ts';
+import { approvalOf, decisionOf, upgradeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { type EpisodeMemory, ResizeEpisode, type ResizeRun, type ResizeRunStatus } from './episode.ts';
 import {
   commandDescriptions,
@@ -25,8 +24,6 @@ export interface QuotaResizeInput {
   readonly target: QuotaTarget;
   /** State of the previous run, through continue-as-new. */
   readonly carried?: Carried<EpisodeMemory>;
-  /** The memory alone, in the format that earlier releases carried. */
-  readonly memory?: { readonly version: number };
   /** Overrides `HISTORY_EVENTS`; for tests. A run makes at least one pass. */
   readonly continueAfterEvents?: number;
 }
@@ -48,8 +45,8 @@ const HISTORY_EVENTS = 4_000;
  */
 export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const carried = upgradeCarried(input.carried);
-  const { resize = input.memory, shown = NOTHING_SHOWN } = carried?.memory ?? {};
+  const carried = readCarried(input.carried);
+  const { resize, shown = NOTHING_SHOWN } = carried?.memory ?? {};
   const run: ResizeRun = new ControllerRun<ResizeRunStatus, EpisodeMemory>({
     identity: {
       controller: 'quota-resize',

@@ -4,7 +4,7 @@ import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { decide, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
-import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
 import { UsageEpisode, type UsageRun } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
@@ -34,7 +34,7 @@ const HISTORY_EVENTS = 2_000;
  */
 export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const carried = upgradeCarried(input.carried);
+  const carried = readCarried(input.carried);
   const run: UsageRun = new ControllerRun<UsageRun['status'], UsageMemory>({
     identity: {
       controller: 'quota-usage',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asyncLocalStorage } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
@@ -19,6 +18,7 @@ import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/github-bu
 import { formatSpan } from '../../../domain/kernel/time.ts';
 import type { WritePermits, PermitAsk } from '../write-permits.ts';
 import { inBatches } from '../../kernel/batch.ts';
+import { unlessCancelled } from '../../kernel/cancellation.ts';
 import { failure } from '../../kernel/failure.ts';
 
 export interface GitHubPermitsOptions {
@@ -107,7 +107,7 @@ async function acquirePermit(
       });
     } else {
       patience -= answer.waitMs;
-      await unlessCancelled(sleep(answer.waitMs + TOO_EARLY_MS), workflowId);
+      await unlessCancelled(async () => await sleep(answer.waitMs + TOO_EARLY_MS));
     }
   }
 }
@@ -130,7 +130,7 @@ class BudgetWorkflowClient {
   /** @throws {ApplicationFailure} WriteBudgetSpent when there is no answer in time. */
   async answerTo(question: Ask): Promise<Sent> {
     try {
-      return await unlessCancelled(this.#ask(question), this.workflowId);
+      return await unlessCancelled(async () => await this.#ask(question));
     } catch (error) {
       if (error instanceof CancelledFailure) throw error;
       throw failure({
@@ -189,21 +189,6 @@ class BudgetWorkflowClient {
       if (found?.batch === batch) return found.answers;
       if (performance.now() > giveUpAt) throw new Error(`no answer within ${formatSpan(ANSWER_MS)}`);
     }
-  }
-}
-
-/** @throws {CancelledFailure} as soon as the activity is cancelled. */
-async function unlessCancelled<T>(answer: Promise<T>, workflowId: string): Promise<T> {
-  const signal = asyncLocalStorage.getStore()?.cancellationSignal;
-  if (signal === undefined) return await answer;
-  const cancelled = Promise.withResolvers<never>();
-  const onAbort = (): void => cancelled.reject(new CancelledFailure(`waiting for ${workflowId} was cancelled`));
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([answer, cancelled.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -6,8 +6,7 @@ import { RequestError } from '@octokit/request-error';
 import type { Octokit } from '@octokit/rest';
 import { asyncLocalStorage } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
-import Bottleneck from 'bottleneck';
-import { connect, type Connection, type GitHubOptions } from './connection.ts';
+import { connect, type Connection, type GitHubOptions, WriteQueueFull } from './connection.ts';
 import type { GitHubCredentials } from './credentials.ts';
 import { failureOf, type GraphQlError, graphQlFailure, rateLimited, rateLimitWait, unauthorized } from './failures.ts';
 
@@ -171,18 +170,13 @@ export class GitHubClient {
   ): Promise<{ readonly data: Partial<T> | null; readonly errors: readonly GraphQlError[] } | null> {
     if (!this.hasGraphQl) return null;
     const connection = this.#connection;
-    const reads = !isMutation(query);
     const url = connection.graphQlUrl;
     // GraphQL reports missing objects in a successful response; a 404 means that there is no GraphQL at this URL.
     const answer = await this.answer<GraphQlBody, 404>([404], async (octokit) => {
-      // With its literal URL the throttling plugin would recognize GraphQL and handle its errors itself.
-      const request = reads ? connection.queries.request : octokit.request;
-      const response: { data: GraphQlBody } = await request('POST {+graphQlUrl}', {
-        graphQlUrl: url,
+      const response: { data: GraphQlBody } = await octokit.request(`POST ${url}`, {
         query,
         variables,
-        // A query changes nothing, so it may be retried as every other read is: not after a refusal or a limit.
-        request: { reads },
+        request: { reads: !isMutation(query) },
       });
       throwGraphQlLimit(response, { method: 'POST', url });
       return response;
@@ -217,7 +211,7 @@ export class GitHubClient {
       connection.failed = null;
       return data;
     } catch (error) {
-      if (error instanceof Bottleneck.BottleneckError) {
+      if (error instanceof WriteQueueFull) {
         throw rateLimited(QUEUE_FULL_WAIT_MS, `too many writes to ${this.repository} wait for their turn`);
       }
       if (asyncLocalStorage.getStore()?.cancellationSignal.aborted === true) {

@@ -1,9 +1,8 @@
 /** The connection to GitHub that all repositories of one credential share: pace, cached responses and rate limits. */
-import { retry } from '@octokit/plugin-retry';
-import { throttling } from '@octokit/plugin-throttling';
+import { setTimeout as pause } from 'node:timers/promises';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
-import Bottleneck from 'bottleneck';
+import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import { BoundedCache } from './cache.ts';
 import type { GitHubCredentials } from './credentials.ts';
@@ -37,14 +36,16 @@ export interface GitHubOptions {
 /** Where GraphQL is asked: wherever the server has it, or nowhere. */
 type GraphQlUse = 'auto' | 'off';
 
-const HeadroomOctokit = Octokit.plugin(retry, throttling);
-
 const REQUEST_TIMEOUT_MS = 30_000;
 const WRITE_SPACING_MS = 1000;
 const WRITE_QUEUE = 20;
+/** GitHub allows 100 requests at once, to all that use the credential. */
+const CONCURRENT_REQUESTS = 10;
 /** The pause before a read is tried again; longer pauses are left to Temporal's retries. */
 const READ_RETRY_PAUSE_MS = 500;
 const UNAUTHORIZED = 401;
+/** GitHub waited too long for the request. */
+const REQUEST_TIMEOUT = 408;
 /** Number of responses cached for their ETag: a few for each of about a hundred open pull requests. */
 const KEPT_ANSWERS = 1000;
 /** Git objects are cached by SHA elsewhere, and are too large to cache twice. */
@@ -53,8 +54,6 @@ const NEVER_CONDITIONAL = /\/git\/(?:trees|blobs)\//;
 /** State shared by all repositories of one credential: connection, pace, cached responses and rate limits. */
 export interface Connection {
   readonly octokit: Octokit;
-  /** For requests that are sent as a write is and change nothing: they do not wait for the turn of a write. */
-  readonly queries: Octokit;
   readonly graphQlUrl: string;
   readonly log: Logger;
   readonly credentials: GitHubCredentials;
@@ -72,41 +71,22 @@ export interface Connection {
 export function connect(options: GitHubOptions): Connection {
   const { log, credentials } = options;
   const apiUrl = options.apiUrl.replace(/\/+$/, '');
-  // All writes share one pace: the plugin's own groups have unbounded queues, in which a write could wait longer than
-  // its activity lasts.
-  const writes = new Bottleneck.Group({
-    maxConcurrent: 1,
-    minTime: options.writeSpacingMs ?? WRITE_SPACING_MS,
-    highWater: options.writeQueue ?? WRITE_QUEUE,
-    strategy: Bottleneck.strategy.OVERFLOW,
+  const octokit = new Octokit({
+    baseUrl: apiUrl,
+    userAgent: 'headroom',
+    // Octokit logs every request, and errors are logged where they are handled.
+    log: {
+      debug: () => {},
+      info: (line: string) => log.trace(credentials.redact(line)),
+      warn: (line: string) => log.debug(credentials.redact(line)),
+      error: (line: string) => log.debug(credentials.redact(line)),
+    },
+    request: {
+      fetch: fetchWhole({ timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, endsWithActivity: true }),
+    },
   });
-  const octokitWith = (write: Bottleneck.Group): Octokit =>
-    new HeadroomOctokit({
-      baseUrl: apiUrl,
-      userAgent: 'headroom',
-      // Octokit logs every request, and errors are logged where they are handled.
-      log: {
-        debug: () => {},
-        info: (line: string) => log.trace(credentials.redact(line)),
-        warn: (line: string) => log.debug(credentials.redact(line)),
-        error: (line: string) => log.debug(credentials.redact(line)),
-      },
-      request: {
-        fetch: fetchWhole({ timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, endsWithActivity: true }),
-      },
-      retry: { retries: READ_RETRIES, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: FAILED_STATUSES },
-      throttle: {
-        id: `${apiUrl} ${credentials.id}`,
-        write,
-        notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
-        // Sleeping here would block an activity slot for minutes; the rate limit becomes a failure with a retry delay.
-        onRateLimit: () => {},
-        onSecondaryRateLimit: () => {},
-      },
-    });
   const connection: Connection = {
-    octokit: octokitWith(writes),
-    queries: octokitWith(new Bottleneck.Group()),
+    octokit,
     log,
     graphQlUrl: graphQlUrlOf(apiUrl),
     credentials,
@@ -116,17 +96,59 @@ export function connect(options: GitHubOptions): Connection {
     limitedUntil: 0,
     failed: null,
   };
-  // A hook that is added later wraps the earlier ones: it sees each request once, with all retries inside.
-  for (const octokit of [connection.octokit, connection.queries]) {
-    octokit.hook.wrap('request', conditionally(octokit));
-    octokit.hook.wrap('request', authorized(connection));
-  }
+  // A hook that is added later wraps the earlier ones: it sees each request once, with its repetition inside.
+  octokit.hook.wrap('request', repeatedRead);
+  octokit.hook.wrap('request', paced(options));
+  octokit.hook.wrap('request', conditionally(octokit));
+  octokit.hook.wrap('request', authorized(connection));
   return connection;
 }
 
 type Endpoint = Required<Octokit['request']['endpoint']['DEFAULTS']>;
 type Response = Awaited<ReturnType<Octokit['request']>>;
 type Hook = (request: (options: Endpoint) => Promise<Response> | Response, options: Endpoint) => Promise<Response>;
+
+/** Whether a request changes something. A GraphQL query is sent as a write is, and says that it `reads`. */
+function isWrite({ method, request }: Endpoint): boolean {
+  return method !== 'GET' && request['reads'] !== true;
+}
+
+/**
+ * Sends a read once more that GitHub could not answer. A write whose response was lost may have taken effect: the caller
+ * looks for it and never repeats it blindly.
+ */
+const repeatedRead: Hook = async (request, options) => {
+  try {
+    return await request(options);
+  } catch (error) {
+    // Octokit gives 500 to a request without an answer.
+    const isUnanswered = error instanceof RequestError && (error.status >= 500 || error.status === REQUEST_TIMEOUT);
+    if (isWrite(options) || !isUnanswered) throw error;
+    await pause(READ_RETRY_PAUSE_MS);
+    return await request(options);
+  }
+};
+
+/** More writes wait for their turn than an activity has time for. */
+export class WriteQueueFull extends Error {
+  override readonly name = 'WriteQueueFull';
+}
+
+/** Sends a few requests at a time, and writes one after the other, at the distance that GitHub asks for. */
+function paced({
+  writeSpacingMs: interval = WRITE_SPACING_MS,
+  writeQueue = WRITE_QUEUE,
+}: Pick<GitHubOptions, 'writeSpacingMs' | 'writeQueue'>): Hook {
+  const requests = new PQueue({ concurrency: CONCURRENT_REQUESTS });
+  const turns = new PQueue({ concurrency: 1, interval, intervalCap: 1, strict: interval > 0 });
+  return async (request, options) => {
+    if (isWrite(options)) {
+      if (turns.size >= writeQueue) throw new WriteQueueFull();
+      await turns.add(() => {});
+    }
+    return await requests.add(() => request(options));
+  };
+}
 
 /**
  * Adds the credential to a request, and sends the request once more if the credential is rejected and another one is
@@ -158,13 +180,7 @@ function authorized(connection: Connection): Hook {
 function conditionally(octokit: Octokit): Hook {
   const answers = new BoundedCache<{ readonly etag: string; readonly response: Response }>(KEPT_ANSWERS);
   return async (request, options) => {
-    // Requests without their own options would share this object, in which retries are counted.
-    options.request = { ...options.request };
-    // A write whose response was lost may have taken effect: the caller looks for it and never repeats it blindly.
-    if (options.method !== 'GET') {
-      if (options.request['reads'] !== true) options.request['retries'] = 0;
-      return request(options);
-    }
+    if (options.method !== 'GET') return request(options);
     const { url } = octokit.request.endpoint(options);
     const cached = NEVER_CONDITIONAL.test(url) ? undefined : answers.get(url);
     if (cached !== undefined) options.headers['if-none-match'] = cached.etag;
@@ -187,8 +203,3 @@ function conditionally(octokit: Octokit): Hook {
 function graphQlUrlOf(apiUrl: string): string {
   return `${apiUrl.replace(/\/api\/v3$/, '/api')}/graphql`;
 }
-
-/** How often a failed read is repeated. */
-const READ_RETRIES = 1;
-/** Statuses for which a repetition is useless; for 429 the plugin would only sleep. */
-const FAILED_STATUSES = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);

@@ -2,7 +2,7 @@
  * Headroom's identity on GitHub: the header of every request, what to do when GitHub rejects it, and its redaction from
  * texts. This file has the interface and the token; a GitHub App is in app.ts.
  */
-import { createHash } from 'node:crypto';
+import { digestOf } from '../../../domain/kernel/digest.ts';
 
 export interface GitHubCredentials {
   /** The host of the API, with its port where it has one: `api.github.com`. */
@@ -75,7 +75,7 @@ export function hostOf(apiUrl: string): string {
 
 /** 48 bits of a SHA-256 hash: enough to distinguish secrets without revealing them. */
 export function fingerprint(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex').slice(0, 12);
+  return digestOf(secret, 12);
 }
 
 /**

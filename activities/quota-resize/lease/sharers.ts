@@ -1,4 +1,4 @@
-/** Who else has to do with the files of a decision. */
+/** The other quotas that share the files of a decision: they joined its pull request, or wait for its files. */
 import { isSameQuota, type QuotaTarget } from '../../../domain/kernel/target.ts';
 import { type Decision, leaseHolder } from '../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName, fileLockOf } from '../../../domain/quota-resize/model/lease.ts';

@@ -14,11 +14,42 @@ import { addMetadata, type ProposalTask as Task, textOf } from './description.ts
 const PERMITS_AT_ONCE = 3;
 
 /** What is known about an attempt to open a pull request. */
-export interface Opening {
+export class Opening {
   /** Whether an earlier attempt may have opened it. */
   readonly mayExist: boolean;
+  #mayBeOpen: boolean;
+
+  constructor(mayExist: boolean) {
+    this.mayExist = mayExist;
+    this.#mayBeOpen = mayExist;
+  }
+
   /** Until it is certain that no pull request is open, its files stay locked. */
-  mayBeOpen: boolean;
+  get mayBeOpen(): boolean {
+    return this.#mayBeOpen;
+  }
+
+  /** Looks for an open pull request; where it finds none, there is none. */
+  async find(look: () => Promise<number | null>): Promise<number | null> {
+    const number = await look();
+    this.#mayBeOpen = number !== null;
+    return number;
+  }
+
+  /**
+   * Sends what opens a pull request, or what goes on with an open one.
+   *
+   * @param opensNothing whether an error says that nothing was opened; any other one leaves that unknown.
+   */
+  async send<T>(request: () => Promise<T>, opensNothing: (error: unknown) => boolean = () => false): Promise<T> {
+    this.#mayBeOpen = true;
+    try {
+      return await request();
+    } catch (error) {
+      this.#mayBeOpen = !opensNothing(error);
+      throw error;
+    }
+  }
 }
 
 /**
@@ -40,9 +71,8 @@ export async function open(
     const opened = await openAtOnce(task, edit, opening);
     if (opened !== null) return opened;
     // Some of it may be there, and some of it may be somebody else's.
-    const number = await pullRequests.ofBranch(branch);
+    const number = await opening.find(async () => await pullRequests.ofBranch(branch));
     if (number !== null) return await found(number);
-    opening.mayBeOpen = false;
   }
   return await openStepByStep(task, edit, opening, found);
 }
@@ -60,9 +90,10 @@ async function openAtOnce(task: Task, edit: DecisionEdit, opening: Opening): Pro
     about,
     async () => {
       await task.fileLocks.assertLocked(task, filesOf(task, edit));
-      opening.mayBeOpen = true;
       const commit = { branch, parent: base, files: edit.files, message };
-      return await forge.pullRequests.openAtOnce({ ...commit, base: base.name, ...texts });
+      return await opening.send(
+        async () => await forge.pullRequests.openAtOnce({ ...commit, base: base.name, ...texts }),
+      );
     },
     PERMITS_AT_ONCE,
   );
@@ -97,16 +128,16 @@ async function openStepByStep(
   const opened = await task.write('open pull request', { branch, base: base.name }, async () => {
     // The write may have waited for its permit.
     await task.fileLocks.assertLocked(task, filesOf(task, edit));
-    opening.mayBeOpen = true;
-    return await forge.pullRequests.open({ branch, base: base.name, title, body }).catch((error: unknown) => {
-      opening.mayBeOpen = !isRejection(error);
-      throw error;
-    });
+    return await opening.send(
+      async () => await forge.pullRequests.open({ branch, base: base.name, title, body }),
+      isRejection,
+    );
   });
   if (opened.kind !== 'opened') {
-    const number = await forge.pullRequests.ofBranch(branch);
+    const look = async (): Promise<number | null> => await forge.pullRequests.ofBranch(branch);
+    // One that exists is open, also where the forge does not show it yet.
+    const number = opened.kind === 'exists' ? await look() : await opening.find(look);
     if (number !== null) return await found(number);
-    opening.mayBeOpen = opened.kind === 'exists';
     const why = opened.kind === 'exists' ? 'it says that one exists already, and shows none' : opened.message;
     throw failure({
       type: opened.kind === 'exists' ? 'ForgeUnavailable' : 'ForgeRejected',
@@ -150,7 +181,7 @@ export function filesOf({ forge: { repository } }: Task, { files }: DecisionEdit
   return files.map(({ path }) => ({ repository, path }));
 }
 
-/** Whether the forge answered that it opens nothing; any other failure leaves that unknown. */
+/** Whether the forge answered that it opens nothing. */
 function isRejection(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === 'ForgeRejected';
 }

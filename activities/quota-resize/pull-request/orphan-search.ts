@@ -2,8 +2,8 @@
  * Finds open pull requests that no decision is about, also of quotas that need nothing and have no episode, and brings
  * each to an end: its quota takes it over, or it is closed with a comment.
  */
-import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import { digestOf } from '../../../domain/kernel/digest.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import { evaluateOrphan, type Orphan, type OrphanStep } from '../../../domain/quota-resize/decide/orphan.ts';
 import { unrecordedDecision } from '../../../domain/quota-resize/model/decision.ts';
@@ -97,10 +97,7 @@ async function endOrphan(dependencies: OrphanDependencies, found: FoundOrphan): 
   const step = await evaluate();
   if (step.kind === 'leave') return { kind: 'left', why: step.why };
   // A period in which it is open has one comment, whoever writes it, and whichever attempt.
-  const period = createHash('sha256')
-    .update(`${number} ${reopened?.id ?? ''}`)
-    .digest('hex')
-    .slice(0, 8);
+  const period = digestOf(`${number} ${reopened?.id ?? ''}`, 8);
   const decision = unrecordedDecision(period);
   const unchanged = async (): Promise<void> => {
     const now = await evaluate();

@@ -11,7 +11,7 @@ export async function isOwnAccount(
   { user }: Pick<PullRequest, 'user'>,
   by: string | null,
 ): Promise<boolean> {
-  return by !== null && (by === user || by === (await forge.pullRequests.ownAccount()));
+  return by !== null && (isSameAccount(by, user) || isSameAccount(by, await forge.pullRequests.ownAccount()));
 }
 
 /** The approvals that people gave: the forge leaves out the account that opened the pull request, and the present one is no person either. */
@@ -20,5 +20,10 @@ export async function approvalsOfPeople(
   approvals: readonly ForgeApproval[],
 ): Promise<readonly ForgeApproval[]> {
   const own = approvals.length === 0 ? null : await forge.pullRequests.ownAccount();
-  return approvals.filter(({ by }) => by.toLowerCase() !== own?.toLowerCase());
+  return approvals.filter(({ by }) => !isSameAccount(by, own));
+}
+
+/** The forge takes a name in upper and in lower case for the same account, and not every answer has it as it was registered. */
+function isSameAccount(name: string, other: string | null): boolean {
+  return name.toLowerCase() === other?.toLowerCase();
 }

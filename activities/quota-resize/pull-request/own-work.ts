@@ -1,7 +1,7 @@
 /** How Headroom finds its earlier work for a decision and distinguishes it from people's work. */
-import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { digestOf } from '../../../domain/kernel/digest.ts';
 import type { MergeMethod } from '../../../domain/kernel/forge.ts';
 import type { WritePriority } from '../../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
@@ -166,7 +166,7 @@ async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: Guard
 
 /** The same for every attempt of the same write, so that a retry keeps its place in the queue. */
 function permitId(decision: Decision, what: string, fields: Record<string, unknown>): string {
-  const subject = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 12);
+  const subject = digestOf(JSON.stringify(fields), 12);
   return `${decision.id}/${what}/${subject}`;
 }
 
@@ -209,7 +209,7 @@ export async function hasCommentOfOther(
 }
 
 function commentKey(about: string): string {
-  return createHash('sha256').update(about).digest('hex').slice(0, 12);
+  return digestOf(about, 12);
 }
 
 /** The outcome of a write for the log: "exists" and "refused" mean that nothing changed. */

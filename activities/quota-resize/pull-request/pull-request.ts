@@ -15,7 +15,7 @@ import { takenOut } from './dequeue.ts';
 import { addMetadata, describe, type EnsureInput, type ProposalTask as Task } from './description.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from '../interface.ts';
-import { filesOf, leftOutOf, open, type Opening, recordOfNew } from './open.ts';
+import { filesOf, leftOutOf, open, Opening, recordOfNew } from './open.ts';
 import {
   findPullRequest,
   headIsOurs,
@@ -68,7 +68,7 @@ async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
   const { decision } = task;
   const mayExist =
     currentAttempt() > 1 || decision.pullRequest !== null || Date.now() - decision.decidedAt > SURELY_NEW_MS;
-  const opening: Opening = { mayExist, mayBeOpen: mayExist };
+  const opening = new Opening(mayExist);
   const outcome = await findOrOpen(task, opening).catch(async (error: unknown) => {
     if (!opening.mayBeOpen) await unlockFiles(task, hasOpenPullRequest(task));
     throw error;
@@ -82,9 +82,8 @@ async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
 async function findOrOpen(task: Task, opening: Opening): Promise<PullRequestOutcome> {
   const { target, decision, forge } = task;
   if (opening.mayExist) {
-    const number = await findPullRequest(task, target, decision);
+    const number = await opening.find(async () => await findPullRequest(task, target, decision));
     if (number !== null) return foundOutcome(task, number);
-    opening.mayBeOpen = false;
   }
 
   // People may have taken their time to approve: what they approved is compared with the base as it is.
@@ -135,7 +134,7 @@ async function openLocked(task: Task, edit: DecisionEdit, opening: Opening): Pro
 
 /** Takes an open pull request of the quota over, or closes it, so that there is one. */
 async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening): Promise<PullRequestOutcome> {
-  const { forge, decision } = task;
+  const { forge } = task;
   const { base } = edit.tree;
   const orphans = await orphansOf(task);
   const foreign = orphans.find(({ isOwn }) => !isOwn)?.pull;
@@ -146,8 +145,11 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
   const reopened = await closeOrphans(task, others, `${instead} into ${base.name} raises this quota`);
   if (reopened !== null) return leftToPeople(forge, reopened, 'was reopened after Headroom had closed it');
   if (taken === undefined) return await open(task, edit, opening, async (number) => await foundOutcome(task, number));
+  return await opening.send(async () => await takeOver(task, edit, taken));
+}
 
-  opening.mayBeOpen = true;
+async function takeOver(task: Task, edit: DecisionEdit, taken: PullRequest): Promise<PullRequestOutcome> {
+  const { forge, decision } = task;
   // GitHub lets nobody push to a branch that is queued, and what an earlier decision queued is not to be merged.
   await takenOut(task, taken);
   await task.fileLocks.assertLocked(task, filesOf(task, edit));

@@ -1,4 +1,5 @@
 /** What the workflow of a schedule carries from one reconcile pass to the next, and through continue-as-new. */
+import { requireVersion } from '../../kernel/carried-version.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { ScheduleState } from '../schedule/names.ts';
@@ -120,17 +121,6 @@ export const freshMemory: LightsOutMemory = {
   pendingEvents: [],
 };
 
-/** Version 1 had other names for three fields, and the pause, which the frame carries now. Any field may be missing, because they were added over time. */
-interface MemoryVersion1
-  extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents' | 'savings'>> {
-  readonly version: 1;
-  readonly paused?: unknown;
-  readonly savings?: SavedReplicas;
-  readonly settled?: LightsOutMemory['completed'];
-  readonly told?: LightsOutMemory['emitted'];
-  readonly untold?: LightsOutMemory['pendingEvents'];
-}
-
 /** Earlier, only replicas were counted, all namespaces together. */
 interface SavedReplicas {
   readonly replicaMs: number;
@@ -151,20 +141,14 @@ function upgradeSavings(savings: Savings | SavedReplicas | undefined): Savings {
 }
 
 /**
- * The memory of a run of any earlier release; missing fields get their initial values.
+ * The memory that the run before carried. Fields are added over time: a missing one gets its initial value.
  *
  * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
  */
-export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefined): LightsOutMemory {
+export function upgradeMemory(carried: LightsOutMemory | undefined): LightsOutMemory {
   if (carried === undefined) return freshMemory;
-  const savings = upgradeSavings(carried.savings);
-  if (carried.version === 2) return { ...freshMemory, ...carried, savings };
-  if (carried.version !== 1) {
-    const { version } = carried as { readonly version: unknown };
-    throw new Error(`the memory of the schedule has version ${String(version)}: run a worker of the newer release`);
-  }
-  const { version: _version, paused: _paused, settled = null, told = [], untold = [], ...rest } = carried;
-  return { ...freshMemory, ...rest, savings, completed: settled, emitted: told, pendingEvents: untold };
+  requireVersion('the memory of the schedule', carried, 2);
+  return { ...freshMemory, ...carried, savings: upgradeSavings(carried.savings) };
 }
 
 const MS_PER_HOUR = 3_600_000;

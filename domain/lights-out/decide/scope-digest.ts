@@ -1,5 +1,5 @@
 /** A short text for the set of workloads that a schedule is about, to approve exactly what was looked at. */
-import { createHash } from 'node:crypto';
+import { digestOf } from '../../kernel/digest.ts';
 
 /** Hexadecimal digits: short enough to type, and no two sets of a cluster have the same. */
 const LENGTH = 16;
@@ -13,5 +13,5 @@ export interface ScopeDigest {
 /** @param names as `workloadName` has them, each once. */
 export function scopeDigest(names: readonly string[]): ScopeDigest {
   const text = names.toSorted().join('\n');
-  return { digest: createHash('sha256').update(text).digest('hex').slice(0, LENGTH), workloads: names.length };
+  return { digest: digestOf(text, LENGTH), workloads: names.length };
 }

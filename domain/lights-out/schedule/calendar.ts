@@ -2,9 +2,9 @@
  * Calendars: exceptions that several schedules share, as people write them into a ConfigMap. A part of one that cannot be
  * read is named and left out; the rest of it holds, because one wrong day must not stop every schedule of a cluster.
  */
-import { createHash } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { digestOf } from '../../kernel/digest.ts';
 import { isRecord } from '../../kernel/record.ts';
 import { listText, truncate } from '../../kernel/sentence.ts';
 import { exceptionProblems } from './exceptions.ts';
@@ -150,7 +150,7 @@ export function calendarDays(
     ...found.flatMap((calendar) => calendar.problems),
   ];
   const text = JSON.stringify([days, problems]);
-  return { days, problems, digest: createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH) };
+  return { days, problems, digest: digestOf(text, DIGEST_LENGTH) };
 }
 
 function named(day: ScheduleException, calendar: string): ScheduleException {

@@ -72,14 +72,14 @@ export function readNodeGroup(object: unknown, defaults: { readonly mode: Mode }
   return { ...identity, group, problems };
 }
 
-/** By which a group gives its machines back of which nothing else can be read: it makes none, and nothing is put on nodes that go. */
+/** In place of fields that cannot be read, of a group that is being deleted: it makes no machines, and puts nothing on nodes that go. */
 const MAKES_NOTHING = { minNodes: 0, maxNodes: MAX_NODES, offeringIDs: ['none'] };
 const ON_NODES = ['labels', 'taints', 'startupTaints'] as const;
-/** Where the machines are, and what says that they stay, or how slowly they go: with the defaults of these they would go. */
+/** Without these fields nobody knows where the machines are, or the defaults would remove machines that are to stay, or too fast. */
 const NEEDED: readonly string[] = ['provider', 'resourceIdentifier', 'mode', 'deletionPolicy', 'budgets'];
 
 /**
- * What counts of the spec of a group that is being deleted and is not valid: what is wrong is as if it were not there.
+ * The spec of a group that is being deleted and is not valid, without the fields that are wrong.
  *
  * @returns undefined where nobody can tell where its machines are, or whether they may go.
  */

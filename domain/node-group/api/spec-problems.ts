@@ -50,7 +50,7 @@ function ownLabels({ labels = {}, offeringIDs }: NodeGroupSpec, name: string): r
   return Object.keys(written).filter((key) => Object.hasOwn(labels, key) && labels[key] !== written[key]);
 }
 
-/** Of startup taints one is enough. */
+/** Taints that are there twice. A startup taint may be repeated. */
 function repeatedTaints(taints: NodeGroupSpec['taints'] = []): readonly string[] {
   const all = taints.map(({ key, effect }) => `${key}:${effect}`);
   return all.flatMap((taint, at) =>

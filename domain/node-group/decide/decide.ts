@@ -47,7 +47,7 @@ export function decide(
   return acting(seen, group, memory);
 }
 
-/** What was said before the first observation was said of the group that there is then. */
+/** Whether the memory is about this group. Commands before the first observation concern the group that is found then. */
 function isAbout({ uid }: NodeGroupMemory, group: SeenGroup): boolean {
   return uid === null || uid === group.uid;
 }
@@ -154,7 +154,7 @@ function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: r
   const detail = isOrphan
     ? 'the group is being deleted: its nodes stay, once its other machines are given back'
     : `the group is being deleted: ${left} of its machines are to be drained and given back`;
-  // Those that are no nodes yet need no drain.
+  // A machine that has not become a node yet needs no drain.
   if (seen.unsettled > 0 || seen.free > 0) return { ...shown, kind: 'drive', detail };
   return { ...shown, kind: 'wait', until: earliest(seen, memory), detail };
 }

@@ -43,7 +43,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     generation: group?.generation,
     mode: group?.mode,
     newNodes: newNodes.map(({ instanceType, count, reason }) => [instanceType, count, reason]),
-    // As many again, when those that were asked for are there, are other ones.
+    // With the machines that there are: the same number of new nodes, asked for again once the first ones have come, is another demand.
     beside: newNodes.length === 0 ? [] : view.machines.map(({ name }) => name).toSorted(),
     removals: removals.map(({ uid, reason }) => [uid, reason]),
     stray: stray.map(({ name }) => name),

@@ -6,13 +6,13 @@ import type { Packing } from '../scheduling/packing.ts';
 import { pour } from '../scheduling/pour.ts';
 import { isAskedFor } from './against.ts';
 import type { Offer } from './offers.ts';
-import { type Opening, openNew } from './opening.ts';
+import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { byText } from './pending.ts';
-import { isTooFull, type Open, type Waiting } from './waiting.ts';
+import { isTooFull, type Unplaced, type UnplacedInOrder } from './unplaced.ts';
 
 export interface Trial {
   readonly offer: Offer;
-  /** How many of which a node of it takes, in the order of the open ones; those of which it takes none are left out. */
+  /** How many of which a node of it takes, in their order; those of which it takes none are left out. */
   readonly taken: readonly Taken[];
   readonly bound: number;
   /** Pods that must be on one node with others. */
@@ -20,7 +20,7 @@ export interface Trial {
   readonly waste: number;
 }
 
-type Taken = readonly [of: Open, count: number];
+type Taken = readonly [of: Unplaced, count: number];
 
 interface Rated extends Trial {
   /** The share of what is asked for that a node of it takes. */
@@ -28,15 +28,15 @@ interface Rated extends Trial {
 }
 
 /** Null where no node helps any of them. */
-export function bestOffer(opening: Opening, waiting: Waiting): Trial | null {
-  if (waiting.first === waiting.open.length) return null;
+export function bestOffer(plannedNodes: PlannedNodes, waiting: UnplacedInOrder): Trial | null {
+  if (waiting.first === waiting.works.length) return null;
   const trials: Trial[] = [];
   let tier = Number.POSITIVE_INFINITY;
-  for (const { group, room, offers } of opening.rosters) {
-    if (room <= (opening.opened.get(group.name) ?? 0)) continue;
+  for (const { group, room, offers } of plannedNodes.rosters) {
+    if (room <= (plannedNodes.added.get(group.name) ?? 0)) continue;
     for (const offer of offers) {
       if (offer.refused !== null || offer.tier > tier) continue;
-      const trial = tried(opening, waiting, offer);
+      const trial = tried(plannedNodes, waiting, offer);
       if (trial === null) continue;
       trials.push(trial);
       tier = offer.tier;
@@ -74,14 +74,14 @@ function demandOf(parts: readonly Taken[]): Demand {
   return sum;
 }
 
-function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
-  const { packing } = opening;
+function tried(plannedNodes: PlannedNodes, waiting: UnplacedInOrder, offer: Offer): Trial | null {
+  const { packing } = plannedNodes;
   const mark = packing.mark();
-  const before = opening.opened.get(offer.group.name) ?? 0;
-  const slot = openNew(opening, offer);
+  const before = plannedNodes.added.get(offer.group.name) ?? 0;
+  const slot = addNode(plannedNodes, offer);
   const taken: Taken[] = [];
-  for (let index = waiting.first; index < waiting.open.length; index += 1) {
-    const each = waiting.open[index];
+  for (let index = waiting.first; index < waiting.works.length; index += 1) {
+    const each = waiting.works[index];
     if (each === undefined || isTooFull(slot, waiting.least[index] ?? [])) break;
     if (
       each.left === 0 ||
@@ -94,7 +94,7 @@ function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
   }
   const waste = wasteOf(packing, slot, 'cpu') + wasteOf(packing, slot, 'memory');
   packing.rollback(mark);
-  opening.opened.set(offer.group.name, before);
+  plannedNodes.added.set(offer.group.name, before);
   if (taken.length === 0) return null;
   const sum = (counts: (of: PodClass) => boolean): number =>
     taken.reduce((all, [{ work }, count]) => all + (counts(work.pods) ? count : 0), 0);
@@ -108,7 +108,7 @@ function tried(opening: Opening, waiting: Waiting, offer: Offer): Trial | null {
 }
 
 const HOSTNAME = 'kubernetes.io/hostname';
-/** Only to tell pods apart from none that request nothing. */
+/** So small that it decides only where the pods request neither CPU nor memory, and the other shares are 0. */
 const POD_WEIGHT = 0.001;
 
 function share(part: number, whole: number): number {

@@ -73,7 +73,7 @@ export function openComing(
     if (pod === null) continue;
     const pods = packing.classOf({ ...pod, namespace, labels, deletesAt: null });
     const misfit = packing.misfit(pods, slot);
-    // What may come takes its room.
+    // Room is kept for a pod that may come, also where it is not certain.
     if (misfit === null || misfit === 'NamespaceUnknown' || misfit === 'TooManyTerms') packing.place(pods, slot);
   }
   return slot;

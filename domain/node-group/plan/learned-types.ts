@@ -65,7 +65,7 @@ function learned(
   return { allocatable, learned: { taints, missingLabels } };
 }
 
-/** Of each resource that one of them has, the most or the least. */
+/** Combines the amounts of each resource that any of them has, such as by their maximum. */
 function combined(all: readonly Amounts[], of: (...values: number[]) => number): Amounts {
   const resources = new Set(all.flatMap((amounts) => Object.keys(amounts)));
   return Object.fromEntries(

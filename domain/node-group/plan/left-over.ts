@@ -10,7 +10,7 @@ import { isComing } from './live-nodes.ts';
 import { podKind } from './pod-kind.ts';
 import { AND_OTHERS } from './trials.ts';
 
-interface Waiting {
+interface WaitingPod {
   readonly kind: string;
   readonly createdAt: EpochMs;
   readonly writtenAt: EpochMs | null;
@@ -19,7 +19,7 @@ interface Waiting {
 /** Told each change of the cluster, it says when the last of the pods that machines came for was refused again. */
 export class LeftOver {
   /** Pods that no node was found for. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingPod>();
   /** Of those that the machines came for: the ones that may still be placed, and the ones that were refused again. */
   readonly #open = new Set<string>();
   readonly #refused = new Set<string>();

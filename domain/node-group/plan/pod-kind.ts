@@ -1,5 +1,5 @@
 /** What pods are for kube-scheduler, so that one which is made again is known: by another name, of another Job, after a restart. */
-import { createHash } from 'node:crypto';
+import { digestOf } from '../../kernel/digest.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Pod, PodConstraints } from '../model/pod.ts';
 import { askedOfNode, sorted } from '../scheduling/pod-class.ts';
@@ -23,7 +23,7 @@ export function podKind(pod: Asking): string {
   ]);
 }
 
-/** Another one when the nodes of a type are to become other ones, by the provider or by the group. */
+/** A hash of what the provider and the group promise of a type's nodes. It changes when either promises something else. */
 export function promiseOf(group: NodeGroup, { allocatable, labels }: InstanceType): string {
   return hashOf([
     sorted(allocatable),
@@ -36,5 +36,5 @@ export function promiseOf(group: NodeGroup, { allocatable, labels }: InstanceTyp
 }
 
 function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, LENGTH);
+  return digestOf(JSON.stringify(value), LENGTH);
 }

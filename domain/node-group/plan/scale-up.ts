@@ -9,13 +9,13 @@ import type { Daemon } from './daemons.ts';
 import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Proof, prove } from './in-vain.ts';
-import { openNodes, retry } from './open-nodes.ts';
-import { type Opening, openNew } from './opening.ts';
+import { addNodes, retry } from './add-nodes.ts';
+import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
 import { AND_OTHERS, MOST_KINDS, type Trials } from './trials.ts';
 import { whyUnhelped } from './unhelped.ts';
-import type { Open } from './waiting.ts';
+import type { Unplaced } from './unplaced.ts';
 
 export interface ScaleUpOptions {
   /** Groups that ask for no machines now, by name. */
@@ -47,7 +47,7 @@ interface Placement {
 }
 
 interface Round {
-  readonly open: readonly Open[];
+  readonly works: readonly Unplaced[];
   readonly placements: readonly Placement[];
   /** The new nodes in their order, with why they are planned. */
   readonly nodes: readonly (Planned & { readonly slot: Slot })[];
@@ -67,11 +67,11 @@ export function planScaleUp(
   const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each.first) })));
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
-  const opening: Opening = { packing, rosters: all, daemons, opened: new Map() };
+  const plannedNodes: PlannedNodes = { packing, rosters: all, daemons, added: new Map() };
   const base = packing.mark();
   let planned = all.flatMap(floorOf);
   const floor = planned.length;
-  let round = run(opening, planned, work);
+  let round = run(plannedNodes, planned, work);
   let isTrimmed = false;
   for (let n = 1; n < ROUNDS; n += 1) {
     const busy = new Set(round.placements.map(({ slot }) => slot));
@@ -81,12 +81,12 @@ export function planScaleUp(
     isTrimmed ||= needed.length < round.nodes.length;
     planned = inOrderOfMachines(needed);
     packing.rollback(base);
-    opening.opened.clear();
-    round = run(opening, planned, work);
+    plannedNodes.added.clear();
+    round = run(plannedNodes, planned, work);
   }
   const kept = withinBatch(round, floor);
   const newNodes = summed(round, kept, namedPods);
-  return { newNodes, unhelped: unhelpedOf(opening, round, kept, pending.unhelped), proof };
+  return { newNodes, unhelped: unhelpedOf(plannedNodes, round, kept, pending.unhelped), proof };
 }
 
 /** Pods that are about to be evicted. Those of a drain that takes long, or stands still, do not hold room that others could have. */
@@ -101,7 +101,7 @@ function floorOf(roster: Roster): readonly Planned[] {
   const offer = plainOffer(roster);
   if (offer === null) return [];
   const below = Math.max(0, nodesToAdd({ current, desired: group.minNodes }, room));
-  // What is wanted is lowered only when a machine is deleted: one that leaves is not to be made up for before.
+  // The wanted size is lowered only when a machine is deleted. Until then a machine that leaves counts, so that none is made for it.
   const soon = { current: current + leaving + below, desired: group.desiredNodes ?? 0 };
   const count = below + Math.max(0, nodesToAdd(soon, room - below));
   return Array.from({ length: count }, (_, index) => ({
@@ -110,37 +110,37 @@ function floorOf(roster: Roster): readonly Planned[] {
   }));
 }
 
-/** As machines on their way are looked at in the next plan. */
+/** In the order in which the next plan takes them up, as machines on their way by then. */
 function inOrderOfMachines(nodes: readonly Planned[]): Planned[] {
   return nodes.toSorted(
     (a, b) => byText(a.offer.group.name, b.offer.group.name) || byText(a.offer.type.id, b.offer.type.id),
   );
 }
 
-function run(opening: Opening, planned: readonly Planned[], work: readonly Work[]): Round {
-  const { packing, rosters: all } = opening;
+function run(plannedNodes: PlannedNodes, planned: readonly Planned[], work: readonly Work[]): Round {
+  const { packing, rosters: all } = plannedNodes;
   const before = packing.slots.length;
-  const nodes = planned.map((each) => ({ ...each, slot: openNew(opening, each.offer) }));
-  const open = work.map((each): Open => ({ work: each, left: each.names.length, failed: null }));
+  const nodes = planned.map((each) => ({ ...each, slot: addNode(plannedNodes, each.offer) }));
+  const works = work.map((each): Unplaced => ({ work: each, left: each.names.length, failed: null }));
   const placements: Placement[] = [];
-  const next = new Map<Open, number>();
-  const placed = (of: Open, slot: Slot, count: number): void => {
+  const next = new Map<Unplaced, number>();
+  const placed = (of: Unplaced, slot: Slot, count: number): void => {
     const from = next.get(of) ?? 0;
     for (const name of of.work.names.slice(from, from + count)) placements.push({ slot, name, work: of.work });
     next.set(of, from + count);
   };
   for (let last = -1; last !== placements.length; ) {
     last = placements.length;
-    for (const each of open) if (each.left > 0) retry(packing, each, packing.slots, [], placed);
+    for (const each of works) if (each.left > 0) retry(packing, each, packing.slots, [], placed);
   }
-  openNodes(opening, open, placed);
+  addNodes(plannedNodes, works, placed);
   const more = packing.slots.slice(before + nodes.length).map((slot) => {
     const offers = all.find(({ group }) => group.name === slot.group)?.offers ?? [];
     const offer = offers.find(({ type }) => type.id === slot.instanceType);
     if (offer === undefined) throw new Error(`no offer made the node ${slot.name}`);
     return { offer, reason: 'PendingPods' as const, slot };
   });
-  return { open, placements, nodes: [...nodes, ...more] };
+  return { works, placements, nodes: [...nodes, ...more] };
 }
 
 /** Of each group, the nodes of one decision: those for its size first. */
@@ -200,8 +200,8 @@ function kindsOf(placed: readonly Placement[]): readonly string[] {
 }
 
 function unhelpedOf(
-  opening: Opening,
-  { open, placements, nodes }: Round,
+  plannedNodes: PlannedNodes,
+  { works, placements, nodes }: Round,
   kept: ReadonlySet<Slot>,
   before: readonly UnhelpedPod[],
 ): readonly UnhelpedPod[] {
@@ -223,9 +223,9 @@ function unhelpedOf(
       all.push({ ...named(name), reason: 'FitsUpcoming', detail: `it fits ${slot.name}, which is on its way` });
     }
   }
-  const unplaced = open.filter(({ left }) => left > 0);
+  const unplaced = works.filter(({ left }) => left > 0);
   const whys = whyUnhelped(
-    opening,
+    plannedNodes,
     unplaced.map(({ work }) => work),
   );
   for (const { work, left } of unplaced) {

@@ -41,13 +41,13 @@ const LOOKED_MS = 60_000;
  * away, or far behind.
  */
 const UNKNOWN_MS = 900_000;
-/** What takes taints off a node that has come has so long for that. */
+/** How long startup taints may stay on a new node before they count against it. */
 const STARTUP_MS = 600_000;
 /** A node that has been ready for longer may have been changed since, or have had the pods before anybody looked. */
 const NEW_MS = 900_000;
 
-/** Of one kind, the works that wait, by the keys of their classes: labels may tell them apart, and each is judged. */
-type Waiting = ReadonlyMap<string, readonly Work[]>;
+/** The works that wait, by the kind of their pods. Labels may tell works of one kind apart, and each is judged. */
+type WorksByKind = ReadonlyMap<string, readonly Work[]>;
 
 export interface Failed {
   readonly machine: Machine;
@@ -72,7 +72,7 @@ interface Court {
   /** The instance types as the provider promises them, by group. */
   readonly promised: ClusterState['instanceTypes'];
   readonly daemons: readonly Daemon[];
-  readonly waiting: Waiting;
+  readonly waiting: WorksByKind;
   readonly kinds: KindsOnNodes;
 }
 

@@ -6,7 +6,7 @@ import { usedClaim } from '../scheduling/rules.ts';
 import { inVainText } from './in-vain.ts';
 import { typeKey } from './type-key.ts';
 import type { Offer } from './offers.ts';
-import { type Opening, openNew } from './opening.ts';
+import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import type { Work } from './pending.ts';
 
 interface Why {
@@ -31,17 +31,17 @@ const NEARNESS: readonly UnhelpedReason[] = [
 ];
 
 /** Why the pods of each work get no new node. One node of each offer is tried for all of them. */
-export function whyUnhelped(opening: Opening, works: readonly Work[]): ReadonlyMap<Work, Why> {
+export function whyUnhelped(plannedNodes: PlannedNodes, works: readonly Work[]): ReadonlyMap<Work, Why> {
   const whys = new Map<Work, Why>();
   for (const work of works) {
-    const why = whyBlocked(work) ?? whyWithoutOffers(opening) ?? whyOnTrial(work);
+    const why = whyBlocked(work) ?? whyWithoutOffers(plannedNodes) ?? whyOnTrial(work);
     if (why !== null) whys.set(work, why);
   }
   const asked = works.filter((work) => !whys.has(work));
   if (asked.length === 0) return whys;
   const nearness = ({ reason }: Why): number => NEARNESS.indexOf(reason);
-  for (const offer of opening.rosters.flatMap(({ offers }) => offers)) {
-    for (const [work, why] of whyNotOf(opening, asked, offer)) {
+  for (const offer of plannedNodes.rosters.flatMap(({ offers }) => offers)) {
+    for (const [work, why] of whyNotOf(plannedNodes, asked, offer)) {
       const before = whys.get(work);
       if (before === undefined || nearness(why) < nearness(before)) whys.set(work, why);
     }
@@ -58,7 +58,7 @@ function whyBlocked({ pods }: Work): Why | null {
   return { reason: blocked.by === 'ClaimMissing' ? 'ClaimMissing' : 'ClaimNotBound', detail: blocked.detail };
 }
 
-function whyWithoutOffers({ rosters }: Opening): Why | null {
+function whyWithoutOffers({ rosters }: PlannedNodes): Why | null {
   if (rosters.length === 0) return { reason: 'NoGroupMatches', detail: 'there is no NodeGroup' };
   if (rosters.some(({ offers }) => offers.length > 0)) return null;
   return { reason: 'NoInstanceTypes', detail: 'no NodeGroup has an instance type that can be had' };
@@ -70,13 +70,13 @@ function whyOnTrial({ against }: Work): Why | null {
   return { reason: 'FitsUpcoming', detail: `${trial}, and kube-scheduler has not said yet what it does` };
 }
 
-function whyNotOf(opening: Opening, works: readonly Work[], offer: Offer): ReadonlyMap<Work, Why> {
-  const { packing, opened } = opening;
+function whyNotOf(plannedNodes: PlannedNodes, works: readonly Work[], offer: Offer): ReadonlyMap<Work, Why> {
+  const { packing, added } = plannedNodes;
   const { name } = offer.group;
-  const before = opened.get(name) ?? 0;
+  const before = added.get(name) ?? 0;
   const mark = packing.mark();
-  const slot = openNew(opening, offer);
-  const fitting = whyNotFitting(opening, offer, before);
+  const slot = addNode(plannedNodes, offer);
+  const fitting = whyNotFitting(plannedNodes, offer, before);
   const whys = works.map((work): readonly [Work, Why] => {
     const result = explainFit(packing, work.pods, slot);
     if (result.kind === 'misfit') {
@@ -86,15 +86,15 @@ function whyNotOf(opening: Opening, works: readonly Work[], offer: Offer): Reado
     return [work, inVain === undefined ? fitting : { reason: 'CameInVain', detail: inVainText(name, inVain, work) }];
   });
   packing.rollback(mark);
-  opened.set(name, before);
+  added.set(name, before);
   return new Map(whys);
 }
 
 /** Why pods that would fit the node get none. */
-function whyNotFitting({ rosters }: Opening, { group, refused }: Offer, opened: number): Why {
+function whyNotFitting({ rosters }: PlannedNodes, { group, refused }: Offer, added: number): Why {
   if (refused !== null) return refused;
   const { name, maxNodes, estimate } = group;
-  const isFull = opened >= (rosters.find((roster) => roster.group === group)?.room ?? 0);
+  const isFull = added >= (rosters.find((roster) => roster.group === group)?.room ?? 0);
   if (isFull && estimate === 'simple') return { reason: 'Limited', detail: `${name} adds one node at a time` };
   if (isFull) return { reason: 'AtMaximum', detail: `${name} may have ${maxNodes} nodes and no more` };
   return { reason: 'NoGroupMatches', detail: `${name} is exclusive, and the pod asks for none of its labels` };

@@ -20,7 +20,7 @@ import { podsOnNode } from './pod-safety.ts';
 const STEADY_MS = 3_600_000;
 /** Kubernetes writes the moments of objects down in whole seconds. */
 const TICK_MS = 1_000;
-/** Of what a node came for, the part that must have gone. */
+/** A node may go when this share of the demand that it came for is gone. */
 const FALLEN_SHARE = 0.5;
 
 export class ArrivalBook {
@@ -58,7 +58,7 @@ export class ArrivalBook {
     }
   }
 
-  /** What is put down the first time that a machine is seen; one that was ready before there were plans tells nothing. */
+  /** The record of a machine that is seen for the first time; null for one that was ready before the first plan. */
   #seen(machine: Machine, packing: Packing): Arrival | null {
     const slot = packing.slotOf(machine.node ?? machine.name);
     // A fast provider's machine is created and ready between two plans.

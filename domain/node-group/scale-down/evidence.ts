@@ -1,4 +1,4 @@
-/** What nodes that came in vain say about pods that would have to move: neither is a node given up for others that they do not get. */
+/** Evidence of nodes that came in vain, for pods that would have to move: no node is given up for one that such pods would not get. */
 import { type Against, isAskedFor, openTo } from '../plan/against.ts';
 import type { Asking } from '../plan/pod-kind.ts';
 import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
@@ -15,7 +15,7 @@ export class Evidence {
     this.#against = against;
   }
 
-  /** Of these nodes, those of types that such pods may be counted on. */
+  /** The nodes, of those given, whose types the pods may be counted on to get. */
   openTo(pods: PodClass, slots: readonly Slot[]): readonly Slot[] {
     let against = this.#known.get(pods);
     if (against === undefined) {

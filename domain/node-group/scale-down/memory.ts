@@ -50,8 +50,8 @@ export const RECENT_MS = 120_000;
 const LONGEST_GAP_MS = 300_000;
 
 /**
- * What is still known when a plan is made. The clock was put forward, or the process stood still, where the last one seems to be long ago:
- * nobody knows whether what was so before has been so all the while, so every span begins anew.
+ * The memory for a plan. Where the last plan seems to be long ago, the clock was put forward or the process stood still: nobody knows
+ * what held meanwhile, so every span of time begins anew.
  */
 export function withoutGap(memory: PlanMemory, at: EpochMs): PlanMemory {
   const { plannedAt } = memory;

@@ -196,8 +196,8 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
 }
 
 /**
- * Who deletes the object of a machine cannot take that back, and names nothing to override: the checks of the pods hold, so that none is
- * evicted again and again from a node that cannot be emptied.
+ * The object of a machine was deleted, which cannot be taken back, and which overrides no check. So the checks of the pods hold, and no
+ * pod is evicted again and again from a node that cannot be emptied.
  */
 function goAsDeleted(pass: Pass, member: Member, rests: Rests): void {
   const detail = deletedText(member);

@@ -5,8 +5,8 @@ import type { Member } from './members.ts';
 import { type PlanMemory, RECENT_MS, UNREADY_MS } from './memory.ts';
 
 /**
- * Who has been seen not Ready for so long altogether, in milliseconds, while enough others were Ready is replaced, however often others
- * come back: otherwise one that comes and goes would keep it for ever.
+ * A node is replaced that was not Ready for so many milliseconds in all, while enough others were Ready. Spans before the others failed
+ * count: otherwise one other node that comes and goes would prevent the replacement for ever.
  */
 const MOST_SEEN_MS = 3 * UNREADY_MS;
 

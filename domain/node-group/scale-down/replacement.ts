@@ -61,7 +61,7 @@ export function standIn(
   return found?.type.id ?? null;
 }
 
-/** What came in place of the node and has not let it go. */
+/** A machine that came in place of the node, while the node is still there. */
 export interface Brought {
   /** Whether it is there and Ready. */
   readonly isReady: boolean;
@@ -96,7 +96,7 @@ function isOpenTo({ evidence }: Surroundings, { pods }: Member, { group, type }:
   return pods.evicted.every((pod) => evidence.isAskedFor(pod, group.name, type.id));
 }
 
-/** Another node for pods that do not get it would be no help. */
+/** Whether a node of the offer helps any of the pods: one that none of them can use is not made. */
 function isOpenToSome({ evidence }: Surroundings, { pods }: Member, { group, type }: Offer): boolean {
   return pods.evicted.length === 0 || pods.evicted.some((pod) => evidence.isAskedFor(pod, group.name, type.id));
 }

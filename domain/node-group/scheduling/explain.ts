@@ -46,7 +46,7 @@ function detailOf(by: Misfit, packing: Packing, pods: PodClass, slot: Slot): str
   }
 }
 
-/** Of a claim with the access mode ReadWriteOncePod. */
+/** Why a pod waits for a claim with the access mode ReadWriteOncePod. */
 export function inUse(claim: string): string {
   return `another pod uses its PersistentVolumeClaim ${claim}, which one may use at a time (ReadWriteOncePod)`;
 }
@@ -70,7 +70,7 @@ function topologyDetail(by: Misfit, { spread, affinity, antiAffinity, unclear }:
   return 'the anti-affinity of a pod keeps it away';
 }
 
-/** Of pods that are set aside, and of those that they could keep away. */
+/** Why a pod is set aside, or may be kept away by pods that are. */
 function setAsideDetail(packing: Packing, { setAside }: PodClass, slot: Slot): string {
   return setAside?.why ?? `${packing.whyClosed(slot) ?? ''}; those that run there could keep it away`;
 }

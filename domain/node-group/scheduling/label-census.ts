@@ -9,11 +9,11 @@ export interface CountedPod extends Pick<PodConstraints, 'podAffinity' | 'podAnt
   readonly labels: Labels;
 }
 
-/** Of more alternatives than so many none is looked for by itself: one selector may name thousands of values and namespaces. */
+/** A selector with more alternatives than these is not looked up one by one: it may name thousands of values and namespaces. */
 const MOST_ALTERNATIVES = 16;
 
 export class LabelCensus {
-  /** Of labels that some selector asks for; others tell no pods apart. */
+  /** The keys of labels that some selector asks for; other labels tell no pods apart. */
   readonly keys: ReadonlySet<string>;
   readonly #counts = new Map<string, number>();
 

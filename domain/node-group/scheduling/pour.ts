@@ -34,7 +34,7 @@ export function pour(
     : pourEvenly(packing, pods, count, slots, placed);
 }
 
-/** What does not fit a node now will not fit it later: each node is looked at once. */
+/** Tries each node once, for pods that a node which they do not fit now will not fit later either. */
 function pourOnce(
   packing: Packing,
   pods: PodClass,
@@ -57,7 +57,7 @@ function pourOnce(
   return count - left;
 }
 
-/** Where a pod may make room for the next one, each is placed with another look at the nodes that are left. */
+/** Tries the nodes that are left anew for each pod, because a placed pod may make room for the next one. */
 function pourEvenly(
   packing: Packing,
   pods: PodClass,

@@ -62,7 +62,7 @@ export function readNode(object: Fields): Node {
   };
 }
 
-/** Of an object that is not being deleted they keep nothing. */
+/** Finalizers matter only while an object is being deleted. */
 function finalizersOf({ deletionTimestamp, finalizers }: Fields): Pick<Node, 'finalizers'> {
   return deletionTimestamp === undefined || !Array.isArray(finalizers) ? {} : { finalizers: finalizers.map(String) };
 }
@@ -185,7 +185,7 @@ export function readStorageClass(object: Fields): StorageClass {
   };
 }
 
-/** Of a CSINode. */
+/** Reads how many volumes the drivers of a CSINode attach. */
 export function readAttachLimits(object: Fields): AttachLimits {
   const drivers = listOf(fieldsOf(object['spec'])['drivers']);
   const limits = drivers.flatMap(({ name, allocatable }) => {

@@ -79,7 +79,7 @@ export function spreadSelector(constraint: TopologySpreadConstraint, labels: Lab
   return more.length === 0 ? labelSelector : withMore(labelSelector, more);
 }
 
-/** Of other pods an empty selector counts none, although it matches the pod itself; pods that are being deleted never count. */
+/** Whether other pods count for a spread. With an empty selector none does, though it matches the pod itself; deleted pods never count. */
 export function countsForSpread(selector: LabelSelector | null, namespace: string, pods: PodClass): boolean {
   if (isEmptySelector(selector) || pods.isTerminating || pods.namespace !== namespace) return false;
   return matchesSelector(selector, pods.labels);

@@ -23,7 +23,8 @@ import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import { notProvedOf } from './left-to-people.ts';
-import type { Intended } from './next-step.ts';
+import type { Intended, MakeHold } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
 import { approverName, linkTo, wholeSummary } from '../pull-request/wording.ts';
@@ -57,9 +58,6 @@ function uncounted({ approval }: Unmerged, decision: UnmergedDecision, policy: R
   return `it was approved by ${approval.by}, a name that nobody has verified; this guardrail asks for a verified approval`;
 }
 
-/** Makes a hold for a decision, with the latest moment of its end. */
-type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: EpochMs) => Intent;
-
 /**
  * Waits for a person: notifies people once, reminds them at the policy's interval, and treats its timeout as a
  * rejection.
@@ -68,7 +66,7 @@ export function awaitApproval(
   { observation, memory, now }: Pass<Unmerged>,
   decision: UnmergedDecision,
   approvalRequirement: ApprovalRequirement,
-  waiting: Waiting,
+  waiting: MakeHold,
 ): Intended {
   const { approvalReminder, approvalTimeout } = observation.policy;
   const places = isBeforePullRequest(approvalRequirement) ? Object.values(approvedPlaces(decision)) : [];
@@ -129,7 +127,10 @@ export function awaitApproval(
     ];
   }
   const end = Number.isFinite(dueAt) ? `. Without an answer by ${formatInstant(dueAt)} Headroom gives it up` : '';
-  return [asking, waiting(approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
+  return [
+    asking,
+    waiting('AwaitingApproval', approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt)),
+  ];
 }
 
 function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Intent {
@@ -162,32 +163,27 @@ export function announceApproval(
   if (claimed !== null) {
     if (approvalRequirement === null) return null;
     const about = `claimed|${approval.at}|${hasPullRequest ? 'commented' : 'said'}`;
-    if (memory.emitted.includes(about)) return null;
     const detail = `${wholeSummary(decision)} still waits for an approval: ${claimed}. ${VERIFIED_WAYS}`;
-    return {
-      kind: 'notify',
-      phase: 'AwaitingApproval',
-      reason: approvalRequirement.reason,
-      detail,
-      decision,
-      about,
-      comment: hasPullRequest ? `Not approved yet: ${claimed}.` : null,
-      event: { reason: 'QuotaResizeApprovalNeeded', message: detail },
-    };
+    const status = { phase: 'AwaitingApproval', reason: approvalRequirement.reason, detail } as const;
+    const comment = hasPullRequest ? `Not approved yet: ${claimed}.` : null;
+    const event = { reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
+    return notifyOnce(memory, status, { decision, about, comment, event });
   }
   const verified = approval.verified === undefined ? '' : `|${approval.verified}`;
   const about = `approved|${approval.at}|${hasPullRequest ? 'commented' : 'said'}${verified}`;
-  if (memory.emitted.includes(about)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   const words = `approved by ${approverName(approval)} at ${formatInstant(approval.at)}${why}`;
-  return {
-    kind: 'notify',
+  const detail = `${wholeSummary(decision)}: ${words}`;
+  const status = {
     phase: hasPullRequest ? 'AwaitingMerge' : 'OpeningPullRequest',
     reason: 'Approved',
-    detail: `${wholeSummary(decision)}: ${words}`,
+    detail,
+  } as const;
+  const comment = hasPullRequest ? `Approved in Headroom: ${words}. It holds for these values only.` : null;
+  return notifyOnce(memory, status, {
     decision,
     about,
-    comment: hasPullRequest ? `Approved in Headroom: ${words}. It holds for these values only.` : null,
-    event: { reason: 'QuotaResizeApproved', message: `${wholeSummary(decision)}: ${words}` },
-  };
+    comment,
+    event: { reason: 'QuotaResizeApproved', message: detail },
+  });
 }

@@ -7,6 +7,7 @@ import { type Attempt, type Idle, IDLE, inState, NO_ATTEMPT, type ResizeMemory }
 import { cappedRequirement, computeRequirement } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 import { type Pass, passIn } from './pass.ts';
 import { lastRejection, partRejected } from './rejection.ts';
 import { restUntil } from './rest.ts';
@@ -148,11 +149,9 @@ function emitOnce(
   status: StatusFields & { readonly reason: 'AtMaximum' | 'UsageContradicted' },
 ): Intended {
   const { phase, reason, detail } = status;
-  if (!memory.emitted.includes(about)) {
-    const event = { reason, message: detail } as const;
-    return [memory, { kind: 'notify', phase, reason, detail, decision: null, about, comment: null, event }];
-  }
-  return [memory, hold(phase, reason, detail, retryWait(observation, now))];
+  const event = { reason, message: detail } as const;
+  const notice = notifyOnce(memory, status, { decision: null, about, comment: null, event });
+  return [memory, notice ?? hold(phase, reason, detail, retryWait(observation, now))];
 }
 
 /** Waits for the retry interval; a reconcile request ends the wait after one minute at the earliest. */

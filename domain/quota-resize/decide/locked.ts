@@ -73,8 +73,7 @@ function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
     }
     const announced = announceApproval(current, toApprove, observation.policy);
     if (announced !== null) return [current, announced];
-    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) => {
-      const phase = 'AwaitingApproval';
+    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (phase, reason, detail, until) => {
       if (growth === null || growsAt === null) return holdDecision(pass, { phase, reason, detail }, { until });
       const more = `${detail}. The demand grew meanwhile (${summary(growth)}), which is asked for at ${formatInstant(growsAt)}`;
       return holdDecision(pass, { phase, reason, detail: more }, { until: Math.min(until ?? growsAt, growsAt) });

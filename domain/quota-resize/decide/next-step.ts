@@ -1,8 +1,12 @@
+import type { EpochMs } from '../../kernel/time.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { Phase, Intent, Reason, Wait } from '../model/verdict.ts';
 
 /** The result of a guard: the new memory and the intent. */
 export type Intended = readonly [ResizeMemory, Intent];
+
+/** Makes the hold of a state that a rule decides in; it ends at `until` at the latest. */
+export type MakeHold = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Intent;
 
 /** Nothing to do until the wait ends. */
 export function hold(phase: Phase, reason: Reason, detail: string, wait: Wait): Intent {

@@ -1,9 +1,9 @@
 /** A pull request exists: is its head still Headroom's, is it still wanted, and may it be merged? */
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { formatInstant } from '../../kernel/time.ts';
 import { approvedAs, type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
 import { isHeldByOthers, type MergeHold, type QuotaObservation } from '../model/observation.ts';
-import type { Phase, Intent, Reason } from '../model/verdict.ts';
+import type { Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalCounts, approvalHolds, awaitApproval, announceApproval } from './approval.ts';
@@ -19,7 +19,8 @@ import { growthOfOpen } from './growth.ts';
 import { type LeftToPeople, leftToPeople } from './left-to-people.ts';
 import { type OutOfQueue, outOfQueue } from './merge-queue.ts';
 import { mergeReadiness } from './merge-readiness.ts';
-import type { Intended } from './next-step.ts';
+import type { Intended, MakeHold } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, closeUnneeded, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { countedSkip, holdOfOwnMerge, withSkip } from './unattended-hold.ts';
@@ -29,9 +30,6 @@ import { withoutCounts } from './usage-not-counted.ts';
 
 /** A forge may show the previous head for a moment after a push. */
 const HEAD_LAG_MS = 10_000;
-
-/** Makes a hold for the pull request, with the latest moment of its end. */
-type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Intent;
 
 export function decideOpen(pass: OpenPass): Intended {
   const { observation, memory, pullRequest, now } = pass;
@@ -60,7 +58,7 @@ export function decideOpen(pass: OpenPass): Intended {
   const decision = withRequirementsOfNow(observation, decided);
   const settled = passIn(pass, withVerifiedApproval({ ...withDecision(memory.state, decision), closing: null }, pass));
   const open = settled.memory;
-  const waiting: Waiting = (phase, reason, detail, until) =>
+  const waiting: MakeHold = (phase, reason, detail, until) =>
     holdDecision(pass, { phase, reason, detail }, { until, watch: 'pullRequest' });
 
   if (joinedTo !== undefined && (observation.sharing?.kind !== 'joined' || !observation.sharing.isJoined)) {
@@ -88,7 +86,7 @@ export function decideOpen(pass: OpenPass): Intended {
 }
 
 /** Whether the decision is still needed and has the current values. */
-function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
+function decideWanted(pass: OpenPass, waiting: MakeHold): Intended {
   const { observation, memory, pullRequest, now } = pass;
   const { decision } = memory.state;
   const { pullRequest: ref } = decision;
@@ -145,7 +143,7 @@ function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
     const reason = isUrgent ? 'BatchedQuotaLeft' : 'RaisedWithOtherQuota';
     return [current, rebuild(observation, { ...decision, joined }, { reason, detail: `${link}: ${why}`, why })];
   }
-  const waitingFor: Waiting =
+  const waitingFor: MakeHold =
     change === null
       ? waiting
       : (phase, reason, detail, until) => waiting(phase, reason, detail, Math.min(until ?? changeAt, changeAt));
@@ -168,7 +166,7 @@ function grownInShared(grown: OpenDecision, why: string): Intent {
 }
 
 /** What still has to happen on the forge before a merge; null when the pull request is ready. */
-function untilReady(pass: OpenPass, waiting: Waiting): Intent | null {
+function untilReady(pass: OpenPass, waiting: MakeHold): Intent | null {
   const { observation, memory, pullRequest, now } = pass;
   const { timings } = observation;
   const { decision } = memory.state;
@@ -190,36 +188,34 @@ function untilReady(pass: OpenPass, waiting: Waiting): Intent | null {
 }
 
 /** Somebody requests changes: where Headroom would merge, people are told once for each request. */
-function changesRequested({ observation, memory, pullRequest }: OpenPass, detail: string, waiting: Waiting): Intent {
+function changesRequested({ observation, memory, pullRequest }: OpenPass, detail: string, waiting: MakeHold): Intent {
   const status = { phase: 'AwaitingMerge', reason: 'ChangesRequested', detail } as const;
   const { changesRequested: requests } = pullRequest;
   const about = `changes|${newestRequest(requests)}`;
-  if (!observation.policy.autoMerge.allowed || memory.emitted.includes(about)) {
-    return waiting(status.phase, status.reason, detail);
-  }
   const { decision } = memory.state;
   const comment = `Not merged by Headroom: ${requestedChanges(requests)}.`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return { kind: 'notify', ...status, decision, about, comment, event };
+  const notice = observation.policy.autoMerge.allowed
+    ? notifyOnce(memory, status, { decision, about, comment, event })
+    : null;
+  return notice ?? waiting(status.phase, status.reason, detail);
 }
 
 /** The pull request is ready: do people and the policy allow the merge now? */
-function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
+function decideMerge(pass: OpenPass, waiting: MakeHold): Intended {
   const { observation, memory } = pass;
   const { policy } = observation;
   const { state } = memory;
   const { decision } = state;
   const { approvalRequirement, pullRequest } = decision;
   const link = linkTo(pullRequest);
-  // First of all: people who merge by hand, or approve, do so for what is in it.
+  // Before anything waits for people: whoever approves the pull request, or merges it by hand, does so for all quotas in it.
   const leaving = leavingBatchedQuotas(observation, decision);
   if (leaving.length > 0) return [memory, rebuildWithout(observation, decision, leaving)];
   const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision, policy);
   // Where a person merges anyway, a separate approval is required only if the policy asks for it explicitly.
   if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
-    return awaitApproval(pass, decision, approvalRequirement, (reason, detail, until) =>
-      waiting('AwaitingApproval', reason, detail, until),
-    );
+    return awaitApproval(pass, decision, approvalRequirement, waiting);
   }
   if (!policy.autoMerge.allowed) {
     const namespaceOff = policy.autoMerge.reason === 'NamespaceOff';
@@ -258,7 +254,7 @@ function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
  * A pull request is never made smaller: people may merge it for a while, or more may be needed again. Then it is closed, so that
  * what is needed can be proposed.
  */
-function moreThanNeeded({ observation, memory, now }: OpenPass, mergeHold: MergeHold, waiting: Waiting): Intended {
+function moreThanNeeded({ observation, memory, now }: OpenPass, mergeHold: MergeHold, waiting: MakeHold): Intended {
   const { state } = memory;
   const demandGoneSince = state.demandGoneSince ?? now;
   const until = demandGoneSince + observation.timings.needGone;
@@ -268,7 +264,7 @@ function moreThanNeeded({ observation, memory, now }: OpenPass, mergeHold: Merge
 }
 
 /** The decision is stored as ready for the owner of the pull request, who merges it. */
-function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: Waiting): Intent {
+function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: MakeHold): Intent {
   const { headSha, joinedTo } = approved.pullRequest;
   const owner = joinedTo === undefined ? '' : namesOf([joinedTo]);
   const link = linkTo(approved.pullRequest);
@@ -290,15 +286,21 @@ function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: Waiting
 }
 
 /** People are told once each time that it left the merge queue unmerged, unless Headroom took it out and said then why. */
-function removedFromQueue(memory: ResizeMemory<Open>, { removal, why, until }: OutOfQueue, waiting: Waiting): Intended {
+function removedFromQueue(
+  memory: ResizeMemory<Open>,
+  { removal, why, until }: OutOfQueue,
+  waiting: MakeHold,
+): Intended {
   const { decision } = memory.state;
   const detail = `${linkTo(decision.pullRequest)} is ready, and out of the merge queue: ${why}`;
   const status = { phase: 'AwaitingMerge', reason: 'RemovedFromQueue', detail } as const;
   const about = `removed|${removal.at}`;
-  const isTold = removal.isOwn === true || memory.emitted.includes(about);
-  if (isTold) return [memory, waiting(status.phase, status.reason, detail, until)];
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return [memory, { kind: 'notify', ...status, decision, about, comment: `Not merged: ${why}.`, event }];
+  const notice =
+    removal.isOwn === true
+      ? null
+      : notifyOnce(memory, status, { decision, about, comment: `Not merged: ${why}.`, event });
+  return [memory, notice ?? waiting(status.phase, status.reason, detail, until)];
 }
 
 /** Rebuilds the branch without the batched quotas that must not be raised any more. */
@@ -308,7 +310,7 @@ function rebuildWithout(observation: QuotaObservation, decision: OpenDecision, l
   return rebuild(observation, decision, { reason: 'BatchedQuotaLeft', detail, why });
 }
 
-/** Whatever it is rebuilt for, it is so without the quotas that are not to be raised along by now. */
+/** Every rebuild leaves out the quotas of the batch that may not be raised with this one any more. */
 function rebuild(
   observation: QuotaObservation,
   decision: OpenDecision,
@@ -329,21 +331,22 @@ function rebuild(
 }
 
 /** The pull request is ready, and nobody but a person may merge it: people are told once. */
-function personMerges(memory: ResizeMemory<Open>, { reason, why }: LeftToPeople, waiting: Waiting): Intended {
+function personMerges(memory: ResizeMemory<Open>, { reason, why }: LeftToPeople, waiting: MakeHold): Intended {
   const { decision } = memory.state;
   const detail = `${linkTo(decision.pullRequest)} is ready and waits for a person to merge it: ${why}`;
+  const status = { phase: 'AwaitingMerge', reason, detail } as const;
   const about = `people|${reason}|${why}`;
-  if (memory.emitted.includes(about)) return [memory, waiting('AwaitingMerge', reason, detail)];
   const comment = `Ready, and left to a person to merge: ${why}.`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
+  const notice = notifyOnce(memory, status, { decision, about, comment, event });
+  return [memory, notice ?? waiting(status.phase, reason, detail)];
 }
 
 /**
  * The pull request is ready, but a freeze or a closed merge window forbids the merge: this is reported once for each
  * freeze and each window.
  */
-function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: Waiting): Intended {
+function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: MakeHold): Intended {
   const { decision } = memory.state;
   const link = linkTo(decision.pullRequest);
   const { reason, until } = mergeHold;
@@ -351,10 +354,9 @@ function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: Waiting
   // How much is needed may be another amount at each look.
   const what = mergeHold.isUnattended === true ? '' : `|${mergeHold.detail}`;
   const about = `held|${reason}|${until ?? 'open'}${what}`;
-  if (!memory.emitted.includes(about)) {
-    const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
-    const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-    return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
-  }
-  return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];
+  const status = { phase: 'AwaitingMerge', reason, detail } as const;
+  const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
+  const event = { reason: 'QuotaResizeHeld', message: detail } as const;
+  const notice = notifyOnce(memory, status, { decision, about, comment, event });
+  return [memory, notice ?? waiting(status.phase, reason, detail, until ?? undefined)];
 }

@@ -2,6 +2,7 @@
 import { linkTo } from '../pull-request/wording.ts';
 import type { Attempt, ResizeMemory } from '../model/memory.ts';
 import type { IntendedAct } from '../model/verdict.ts';
+import { notifyOnce } from './notify-once.ts';
 
 const REFUSED = 'refused|';
 
@@ -17,15 +18,15 @@ export function isOfRefusal(about: string): boolean {
 export function refusalNotice(
   intent: IntendedAct,
   tried: Extract<Attempt, { kind: 'tried' }>,
-  { emitted }: Pick<ResizeMemory, 'emitted'>,
+  memory: Pick<ResizeMemory, 'emitted'>,
 ): Extract<IntendedAct, { kind: 'notify' }> | null {
   const { count, why } = tried;
   if (intent.kind !== 'merge' || count < 2 || why === undefined) return null;
   const { decision } = intent;
   // How much is needed may be another amount each time.
   const about = `${REFUSED}${decision.id}|${why.replaceAll(/\d+/g, '')}`;
-  if (emitted.includes(about)) return null;
   const detail = `${linkTo(decision.pullRequest)} is ready, and the last check before its merge refuses it: ${why}`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
-  return { kind: 'notify', phase: 'Merging', reason: 'ReadyToMerge', detail, decision, about, comment: null, event };
+  const status = { phase: 'Merging', reason: 'ReadyToMerge', detail } as const;
+  return notifyOnce(memory, status, { decision, about, comment: null, event });
 }

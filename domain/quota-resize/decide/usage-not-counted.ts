@@ -6,8 +6,8 @@ import { uncountedDetail } from '../demand/counted-usage.ts';
 import type { Decision } from '../model/decision.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
-import type { Intended } from './next-step.ts';
-import type { Intent } from '../model/verdict.ts';
+import type { Intended, MakeHold } from './next-step.ts';
+import { notifyOnce } from './notify-once.ts';
 
 const ABOUT = 'uncounted';
 
@@ -21,13 +21,12 @@ export function withoutCounts(
   observation: QuotaObservation,
   memory: ResizeMemory,
   decision: Decision | null,
-  waiting: (phase: 'Blocked', reason: 'UsageNotCounted', detail: string) => Intent,
+  waiting: MakeHold,
 ): Intended | null {
   const detail = uncountedDetail(observation);
   if (detail === null) return null;
-  const phase = 'Blocked';
-  const reason = 'UsageNotCounted';
-  if (memory.emitted.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
-  const event = { reason, message: detail } as const;
-  return [memory, { kind: 'notify', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
+  const status = { phase: 'Blocked', reason: 'UsageNotCounted', detail } as const;
+  const event = { reason: status.reason, message: detail } as const;
+  const notice = notifyOnce(memory, status, { decision, about: ABOUT, comment: null, event });
+  return [memory, notice ?? waiting(status.phase, status.reason, detail)];
 }

@@ -1,4 +1,4 @@
-/** The decision in a Lease's annotation, in the format of this release and of earlier ones. */
+/** The decision in a Lease's annotation. */
 import { z } from 'zod';
 import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type {
@@ -14,7 +14,6 @@ import type {
   PullRequestRef,
 } from './decision.ts';
 import type { Placement, ValuePlacement } from './placement.ts';
-import { type DecisionV1, upgradeDecision } from './upgrade-decision.ts';
 
 export const resourceList = z.record(z.string(), z.string());
 
@@ -53,14 +52,13 @@ const valuePlacement = z.object({
   text: z.string(),
 } satisfies Fields<ValuePlacement>);
 
-const found = {
+const placement = z.object({
+  candidate,
   tried: z.int(),
   values: z.record(z.string(), valuePlacement),
   notProved: z.string().exactOptional(),
   branchBy: z.literal('annotation').exactOptional(),
-};
-
-const placement = z.object({ candidate, ...found } satisfies Fields<Placement>) satisfies z.ZodType<Placement>;
+} satisfies Fields<Placement>) satisfies z.ZodType<Placement>;
 
 const approvalRequirement = z.object({
   reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'GuardrailExceeded', 'ApprovalRequired', 'DemandByMessage']),
@@ -68,21 +66,18 @@ const approvalRequirement = z.object({
   before: z.literal('pull-request').exactOptional(),
 } satisfies Fields<ApprovalRequirement>);
 
-const foundIn = { repository: z.string(), base: z.string(), how: z.string() };
+const source = z.object({
+  repository: z.string(),
+  base: z.string(),
+  how: z.string(),
+  placement: placement.exactOptional(),
+} satisfies Fields<NonNullable<DecisionFacts['source']>>);
 
-const source = z.object({ ...foundIn, placement: placement.exactOptional() } satisfies Fields<
-  NonNullable<DecisionFacts['source']>
->);
-
-const otherQuota = {
+const batchedQuota = z.object({
   quota: z.string(),
   quotaUid: z.string(),
   changes,
   usageNotes: z.array(z.string()).exactOptional(),
-};
-
-const batchedQuota = z.object({
-  ...otherQuota,
   demandByMessage: z.boolean().exactOptional(),
   approvalRequirement: approvalRequirement.nullable(),
   candidates: z.array(candidate),
@@ -154,30 +149,5 @@ const decision = z.object({
   merge: merge.nullable(),
 } satisfies Fields<Decision>) satisfies z.ZodType<Decision>;
 
-const candidateV1 = candidate.omit({ learntFrom: true }).extend({ said: z.string() });
-
-const placementV1 = z.object({ hint: candidateV1, ...found });
-
-const decisionV1 = decision.omit({ approvalRequirement: true, source: true, batchedQuotas: true }).extend({
-  gate: approvalRequirement.nullable(),
-  source: z
-    .object({ ...foundIn, placement: placementV1.exactOptional() })
-    .nullable()
-    .exactOptional(),
-  companions: z
-    .array(
-      z.object({
-        ...otherQuota,
-        gate: approvalRequirement.nullable(),
-        hints: z.array(candidateV1),
-        placement: placementV1.exactOptional(),
-      }),
-    )
-    .exactOptional(),
-}) satisfies z.ZodType<DecisionV1>;
-
-/** The annotation's value: a decision with the version of its format, converted to the type of this release. */
-export const writtenDecision = z.discriminatedUnion('v', [
-  z.object({ v: z.literal(2), decision }),
-  z.object({ v: z.literal(1), decision: decisionV1.transform(upgradeDecision) }),
-]);
+/** The annotation's value: a decision with the version of its format. */
+export const writtenDecision = z.object({ v: z.literal(2), decision });

@@ -2,8 +2,8 @@
  * The Lease of a quota: the lock of its decision, and the memory that outlives a workflow run. This module defines its
  * name, its ownership and its annotations; it does not access a cluster.
  */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { digestOf } from '../../kernel/digest.ts';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { RecordedRaise } from '../policy/recorded-raise.ts';
@@ -88,7 +88,7 @@ export type LeaseMemory = Pick<
 };
 
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+  return digestOf(text, HASH_LENGTH);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { requireVersion } from '../../kernel/carried-version.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import {
@@ -182,6 +183,18 @@ export function emptyMemory(): ResizeMemory<Idle> {
     emitted: [],
     notified: [],
   };
+}
+
+/**
+ * The memory that the run before carried; an empty one without it. Fields are added over time: a missing one gets its
+ * initial value.
+ *
+ * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
+ */
+export function upgradeMemory(carried: ResizeMemory | undefined): ResizeMemory {
+  if (carried === undefined) return emptyMemory();
+  requireVersion('the carried memory', carried, 3);
+  return { ...emptyMemory(), ...carried };
 }
 
 /** The initial state of a decision that was just locked or found in the Lease. */

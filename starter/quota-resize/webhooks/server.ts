@@ -1,8 +1,7 @@
 /** The port that GitHub sends its webhooks to. */
-import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Counter } from 'prom-client';
-import type { ListeningServer } from '../../../platform/health/health.ts';
+import { type ListeningServer, urlOf } from '../../../platform/health/health.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { ListenAddress } from '../../../domain/kernel/settings/forms.ts';
 import { timelyChunks } from '../../kernel/timely-chunks.ts';
@@ -113,9 +112,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     return reject(reply, name, 'failed', 500, 'the delivery could not be processed');
   });
   await server.listen({ host: address.host, port: address.port });
-  const { port } = server.server.address() as AddressInfo;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return { url: `http://${host}:${port}`, close: async () => await server.close() };
+  return { url: urlOf('http', address, server.server), close: async () => await server.close() };
 }
 
 type Reject = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => FastifyReply;

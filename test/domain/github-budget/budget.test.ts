@@ -10,7 +10,7 @@ import {
   pruned,
   grantPermits as takeAll,
   turns,
-  upgradeBudget,
+  readBudget,
   used,
 } from '../../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../../domain/github-budget/limits.ts';
@@ -218,8 +218,8 @@ describe('a pause by an operator', () => {
 describe('the carried state', () => {
   it('of a later release is refused, so that a worker of that release takes it', () => {
     const later = { ...freshBudget(LIMITS), version: 3 } as unknown as BudgetState;
-    expect(() => upgradeBudget(later)).toThrow(
-      'the state of a GitHub budget has version 3, this release knows up to 2',
+    expect(() => readBudget(later)).toThrow(
+      'the state of a GitHub budget has version 3: run a worker of the newer release',
     );
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isKnownKey, scopeOf } from '../../../starter/cli/pause.ts';
 
 describe('what is paused', () => {
-  it('is a quota where no controller is named, else a target of it, or all that it does', () => {
+  it('is a quota where no controller is named, else a target of it, or the whole controller', () => {
     expect(scopeOf('team-a/compute', {})).toEqual({
       kind: 'target',
       controller: 'quota-resize',
@@ -25,7 +25,7 @@ describe('what is paused', () => {
     ['team-a/my compute', {}, '"team-a/my compute" is not <namespace>/<quota>'],
     [undefined, { controller: 'nobody' }, '"nobody" is no controller: there is quota-resize, '],
     ['team-a/compute', { controller: 'lights-out' }, '"team-a/compute" is not the name of a schedule'],
-    ['team-a/compute', { controller: 'lease-gc' }, 'lease-gc has no targets: --controller lease-gc alone'],
+    ['team-a/compute', { controller: 'lease-gc' }, 'lease-gc has no targets: use --controller lease-gc alone'],
     [undefined, { controller: 'github-budget' }, 'several clusters share a budget, so it is paused in Temporal'],
   ])('is not said by %j with %j', (target, flags, message) => {
     expect(() => scopeOf(target, flags)).toThrow(message);

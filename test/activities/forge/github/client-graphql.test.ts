@@ -158,6 +158,20 @@ describe('GraphQL', () => {
     expect(github.requests).toHaveLength(2);
   });
 
+  it('refuses a write for which too many wait already, without sending it', async () => {
+    await using github = await startGraphQl([{ body: { data: {} } }], '', { writeSpacingMs: 60_000, writeQueue: 1 });
+    await ask(github.client, 'mutation { x }');
+    // Its turn is in a minute.
+    void ask(github.client, 'mutation { y }').catch(() => {});
+    await expect(ask(github.client, 'mutation { z }')).rejects.toMatchObject({
+      type: 'ForgeRateLimited',
+      nonRetryable: false,
+      nextRetryDelay: 15_000,
+      message: expect.stringContaining('too many writes to acme/gitops wait for their turn'),
+    });
+    expect(github.requests).toHaveLength(1);
+  });
+
   it('has the token in no failure, whoever put it there', async () => {
     const answers = [
       error('FORBIDDEN', `${TOKEN} may not`),

@@ -38,6 +38,15 @@ describe('the account that Headroom has now', () => {
     expect(await seen(gitops, ended)).toMatchObject({ opener: { isOwn: false }, now: { isOwn: true } });
   });
 
+  it('is the same whether its name is written in capitals or not', async () => {
+    await using gitops = await started();
+    const decision = await open(gitops.worker());
+    await gitops.forge.mergePullRequest(decision.pullRequest.number, NOW.toUpperCase());
+    const observed = async ({ activities }: Worker) =>
+      (await activities.observePullRequest({ target, decision })).merge?.isOwn;
+    expect(await seen(gitops, observed)).toEqual({ opener: false, now: true });
+  });
+
   it('closes as Headroom does, for a decision that joined', async () => {
     await using gitops = await started();
     const decision = await open(gitops.worker());

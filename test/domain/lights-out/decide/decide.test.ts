@@ -466,40 +466,27 @@ describe('the memory', () => {
     expect(remembered({ period: nextNight }, memory).contested).toEqual({});
   });
 
-  it('of version 1 is read with the names that its fields have now, and what it lacks is as in a fresh one', () => {
-    const event = { type: 'Normal', reason: 'ScaledDown', message: '2 workloads put to sleep', key: 'ScaledDown 5' };
-    const carried = `{
-      "version": 1, "uid": "u1", "isTakenOver": true, "paused": null, "overrides": [],
-      "approved": { "by": "jane", "at": 7 }, "inEffect": null,
-      "settled": { "state": "Down", "since": 3, "at": 4 },
-      "contested": { "Deployment team-a/web": { "times": 2, "until": 9 } }, "failing": {}, "retry": null,
-      "savings": { "replicaMs": 5400000, "replicas": 2, "at": 8 }, "lastUpscale": 1, "lastDownscale": 2, "run": null,
-      "told": ["KeptUp Deployment team-a/db 3"],
-      "untold": [${JSON.stringify(event)}]
-    }`;
+  it('lacks what was added later, as a fresh one has it, and has hours of one sum where replicas alone were counted', () => {
+    expect(upgradeMemory(JSON.parse('{ "version": 2, "uid": "u1" }') as LightsOutMemory)).toEqual({
+      ...freshMemory,
+      uid: 'u1',
+    });
+    const carried = '{ "version": 2, "savings": { "replicaMs": 5400000, "replicas": 2, "at": 8 } }';
     expect(upgradeMemory(JSON.parse(carried) as LightsOutMemory)).toEqual({
       ...freshMemory,
-      version: 2,
-      uid: 'u1',
-      isTakenOver: true,
-      approved: { by: 'jane', at: 7 },
-      completed: { state: 'Down', since: 3, at: 4 },
-      contested: { 'Deployment team-a/web': { times: 2, until: 9 } },
       savings: { ...freshSavings, idle: { '(others)': [2, 0, 0] }, namespaces: { '(others)': [1.5, 0, 0] }, at: 8 },
-      lastUpscale: 1,
-      lastDownscale: 2,
-      emitted: ['KeptUp Deployment team-a/db 3'],
-      pendingEvents: [event],
     });
-    expect(upgradeMemory(JSON.parse('{ "version": 1 }') as LightsOutMemory)).toEqual(freshMemory);
   });
 
-  it('of this version is as it was carried, of none is fresh, and of a newer one is refused', () => {
+  it('of this version is as it was carried, of none is fresh, and of another one is refused', () => {
     const full: LightsOutMemory = { ...existing, emitted: ['DryRun'], completed: { state: 'Up', since: null, at: 5 } };
     expect(upgradeMemory(JSON.parse(JSON.stringify(full)) as LightsOutMemory)).toEqual(full);
     expect(upgradeMemory(undefined)).toEqual(freshMemory);
     expect(() => upgradeMemory(JSON.parse('{ "version": 3 }') as LightsOutMemory)).toThrow(
       'the memory of the schedule has version 3: run a worker of the newer release',
+    );
+    expect(() => upgradeMemory(JSON.parse('{ "version": 1 }') as LightsOutMemory)).toThrow(
+      'the memory of the schedule has version 1: it is older than the first release; terminate the workflow, and its next run begins anew',
     );
   });
 });

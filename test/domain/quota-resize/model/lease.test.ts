@@ -193,7 +193,7 @@ describe('the memory of a Lease', () => {
       { pullRequest: null, merge: { sha: 'f00', at: 1, by: 'git', limits: { pods: '9' } } },
     ],
   ])('of a release that kept no placement is read, with a decision %s', (_, progress, read) => {
-    const written = `{"v":1,"decision":{"id":"0a1b2c3d","quotaUid":"u-1","decidedAt":1795000000123,"changes":[],"evidence":[],"demandByMessage":false,"gate":null,"source":{"repository":"acme/gitops","base":"main","how":"by its name"},${progress}}}`;
+    const written = `{"v":2,"decision":{"id":"0a1b2c3d","quotaUid":"u-1","decidedAt":1795000000123,"changes":[],"evidence":[],"demandByMessage":false,"approvalRequirement":null,"source":{"repository":"acme/gitops","base":"main","how":"by its name"},${progress}}}`;
     const { memory: existing, problems } = readLeaseMemory({
       metadata: { annotations: { 'resizer.io/decision': written } },
     });
@@ -208,46 +208,6 @@ describe('the memory of a Lease', () => {
       approvalRequirement: null,
       source: { repository: 'acme/gitops', base: 'main', how: 'by its name' },
       ...read,
-    });
-  });
-
-  it('of a release that called batched quotas companions, and source candidates hints, is read', () => {
-    const hint = { from: 'template', repository: 'acme/gitops', path: 'team-a', said: 'the path template' };
-    const placement = {
-      hint,
-      tried: 1,
-      values: { pods: { path: 'team-a/quota.yaml', field: 'spec.hard.pods', text: '9' } },
-    };
-    const gate = { reason: 'ApprovalRequired', message: 'ask the team first', before: 'pull-request' };
-    const facts = { quotaUid: 'u-1', changes: [] };
-    const decided = {
-      ...facts,
-      id: '0a1b2c3d',
-      decidedAt: 1,
-      evidence: [],
-      demandByMessage: false,
-      pullRequest: null,
-      merge: null,
-    };
-    const written = {
-      ...decided,
-      gate,
-      source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement },
-      companions: [{ ...facts, quota: 'memory', gate: null, hints: [hint], placement }],
-    };
-    const annotations = { 'resizer.io/decision': JSON.stringify({ v: 1, decision: written }) };
-    const { memory: read, problems } = readLeaseMemory({ metadata: { annotations } });
-    expect(problems).toEqual([]);
-    const { said: learntFrom, ...known } = hint;
-    const candidate = { ...known, learntFrom };
-    const location = { candidate, tried: 1, values: placement.values };
-    expect(read.decision).toEqual({
-      ...decided,
-      approvalRequirement: gate,
-      source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement: location },
-      batchedQuotas: [
-        { ...facts, quota: 'memory', approvalRequirement: null, candidates: [candidate], placement: location },
-      ],
     });
   });
 
@@ -300,7 +260,8 @@ describe('the memory of a Lease', () => {
     ['resizer.io/last-recommendation', '{'],
     ['resizer.io/refusals', '{"limits":{}}'],
     ['resizer.io/decision', JSON.stringify({ v: 3, decision })],
-    ['resizer.io/decision', JSON.stringify({ v: 1, decision: { id: '' } })],
+    ['resizer.io/decision', JSON.stringify({ v: 1, decision })],
+    ['resizer.io/decision', JSON.stringify({ v: 2, decision: { id: '' } })],
   ])('counts %s as absent and says so when it reads %s', (key, text) => {
     const annotations = { ...withMemory({}, target, memory), [key]: text };
     const { memory: read, problems } = readLeaseMemory({ metadata: { name: 'state-x-y', annotations } });

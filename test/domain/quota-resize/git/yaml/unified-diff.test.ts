@@ -173,7 +173,14 @@ describe('unifiedDiff', () => {
     expect(applied([edit(null, 'a: 2\n', path)])).toEqual(['a: 2\n']);
   });
 
-  it('reads as the diff that git itself prints, but for the blob ids', () => {
+  it('replaces all lines where too many differ to look for the shortest diff', () => {
+    const lines = (word: string): string => Array.from({ length: 3_000 }, (_, index) => `${word} ${index}\n`).join('');
+    const [before, after] = [`${lines('old')}same\n`, `${lines('new')}same`];
+    expect(applied([edit(before, after)])).toEqual([after]);
+    expect(unifiedDiff([edit(before, after)])).toMatch(/^-same$/m);
+  });
+
+  it('reads as the diff that git itself prints, but for blob ids, counts of one line and tabs after names with spaces', () => {
     const edits = [
       edit(numbered, numbered.replace('line 9\n', 'nine\nand a half\n').replace('line 20\n', ''), 'a/one.yaml'),
       edit('a: 1\r\nb: 2', 'a: 3\r\nb: 2', 'a/ümlaut and "quote".yaml'),
@@ -192,7 +199,11 @@ describe('unifiedDiff', () => {
     git(['add', '--intent-to-add', '--', 'z new.yaml']);
     const theirs = git(['diff', '--no-color', '--no-ext-diff', '--no-renames']);
     // After @@ git repeats the line that it takes for a heading.
-    const comparable = theirs.replaceAll(/^index .*\n/gm, '').replaceAll(/^(@@ .* @@).*$/gm, '$1');
+    const comparable = theirs
+      .replaceAll(/^index .*\n/gm, '')
+      .replaceAll(/^(@@ .* @@).*$/gm, '$1')
+      .replaceAll(/^@@ .*$/gm, (span) => span.replaceAll(/([-+]\d+)(?= )/g, '$1,1'))
+      .replaceAll(/^((?:---|\+\+\+) .*)\t$/gm, '$1');
     expect(unifiedDiff(edits)).toBe(comparable);
   });
 

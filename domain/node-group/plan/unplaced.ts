@@ -4,7 +4,7 @@ import { isScarce } from '../scheduling/rules.ts';
 import type { Work } from './pending.ts';
 
 /** Pods that are still without a place; `left` and `failed` change. */
-export interface Open {
+export interface Unplaced {
   readonly work: Work;
   left: number;
   /** How it was when no node took one of them (`chancesOf`); null as long as not all nodes were asked. */
@@ -12,37 +12,37 @@ export interface Open {
 }
 
 /** Pods that wait for nodes, in their order; those that have got a place meanwhile are left out now and then. */
-export class Waiting {
-  readonly open: readonly Open[];
+export class UnplacedInOrder {
+  readonly works: readonly Unplaced[];
   /** Those that a node may fit later that did not fit it before. All others were asked about a new node when it was tried. */
-  readonly tied: readonly Open[];
+  readonly tied: readonly Unplaced[];
   /** For each of them what it and all after it ask for at least, by the numbers of resources. */
   readonly least: readonly (readonly number[])[];
   #first = 0;
 
-  constructor(open: readonly Open[]) {
-    this.open = open.filter(({ left }) => left > 0);
-    this.tied = this.open.filter(({ work }) => work.pods.spread.length > 0 || work.pods.affinity !== null);
-    this.least = leastFrom(this.open);
+  constructor(works: readonly Unplaced[]) {
+    this.works = works.filter(({ left }) => left > 0);
+    this.tied = this.works.filter(({ work }) => work.pods.spread.length > 0 || work.pods.affinity !== null);
+    this.least = leastFrom(this.works);
   }
 
   /** The place of the first that still waits: those before go first, and are done first. */
   get first(): number {
-    while (this.open[this.#first]?.left === 0) this.#first += 1;
+    while (this.works[this.#first]?.left === 0) this.#first += 1;
     return this.#first;
   }
 
-  shortened(): Waiting {
-    return this.first * 2 > this.open.length ? new Waiting(this.open) : this;
+  shortened(): UnplacedInOrder {
+    return this.first * 2 > this.works.length ? new UnplacedInOrder(this.works) : this;
   }
 }
 
-function leastFrom(open: readonly Open[]): readonly (readonly number[])[] {
+function leastFrom(works: readonly Unplaced[]): readonly (readonly number[])[] {
   const least: (readonly number[])[] = [];
   let after: readonly number[] | null = null;
-  for (let index = open.length - 1; index >= 0; index -= 1) {
+  for (let index = works.length - 1; index >= 0; index -= 1) {
     const own: number[] = [];
-    for (const [resource, amount] of open[index]?.work.pods.requests ?? []) {
+    for (const [resource, amount] of works[index]?.work.pods.requests ?? []) {
       own[resource] = Math.max(0, after === null ? amount : Math.min(amount, after[resource] ?? 0));
     }
     after = own;
