@@ -1,16 +1,17 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
+import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { runningPod } from '../../../domain/node-group/drain/look.ts';
 import { podName } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
-import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
+import { raisedBack } from '../../../domain/node-group/rules/lowered-for.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
-import { findGroup } from '../group/group-objects.ts';
+import { findGroup, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { Driven, GroupInput } from '../interface.ts';
 import { podsOn } from '../drain/pods-on.ts';
 import { askProvider } from './ask-provider.ts';
@@ -40,6 +41,8 @@ interface Wait {
 interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
+  /** As it was before its machines were read. */
+  readonly seen: SeenGroupObject;
   readonly group: NodeGroup;
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
   readonly nodes: NodesOfMachines;
@@ -66,21 +69,19 @@ export async function driveMachines(
   // What was written has another resourceVersion.
   const machines = isHeld ? listed : await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
-  const { nodeOf } = nodes;
   const steps = await inParallel(
     AT_ONCE,
     machines,
     async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
   );
-  const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, steps, nodes });
+  const { failed, waits, error } = await take({ options, input, seen, group, steps, nodes });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
     await ensureGroupStatus(options, input);
     return { failed };
   }
-  await writeGroupStatus(options, input, counts, seen);
+  await writeGroupStatus(options, input, { machines, nodeOf: nodes.nodeOf }, seen);
   throw untilNext(waits);
 }
 
@@ -113,7 +114,10 @@ async function take(look: Look) {
       return otherwise;
     }
   };
-  await part(async () => void waits.push(...(await takeNodes(look))), undefined);
+  await part(async () => {
+    await raiseBack(look);
+    waits.push(...(await takeNodes(look)));
+  }, undefined);
   const asked = await part(async () => await askProvider(options, input, group, machinesTo(look, 'ask')), {
     waits: [],
     failed: [],
@@ -148,6 +152,32 @@ function asFailed(machine: DrivenMachine): DrivenMachine {
 
 function machinesTo({ steps }: Look, kind: MachineStep['kind']): readonly DrivenMachine[] {
   return steps.flatMap(([machine, step]) => (step.kind === kind ? [machine] : []));
+}
+
+/**
+ * A machine whose Node was taken back after the size had gone down for it is wanted again. Before it says that it is ready: otherwise a plan
+ * could find one node too many.
+ */
+async function raiseBack({ options, input, seen, steps, nodes }: Look): Promise<void> {
+  const stays = new Set(
+    steps.flatMap(([machine, { kind }]) => {
+      const node = nodes.nodeOf(machine);
+      const isKept = (kind === 'join' || kind === 'settled') && node !== null && markOf(node) === null;
+      return isKept ? [machine] : [];
+    }),
+  );
+  const machines = steps.map(([machine]) => machine);
+  const size = raisedBack(seen.status, seen.read.group?.desiredNodes ?? null, machines, (machine) =>
+    stays.has(machine),
+  );
+  if (size === null) return;
+  const { resourceVersion } = seen.read;
+  const written = await patchGroupStatus(options, input, ({ read }) =>
+    read.resourceVersion === resourceVersion ? { ...size } : null,
+  );
+  // Its machine may go again.
+  if (written !== null && written.read.resourceVersion !== resourceVersion)
+    throw notYet(`the NodeGroup ${input.target.group} was changed meanwhile`, PACE.first);
 }
 
 /** What is to be done about nodes that have come, or have gone. */
