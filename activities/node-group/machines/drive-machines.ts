@@ -5,9 +5,11 @@ import { runningPod } from '../../../domain/node-group/drain/look.ts';
 import { podName } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
+import { isLost, keptThoughLost } from '../../../domain/node-group/machine/lost.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { raisedBack } from '../../../domain/node-group/rules/lowered-for.ts';
+import { groupSight } from '../../../domain/node-group/status/group-counts.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
@@ -20,7 +22,7 @@ import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
 import { holdMachines } from './hold.ts';
 import { listMachines } from './machine-objects.ts';
-import { type NodesOfMachines, nodesOfMachines, type SeenNode } from './node-objects.ts';
+import { clusterSight, type NodesOfMachines, nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 import { keepProgress, type Progress, progressBefore } from './progress.ts';
 
@@ -69,10 +71,15 @@ export async function driveMachines(
   // What was written has another resourceVersion.
   const machines = isHeld ? listed : await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
-  const steps = await inParallel(
-    AT_ONCE,
-    machines,
-    async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
+  const steps = await withoutBlindness(
+    options,
+    group,
+    await inParallel(
+      AT_ONCE,
+      machines,
+      async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
+    ),
+    nodes,
   );
   const { failed, waits, error } = await take({ options, input, seen, group, steps, nodes });
   keepProgress({ created, failed });
@@ -99,6 +106,27 @@ async function stepOf(
   return pod === null
     ? step
     : { kind: 'await', detail: `${machine.name} stays while ${podName(pod)} runs: ${step.detail}` };
+}
+
+/** Machines whose Nodes are gone stay for a while where so many are that it may be the control plane which does not see them. */
+async function withoutBlindness(
+  { kubernetes, now }: MachineOptions,
+  group: NodeGroup,
+  steps: Look['steps'],
+  { nodeOf }: NodesOfMachines,
+): Promise<Look['steps']> {
+  const isLate = ([machine, { kind }]: Look['steps'][number]): boolean =>
+    kind === 'giveUp' && isLost(machine, nodeOf(machine) !== null);
+  if (!steps.some(isLate)) return steps;
+  const sight = {
+    group: groupSight(steps.map(([machine]) => [machine, nodeOf(machine)])),
+    cluster: await clusterSight(kubernetes),
+  };
+  return steps.map((step) => {
+    const [machine] = step;
+    const detail = isLate(step) ? keptThoughLost(group.name, sight, machine.phaseSince, now()) : null;
+    return detail === null ? step : [machine, { kind: 'await', detail: `${machine.name} stays: ${detail}` }];
+  });
 }
 
 /** Takes each machine's step. What one part cannot do holds up none of the others. */

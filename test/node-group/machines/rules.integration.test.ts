@@ -323,6 +323,32 @@ describe('a machine whose node is gone', () => {
   });
 });
 
+describe('machines whose Nodes are deleted at once', () => {
+  it('stay for an hour where they are more than the rest of their group, which says so', async () => {
+    const name = 'vanished';
+    const input = await cluster.populated(name, 3);
+    let now = Date.now();
+    const process = cluster.process({ now: () => now });
+    const settle = async (): Promise<unknown> => await attempt(async () => await process.ensureMachinesSettled(input));
+    const [first, second, third] = (await cluster.nodes(name)).map(({ metadata }) => metadata?.name ?? '');
+    for (const node of [first, second, third]) await cluster.core.deleteNode({ name: node ?? '' });
+    expect(await settle()).toBe('again');
+    now += 16 * MINUTE;
+    expect(await settle()).toBe('again');
+    expect((await cluster.machines(name)).map(({ phase, isDeleting }) => [phase, isDeleting])).toEqual(
+      Array.from({ length: 3 }, () => ['Joining', false]),
+    );
+    const { conditions } = await cluster.status(name);
+    expect(conditions).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False', reason: 'TooFewReady' })]),
+    );
+    expect(await cluster.events(name)).toContain('Warning TooFewReady');
+    now += 45 * MINUTE;
+    await cluster.untilDone('they are gone', async () => await process.ensureMachinesSettled(input));
+    expect(await cluster.machines(name)).toEqual([]);
+  });
+});
+
 describe('a machine whose node has come back and is not ready', () => {
   it('is given up in its time, and not while pods run on the node', async () => {
     const name = 'unready-used';
