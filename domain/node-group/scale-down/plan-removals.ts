@@ -44,6 +44,8 @@ import { backInSight, clusterHalt, sighted, sightOf } from './sight.ts';
 /** A node that a person wants to be taken away. */
 export interface RequestedRemoval {
   readonly node: string;
+  /** Another node that has the name stays. Absent: it is not known yet which one was meant. */
+  readonly uid?: string;
   readonly by: string;
 }
 
@@ -119,7 +121,7 @@ export function planRemovals(
     removals: [],
     kept: [],
   };
-  const wanted = new Map(requested.map(({ node, by }) => [node, by]));
+  const wanted = new Map(requested.map((request) => [request.node, request]));
   const rests = new Rests(resting, at);
   for (const isActing of [true, false]) {
     const own = inRemovalOrder(
@@ -156,7 +158,7 @@ function clusterSight({ nodes, leaving, at }: ClusterState): Pick<Pass, 'halt' |
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
-function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, string>, rests: Rests): boolean {
+function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, RequestedRemoval>, rests: Rests): boolean {
   const { group, node, isSettled, unreadySince, unknown, machine } = member;
   if (unknown !== null) {
     // Its drain would be refused, and whatever came in its place would have come in vain.
@@ -169,10 +171,10 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
     goWithGroup(pass, member, rests);
     return true;
   }
-  const by = wanted.get(node.name);
-  if (by !== undefined) {
+  const request = wanted.get(node.name);
+  if (request !== undefined && (request.uid ?? node.uid) === node.uid) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(by)} asked for it` }, true);
+    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(request.by)} asked for it` }, true);
     return true;
   }
   if (machine.isDrainRequested) {

@@ -18,7 +18,7 @@ import {
   PLAN_LEASE,
   upcomingMachines,
 } from '../../../domain/node-group/plan-claim.ts';
-import { NO_WISHES, parseWishes, PLAN_WISHES } from '../../../domain/node-group/plan-wishes.ts';
+import { NO_WISHES, parseWishes, PLAN_WISHES, type Wishes, withBound } from '../../../domain/node-group/plan-wishes.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
@@ -502,6 +502,26 @@ describe('the Lease of plans', () => {
     expect(await wishesOf('wishing')).toMatchObject(there);
     await cluster.process().ensureWishesKept({ ...input, wishes: NO_WISHES });
     expect(await wishesOf('wishing')).toBeUndefined();
+  });
+
+  it('binds a request for a drain to the Node that has the name, and another one that gets the name does not inherit it', async () => {
+    const input = await cluster.createGroup('binding');
+    const name = 'bound';
+    const keep = async (wishes: Wishes) =>
+      await cluster.process().ensureWishesKept({ ...input, wishes, forgetsGone: true, bindsNodes: true });
+    const create = async (): Promise<string> =>
+      (await cluster.core.createNode({ body: { metadata: { name } } })).metadata?.uid ?? '';
+    const uid = await create();
+    const asked = { ...NO_WISHES, requested: [{ node: name, by: 'alice' }] };
+    const first = await keep(asked);
+    expect(first).toEqual({ names: [], uids: [], bound: { [name]: uid } });
+    const bound = withBound(asked, first?.bound ?? {});
+    expect(await wishesOf('binding')).toMatchObject(bound);
+    await cluster.core.deleteNode({ name });
+    await create();
+    expect(await keep(bound)).toEqual({ names: [], uids: [uid], bound: {} });
+    expect(await wishesOf('binding')).toBeUndefined();
+    await cluster.core.deleteNode({ name });
   });
 
   it('takes what other groups write where the part of one is huge, and that one says so', async () => {
