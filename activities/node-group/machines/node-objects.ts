@@ -9,7 +9,7 @@ import {
   nodesByMachine,
   ownersAmong,
 } from '../../../domain/node-group/machine/machine-node.ts';
-import { lostAmong } from '../../../domain/node-group/machine/lost.ts';
+import { withLost } from '../../../domain/node-group/machine/lost.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { type Sight, sightOf } from '../../../domain/node-group/scale-down/sight.ts';
@@ -84,10 +84,8 @@ export async function clusterSight(kubernetes: Pick<Kubernetes, 'core' | 'custom
   const machines = await listEveryMachine(kubernetes);
   const nodes = (await listAll((range) => kubernetes.core.listNode(range))).map(ofObject);
   const names = new Set(nodes.map(({ name }) => name));
-  const lost = lostAmong(machines.map((machine) => [machine, names.has(machine.node ?? '')]));
   const there = nodes.filter(({ isDeleting }) => !isDeleting);
-  const { ready, unready } = sightOf(there.map((node) => ({ isReady: node.ready.status === 'True' })));
-  return { ready, unready: unready + lost };
+  return withLost(sightOf(there.map((node) => ({ isReady: node.ready.status === 'True' }))), machines, names);
 }
 
 /** Which Nodes there are, all of the cluster where no selector is given: their metadata is read, and nothing else. */

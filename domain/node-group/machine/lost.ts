@@ -12,6 +12,12 @@ export function isLost(machine: Machine, hasNode: boolean): boolean {
   return machine.node !== null && !hasNode && isComing(machine);
 }
 
+/** What is seen of nodes, with the machines whose Nodes are gone as not ready, where they are several. */
+export function withLost(sight: Sight, machines: readonly Machine[], names: ReadonlySet<string>): Sight {
+  const lost = lostAmong(machines.map((machine) => [machine, names.has(machine.node ?? '')]));
+  return { ready: sight.ready, unready: sight.unready + lost };
+}
+
 /** The same of many: of a single one the Node may have been deleted by anybody who wanted it gone. */
 export function lostAmong(machines: readonly (readonly [machine: Machine, hasNode: boolean])[]): number {
   const lost = machines.filter(([machine, hasNode]) => isLost(machine, hasNode)).length;

@@ -36,6 +36,7 @@ import {
   remove,
   repairOf,
 } from './pass.ts';
+import { withLost } from '../machine/lost.ts';
 import { PodSafety } from './pod-safety.ts';
 import { RepairBook } from './repair.ts';
 import { broughtBefore, standIn } from './replacement.ts';
@@ -151,10 +152,14 @@ export function planRemovals(
   };
 }
 
-function clusterSight({ nodes, leaving, at }: ClusterState): Pick<Pass, 'halt' | 'backAt'> {
+function clusterSight({ nodes, machines, leaving, at }: ClusterState): Pick<Pass, 'halt' | 'backAt'> {
   const gone = new Set(leaving);
   const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => sighted(node));
-  return { halt: clusterHalt(sightOf(there)), backAt: backInSight(there, at, clusterHalt) };
+  const names = new Set(nodes.map(({ name }) => name));
+  return {
+    halt: clusterHalt(withLost(sightOf(there), machines, names)),
+    backAt: backInSight(there, at, clusterHalt),
+  };
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */

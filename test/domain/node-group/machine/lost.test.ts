@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { haltBefore } from '../../../../domain/node-group/drain/halt.ts';
 import { keptThoughLost, lostAmong } from '../../../../domain/node-group/machine/lost.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
@@ -54,4 +55,31 @@ it('pods do not wait for a machine whose Node is gone: another one comes', () =>
   expect(planCluster(state, { blocked: {}, memory: freshPlanMemory, requested: [] }).plan.newNodes).toMatchObject([
     { group: 'web', count: 1 },
   ]);
+});
+
+it('nothing of the group goes by itself meanwhile', () => {
+  const node = { ...nodeOf('there'), createdAt: NOW - 120 * MINUTE };
+  const own = { ...ready, providerId: 'there', createdAt: NOW - 120 * MINUTE, phaseSince: NOW - 120 * MINUTE };
+  const plan = (gone: number) => {
+    const machines = [
+      own,
+      ...Array.from({ length: gone }, (_, at) => ({ ...lost, name: `m${at}`, node: `gone-${at}` })),
+    ];
+    const state = stateOf({
+      groups: [groupOf('web', { minNodes: 0, desiredNodes: 0, budgets: [] })],
+      instanceTypes: { web: [typeOf('small', 4, 16)] },
+      machines,
+      nodes: [node],
+    });
+    const memory = { ...freshPlanMemory, plannedAt: NOW - MINUTE, unneeded: { [node.uid]: NOW - 60 * MINUTE } };
+    const { removals, kept } = planCluster(state, { blocked: {}, memory, requested: [] }).plan;
+    const target = { group: 'web', node: 'there' };
+    return [
+      ...removals.map(({ reason }) => `goes: ${reason}`),
+      ...kept.map(({ reason }) => `stays: ${reason}`),
+      haltBefore(target, [node], machines, NOW) === null ? 'may go' : 'may not go',
+    ];
+  };
+  expect(plan(1)).toEqual([expect.stringMatching(/^goes: /u), 'may go']);
+  expect(plan(2)).toEqual(['stays: TooFewReady', 'may not go']);
 });
