@@ -2,7 +2,7 @@
 import type { NodeGroupObservation } from '../../domain/node-group/decide/observation.ts';
 import type { DisruptionReason } from '../../domain/node-group/model/node-group.ts';
 import type { NewNodes, ScaleUpReason } from '../../domain/node-group/model/plan.ts';
-import type { GoneNodes, Wishes } from '../../domain/node-group/plan-wishes.ts';
+import type { BoundNodes, GoneNodes, Wishes } from '../../domain/node-group/plan-wishes.ts';
 import type { InVainChange } from '../../domain/node-group/status/in-vain-change.ts';
 import type { DrainTarget, NodeGroupTarget } from '../../domain/node-group/target.ts';
 
@@ -27,6 +27,13 @@ export interface WishesInput extends GroupInput {
   readonly wishes: Wishes;
   /** That the caller forgets what is said of nodes that are gone, as it is told to. Absent: an older workflow, which would write it again. */
   readonly forgetsGone?: true;
+  /** That the caller remembers which node a request was bound to. Absent: an older workflow, which would write the name alone again. */
+  readonly bindsNodes?: true;
+}
+
+export interface KeptWishes extends GoneNodes {
+  /** Absent in histories of older versions. */
+  readonly bound?: BoundNodes;
 }
 
 export interface ScaleUpInput extends GroupInput {
@@ -115,7 +122,7 @@ export interface NodeGroupActivities {
    * Writes down what people have said of the group's nodes and which drains have failed, for whoever plans.
    * @returns nodes that are not there any more, of which nothing was written, where the caller forgets them too; undefined in histories of older versions.
    */
-  ensureWishesKept(input: WishesInput): Promise<GoneNodes | undefined>;
+  ensureWishesKept(input: WishesInput): Promise<KeptWishes | undefined>;
   /** Writes the instance types of the group into its status, as the provider has them. */
   ensureInstanceTypes(input: GroupInput): Promise<void>;
   /** Writes what the status of the group should say. */

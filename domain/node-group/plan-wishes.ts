@@ -2,7 +2,7 @@
  * What people have said of nodes, and which drains have failed, for every group: in the Lease of plans, so that whoever plans knows it,
  * and another plan than the one that was made without it is acted on. Nobody but Headroom and admins may write there.
  */
-import { isRecord } from '../kernel/record.ts';
+import { isRecord, ownValue } from '../kernel/record.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { GROUP } from './api/names.ts';
 import { type NodeGroupMemory, readRemovalKey } from './decide/memory.ts';
@@ -53,7 +53,7 @@ export function areEqualWishes(a: Wishes, b: Wishes, now: EpochMs): boolean {
 /** The order in which they were said, and that of an object's keys, does not matter. */
 function textOf({ requested, failed, rejected }: Wishes): string {
   return JSON.stringify([
-    requested.map(({ node, by }) => JSON.stringify([node, by])).toSorted(),
+    requested.map(({ node, uid = '', by }) => JSON.stringify([node, uid, by])).toSorted(),
     failed.map(({ uid, until, isStopped = false }) => JSON.stringify([uid, until, isStopped])).toSorted(),
     rejected.map(({ key, until }) => JSON.stringify([key, until])).toSorted(),
   ]);
@@ -78,6 +78,27 @@ export interface GoneNodes {
   readonly uids: readonly string[];
 }
 
+/** By the names under which nodes were asked for, the UIDs of those that have them; not of requests that have a UID. */
+export type BoundNodes = Readonly<Record<string, string>>;
+
+/** @param nodes all nodes of the cluster. */
+export function boundNodes(
+  { requested }: Pick<Wishes, 'requested'>,
+  nodes: readonly { readonly name: string; readonly uid: string }[],
+): BoundNodes {
+  const open = new Set(requested.flatMap(({ node, uid }) => (uid === undefined ? [node] : [])));
+  return Object.fromEntries(nodes.filter(({ name }) => open.has(name)).map(({ name, uid }) => [name, uid]));
+}
+
+/** Each request is for the node that has the name. */
+export function withBound<T extends Wishes>(wishes: T, bound: BoundNodes): T {
+  const requested = wishes.requested.map((each) => {
+    const uid = each.uid ?? ownValue(bound, each.node);
+    return uid === undefined ? each : { ...each, uid };
+  });
+  return { ...wishes, requested };
+}
+
 /** @param nodes all nodes of the cluster. */
 export function goneNodes(
   { requested, failed, rejected }: Wishes,
@@ -85,9 +106,13 @@ export function goneNodes(
 ): GoneNodes {
   const names = new Set(nodes.map(({ name }) => name));
   const uids = new Set(nodes.map(({ uid }) => uid));
-  const said = new Set([...failed.map(({ uid }) => uid), ...rejected.map(({ key }) => readRemovalKey(key).uid)]);
+  const said = new Set([
+    ...requested.flatMap(({ uid }) => uid ?? []),
+    ...failed.map(({ uid }) => uid),
+    ...rejected.map(({ key }) => readRemovalKey(key).uid),
+  ]);
   return {
-    names: requested.flatMap(({ node }) => (names.has(node) ? [] : [node])),
+    names: requested.flatMap(({ node, uid }) => (uid === undefined && !names.has(node) ? [node] : [])),
     uids: [...said].filter((uid) => !uids.has(uid)),
   };
 }
@@ -97,7 +122,7 @@ export function withoutNodes<T extends Wishes>(wishes: T, gone: GoneNodes): T {
   const [names, uids] = [new Set(gone.names), new Set(gone.uids)];
   return {
     ...wishes,
-    requested: wishes.requested.filter(({ node }) => !names.has(node)),
+    requested: wishes.requested.filter(({ node, uid }) => (uid === undefined ? !names.has(node) : !uids.has(uid))),
     failed: wishes.failed.filter(({ uid }) => !uids.has(uid)),
     rejected: wishes.rejected.filter(({ key }) => !uids.has(readRemovalKey(key).uid)),
   };
@@ -158,7 +183,10 @@ function isGroupWishes(value: unknown): value is GroupWishes {
   return (
     isRecord(value) &&
     hasTexts(value, 'group', 'uid') &&
-    isListOf(value['requested'], (each) => hasTexts(each, 'node', 'by')) &&
+    isListOf(
+      value['requested'],
+      (each) => hasTexts(each, 'node', 'by') && ['string', 'undefined'].includes(typeof each['uid']),
+    ) &&
     isListOf(value['failed'], (each) => hasTexts(each, 'node', 'uid', 'detail') && isMoment(each['until'])) &&
     isListOf(value['rejected'], (each) => hasTexts(each, 'key', 'by') && isMoment(each['until']))
   );

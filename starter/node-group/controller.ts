@@ -13,6 +13,7 @@ import { createFreshFacts } from './fresh-facts.ts';
 import { registerGroupMetrics } from './metrics.ts';
 import { Plans } from './plans.ts';
 import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
+import { ServerClock } from './server-clock.ts';
 import { sampleUsage } from './usage-sampler.ts';
 
 export const nodeGroupController: StarterController = {
@@ -56,11 +57,19 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
+  const clock = new ServerClock();
   const plans = new Plans({
     cluster,
     mode: config.nodeGroups.mode,
     caches,
-    fresh: createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => namesOf(caches.groups.list()) }),
+    fresh: createFreshFacts({
+      kubernetes,
+      systemNamespace,
+      pauseOf,
+      groups: () => namesOf(caches.groups.list()),
+      clock,
+    }),
+    now: clock.now,
     onPlan: ({ kept }) => metrics.kept(kept),
     wake: request,
     log,
@@ -77,6 +86,7 @@ function start(context: StarterContext): RunningController {
     kubeConfig,
     allocatable: (node) => caches.node(node)?.allocatable ?? null,
     onSample: (sample) => plans.sample(sample),
+    now: clock.now,
     everyMs: SAMPLE_MS,
     log,
     signal,
@@ -100,19 +110,21 @@ function start(context: StarterContext): RunningController {
     clearInterval(resync);
     await Promise.all([caches.stop(), plans.stop(), sampling, kept]);
   });
-  hostObservations(context, plans).catch((error: unknown) => {
-    if (!signal.aborted) headroom.stop('the host of the node groups failed', error);
-  });
+  void hostObservations(context, plans);
   return { informers: caches.informers, admission: nodeGroupAdmission(config) };
 }
 
 async function hostObservations(
-  { headroom: { cluster }, cacheHost }: Pick<StarterContext, 'headroom' | 'cacheHost'>,
+  { headroom, cacheHost }: Pick<StarterContext, 'headroom' | 'cacheHost'>,
   plans: Plans,
 ): Promise<void> {
-  const taskQueue = activityTaskQueue(cacheTaskQueue(cluster), 'node-group');
+  const taskQueue = activityTaskQueue(cacheTaskQueue(headroom.cluster), 'node-group');
   const observeNodeGroup: Plans['observeNodeGroup'] = async (input) => await plans.observeNodeGroup(input);
-  await cacheHost.run({ taskQueue, activities: { observeNodeGroup }, workers: WORKERS }, 'plans for node groups');
+  try {
+    await cacheHost.run({ taskQueue, activities: { observeNodeGroup }, workers: WORKERS }, 'plans for node groups');
+  } catch (error) {
+    if (!headroom.signal.aborted) headroom.stop('the host of the node groups failed', error);
+  }
 }
 
 function existing({ groups }: NodeGroupCaches): ReadonlySet<string> | null {

@@ -1,6 +1,6 @@
 /** What is read from the API server for each plan, because a watch could be behind. */
+import { ApiException, type V1Lease } from '@kubernetes/client-node';
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
-import { orNull } from '../../activities/kubernetes/failure.ts';
 import { foreignDefinition, otherController } from '../../activities/node-group/group/other-controller.ts';
 import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -8,6 +8,7 @@ import { countedClaims, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../domai
 import { parseWishes, PLAN_WISHES } from '../../domain/node-group/plan-wishes.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { FreshFacts } from './plans.ts';
+import type { ServerClock } from './server-clock.ts';
 
 export interface FreshFactsOptions {
   readonly kubernetes: Kubernetes;
@@ -15,6 +16,8 @@ export interface FreshFactsOptions {
   readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;
   /** The names of all groups. */
   readonly groups: () => readonly string[];
+  /** Is set by the answers. */
+  readonly clock: ServerClock;
 }
 
 /** Whether another controller is there is asked again before each write, so a plan may be a little behind, in milliseconds. */
@@ -25,6 +28,7 @@ export function createFreshFacts({
   systemNamespace,
   pauseOf,
   groups,
+  clock,
 }: FreshFactsOptions): () => Promise<FreshFacts> {
   let held: { readonly by: string | null; readonly at: EpochMs } | null = null;
 
@@ -36,12 +40,27 @@ export function createFreshFacts({
     return held.by;
   }
 
+  async function planLease(): Promise<V1Lease | null> {
+    const { coordination } = kubernetes;
+    const of = { namespace: systemNamespace, name: PLAN_LEASE };
+    const { lease } = await clock.timed(
+      async () =>
+        await coordination.readNamespacedLeaseWithHttpInfo(of).then(
+          (answer) => ({ headers: answer.headers, lease: answer.data }),
+          // Before the first plan that was acted on there is none.
+          (error: unknown) => {
+            if (error instanceof ApiException && error.code === 404) return { headers: error.headers, lease: null };
+            throw error;
+          },
+        ),
+      (answer) => answer.headers['date'],
+    );
+    return lease;
+  }
+
   return async () => {
-    const now = Date.now();
-    const [heldBy, lease] = await Promise.all([
-      roughlyHeldBy(now),
-      orNull(kubernetes.coordination.readNamespacedLease({ namespace: systemNamespace, name: PLAN_LEASE })),
-    ]);
+    const [heldBy, lease] = await Promise.all([roughlyHeldBy(clock.now()), planLease()]);
+    const now = clock.now();
     const blocked = groups().flatMap((name): (readonly [string, Blocked])[] => {
       const pause = pauseOf({ controller: 'node-group', name });
       return pause === null ? [] : [[name, { reason: 'Paused', detail: pauseSentence(pause), until: null }]];

@@ -48,6 +48,8 @@ export interface PlansOptions {
   readonly onPlan: (plan: Planned) => void;
   /** Wakes the workflow of a group, or starts it. */
   readonly wake: (group: string, cause: string, resourceVersion: string) => void;
+  /** The API server's time. */
+  readonly now: () => EpochMs;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly signal: AbortSignal;
 }
@@ -93,6 +95,7 @@ interface Due {
 export class Plans implements NodeGroupCacheActivities {
   readonly #options: PlansOptions;
   readonly #planner: Planner;
+  readonly #now: () => EpochMs;
   readonly #wakes = new WakeBook();
   /**
    * Groups that were woken to make nodes, and have not observed since. What the first of them does changes the cluster, and must not be
@@ -114,7 +117,12 @@ export class Plans implements NodeGroupCacheActivities {
 
   constructor(options: PlansOptions) {
     this.#options = options;
-    this.#planner = new Planner({ context: async () => await this.#context(), all: () => options.caches.all() });
+    this.#now = options.now;
+    this.#planner = new Planner({
+      context: async () => await this.#context(),
+      all: () => options.caches.all(),
+      now: this.#now,
+    });
   }
 
   /** An object changed. */
@@ -136,7 +144,7 @@ export class Plans implements NodeGroupCacheActivities {
   /** Plans when nothing has changed for a moment, but not much later than the first change; at once when pods are left over. */
   soon(): void {
     this.#isDirty = true;
-    const now = Date.now();
+    const now = this.#now();
     this.#changedSince ??= now;
     const due = this.#isBurstOver ? now : Math.min(now + IDLE_MS, this.#changedSince + LONGEST_MS);
     this.#schedule(due - now);
@@ -155,7 +163,7 @@ export class Plans implements NodeGroupCacheActivities {
 
   /** What metrics say of the groups that there are. */
   measured(): readonly MeasuredGroup[] {
-    const at = Date.now();
+    const at = this.#now();
     return this.#read().flatMap((read) => {
       if (read.group === null) return [];
       const { name, minNodes, maxNodes } = read.group;
@@ -200,7 +208,9 @@ export class Plans implements NodeGroupCacheActivities {
     if (due === undefined && last === null) return await this.#make();
     const facts = await this.#options.fresh();
     if (due !== undefined && this.#isStillDue(group, due, facts)) return due.made;
-    return last !== null && last.facts.lease === facts.lease && isStillTrue(last, facts) ? last : await this.#make();
+    return last !== null && last.facts.lease === facts.lease && isStillTrue(last, facts, this.#now())
+      ? last
+      : await this.#make();
   }
 
   /**
@@ -209,9 +219,9 @@ export class Plans implements NodeGroupCacheActivities {
    */
   #isStillDue(group: string, { made, key }: Due, now: FreshFacts): boolean {
     const { plan, facts } = made;
-    if (this.#changedSince !== null && Date.now() - this.#changedSince > LONGEST_MS) return false;
+    if (this.#changedSince !== null && this.#now() - this.#changedSince > LONGEST_MS) return false;
     const isOpen = facts.lease === now.lease || isOnlyClaimed(plan.fence, facts.claims.claims, now.claims);
-    if (!isOpen || !isStillTrue(made, now)) return false;
+    if (!isOpen || !isStillTrue(made, now, this.#now())) return false;
     const view = this.#viewOf(group, made);
     return wakeReason(view, observationOf(view)).key === key;
   }
@@ -249,7 +259,7 @@ export class Plans implements NodeGroupCacheActivities {
     if (this.#options.signal.aborted) return;
     if (this.#timer !== null) clearTimeout(this.#timer.handle);
     const handle = setTimeout(() => void this.#planAndWake(), Math.max(0, ms));
-    this.#timer = { handle, at: Date.now() + ms };
+    this.#timer = { handle, at: this.#now() + ms };
   }
 
   async #planAndWake(): Promise<void> {
@@ -278,7 +288,7 @@ export class Plans implements NodeGroupCacheActivities {
 
   /** Time alone changes a plan too, whoever it was made for: when a node has been unneeded for long enough, or a window begins. */
   #scheduleNext({ until }: Made): void {
-    const now = Date.now();
+    const now = this.#now();
     const due = Math.min(Math.max(until ?? Number.POSITIVE_INFINITY, now + IDLE_MS), now + AGAIN_MS);
     if (this.#timer === null || due < this.#timer.at) this.#schedule(due - now);
   }
@@ -303,7 +313,7 @@ export class Plans implements NodeGroupCacheActivities {
     const read = object === undefined ? null : readNodeGroup(object, { mode });
     const own = this.#machinesOf(group);
     const ownersOf = ownersAmong(caches.machines());
-    const at = Date.now();
+    const at = this.#now();
     const leaving = plan.marked
       .filter((node) => node.group === group)
       .map(({ node, uid, drain }) => ({ node, uid, drain }));
@@ -342,8 +352,8 @@ export class Plans implements NodeGroupCacheActivities {
 }
 
 /** Whether time has not ended the plan, and all that was read for it is as it was, but for the Lease. */
-function isStillTrue({ facts, until }: Made, now: FreshFacts): boolean {
-  if (until !== null && until <= Date.now()) return false;
+function isStillTrue({ facts, until }: Made, now: FreshFacts, at: EpochMs): boolean {
+  if (until !== null && until <= at) return false;
   const others = ({ wishes, heldBy, blocked }: FreshFacts): object => ({ wishes, heldBy, blocked });
   return isDeepStrictEqual(others(facts), others(now));
 }

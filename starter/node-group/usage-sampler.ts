@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { isRecord } from '../../domain/kernel/record.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Amounts } from '../../domain/kernel/amounts.ts';
 import { amountsOf } from '../../domain/kernel/amounts.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -13,6 +14,8 @@ export interface UsageSamplerOptions {
   /** What a node has for pods; null for one that is not known. */
   readonly allocatable: (node: string) => Amounts | null;
   readonly onSample: (sample: UsageSample) => void;
+  /** The time by which plans are made. */
+  readonly now: () => EpochMs;
   readonly everyMs: number;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -25,6 +28,7 @@ export async function sampleUsage({
   kubeConfig,
   allocatable,
   onSample,
+  now,
   everyMs,
   log,
   signal,
@@ -33,7 +37,7 @@ export async function sampleUsage({
   let trouble: string | null = null;
   while (!signal.aborted) {
     try {
-      onSample(await readUsage(get, allocatable));
+      onSample(await readUsage(get, { allocatable, now }));
       if (trouble !== null) log.info('metrics.k8s.io answers again');
       trouble = null;
     } catch (error) {
@@ -48,9 +52,12 @@ export async function sampleUsage({
 }
 
 /** What nodes use now. @throws {ApiException} where the cluster has no metrics.k8s.io, or does not let one see. */
-export async function readUsage(get: ApiGet, allocatable: UsageSamplerOptions['allocatable']): Promise<UsageSample> {
+export async function readUsage(
+  get: ApiGet,
+  { allocatable, now }: Pick<UsageSamplerOptions, 'allocatable' | 'now'>,
+): Promise<UsageSample> {
   const answer = await get(listPath(METRICS), { accept: 'application/json' });
-  return { at: Date.now(), nodes: answer.kind === 'answer' ? usageOf(answer.body, allocatable) : {} };
+  return { at: now(), nodes: answer.kind === 'answer' ? usageOf(answer.body, allocatable) : {} };
 }
 
 function usageOf(body: unknown, allocatable: UsageSamplerOptions['allocatable']): UsageSample['nodes'] {

@@ -1,6 +1,6 @@
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { GroupInput } from '../../activities/node-group/interface.ts';
+import type { GroupInput, KeptWishes } from '../../activities/node-group/interface.ts';
 import { decide, pausedVerdict } from '../../domain/node-group/decide/decide.ts';
 import { type NodeGroupMemory, withoutDrains } from '../../domain/node-group/decide/memory.ts';
 import type { NodeGroupObservation, SeenGroup } from '../../domain/node-group/decide/observation.ts';
@@ -10,11 +10,11 @@ import type { NewNodes, Removal } from '../../domain/node-group/model/plan.ts';
 import { machinesInPlace } from '../../domain/node-group/pair-replacements.ts';
 import {
   areEqualWishes,
-  type GoneNodes,
   joinedWishes,
   NO_WISHES,
   type Wishes,
   wishesOf,
+  withBound,
   withoutNodes,
 } from '../../domain/node-group/plan-wishes.ts';
 import { nodeDrainId, type NodeGroupTarget } from '../../domain/node-group/target.ts';
@@ -104,16 +104,23 @@ export class NodeGroupPasses {
     const { memory } = this.#run;
     const now = Date.now();
     if (memory.uid === null || this.#written === null || areEqualWishes(memory, this.#written, now)) return true;
-    const input = { target: this.#target, uid: memory.uid, wishes: wishesOf(memory, now), forgetsGone: true } as const;
+    const input = {
+      target: this.#target,
+      uid: memory.uid,
+      wishes: wishesOf(memory, now),
+      forgetsGone: true,
+      bindsNodes: true,
+    } as const;
     const summary = 'what people have said, for whoever plans';
     const gone = await this.#attempts.make(
       'WriteFailed',
       async () => (await ensureWishesKept.executeWithOptions({ summary }, [input])) ?? NONE_GONE,
     );
     if (gone === null) return false;
-    this.#written = withoutNodes(input.wishes, gone);
+    const { bound = {} } = gone;
+    this.#written = withBound(withoutNodes(input.wishes, gone), bound);
     // More may have been said meanwhile.
-    this.#run.remember(withoutNodes(this.#run.memory, gone));
+    this.#run.remember(withBound(withoutNodes(this.#run.memory, gone), bound));
     return true;
   }
 
@@ -298,7 +305,7 @@ export class NodeGroupPasses {
 }
 
 /** What an earlier version of the activity says. */
-const NONE_GONE: GoneNodes = { names: [], uids: [] };
+const NONE_GONE: KeptWishes = { names: [], uids: [] };
 /** Milliseconds after which a group that was released is looked at again. */
 const RELEASED_MS = 60_000;
 /** Milliseconds after which it is asked whether a drain still runs: somebody may have terminated it. */

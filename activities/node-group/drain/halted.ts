@@ -1,11 +1,40 @@
 import { haltBefore } from '../../../domain/node-group/drain/halt.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
+import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { listMachines } from '../machines/machine-objects.ts';
+
+/**
+ * How old the list of the nodes may be, in milliseconds. Fifty drains ask at the same time, and between the answer and what is done by it
+ * passes as much; Kubernetes itself takes 40 s to say that a node is silent.
+ */
+const RECENT_MS = 1_000;
+
+interface NodeList {
+  readonly began: number;
+  readonly nodes: Promise<readonly Node[]>;
+}
+
+/** The last list of each process, by its connection. */
+const lists = new WeakMap<Kubernetes['core'], NodeList>();
+
+/** All nodes of the cluster, as they were a second ago or later. */
+async function recentNodes(core: Kubernetes['core']): Promise<readonly Node[]> {
+  const last = lists.get(core);
+  if (last !== undefined && performance.now() - last.began < RECENT_MS) return await last.nodes;
+  const began = performance.now();
+  const nodes = listAll((range) => core.listNode(range)).then((objects) =>
+    objects.map(({ metadata, spec, status }) => readNode({ metadata, spec, status })),
+  );
+  lists.set(core, { began, nodes });
+  // Whoever asks next lists them again.
+  nodes.catch(() => lists.delete(core));
+  return await nodes;
+}
 
 /**
  * Why a node must not go now, as too few are ready; null where it may. Asked just before something goes, and not of each attempt: it
@@ -20,10 +49,6 @@ export async function haltedNow(
   at: EpochMs,
 ): Promise<string | null> {
   if (reason === 'Requested') return null;
-  const [machines, nodes] = await Promise.all([
-    listMachines({ custom }, target.group),
-    listAll((range) => core.listNode(range)),
-  ]);
-  const read = nodes.map(({ metadata, spec, status }) => readNode({ metadata, spec, status }));
-  return haltBefore(target, read, machines, at);
+  const [machines, nodes] = await Promise.all([listMachines({ custom }, target.group), recentNodes(core)]);
+  return haltBefore(target, nodes, machines, at);
 }

@@ -5,7 +5,8 @@ import { awaited } from '../../../domain/node-group/drain/look.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
 import { isTakenBack } from '../../../domain/node-group/machine/next-step.ts';
-import { loweredDesired, scaledAt, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
+import { scaledAt } from '../../../domain/node-group/rules/desired.ts';
+import { loweredFor } from '../../../domain/node-group/rules/lowered-for.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
@@ -120,15 +121,15 @@ async function askForDeletion(
   // Before the size is lowered, so that whoever lowers it for another machine from then on does not count this one; and before the deletion,
   // which would otherwise be a person's request to drain it: after an end here its node may be taken back.
   if (!machine.drainsFirst) await sayDeleting();
-  await patchGroupStatus(options, input, async ({ read }) => {
-    if (read.group === null) return null;
-    const { desiredNodes, minNodes } = read.group;
-    const others = (await listMachines(kubernetes, group)).filter(({ name }) => name !== machine.name);
-    return {
-      desiredNodes: loweredDesired(desiredNodes, stayingMachines(others), minNodes),
-      ...scaledAt('Down', at),
-    };
-  });
+  // Written where it says so already, too: whoever has read the group before sees that the machine goes again.
+  await patchGroupStatus(options, input, async ({ read, status }) =>
+    read.group === null
+      ? null
+      : {
+          ...loweredFor(status, read.group, [machine], await listMachines(kubernetes, group)),
+          ...scaledAt('Down', at),
+        },
+  );
   await reportOnGroup(options, input, {
     type: 'Normal',
     reason: 'ScalingDown',

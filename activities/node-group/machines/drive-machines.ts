@@ -1,16 +1,19 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
+import { markOf } from '../../../domain/node-group/drain/marks.ts';
 import { runningPod } from '../../../domain/node-group/drain/look.ts';
 import { podName } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
+import { isLost, keptThoughLost } from '../../../domain/node-group/machine/lost.ts';
 import { type MachineStep, nextMachineStep } from '../../../domain/node-group/machine/next-step.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
-import { groupCounts } from '../../../domain/node-group/status/group-counts.ts';
+import { raisedBack } from '../../../domain/node-group/rules/lowered-for.ts';
+import { groupSight } from '../../../domain/node-group/status/group-counts.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import { ensureGroupStatus, writeGroupStatus } from '../group/ensure-status.ts';
-import { findGroup } from '../group/group-objects.ts';
+import { findGroup, patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { Driven, GroupInput } from '../interface.ts';
 import { podsOn } from '../drain/pods-on.ts';
 import { askProvider } from './ask-provider.ts';
@@ -19,7 +22,7 @@ import { type GivenUp, giveUp, sentenceOf } from './give-up.ts';
 import { joinNode, markLost } from './join-node.ts';
 import { holdMachines } from './hold.ts';
 import { listMachines } from './machine-objects.ts';
-import { type NodesOfMachines, nodesOfMachines, type SeenNode } from './node-objects.ts';
+import { clusterSight, type NodesOfMachines, nodesOfMachines, type SeenNode } from './node-objects.ts';
 import type { MachineOptions } from './options.ts';
 import { keepProgress, type Progress, progressBefore } from './progress.ts';
 
@@ -40,6 +43,8 @@ interface Wait {
 interface Look {
   readonly options: MachineOptions;
   readonly input: GroupInput;
+  /** As it was before its machines were read. */
+  readonly seen: SeenGroupObject;
   readonly group: NodeGroup;
   readonly steps: readonly (readonly [DrivenMachine, MachineStep<SeenNode>])[];
   readonly nodes: NodesOfMachines;
@@ -66,21 +71,24 @@ export async function driveMachines(
   // What was written has another resourceVersion.
   const machines = isHeld ? listed : await listMachines(kubernetes, name);
   const nodes = await nodesOfMachines(kubernetes, name, machines);
-  const { nodeOf } = nodes;
-  const steps = await inParallel(
-    AT_ONCE,
-    machines,
-    async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
+  const steps = await withoutBlindness(
+    options,
+    group,
+    await inParallel(
+      AT_ONCE,
+      machines,
+      async (machine) => [machine, await stepOf(options, group, machine, nodes)] as const,
+    ),
+    nodes,
   );
-  const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
-  const { failed, waits, error } = await take({ options, input, group, steps, nodes });
+  const { failed, waits, error } = await take({ options, input, seen, group, steps, nodes });
   keepProgress({ created, failed });
   if (error !== null) throw error.of;
   if (waits.length === 0) {
     await ensureGroupStatus(options, input);
     return { failed };
   }
-  await writeGroupStatus(options, input, counts, seen);
+  await writeGroupStatus(options, input, { machines, nodeOf: nodes.nodeOf }, seen);
   throw untilNext(waits);
 }
 
@@ -100,6 +108,27 @@ async function stepOf(
     : { kind: 'await', detail: `${machine.name} stays while ${podName(pod)} runs: ${step.detail}` };
 }
 
+/** Machines whose Nodes are gone stay for a while where so many are that it may be the control plane which does not see them. */
+async function withoutBlindness(
+  { kubernetes, now }: MachineOptions,
+  group: NodeGroup,
+  steps: Look['steps'],
+  { nodeOf }: NodesOfMachines,
+): Promise<Look['steps']> {
+  const isLate = ([machine, { kind }]: Look['steps'][number]): boolean =>
+    kind === 'giveUp' && isLost(machine, nodeOf(machine) !== null);
+  if (!steps.some(isLate)) return steps;
+  const sight = {
+    group: groupSight(steps.map(([machine]) => [machine, nodeOf(machine)])),
+    cluster: await clusterSight(kubernetes),
+  };
+  return steps.map((step) => {
+    const [machine] = step;
+    const detail = isLate(step) ? keptThoughLost(group.name, sight, machine.phaseSince, now()) : null;
+    return detail === null ? step : [machine, { kind: 'await', detail: `${machine.name} stays: ${detail}` }];
+  });
+}
+
 /** Takes each machine's step. What one part cannot do holds up none of the others. */
 async function take(look: Look) {
   const { options, input, group } = look;
@@ -113,7 +142,10 @@ async function take(look: Look) {
       return otherwise;
     }
   };
-  await part(async () => void waits.push(...(await takeNodes(look))), undefined);
+  await part(async () => {
+    await raiseBack(look);
+    waits.push(...(await takeNodes(look)));
+  }, undefined);
   const asked = await part(async () => await askProvider(options, input, group, machinesTo(look, 'ask')), {
     waits: [],
     failed: [],
@@ -148,6 +180,32 @@ function asFailed(machine: DrivenMachine): DrivenMachine {
 
 function machinesTo({ steps }: Look, kind: MachineStep['kind']): readonly DrivenMachine[] {
   return steps.flatMap(([machine, step]) => (step.kind === kind ? [machine] : []));
+}
+
+/**
+ * A machine whose Node was taken back after the size had gone down for it is wanted again. Before it says that it is ready: otherwise a plan
+ * could find one node too many.
+ */
+async function raiseBack({ options, input, seen, steps, nodes }: Look): Promise<void> {
+  const stays = new Set(
+    steps.flatMap(([machine, { kind }]) => {
+      const node = nodes.nodeOf(machine);
+      const isKept = (kind === 'join' || kind === 'settled') && node !== null && markOf(node) === null;
+      return isKept ? [machine] : [];
+    }),
+  );
+  const machines = steps.map(([machine]) => machine);
+  const size = raisedBack(seen.status, seen.read.group?.desiredNodes ?? null, machines, (machine) =>
+    stays.has(machine),
+  );
+  if (size === null) return;
+  const { resourceVersion } = seen.read;
+  const written = await patchGroupStatus(options, input, ({ read }) =>
+    read.resourceVersion === resourceVersion ? { ...size } : null,
+  );
+  // Its machine may go again.
+  if (written !== null && written.read.resourceVersion !== resourceVersion)
+    throw notYet(`the NodeGroup ${input.target.group} was changed meanwhile`, PACE.first);
 }
 
 /** What is to be done about nodes that have come, or have gone. */

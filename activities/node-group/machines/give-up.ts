@@ -2,9 +2,9 @@ import { formatInstant } from '../../../domain/kernel/time.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 import { backoffAfterFailure } from '../../../domain/node-group/rules/backoff.ts';
-import { loweredDesired, stayingMachines } from '../../../domain/node-group/rules/desired.ts';
+import { loweredFor } from '../../../domain/node-group/rules/lowered-for.ts';
 import { reportOnGroup } from '../group/group-event.ts';
-import { patchGroupStatus } from '../group/group-objects.ts';
+import { patchGroupStatus, type SeenGroupObject } from '../group/group-objects.ts';
 import type { GroupInput } from '../interface.ts';
 import { strikeMachines } from './claim-plan.ts';
 import { deleteMachineObject, listMachines, writeMachineStatus } from './machine-objects.ts';
@@ -31,10 +31,13 @@ export async function giveUp(options: MachineOptions, input: GroupInput, givenUp
     const change = { phase: 'Failed', lastError: detail } as const;
     await writeMachineStatus(kubernetes, machine, change, { now: now(), fresh: false });
   }
-  await patchGroupStatus(options, input, async ({ read: { group } }) =>
-    group === null
+  await patchGroupStatus(options, input, async (seen) =>
+    seen.read.group === null
       ? null
-      : statusAfter(group, givenUp, stayingMachines(await listMachines(kubernetes, group.name)), now()),
+      : statusAfter(seen, seen.read.group, givenUp, {
+          machines: await listMachines(kubernetes, seen.read.group.name),
+          at: now(),
+        }),
   );
   for (const { machine, detail, failed } of givenUp) {
     await reportOnGroup(options, input, {
@@ -58,21 +61,23 @@ export function sentenceOf({ name }: DrivenMachine, detail: string): string {
 
 /** Null where nothing of it changes. */
 function statusAfter(
+  { status }: SeenGroupObject,
   group: NodeGroup,
   givenUp: readonly GivenUp[],
-  staying: number,
-  at: number,
+  { machines, at }: { readonly machines: readonly DrivenMachine[]; readonly at: number },
 ): Readonly<Record<string, unknown>> | null {
-  let { backoff, desiredNodes: desired } = group;
+  let { backoff } = group;
   for (const { machine, detail, failed } of givenUp) {
-    // Nobody but pods that were pending wanted it: whether they still do is the next plan's matter.
-    if (machine.isForPods && desired !== null) desired = loweredDesired(desired, staying, group.minNodes);
     if (failed) backoff = backoffAfterFailure(backoff, sentenceOf(machine, detail), at);
   }
+  // Nobody but pods that were pending wanted them: whether they still do is the next plan's matter.
+  const forPods = givenUp.flatMap(({ machine }) => (machine.isForPods ? [machine] : []));
+  const size = group.desiredNodes === null ? null : loweredFor(status, group, forPods, machines);
+  const isLower = size !== null && size.desiredNodes !== group.desiredNodes;
   const isBackingOff = backoff !== null && backoff !== group.backoff;
-  if (!isBackingOff && desired === group.desiredNodes) return null;
+  if (!isBackingOff && !isLower) return null;
   return {
-    ...(desired === null ? {} : { desiredNodes: desired }),
+    ...(isLower ? size : {}),
     ...(isBackingOff ? { backoff: { ...backoff, until: formatInstant(backoff?.until ?? at) } } : {}),
   };
 }

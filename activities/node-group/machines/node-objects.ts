@@ -9,8 +9,10 @@ import {
   nodesByMachine,
   ownersAmong,
 } from '../../../domain/node-group/machine/machine-node.ts';
+import { withLost } from '../../../domain/node-group/machine/lost.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
+import { type Sight, sightOf } from '../../../domain/node-group/scale-down/sight.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll, METADATA_ONLY } from '../../kubernetes/list.ts';
@@ -75,6 +77,15 @@ async function nodesWith({ core }: Core, labelSelector: string): Promise<readonl
 
 function ofObject({ metadata, spec, status }: V1Node): SeenNode {
   return { ...readNode({ metadata, spec, status }), resourceVersion: metadata?.resourceVersion ?? '' };
+}
+
+/** How many nodes of the cluster are ready, and how many are not. Machines of which several have lost their Node are among the latter. */
+export async function clusterSight(kubernetes: Pick<Kubernetes, 'core' | 'custom'>): Promise<Sight> {
+  const machines = await listEveryMachine(kubernetes);
+  const nodes = (await listAll((range) => kubernetes.core.listNode(range))).map(ofObject);
+  const names = new Set(nodes.map(({ name }) => name));
+  const there = nodes.filter(({ isDeleting }) => !isDeleting);
+  return withLost(sightOf(there.map((node) => ({ isReady: node.ready.status === 'True' }))), machines, names);
 }
 
 /** Which Nodes there are, all of the cluster where no selector is given: their metadata is read, and nothing else. */

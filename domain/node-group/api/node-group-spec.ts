@@ -1,6 +1,7 @@
 /** The type of a NodeGroup, from which its definition, its webhook and its controller are derived. */
 import { z } from 'zod';
 import { keptInVain } from './in-vain.ts';
+import { keptLowered } from '../rules/lowered-for.ts';
 import { LABEL_KEY, LABEL_KEY_FORM, LABEL_VALUE, LONGEST_KEY, LONGEST_VALUE } from './label-rules.ts';
 
 /** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */
@@ -200,5 +201,9 @@ export const nodeGroupStatus = z.object({
     .optional()
     .describe('The instance types of offeringIDs that the provider has.'),
   instanceTypesTime: moment.describe('When the provider was asked for them last.'),
+  loweredFor: z
+    .array(keptLowered)
+    .optional()
+    .describe('Machines that are there, and that desiredNodes counts no more.'),
   inVain: z.array(keptInVain).optional().describe('Nodes that came for pods which did not get them.'),
 });

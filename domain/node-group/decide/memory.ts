@@ -23,6 +23,8 @@ interface FailedDrain {
 /** A node that a person wants to be drained. */
 interface RequestedDrain {
   readonly node: string;
+  /** Of the Node that had the name when that was written down; absent until then. Another one that gets the name is not asked for. */
+  readonly uid?: string;
   readonly by: string;
 }
 

@@ -1,5 +1,6 @@
 /** Whether a node may still go, when it is about to: much can have happened since the plan. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { withLost } from '../machine/lost.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import { backInSight, clusterHalt, groupHalt, sighted, sightOf } from '../scale-down/sight.ts';
@@ -18,7 +19,7 @@ type SeenNode = Pick<Node, 'name' | 'annotations' | 'ready' | 'isDeleting' | 'cr
 export function haltBefore(
   { group, node: name }: Pick<DrainTarget, 'group' | 'node'>,
   nodes: readonly SeenNode[],
-  machines: readonly Pick<Machine, 'node' | 'phase' | 'isDeleting' | 'phaseSince'>[],
+  machines: readonly Machine[],
   at: EpochMs,
 ): string | null {
   const node = nodes.find((each) => each.name === name);
@@ -36,7 +37,9 @@ export function haltBefore(
     return machine === undefined ? [] : [sighted(each, machine)];
   });
   const haltOfGroup = (sight: Parameters<typeof clusterHalt>[0]): string | null => groupHalt(group, sight);
-  const halt = clusterHalt(sightOf(all)) ?? haltOfGroup(sightOf(own));
+  const names = new Set(nodes.map((each) => each.name));
+  const halt =
+    clusterHalt(withLost(sightOf(all), machines, names)) ?? haltOfGroup(withLost(sightOf(own), machines, names));
   const began = node === undefined ? undefined : markOf(node)?.startedAt;
   if (halt !== null || !isLost || began === undefined) return halt;
   const back = [backInSight(all, at, clusterHalt), backInSight(own, at, haltOfGroup)];

@@ -167,8 +167,8 @@ function openUpcoming(
     const type = (ownValue(state.instanceTypes, machine.group) ?? []).find(({ id }) => id === machine.instanceType);
     const node = joining.get(machine);
     if (group === undefined || (type === undefined && node === undefined)) continue;
-    // A machine whose node was ready once and is gone is no node that comes.
-    if (machine.phase === 'Ready' && node === undefined) continue;
+    // A machine that has been a node, and whose Node is gone, is no node that comes.
+    if (machine.node !== null && node === undefined) continue;
     if (node === undefined) {
       if (type !== undefined) {
         openComing(packing, templateSlot(group, type, machine.name, 'upcoming'), daemons);

@@ -1,5 +1,6 @@
 /** How many nodes of each group there are, and how many more may go, while a plan is made. */
 import type { EpochMs } from '../../kernel/time.ts';
+import { withLost } from '../machine/lost.ts';
 import type { ClusterState } from '../model/cluster-state.ts';
 import type { DisruptionReason, NodeGroup } from '../model/node-group.ts';
 import type { Keep, NewNodes } from '../model/plan.ts';
@@ -42,6 +43,7 @@ export function countGroups(
 ): ReadonlyMap<string, GroupCounts> {
   const byGroup = new Map(rosters(state, blocked).map((roster) => [roster.group.name, roster]));
   const leaving = new Set(state.leaving);
+  const names = new Set(state.nodes.map(({ name }) => name));
   return new Map(
     state.groups.map((group) => {
       const { name } = group;
@@ -62,6 +64,7 @@ export function countGroups(
         roster === null || group.desiredNodes === null
           ? null
           : { current: roster.current, desired: group.desiredNodes };
+      const machines = state.machines.filter((machine) => machine.group === name);
       const counts: GroupCounts = {
         group,
         roster,
@@ -70,7 +73,7 @@ export function countGroups(
         leaving: gone,
         unready: sight.unready,
         left: sight.ready,
-        sight,
+        sight: withLost(sight, machines, names),
         backAt,
         excess: size === null ? 0 : Math.max(0, nodesToRemove(size, group.minNodes)),
         room: Math.max(0, (roster?.room ?? 0) - asked),

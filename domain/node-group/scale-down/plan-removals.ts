@@ -36,6 +36,7 @@ import {
   remove,
   repairOf,
 } from './pass.ts';
+import { withLost } from '../machine/lost.ts';
 import { PodSafety } from './pod-safety.ts';
 import { RepairBook } from './repair.ts';
 import { broughtBefore, standIn } from './replacement.ts';
@@ -44,6 +45,8 @@ import { backInSight, clusterHalt, sighted, sightOf } from './sight.ts';
 /** A node that a person wants to be taken away. */
 export interface RequestedRemoval {
   readonly node: string;
+  /** Another node that has the name stays. Absent: it is not known yet which one was meant. */
+  readonly uid?: string;
   readonly by: string;
 }
 
@@ -119,7 +122,7 @@ export function planRemovals(
     removals: [],
     kept: [],
   };
-  const wanted = new Map(requested.map(({ node, by }) => [node, by]));
+  const wanted = new Map(requested.map((request) => [request.node, request]));
   const rests = new Rests(resting, at);
   for (const isActing of [true, false]) {
     const own = inRemovalOrder(
@@ -149,14 +152,18 @@ export function planRemovals(
   };
 }
 
-function clusterSight({ nodes, leaving, at }: ClusterState): Pick<Pass, 'halt' | 'backAt'> {
+function clusterSight({ nodes, machines, leaving, at }: ClusterState): Pick<Pass, 'halt' | 'backAt'> {
   const gone = new Set(leaving);
   const there = nodes.filter(({ name, isDeleting }) => !isDeleting && !gone.has(name)).map((node) => sighted(node));
-  return { halt: clusterHalt(sightOf(there)), backAt: backInSight(there, at, clusterHalt) };
+  const names = new Set(nodes.map(({ name }) => name));
+  return {
+    halt: clusterHalt(withLost(sightOf(there), machines, names)),
+    backAt: backInSight(there, at, clusterHalt),
+  };
 }
 
 /** Nodes that go whether they are needed or not. Answers whether the node was decided about. */
-function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, string>, rests: Rests): boolean {
+function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, RequestedRemoval>, rests: Rests): boolean {
   const { group, node, isSettled, unreadySince, unknown, machine } = member;
   if (unknown !== null) {
     // Its drain would be refused, and whatever came in its place would have come in vain.
@@ -169,10 +176,10 @@ function takeForced(pass: Pass, member: Member, wanted: ReadonlyMap<string, stri
     goWithGroup(pass, member, rests);
     return true;
   }
-  const by = wanted.get(node.name);
-  if (by !== undefined) {
+  const request = wanted.get(node.name);
+  if (request !== undefined && (request.uid ?? node.uid) === node.uid) {
     counts.excess = Math.max(0, counts.excess - 1);
-    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(by)} asked for it` }, true);
+    goForced(pass, member, { reason: 'Requested', detail: `${claimedName(request.by)} asked for it` }, true);
     return true;
   }
   if (machine.isDrainRequested) {

@@ -1,4 +1,5 @@
 import { markOf } from '../drain/marks.ts';
+import { lostAmong } from '../machine/lost.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import { type Sight, sightOf } from '../scale-down/sight.ts';
@@ -19,13 +20,15 @@ export function groupCounts(nodes: readonly (readonly [Machine, Node | null])[])
   return { current: there.length, leaving: leaving.length, ...groupSight(nodes) };
 }
 
-/** Of the machines that have been ready nodes and do not leave. */
-function groupSight(nodes: readonly (readonly [Machine, Node | null])[]): Sight {
-  return sightOf(
+/** Of the machines that have been ready nodes and do not leave. Of several the Node is gone: nobody sees them. */
+export function groupSight(nodes: readonly (readonly [Machine, Node | null])[]): Sight {
+  const lost = lostAmong(nodes.map(([machine, node]) => [machine, node !== null]));
+  const { ready, unready } = sightOf(
     nodes.flatMap(([machine, node]) =>
       machine.phase === 'Ready' && node !== null && !node.isDeleting && !isLeaving(machine, node)
         ? [{ isReady: node.ready.status === 'True' }]
         : [],
     ),
   );
+  return { ready, unready: unready + lost };
 }

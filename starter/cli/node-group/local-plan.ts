@@ -3,6 +3,7 @@ import { pausesIn, readPauseConfigMaps } from '../../../activities/kernel/pause.
 import { AUTOSCALER_LEASE, MACHINE_PLURAL, NAMESPACE, PLURAL } from '../../../domain/node-group/api/names.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../../domain/node-group/api/read-node-group.ts';
 import type { Machine } from '../../../domain/node-group/model/node-group.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import type { ClusterPlan } from '../../../domain/node-group/model/plan.ts';
 import type { Labels, Pod } from '../../../domain/node-group/model/pod.ts';
@@ -13,6 +14,7 @@ import { listParts } from '../../node-group/caches.ts';
 import { createFreshFacts } from '../../node-group/fresh-facts.ts';
 import { PlanBook } from '../../node-group/plan-book.ts';
 import type { PlanPart, PlanParts, UsageSample, WatchedParts } from '../../node-group/plan-messages.ts';
+import { ServerClock } from '../../node-group/server-clock.ts';
 import { readUsage } from '../../node-group/usage-sampler.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import type { LoadedConfig } from '../controller.ts';
@@ -61,7 +63,8 @@ async function planOf(
   const objects = await listGroups(get);
   const pauseOf = pausesIn(await readPauseConfigMaps({ kubernetes, systemNamespace }));
   const names = objects.map(nameOf);
-  const fresh = createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => names });
+  const clock = new ServerClock();
+  const fresh = createFreshFacts({ kubernetes, systemNamespace, pauseOf, groups: () => names, clock });
   // Before everything else, as in the starter: a plan is never older than the claims that it counts.
   const {
     claims: { claims },
@@ -71,11 +74,11 @@ async function planOf(
   } = await fresh();
   const parts = await listParts(get);
   const nodes = partOf(parts, 'nodes');
-  const sample = await usageNow(get, nodes, output);
+  const sample = await usageNow(get, { nodes, now: clock.now }, output);
   const read = objects.map((object) => readNodeGroup(object, { mode }));
   const groups = read.flatMap(({ group }) => group ?? []);
   const book = new PlanBook();
-  const at = Date.now();
+  const at = clock.now();
   const samples = sample === null ? [] : [sample];
   const request = {
     id: 1,
@@ -107,10 +110,14 @@ function partOf<Part extends PlanPart>(parts: PlanParts, part: Part): readonly W
   return (parts[part] ?? []).map(([, read]) => read) as readonly WatchedParts[Part][];
 }
 
-async function usageNow(get: ApiGet, nodes: readonly Node[], output: Output): Promise<UsageSample | null> {
+async function usageNow(
+  get: ApiGet,
+  { nodes, now }: { readonly nodes: readonly Node[]; readonly now: () => EpochMs },
+  output: Output,
+): Promise<UsageSample | null> {
   const allocatable = new Map(nodes.map((node) => [node.name, node.allocatable]));
   try {
-    return await readUsage(get, (node) => allocatable.get(node) ?? null);
+    return await readUsage(get, { allocatable: (node) => allocatable.get(node) ?? null, now });
   } catch (error) {
     const { reason } = failureOf(error);
     output.note(`What nodes use is not known, so that only empty ones may go: metrics.k8s.io answers ${reason}`);

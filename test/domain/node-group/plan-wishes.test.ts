@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   areEqualWishes,
+  boundNodes,
   goneNodes,
   joinedWishes,
   NO_WISHES,
   parseWishes,
   type Wishes,
   wishesOf,
+  withBound,
   withoutNodes,
   withoutWishes,
   withWishes,
@@ -89,6 +91,20 @@ it('what was said of nodes that are not there any more is left out, and all else
   // Another node has its name.
   const again = goneNodes(wishes, [{ name: 'b', uid: 'uid-again' }]);
   expect(withoutNodes(wishes, again)).toEqual(NO_WISHES);
+});
+
+it('who was asked for by name is one node, and not another one that gets the name', () => {
+  const there = [{ name: 'a', uid: 'uid-a' }];
+  const bound = withBound(asked, boundNodes(asked, there));
+  expect(bound.requested).toEqual([{ node: 'a', uid: 'uid-a', by: 'alice' }]);
+  expect(areEqualWishes(asked, bound, NOW)).toBe(false);
+  expect(parseWishes(withWishes(undefined, { ...POOL, ...bound }, NOW) ?? '')).toMatchObject([bound]);
+  const again = [{ name: 'a', uid: 'uid-again' }];
+  expect(withBound(bound, boundNodes(bound, again))).toEqual(bound);
+  const gone = goneNodes(bound, again);
+  expect(withoutNodes(bound, gone).requested).toEqual([]);
+  // Asked for again meanwhile: that is the node of now.
+  expect(withoutNodes(asked, gone)).toEqual(asked);
 });
 
 it('a rest whose time is over makes no difference', () => {

@@ -370,6 +370,10 @@ function hasGivenUp({ status }: V1Pod): boolean {
   );
 }
 
+function keyOf({ metadata }: V1Pod): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
+}
+
 /** What the scheduler said of each pod, as the API server tells it. */
 class Verdicts {
   readonly #decided = new Map<string, V1Pod>();
@@ -377,17 +381,28 @@ class Verdicts {
   readonly #gone = new Set<string>();
   readonly #goneWaiting = new Map<string, () => void>();
   #watch: { abort: () => void } | null = null;
+  #isStopped = false;
 
+  /** The API server ends a watch after half an hour or more, and a connection may end sooner: then there is another one. */
   async open(kubeconfig: string): Promise<void> {
-    this.#watch = await new Watch(accessOf(kubeconfig)).watch(
+    const access = accessOf(kubeconfig);
+    const { items, metadata } = await access.makeApiClient(CoreV1Api).listPodForAllNamespaces();
+    for (const pod of items) this.#onEvent('ADDED', pod);
+    const there = new Set(items.map(keyOf));
+    for (const [key, resolve] of this.#goneWaiting) if (!there.has(key)) resolve();
+    if (this.#isStopped) return;
+    this.#watch = await new Watch(access).watch(
       '/api/v1/pods',
-      {},
+      { resourceVersion: metadata?.resourceVersion },
       (phase, pod: V1Pod) => this.#onEvent(phase, pod),
-      () => {},
+      () => {
+        if (!this.#isStopped) void this.open(kubeconfig);
+      },
     );
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#watch?.abort();
   }
 
@@ -406,7 +421,8 @@ class Verdicts {
   }
 
   #onEvent(phase: string, pod: V1Pod): void {
-    const key = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
+    if (phase === 'ERROR') return;
+    const key = keyOf(pod);
     if (phase === 'DELETED') {
       this.#gone.add(key);
       this.#goneWaiting.get(key)?.();

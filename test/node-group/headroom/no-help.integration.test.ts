@@ -1,8 +1,9 @@
 /** Pods that no new node would help get none, and the reason is named. */
-import type { V1Pod } from '@kubernetes/client-node';
+import { StorageV1Api, type V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessOf } from '../../kernel/stack/access.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
-import { NodeGroupCluster, startNodeGroupPlane } from './cluster.ts';
+import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
 import { partOf } from '../../kernel/long.ts';
 
 type PodSpec = NonNullable<V1Pod['spec']>;
@@ -170,5 +171,69 @@ describe('a pending pod that no new node would help', () => {
       ({ phase, reason }) => phase === 'Steady' && reason === 'PodsUnhelped',
     );
     expect(await cluster.createdNodes('pool')).toHaveLength(1);
+  });
+});
+
+describe('volumes', () => {
+  const GROUP = 'stateful';
+  const DRIVER = 'test.example.com';
+
+  /** Claims that are bound to volumes which may be anywhere. */
+  async function claims(namespace: string, names: readonly string[], accessMode = 'ReadWriteOnce'): Promise<void> {
+    await cluster.createNamespace(namespace);
+    for (const name of names) {
+      const volume = `${namespace}-${name}`;
+      const spec = { capacity: { storage: '1Gi' }, accessModes: [accessMode], storageClassName: '' };
+      const csi = { driver: DRIVER, volumeHandle: volume };
+      await cluster.core.createPersistentVolume({ body: { metadata: { name: volume }, spec: { ...spec, csi } } });
+      const asked = { ...claim.spec, accessModes: [accessMode], volumeName: volume };
+      await cluster.core.createNamespacedPersistentVolumeClaim({
+        namespace,
+        body: { metadata: { name }, spec: asked },
+      });
+    }
+  }
+
+  const using = (...names: readonly string[]): Partial<PodSpec> => ({
+    ...onlyOn(GROUP),
+    volumes: names.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+  });
+
+  async function untilUnhelped(pod: string, says: string): Promise<void> {
+    const isTold = (fact: string): boolean => fact.startsWith(`No node for ${pod}: `) && fact.includes(says);
+    await cluster.untilStatus(GROUP, `told of ${pod}`, ({ facts }) => facts.some(isTold));
+  }
+
+  it('a node is made neither for a claim of one pod that another one uses, nor for more volumes than a node of the type takes', async () => {
+    await cluster.createGroup(GROUP, { offeringIDs: ['small'], minNodes: 1, ...ownNodes(GROUP) });
+    const [node] = await cluster.untilReady(GROUP, 1);
+    const { name = '', uid = '' } = node?.metadata ?? {};
+    // As the driver of the node says when it registers.
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid };
+    await accessOf(plane.plane.adminKubeconfig)
+      .makeApiClient(StorageV1Api)
+      .createCSINode({
+        body: {
+          metadata: { name, ownerReferences: [owner] },
+          spec: { drivers: [{ name: DRIVER, nodeID: name, topologyKeys: [], allocatable: { count: 1 } }] },
+        },
+      });
+
+    await claims('one-pod', ['data'], 'ReadWriteOncePod');
+    await cluster.createPod('one-pod', 'first', using('data'));
+    await cluster.untilRunning('one-pod', 1);
+    await cluster.createPod('one-pod', 'second', using('data'));
+    await untilUnhelped('one-pod/second', 'data');
+
+    await claims('two-volumes', ['left', 'right']);
+    await cluster.createPod('two-volumes', 'web', using('left', 'right'));
+    await untilUnhelped('two-volumes/web', `no more volumes of ${DRIVER} can be attached`);
+    expect(await cluster.createdNodes(GROUP)).toEqual([name]);
+
+    // One volume is what the next node takes.
+    await claims('one-volume', ['data']);
+    await cluster.createPod('one-volume', 'web', using('data'));
+    await cluster.untilRunning('one-volume', 1);
+    expect(await cluster.createdNodes(GROUP)).toHaveLength(2);
   });
 });

@@ -30,7 +30,7 @@ import {
   VPSIENODE_LABEL,
 } from '../../../domain/node-group/api/names.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
-import { markPatch } from '../../../domain/node-group/drain/marks.ts';
+import { markPatch, unmarkPatch } from '../../../domain/node-group/drain/marks.ts';
 import { type DrivenMachine, readDrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import type { NewNodes } from '../../../domain/node-group/model/plan.ts';
 import { formatFence, PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
@@ -187,6 +187,13 @@ export class MachineCluster {
   async markDrained(name: string): Promise<void> {
     const { metadata: { uid = '' } = {} } = await this.core.readNode({ name });
     const body = markPatch({ annotations: {}, isCordoned: false }, nodeDrainId({ cluster: CLUSTER, uid }), Date.now());
+    await this.core.patchNode({ name, body }, MERGE_PATCH);
+  }
+
+  /** As a person does who takes a node back. */
+  async unmark(name: string): Promise<void> {
+    const { metadata: { uid = '', annotations = {} } = {} } = await this.core.readNode({ name });
+    const body = unmarkPatch({ annotations, isCordoned: true }, nodeDrainId({ cluster: CLUSTER, uid })) ?? {};
     await this.core.patchNode({ name, body }, MERGE_PATCH);
   }
 

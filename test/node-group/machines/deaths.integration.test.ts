@@ -22,6 +22,8 @@ afterAll(async () => {
 const WHEN = ['before', 'after'] as const;
 /** Of the writes that each activity has at least. */
 const TRIED = { from: 6, count: 2 };
+/** Until the deletion of a machine is asked for: it says so, the size goes down, an Event, the deletion. */
+const GIVING_BACK = [1, 2, 3, 4];
 const LEAST_DEATHS = amount({ short: TRIED.count, long: TRIED.from });
 
 /**
@@ -118,6 +120,39 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       deaths += 1;
     }
     expect(deaths).toBeGreaterThanOrEqual(LEAST_DEATHS);
+  });
+
+  it('wants as many nodes as before where the node is taken back then, and one less where it goes', async () => {
+    let deaths = 0;
+    for (const at of GIVING_BACK) {
+      for (const isTakenBack of [true, false]) {
+        const name = `back-${when}-${at}-${String(isTakenBack)}`;
+        const input = await cluster.populated(name, 2);
+        const alive = cluster.process();
+        // A person wants more than there are: nothing but a record says whether the size is lowered already.
+        await cluster.patchGroupStatus(name, { desiredNodes: isTakenBack ? 2 : 5 });
+        const [machine = ''] = (await cluster.machines(name)).map((each) => each.name);
+        await cluster.markDrained(machine);
+        const mortal = new Mortal({ at, when });
+        const dying = cluster.process({ mortal });
+        const ended = await ends(mortal, async () => await dying.ensureMachineDeleted({ ...input, machine }));
+        const isAsked = (await cluster.machines(name)).some((each) => each.isDeleting) || !ended;
+        if (isTakenBack && !isAsked) {
+          await cluster.unmark(machine);
+          await cluster.untilDone('the machine is ready', async () => await alive.ensureMachinesSettled(input));
+          expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Ready', 'Ready']);
+          expect([at, await cluster.status(name)]).toMatchObject([at, { desiredNodes: 2, currentNodes: 2 }]);
+          // Drained again it goes as if nothing had been.
+          await cluster.markDrained(machine);
+        }
+        await cluster.untilDone('it is gone', async () => await alive.ensureMachineDeleted({ ...input, machine }));
+        await alive.ensureGroupStatus(input);
+        expect([at, await cluster.status(name)]).toMatchObject([at, { desiredNodes: isTakenBack ? 1 : 4 }]);
+        expect(await cluster.status(name)).not.toHaveProperty('loweredFor');
+        deaths += Number(ended);
+      }
+    }
+    expect(deaths).toBe(2 * GIVING_BACK.length);
   });
 
   it('gives up machines that never register once, and leaves none', async () => {

@@ -18,7 +18,7 @@ import {
   PLAN_LEASE,
   upcomingMachines,
 } from '../../../domain/node-group/plan-claim.ts';
-import { NO_WISHES, parseWishes, PLAN_WISHES } from '../../../domain/node-group/plan-wishes.ts';
+import { NO_WISHES, parseWishes, PLAN_WISHES, type Wishes, withBound } from '../../../domain/node-group/plan-wishes.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { attempt, MachineCluster, nodesOf } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
@@ -323,6 +323,32 @@ describe('a machine whose node is gone', () => {
   });
 });
 
+describe('machines whose Nodes are deleted at once', () => {
+  it('stay for an hour where they are more than the rest of their group, which says so', async () => {
+    const name = 'vanished';
+    const input = await cluster.populated(name, 3);
+    let now = Date.now();
+    const process = cluster.process({ now: () => now });
+    const settle = async (): Promise<unknown> => await attempt(async () => await process.ensureMachinesSettled(input));
+    const [first, second, third] = (await cluster.nodes(name)).map(({ metadata }) => metadata?.name ?? '');
+    for (const node of [first, second, third]) await cluster.core.deleteNode({ name: node ?? '' });
+    expect(await settle()).toBe('again');
+    now += 16 * MINUTE;
+    expect(await settle()).toBe('again');
+    expect((await cluster.machines(name)).map(({ phase, isDeleting }) => [phase, isDeleting])).toEqual(
+      Array.from({ length: 3 }, () => ['Joining', false]),
+    );
+    const { conditions } = await cluster.status(name);
+    expect(conditions).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False', reason: 'TooFewReady' })]),
+    );
+    expect(await cluster.events(name)).toContain('Warning TooFewReady');
+    now += 45 * MINUTE;
+    await cluster.untilDone('they are gone', async () => await process.ensureMachinesSettled(input));
+    expect(await cluster.machines(name)).toEqual([]);
+  });
+});
+
 describe('a machine whose node has come back and is not ready', () => {
   it('is given up in its time, and not while pods run on the node', async () => {
     const name = 'unready-used';
@@ -476,6 +502,26 @@ describe('the Lease of plans', () => {
     expect(await wishesOf('wishing')).toMatchObject(there);
     await cluster.process().ensureWishesKept({ ...input, wishes: NO_WISHES });
     expect(await wishesOf('wishing')).toBeUndefined();
+  });
+
+  it('binds a request for a drain to the Node that has the name, and another one that gets the name does not inherit it', async () => {
+    const input = await cluster.createGroup('binding');
+    const name = 'bound';
+    const keep = async (wishes: Wishes) =>
+      await cluster.process().ensureWishesKept({ ...input, wishes, forgetsGone: true, bindsNodes: true });
+    const create = async (): Promise<string> =>
+      (await cluster.core.createNode({ body: { metadata: { name } } })).metadata?.uid ?? '';
+    const uid = await create();
+    const asked = { ...NO_WISHES, requested: [{ node: name, by: 'alice' }] };
+    const first = await keep(asked);
+    expect(first).toEqual({ names: [], uids: [], bound: { [name]: uid } });
+    const bound = withBound(asked, first?.bound ?? {});
+    expect(await wishesOf('binding')).toMatchObject(bound);
+    await cluster.core.deleteNode({ name });
+    await create();
+    expect(await keep(bound)).toEqual({ names: [], uids: [uid], bound: {} });
+    expect(await wishesOf('binding')).toBeUndefined();
+    await cluster.core.deleteNode({ name });
   });
 
   it('takes what other groups write where the part of one is huge, and that one says so', async () => {

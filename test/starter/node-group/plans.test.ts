@@ -88,6 +88,7 @@ class Played {
         this.#madeOne?.();
       },
       wake: (_group, cause) => void this.woken.push(cause),
+      now: Date.now,
       log: { info: () => {}, warn: () => {} },
       signal: new AbortController().signal,
     });

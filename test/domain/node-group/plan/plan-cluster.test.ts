@@ -337,6 +337,10 @@ describe('a group keeps', () => {
     expect(plan(growing).plan.newNodes).toMatchObject([{ group: 'web', count: 1 }]);
     expect([removals(growing), kept(growing)]).toEqual([[], { a: 'Cooldown', b: 'Cooldown' }]);
     expect(removals(growing, { requested: [{ node: 'b', by: 'alice' }] })).toEqual(['b Requested']);
+    const { uid } = state.nodes.find(({ name }) => name === 'b') ?? {};
+    expect(removals(growing, { requested: [{ node: 'b', uid: uid ?? '', by: 'alice' }] })).toEqual(['b Requested']);
+    // Another node had the name when she asked.
+    expect(removals(growing, { requested: [{ node: 'b', uid: 'uid-before', by: 'alice' }] })).toEqual([]);
   });
 
   it('what people mark, and what was not made for pods', () => {

@@ -273,18 +273,19 @@ export class WeekCluster implements DrainedCluster {
     }
     for (const removal of plan.removals) {
       if (this.blocked.has(removal.group)) continue;
-      const replacement = removal.replacement === null ? null : this.#create(replacementOf(removal));
+      const replacement = removal.replacement === null ? null : this.#create(replacementOf(removal), removal.uid);
       if (replacement !== null) this.#raise(removal.group);
       this.drains.set(removal.node, { removal, replacement, began: this.at, progress: null });
       this.changeNode(removal.node, (node) => marked(node, this.at));
     }
   }
 
-  #create(line: NewNodes): string {
+  /** @param replaces the UID of the Node in whose place it comes; null for none. */
+  #create(line: NewNodes, replaces: string | null = null): string {
     const { group, instanceType, kinds = [] } = line;
     this.#count += 1;
     const name = `${group}-${String(this.#count).padStart(6, '0')}`;
-    const over = { instanceType, cameFor: kinds, createdAt: this.at, phaseSince: this.at };
+    const over = { instanceType, cameFor: kinds, replaces, createdAt: this.at, phaseSince: this.at };
     const machine = machineOf(name, group, over);
     this.machines.push(machine);
     this.#comesAt.set(name, this.at + (1 + Math.floor(2 * this.#options.random())) * MINUTE);

@@ -1,0 +1,42 @@
+import { expect, it, vi } from 'vitest';
+import { haltedNow } from '../../../activities/node-group/drain/halted.ts';
+
+type Cluster = Parameters<typeof haltedNow>[0];
+
+const target = { cluster: 'c', group: 'web', node: 'a', uid: 'uid-a' };
+const ask = async (cluster: Cluster) => await haltedNow(cluster, target, 'Empty', Date.now());
+
+/** Without a node that is ready, until the first list has failed. */
+function clusterOf(fails: number) {
+  const listNode = vi.fn(async () => {
+    if (listNode.mock.calls.length <= fails) throw new Error('away');
+    const ready = { type: 'Ready', status: 'Unknown' };
+    return await Promise.resolve({
+      items: [{ metadata: { name: 'a' }, status: { conditions: [ready] } }],
+      metadata: {},
+    });
+  });
+  const listNamespacedCustomObject = async () => await Promise.resolve({ items: [], metadata: {} });
+  return { listNode, cluster: { core: { listNode }, custom: { listNamespacedCustomObject } } as unknown as Cluster };
+}
+
+it('fifty drains that ask at once list the nodes once, and who asks a second later lists them again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { cluster, listNode } = clusterOf(0);
+  const answers = await Promise.all(Array.from({ length: 50 }, async () => await ask(cluster)));
+  expect(new Set(answers)).toEqual(new Set([expect.stringContaining('none of the 1 nodes')]));
+  expect(listNode).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(999);
+  await ask(cluster);
+  expect(listNode).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(1);
+  await ask(cluster);
+  expect(listNode).toHaveBeenCalledTimes(2);
+  vi.useRealTimers();
+});
+
+it('a list that failed is nobody’s answer but of those who waited for it', async () => {
+  const { cluster } = clusterOf(1);
+  await expect(ask(cluster)).rejects.toThrow('away');
+  expect(await ask(cluster)).toContain('none of the 1 nodes');
+});
