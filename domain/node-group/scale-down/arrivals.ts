@@ -36,7 +36,7 @@ export class ArrivalBook {
    */
   constructor(
     memory: Pick<PlanMemory, 'arrivals' | 'load' | 'plannedAt'>,
-    { at, pods, machines, instanceTypes }: ClusterState,
+    { at, pods, machines, instanceTypes, going }: ClusterState,
     packing: Packing,
   ) {
     const { arrivals: before } = memory;
@@ -46,7 +46,8 @@ export class ArrivalBook {
     const fits = fitsSome([...packing.slots, ...Object.values(instanceTypes).flat()]);
     this.load = loadOf(
       evicted
-        .filter(({ requests }) => fits(loadOf(requests)))
+        // What sleeps within the hour is not there any more.
+        .filter(({ uid, requests }) => going?.has(uid) !== true && fits(loadOf(requests)))
         .reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}),
     );
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {
