@@ -26,12 +26,6 @@ export const lightsOutAccess: readonly Access[] = [
         verbs: ['list', 'watch'],
       },
       {
-        why: 'How many pods of a namespace nodes come for before it wakes: no more than its quotas let in.',
-        apiGroups: [''],
-        resources: ['resourcequotas'],
-        verbs: ['list'],
-      },
-      {
         why: "KEDA's are watched where KEDA is installed.",
         apiGroups: ['keda.sh'],
         resources: ['scaledobjects'],
