@@ -36,13 +36,13 @@ export class ArrivalBook {
    */
   constructor(
     memory: Pick<PlanMemory, 'arrivals' | 'load' | 'plannedAt'>,
-    { at, pods, machines, instanceTypes, going }: ClusterState,
+    { at, pods, machines, instanceTypes, coming = [], going }: ClusterState,
     packing: Packing,
   ) {
     const { arrivals: before } = memory;
     this.#before = memory;
     this.#at = at;
-    const { evicted } = podsOnNode(pods);
+    const { evicted } = podsOnNode([...pods, ...coming]);
     const fits = fitsSome([...packing.slots, ...Object.values(instanceTypes).flat()]);
     this.load = loadOf(
       evicted

@@ -113,6 +113,37 @@ describe('pods of workloads that wake soon', () => {
   });
 });
 
+/** A node that came for two pods of a workload that wakes, some minutes later. */
+function afterArrival(minutes: number, outlooks: readonly Outlook[], pods: readonly Pod[]) {
+  const coming = plan(
+    stateWith([wakingOf(2, 5)], {
+      machines: [machineOf('m-a', 'pool', { phase: 'Provisioning', createdAt: NOW })],
+    }),
+  );
+  const at = NOW + minutes * MINUTE;
+  const there = {
+    at,
+    nodes: [{ ...nodeOf('a'), createdAt: NOW }],
+    machines: [machineOf('m-a', 'pool', { node: 'a', phase: 'Ready', createdAt: NOW })],
+    pods,
+  };
+  const memory = { ...coming.memory, plannedAt: at - MINUTE, unneeded: { 'uid-a': NOW } };
+  return plan(stateWith(outlooks, there), memory).plan;
+}
+
+describe('a node that came for pods of a workload that wakes', () => {
+  it('stays for the hour while they are there, or still to come', () => {
+    expect(
+      afterArrival(20, [], [boundTo('a', podOf('web-0', { cpu: '3' })), podOf('web-1', { cpu: '3' })]).removals,
+    ).toEqual([]);
+    expect(afterArrival(4, [wakingOf(2, 5)], []).removals).toEqual([]);
+  });
+
+  it('goes where they do not come, or have gone to sleep', () => {
+    expect(afterArrival(20, [], []).removals).toMatchObject([{ node: 'a', reason: 'Empty' }]);
+  });
+});
+
 const hash = { 'pod-template-hash': 'abc' };
 const podOfWeb = (name: string, on: string, cpu = '3'): Pod =>
   boundTo(on, {
