@@ -9,6 +9,7 @@ import { isRecord } from '../../domain/kernel/record.ts';
 import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { MANAGED_BY, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
+import type { ApprovedWorkloads } from '../../domain/lights-out/workload/approved.ts';
 import type { EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
 import { foresee, type Foreseen } from '../../domain/lights-out/workload/foresee.ts';
 import { hasOwnMoments } from '../../domain/lights-out/workload/moments.ts';
@@ -40,12 +41,28 @@ const EVALUATED_AT_ONCE = 500;
 /** What is read of a schedule for its wake is read again after so many milliseconds at the earliest. */
 const READ_AGAIN_MS = MINUTE_MS;
 
-/** The workloads of a schedule, reduced to their pods' templates, by UID; and its memory. */
-interface WakeFacts {
+/** What was read of a schedule, and when. */
+interface Read<T> {
   readonly at: EpochMs;
-  readonly templates: ReadonlyMap<string, unknown>;
-  readonly memory: KeptMemory;
+  readonly of: T;
 }
+
+type Quota = KubernetesObject & NamespaceQuota;
+
+/** What all schedules of one look share, and the context of one of them. */
+interface Given {
+  readonly context: EvaluationContext;
+  readonly workloads: readonly Workload[];
+  readonly byName: ReadonlyMap<string, ScopedNamespace>;
+  readonly now: EpochMs;
+}
+
+interface Found {
+  readonly sleeping: readonly Outlook[];
+  readonly waking: readonly Waking[];
+}
+
+const NOTHING: Found = { sleeping: [], waking: [] };
 
 /** A workload that wakes, with what is read of it. */
 interface Waking {
@@ -55,7 +72,10 @@ interface Waking {
 
 export class Foresight {
   readonly #options: ForesightOptions;
-  readonly #facts = new Map<string, WakeFacts>();
+  /** The pods' templates of the workloads of each schedule that wakes, by UID. */
+  readonly #templates = new Map<string, Read<ReadonlyMap<string, unknown>>>();
+  readonly #memories = new Map<string, Read<KeptMemory>>();
+  #quotas: Read<{ readonly namespaces: ReadonlySet<string>; readonly quotas: readonly Quota[] }> | null = null;
   #trouble: string | null = null;
   #running: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -88,9 +108,9 @@ export class Foresight {
         all.push(...found.sleeping);
         if (found.waking.length > 0) waking.set(schedule, found.waking);
       }
-      for (const name of this.#facts.keys()) {
-        if (![...waking.keys()].some((schedule) => schedule.name === name)) this.#facts.delete(name);
-      }
+      const wakes = new Set([...waking.keys()].map(({ name }) => name));
+      for (const name of this.#templates.keys()) if (!wakes.has(name)) this.#templates.delete(name);
+      for (const [name, { at }] of this.#memories) if (now - at >= READ_AGAIN_MS) this.#memories.delete(name);
       all.push(...(await this.#wakes(waking, now)));
       if (this.#isStopped) return;
       outlooks.publish(all);
@@ -110,36 +130,36 @@ export class Foresight {
     await this.#running;
   }
 
-  async #foreseen(
+  /** What is approved of a schedule is read where something is foreseen for it, once a minute. */
+  async #foreseen(schedule: WatchedSchedule, given: Given): Promise<Found> {
+    if (given.context.spec.dryRun) return NOTHING;
+    const found = await this.#scan(schedule, given);
+    if (!isBound(schedule) || found.sleeping.length + found.waking.length === 0) return found;
+    const { approved } = await this.#memoryOf(schedule, given.now);
+    return await this.#scan(schedule, given, approved ?? new Map());
+  }
+
+  async #scan(
     schedule: WatchedSchedule,
-    given: {
-      readonly context: EvaluationContext;
-      readonly workloads: readonly Workload[];
-      readonly byName: ReadonlyMap<string, ScopedNamespace>;
-      readonly now: EpochMs;
-    },
-  ): Promise<{ readonly sleeping: readonly Outlook[]; readonly waking: readonly Waking[] }> {
-    const { registry, memory } = this.#options;
-    const { workloads, byName, now } = given;
+    { context, workloads, byName, now }: Given,
+    approved?: ApprovedWorkloads,
+  ): Promise<Found> {
+    const { registry } = this.#options;
     const sleeping: Outlook[] = [];
     const waking: Waking[] = [];
-    if (given.context.spec.dryRun) return { sleeping, waking };
     // Who has not been approved stays up.
-    const approved = isBound(schedule)
-      ? ((await memory(schedule.name, schedule.uid)).approved ?? new Map())
-      : undefined;
-    const withApproved = (context: EvaluationContext): EvaluationContext =>
-      approved === undefined ? context : { ...context, approved };
-    const present = withApproved(given.context);
+    const withApproved = (of: EvaluationContext): EvaluationContext =>
+      approved === undefined ? of : { ...of, approved };
+    const present = withApproved(context);
     const contexts = new Map<EpochMs, EvaluationContext | null>([[now, present]]);
     const contextAt = (at: EpochMs): EvaluationContext | null => {
-      let context = contexts.get(at);
-      if (context === undefined) {
+      let known = contexts.get(at);
+      if (known === undefined) {
         const read = registry.contextOf(schedule, at);
-        context = read === null ? null : withApproved(read);
-        contexts.set(at, context);
+        known = read === null ? null : withApproved(read);
+        contexts.set(at, known);
       }
-      return context;
+      return known;
     };
     const moments = momentsOf(registry, schedule, present, now);
     const { since } = present.period;
@@ -161,18 +181,21 @@ export class Foresight {
 
   /** Of what the memory knows with the same number, as far as the quotas of the namespaces let its pods in. */
   async #wakes(waking: ReadonlyMap<WatchedSchedule, readonly Waking[]>, now: EpochMs): Promise<readonly Outlook[]> {
+    const namespaces = new Set([...waking.values()].flat().map(({ workload: { namespace } }) => namespace));
+    const quotas = Map.groupBy(await this.#quotasOf(namespaces, now), ({ metadata }) => metadata?.namespace ?? '');
     const rooms = new Map<string, QuotaRoom>();
     const outlooks: Outlook[] = [];
     for (const [schedule, all] of waking) {
-      const facts = await this.#factsOf(schedule, all, now);
+      const templates = await this.#templatesOf(schedule, all, now);
+      const { remembered: kept } = await this.#memoryOf(schedule, now);
       for (const { foreseen, workload } of all) {
         const { namespace } = workload;
         // Whoever may annotate a workload could write any number into its mark.
-        const remembered = Number(facts.memory.remembered.get(workload.uid)?.original ?? Number.NaN);
+        const remembered = Number(kept.get(workload.uid)?.original ?? Number.NaN);
         const known = Math.min(foreseen.pods, remembered - (workload.replicas ?? 0));
-        const template = facts.templates.get(workload.uid) ?? null;
+        const template = templates.get(workload.uid) ?? null;
         if (!(known > 0) || template === null) continue;
-        const room = rooms.get(namespace) ?? new QuotaRoom(await this.#quotasOf(namespace));
+        const room = rooms.get(namespace) ?? new QuotaRoom(quotas.get(namespace) ?? []);
         rooms.set(namespace, room);
         const pods = room.take(known, workload.requests);
         if (pods > 0) outlooks.push({ ...foreseen, pods, template });
@@ -181,25 +204,30 @@ export class Foresight {
     return outlooks;
   }
 
-  async #factsOf(schedule: WatchedSchedule, waking: readonly Waking[], now: EpochMs): Promise<WakeFacts> {
-    const known = this.#facts.get(schedule.name);
-    if (known !== undefined && now - known.at < READ_AGAIN_MS) return known;
-    const { memory } = this.#options;
+  async #memoryOf({ name, uid }: WatchedSchedule, now: EpochMs): Promise<KeptMemory> {
+    const known = this.#memories.get(name);
+    if (known !== undefined && now - known.at < READ_AGAIN_MS) return known.of;
+    const of = await this.#options.memory(name, uid);
+    this.#memories.set(name, { at: now, of });
+    return of;
+  }
+
+  async #templatesOf(
+    { name }: WatchedSchedule,
+    waking: readonly Waking[],
+    now: EpochMs,
+  ): Promise<ReadonlyMap<string, unknown>> {
+    const known = this.#templates.get(name);
+    if (known !== undefined && now - known.at < READ_AGAIN_MS) return known.of;
     const kinds = [...new Set(waking.map(({ workload }) => workload.kind))];
-    const [kept, ...lists] = await Promise.all([
-      memory(schedule.name, schedule.uid),
-      ...kinds.map(async (kind) => await this.#templates(kind, schedule.name)),
-    ]);
-    const facts = { at: now, templates: new Map(lists.flat()), memory: kept };
-    this.#facts.set(schedule.name, facts);
-    return facts;
+    const lists = await Promise.all(kinds.map(async (kind) => await this.#list(kind, name)));
+    const of = new Map(lists.flat());
+    this.#templates.set(name, { at: now, of });
+    return of;
   }
 
   /** Reduced page by page: whole templates are large. */
-  async #templates(
-    kind: WorkloadType,
-    schedule: string,
-  ): Promise<readonly (readonly [uid: string, template: unknown])[]> {
+  async #list(kind: WorkloadType, schedule: string): Promise<readonly (readonly [uid: string, template: unknown])[]> {
     const { get, outlooks } = this.#options;
     const labelSelector = `${MANAGED_BY}=${labelValue(schedule)}`;
     const path = listPath(WORKLOAD_KINDS[kind].resource);
@@ -219,11 +247,20 @@ export class Foresight {
     return found;
   }
 
-  async #quotasOf(namespace: string): Promise<readonly NamespaceQuota[]> {
-    const path = listPath({ group: '', version: 'v1', resource: 'resourcequotas' }, namespace);
-    return await listAll<KubernetesObject & NamespaceQuota>(
-      listPlainPages(this.#options.get, { path, metadataOnly: false }),
-    );
+  /** One list of all, of which those of these namespaces are kept. */
+  async #quotasOf(namespaces: ReadonlySet<string>, now: EpochMs): Promise<readonly Quota[]> {
+    if (namespaces.size === 0) return [];
+    const known = this.#quotas;
+    const isKnown = known !== null && [...namespaces].every((namespace) => known.of.namespaces.has(namespace));
+    if (isKnown && now - known.at < READ_AGAIN_MS) return known.of.quotas;
+    const path = listPath({ group: '', version: 'v1', resource: 'resourcequotas' });
+    const pages = listPlainPages<Quota>(this.#options.get, { path, metadataOnly: false });
+    const quotas = await listAll<Quota>(async (range) => {
+      const page = await pages(range);
+      return { ...page, items: page.items.filter(({ metadata }) => namespaces.has(metadata?.namespace ?? '')) };
+    });
+    this.#quotas = { at: now, of: { namespaces, quotas } };
+    return quotas;
   }
 }
 

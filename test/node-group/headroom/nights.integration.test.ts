@@ -29,17 +29,15 @@ afterAll(async () => {
   await plane?.stop();
 });
 
+/** A pattern that names a minute of each hour, so many minutes from now. */
+function cronIn(minutes: number): string {
+  return `${new Date(Date.now() + minutes * MINUTE_MS).getUTCMinutes()} * * * *`;
+}
+
 it('are ready before the wake, are counted as going before the night, and are given back in it', async () => {
   await nodes.createDeployment('shop', PODS);
-  // Far enough for the nodes to come before it on a slow machine; the next night is two minutes later, so that it is foreseen by day.
-  const dawn = Math.ceil((Date.now() + 75_000) / MINUTE_MS) * MINUTE_MS;
-  const minuteOf = (moment: number): number => new Date(moment).getUTCMinutes();
-  const dusk = dawn + 2 * MINUTE_MS;
-  await nights.schedule('nights', {
-    upscale: `${minuteOf(dawn)} * * * *`,
-    downscale: `${minuteOf(dawn - 20 * MINUTE_MS)},${minuteOf(dusk)} * * * *`,
-    namespaces: ['shop'],
-  });
+  // It sleeps, and wakes within the ten minutes of spec.prewarm.
+  await nights.schedule('nights', { downscale: cronIn(-20), upscale: cronIn(9), namespaces: ['shop'] });
   await nights.reaches('nights', 'Down', 'AsScheduled');
   expect(await nights.replicas('shop', 'web')).toBe(0);
   await eventually('no pod is left', async () => (await nodes.pods('shop')).length === 0);
@@ -47,10 +45,11 @@ it('are ready before the wake, are counted as going before the night, and are gi
   await nodes.createGroup('pool', { offeringIDs: ['small'] });
   const ready = await nodes.untilReady('pool', PODS);
   expect(await nights.replicas('shop', 'web')).toBe(0);
-  expect(Date.now()).toBeLessThan(dawn);
   expect(await nodes.machines('pool')).toHaveLength(PODS);
 
-  await nodes.untilRunning('shop', PODS, 3 * MINUTE_MS);
+  // An edit is a wake that no test has to wait for. The next night is within the hour.
+  await nights.patchSchedule('nights', { spec: { upscale: cronIn(-10) } });
+  await nodes.untilRunning('shop', PODS);
   expect(new Set((await nodes.pods('shop')).map(({ spec }) => spec?.nodeName))).toEqual(
     new Set(ready.map(({ metadata }) => metadata?.name)),
   );
@@ -61,6 +60,8 @@ it('are ready before the wake, are counted as going before the night, and are gi
     const { facts } = await nodes.status('pool');
     return facts.some((fact) => fact.includes('goes to sleep by'));
   });
+
+  await nights.patchSchedule('nights', { spec: { downscale: cronIn(-5) } });
   await nodes.untilEmpty('pool');
   expect(await nights.replicas('shop', 'web')).toBe(0);
   // They went by themselves: none was evicted.

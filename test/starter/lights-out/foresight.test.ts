@@ -22,29 +22,41 @@ const sleeper = (name: string, original: number): Workload =>
     requests: { cpu: 500 },
   });
 
-/** What is published at a moment; `requests` are the paths that were asked for. */
+interface Situation {
+  /** What the memory knows, by UID. */
+  readonly remembered?: Record<string, number>;
+  readonly approved?: ReadonlyMap<string, number> | null;
+  readonly isBound?: boolean;
+  readonly quotas?: readonly object[];
+  readonly spec?: object;
+}
+
+/** What is published at a moment; `requests` are the paths that were asked for, and `reads` the schedules whose memory was. */
 async function foreseen(
   workloads: readonly Workload[],
   now: number,
-  {
-    remembered = {},
-    quotas = [],
-  }: { readonly remembered?: Record<string, number>; readonly quotas?: readonly object[] } = {},
+  { remembered = {}, approved = null, isBound = false, quotas = [], spec = {} }: Situation = {},
 ) {
+  const reads: string[] = [];
+  const status = isBound ? { approved: { by: 'alice', at: '2026-11-01T00:00:00Z', digest: 'd' } } : {};
   const requests: string[] = [];
   const get: ApiGet = async (path, { query }) => {
+    const metadata = { namespace: 'team-a' };
     requests.push(`${path} ${query?.['labelSelector'] ?? ''}`.trim());
     const templates = workloads.map(({ uid, name }) => ({ metadata: { uid }, spec: { template: { of: name } } }));
     return await Promise.resolve({
       kind: 'answer',
-      body: { items: path.endsWith('/resourcequotas') ? quotas : templates, metadata: {} },
+      body: {
+        items: path.endsWith('/resourcequotas') ? quotas.map((quota) => ({ metadata, ...quota })) : templates,
+        metadata: {},
+      },
       etag: undefined,
     });
   };
   const registry = new ScheduleRegistry({
     cluster: 'test',
     calendars: () => NO_CALENDARS,
-    schedules: () => [scheduleAs('nights', SPEC)],
+    schedules: () => [scheduleAs('nights', { ...SPEC, ...spec }, { status })],
     protectedNamespaces: [],
     gitopsManagers: [],
   });
@@ -69,13 +81,16 @@ async function foreseen(
     },
     outlooks,
     get,
-    memory: async () => await Promise.resolve({ remembered: new Map(entries), approved: null }),
+    memory: async (schedule) => {
+      reads.push(schedule);
+      return await Promise.resolve({ remembered: new Map(entries), approved });
+    },
     log: pino({ level: 'silent' }),
     now: () => now,
   });
   onTestFinished(async () => await foresight.stop());
   await foresight.look();
-  return { told, requests, foresight };
+  return { told, requests, reads, foresight };
 }
 
 it('asks for templates and quotas only where something wakes soon, and passes each outlook once', async () => {
@@ -84,12 +99,21 @@ it('asks for templates and quotas only where something wakes soon, and passes ea
   const morning = await foreseen([sleeper('web', 3)], DAWN - 9 * MINUTE, { remembered: { web: 3 } });
   const expected = { change: 'wakes', at: DAWN, pods: 3, leadMs: 10 * MINUTE, template: { template: { of: 'web' } } };
   expect(morning.told).toMatchObject([['Deployment team-a/web', expected]]);
-  expect(morning.requests).toEqual([
-    `/apis/apps/v1/deployments ${MANAGED_BY}=nights`,
-    '/api/v1/namespaces/team-a/resourcequotas',
-  ]);
+  expect(morning.requests).toEqual(['/api/v1/resourcequotas', `/apis/apps/v1/deployments ${MANAGED_BY}=nights`]);
   await morning.foresight.look();
   expect(morning.told).toHaveLength(1);
+});
+
+it('foresees of a schedule that has to be approved what is approved, and reads that where something is near', async () => {
+  const spec = { requireApproval: true };
+  const approval = { approved: new Map([['Deployment team-a/web', 0]]), isBound: true };
+  const both = [workloadAs('web'), workloadAs('new')];
+  const noon = await foreseen(both, Date.parse('2026-11-21T12:00:00Z'), { spec, ...approval });
+  expect([noon.told, noon.reads.length]).toEqual([[], 0]);
+  const evening = await foreseen(both, Date.parse('2026-11-21T17:30:00Z'), { spec, ...approval });
+  await evening.foresight.look();
+  expect(evening.told.map(([key]) => key)).toEqual(['Deployment team-a/web']);
+  expect(evening.reads).toEqual(['nights']);
 });
 
 it('foresees who sleeps within the hour', async () => {
