@@ -69,7 +69,7 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
     const why = misfitting(fit);
     return sleep === null ? consolidated(pass, member, counts, why) : kept(why);
   }
-  const since = pass.unneeded.note(node.uid);
+  const since = unneededSince(pass, member, sleep !== null);
   const left = counts.left - Number(member.isReady);
   const atMinimum = tooFewLeft(counts, member, left);
   if (atMinimum !== null) {
@@ -109,6 +109,16 @@ function sleepOf(
     },
     keep: { reason: 'SleepsSoon', detail, until },
   };
+}
+
+/**
+ * A node that was not needed without what slept is unneeded since then as soon as all of that is gone. Where it stays up after all, as somebody
+ * works late, the time does not count.
+ */
+function unneededSince({ unneeded }: Pass, { node: { uid }, podCount }: Member, isOfSleep: boolean): EpochMs {
+  const asleep = `${uid} asleep`;
+  const isEmptied = podCount === 0 && unneeded.before(asleep) !== null;
+  return unneeded.note(isOfSleep || isEmptied ? asleep : uid);
 }
 
 function kept(keep: Keep): Evaluation {

@@ -160,11 +160,16 @@ const steady = (name: string, on: string, cpu = '1'): Pod =>
 const sleepingIn = (minutes: number): Outlook => ({ ...wakingOf(0, minutes), change: 'sleeps', template: null });
 
 describe('pods of workloads that sleep within the hour', () => {
-  const idle = Array.from({ length: 30 }, (_, minute) => ({ at: NOW - minute * MINUTE, cpu: 10, memory: 10 }));
+  /** a is in use, and b is not. */
+  const utilizationAt = (at: number) => {
+    const samples = (used: number) =>
+      Array.from({ length: 30 }, (_, minute) => ({ at: at - minute * MINUTE, cpu: used, memory: used }));
+    return { a: samples(90), b: samples(10) };
+  };
   const there = {
     nodes: [node('a'), node('b')],
     machines: [machine('a'), machine('b')],
-    utilization: { a: idle, b: idle },
+    utilization: utilizationAt(NOW),
   };
 
   it('are not moved, and their node is unneeded already: it goes as soon as they are gone', () => {
@@ -180,7 +185,20 @@ describe('pods of workloads that sleep within the hour', () => {
       until: NOW + 30 * MINUTE,
       detail: '1 pod of it goes to sleep by 2026-01-01T00:30:00Z, and is not moved before',
     });
-    expect(evening.memory.unneeded).toMatchObject({ 'uid-b': NOW - 30 * MINUTE });
+  });
+
+  it('leave a node that goes at once where they have gone, and none that is unneeded for long where they stay up after all', () => {
+    const pods = [podOfWeb('web-1', 'b', '1'), steady('db', 'a', '3')];
+    const evening = plan(stateWith([sleepingIn(30)], { ...there, pods })).memory;
+    const at = NOW + 30 * MINUTE;
+    const night = { ...there, at, utilization: utilizationAt(at) };
+    const memory = { ...evening, plannedAt: at - MINUTE };
+    expect(plan(stateWith([], { ...night, pods: pods.slice(1) }), memory).plan.removals).toMatchObject([
+      { node: 'b', reason: 'Empty' },
+    ]);
+    const late = plan(stateWith([], { ...night, pods }), memory).plan;
+    expect(late.removals).toEqual([]);
+    expect(late.kept.find(({ node: of }) => of === 'b')).toMatchObject({ reason: 'NotUnneededLongEnough' });
   });
 
   it('do not make a node unneeded that others need', () => {
