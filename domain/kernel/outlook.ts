@@ -11,7 +11,7 @@ export interface Outlook {
   readonly at: EpochMs;
   /** How long before it wakes its nodes are to come, in milliseconds. */
   readonly leadMs: number;
-  /** How many pods come when it wakes. */
+  /** How many pods it has when it is awake; those that are there already among them. */
   readonly pods: number;
   /** The template of those pods, reduced by whoever asked; null for what sleeps, and where it is not known. */
   readonly template: unknown;

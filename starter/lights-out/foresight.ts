@@ -192,13 +192,14 @@ export class Foresight {
         const { namespace } = workload;
         // Whoever may annotate a workload could write any number into its mark.
         const remembered = Number(kept.get(workload.uid)?.original ?? Number.NaN);
-        const known = Math.min(foreseen.pods, remembered - (workload.replicas ?? 0));
+        const there = workload.replicas ?? 0;
+        const more = Math.min(foreseen.pods, remembered) - there;
         const template = templates.get(workload.uid) ?? null;
-        if (!(known > 0) || template === null) continue;
+        if (!(more > 0) || template === null) continue;
         const room = rooms.get(namespace) ?? new QuotaRoom(quotas.get(namespace) ?? []);
         rooms.set(namespace, room);
-        const pods = room.take(known, workload.requests);
-        if (pods > 0) outlooks.push({ ...foreseen, pods, template });
+        const admitted = room.take(more, workload.requests);
+        if (admitted > 0) outlooks.push({ ...foreseen, pods: there + admitted, template });
       }
     }
     return outlooks;

@@ -59,6 +59,6 @@ function outlookAt(
   if (evaluation.kind === 'keep') return null;
   const { direction, from, to } = evaluation.item;
   if (direction === 'Down') return to === 0 ? { change: 'sleeps', pods: 0 } : null;
-  const pods = (to ?? 0) - (from ?? 0);
-  return pods > 0 ? { change: 'wakes', pods } : null;
+  const pods = to ?? 0;
+  return pods > (from ?? 0) ? { change: 'wakes', pods } : null;
 }

@@ -41,17 +41,19 @@ export function withForeseenPods(state: ClusterState, outlooks: readonly Outlook
   if (outlooks.length === 0) return state;
   const { at } = state;
   const coming: Pod[] = [];
+  const owned = Map.groupBy(state.pods, (pod) => workloadOf(pod) ?? '');
+  // What has come already may not be known yet to whoever foresees it.
+  const thereOf = ({ workload }: Outlook): readonly Pod[] =>
+    (owned.get(keyOf(workload)) ?? []).filter(({ deletesAt }) => deletesAt === null);
   const asleepFrom = new Map<string, EpochMs>();
   for (const outlook of outlooks.toSorted((a, b) => (keyOf(a.workload) < keyOf(b.workload) ? -1 : 1))) {
     const counts = countsAs(outlook, at);
     if (counts === 'going') asleepFrom.set(keyOf(outlook.workload), Math.max(at, outlook.at));
-    else if (counts === 'coming') coming.push(...podsOf(outlook, state, MOST - coming.length));
+    else if (counts === 'coming')
+      coming.push(...podsOf(outlook, state, { there: thereOf(outlook), most: MOST - coming.length }));
   }
   const going = new Map<string, EpochMs>();
-  for (const pod of state.pods) {
-    const from = asleepFrom.get(workloadOf(pod) ?? '');
-    if (from !== undefined) going.set(pod.uid, from);
-  }
+  for (const [workload, from] of asleepFrom) for (const { uid } of owned.get(workload) ?? []) going.set(uid, from);
   return { ...state, coming, going };
 }
 
@@ -73,15 +75,22 @@ function workloadOf({ namespace, labels, owner }: Pod): string | null {
 }
 
 /** As the API server would store them, and kube-scheduler would say that no node is there for them. */
-function podsOf({ workload, pods, at, template }: Outlook, state: ClusterState, most: number): readonly Pod[] {
+function podsOf(
+  { workload, at, pods, template }: Outlook,
+  state: ClusterState,
+  { there, most }: { readonly there: readonly Pod[]; readonly most: number },
+): readonly Pod[] {
   if (!isTemplate(template)) return [];
   const { kind, namespace, name } = workload;
   const { labels, spec, schedulerName, ownClaims } = template;
   const constraints = templateConstraints({ namespace, template: spec }, state);
   const isThere = new Set(state.claims.filter((claim) => claim.namespace === namespace).map((claim) => claim.name));
-  const count = Math.max(0, Math.min(pods, MOST_OF_ONE, most));
-  return Array.from({ length: count }, (_, index): Pod => {
-    const podName = `${name}-${index}`;
+  const count = Math.max(0, Math.min(pods - there.length, most, MOST_OF_ONE));
+  const taken = new Set(there.map((pod) => pod.name));
+  // A StatefulSet's pods have numbers, and their claims with them.
+  const names = Array.from({ length: count + taken.size }, (_, index) => `${name}-${index}`);
+  const free = names.filter((each) => !taken.has(each)).slice(0, count);
+  return free.map((podName): Pod => {
     const own = ownClaims.map((claim) => `${claim}-${podName}`);
     return {
       ...constraints,

@@ -48,6 +48,13 @@ const unneeded = (...names: readonly string[]): PlanMemory => ({
   unneeded: Object.fromEntries(names.map((name) => [`uid-${name}`, NOW - 30 * MINUTE])),
 });
 
+const hash = { 'pod-template-hash': 'abc' };
+const podOfWeb = (name: string, on: string, cpu = '3'): Pod =>
+  boundTo(on, {
+    ...podOf(name, { cpu }, {}, { labels: hash }),
+    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-abc', uid: 'rs' },
+    isReady: true,
+  });
 describe('pods of workloads that wake soon', () => {
   it('get nodes before they are there, and not earlier than that', () => {
     expect(plan(stateWith([wakingOf(2, 11)])).plan.newNodes).toEqual([]);
@@ -63,6 +70,16 @@ describe('pods of workloads that wake soon', () => {
     expect(plan(stateWith([wakingOf(1, 5)], there)).plan).toMatchObject({ newNodes: [], unhelped: [] });
     const full = { ...there, groups: [groupOf('pool', { instanceTypes: [typeOf('small', 4, 16)], maxNodes: 1 })] };
     expect(plan(stateWith([wakingOf(5, 5)], full)).plan).toMatchObject({ newNodes: [], unhelped: [] });
+  });
+
+  it('come no second time while those that have come are not told of yet', () => {
+    const there = { nodes: [node('a'), node('b')], machines: [machine('a'), machine('b')] };
+    const comingOf = (...pods: readonly Pod[]) => stateWith([wakingOf(2, 0)], { ...there, pods }).coming?.length;
+    expect(comingOf()).toBe(2);
+    expect(comingOf(podOfWeb('web-1', 'a'))).toBe(1);
+    expect(comingOf(podOfWeb('web-1', 'a'), podOfWeb('web-2', 'b'))).toBe(0);
+    // One that ends does not count, as another one is made in its place.
+    expect(comingOf({ ...podOfWeb('web-1', 'a'), deletesAt: NOW + MINUTE })).toBe(2);
   });
 
   it('keep the nodes that they will need, and no others', () => {
@@ -95,6 +112,10 @@ describe('pods of workloads that wake soon', () => {
     );
     const { coming = [] } = stateWith([outlook], { claims: [claim], volumes: [volume] });
     expect(coming.map(({ claims }) => claims)).toEqual([['data-db-0'], []]);
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'sts' };
+    const first = { ...boundTo('a', podOf('db-0', { cpu: '1' })), owner };
+    const { coming: second = [] } = stateWith([outlook], { claims: [claim], volumes: [volume], pods: [first] });
+    expect(second.map(({ name, claims }) => [name, claims])).toEqual([['db-1', []]]);
     const zones = ['east', 'west'].map((name) =>
       typeOf(name, 4, 16, { labels: { 'topology.kubernetes.io/zone': name } }),
     );
@@ -144,13 +165,6 @@ describe('a node that came for pods of a workload that wakes', () => {
   });
 });
 
-const hash = { 'pod-template-hash': 'abc' };
-const podOfWeb = (name: string, on: string, cpu = '3'): Pod =>
-  boundTo(on, {
-    ...podOf(name, { cpu }, {}, { labels: hash }),
-    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-abc', uid: 'rs' },
-    isReady: true,
-  });
 const steady = (name: string, on: string, cpu = '1'): Pod =>
   boundTo(on, {
     ...podOf(name, { cpu }),
