@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import type { CacheHost } from './kernel/cache-host.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
+import type { Outlooks } from './kernel/outlooks.ts';
 import type { RequestMetrics } from './kernel/request-metrics.ts';
 
 /** What a controller may use to watch the cluster and to wake its workflows. */
@@ -19,6 +20,7 @@ export interface StarterContext {
   readonly client: Client;
   readonly metrics: Registry;
   readonly countedUsage: CountedUsage;
+  readonly outlooks: Outlooks;
   readonly requestMetrics: RequestMetrics;
   /** The pause that holds for a subject, as it is watched: whoever writes asks again. */
   readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;

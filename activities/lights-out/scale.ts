@@ -271,7 +271,8 @@ function createSurroundings(
       return 'the schedule became suspended or a dry run meanwhile';
     const others = othersThan(target.schedule, schedules);
     const settled = { now: at, protectedNamespaces, gitopsManagers, kept };
-    const context = evaluationContext(observeInput, own, others, settled);
+    const decided = evaluationContext(observeInput, own, others, settled);
+    const context = own !== null && isToBeApproved(own, batch) ? { ...decided, approved: new Map() } : decided;
     return { context, namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])) };
   }
 
@@ -283,6 +284,11 @@ function createSurroundings(
     reading = read();
     return await reading;
   };
+}
+
+/** Whether somebody has to approve what is put to sleep, and nobody has: the batch was planned before that was asked for. */
+function isToBeApproved({ seen: { spec, status } }: ScheduleNow, { observeInput }: Batch): boolean {
+  return spec?.requireApproval === true && !observeInput.isApproved && status.approved === undefined;
 }
 
 function isIdle({ seen: { spec } }: ScheduleNow): boolean {

@@ -5,6 +5,7 @@ import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
+import { createApiGet } from '../kernel/api-get.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { scheduleAdmission } from './admission.ts';
@@ -14,6 +15,7 @@ import {
   scheduleRequest,
   startRequest,
 } from './reconcile-request.ts';
+import { Foresight } from './foresight.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { createCachedObservation } from './observation.ts';
 import { type ScheduleWatch, type ScheduleWatchOptions, watchSchedules } from './watch.ts';
@@ -36,7 +38,7 @@ const SCHEDULE_GAP_MS = 1_000;
  * address is configured for them.
  */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client, metrics } = context;
+  const { headroom, kubeConfig, client, metrics, outlooks } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const queue = startWorkQueue<QueuedScheduleRequest>(context, 'lights-out reconcile requests', {
     send: createScheduleRequestSender(client, log),
@@ -60,7 +62,18 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
-  onStop('lights-out watches', async () => await watch.stop());
+  const foresight = new Foresight({
+    registry: watch.registry,
+    watch,
+    outlooks,
+    get: createApiGet(kubeConfig),
+    memory,
+    log,
+  });
+  onStop('lights-out watches', async () => {
+    await foresight.stop();
+    await watch.stop();
+  });
   const kept = keepRunning({
     client,
     cluster,

@@ -24,7 +24,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { type ApiGet, listPath, listPlainPages } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
-import type { PlanPart, PlanParts } from './plan-messages.ts';
+import type { ApiPart, PlanPart, PlanParts } from './plan-messages.ts';
 
 /** A cached object: its identity for the cache, and what a plan needs of it. */
 interface Shaped extends KubernetesObject {
@@ -44,7 +44,7 @@ interface Source {
 /** Pods that have ended need no node. */
 const LIVING = 'status.phase!=Succeeded,status.phase!=Failed';
 
-const SOURCES: Readonly<Record<PlanPart, Source>> = {
+const SOURCES: Readonly<Record<ApiPart, Source>> = {
   pods: { group: '', version: 'v1', resource: 'pods', fieldSelector: LIVING, read: readPod },
   nodes: { group: '', version: 'v1', resource: 'nodes', read: readNode },
   namespaces: {
@@ -98,8 +98,8 @@ export function openCaches({
   log,
   signal,
 }: CachesOptions): NodeGroupCaches {
-  const parts = Object.keys(SOURCES) as readonly PlanPart[];
-  const open = (part: PlanPart): Informer<Shaped> => {
+  const parts = Object.keys(SOURCES) as readonly ApiPart[];
+  const open = (part: ApiPart): Informer<Shaped> => {
     const { read, ...source } = SOURCES[part];
     const options = {
       ...source,
@@ -119,7 +119,7 @@ export function openCaches({
         );
   };
   const opened = parts.map((part) => [part, open(part)] as const);
-  const informerOf = (wanted: PlanPart): Informer<Shaped> => {
+  const informerOf = (wanted: ApiPart): Informer<Shaped> => {
     const [, informer] = opened.find(([part]) => part === wanted) ?? [];
     if (informer === undefined) throw new Error(`nothing watches ${wanted}`);
     return informer;
@@ -172,7 +172,7 @@ export function openCaches({
  * @throws {ApiException} where a list is refused, with 404 where VPSieNodes are not defined.
  */
 export async function listParts(get: ApiGet): Promise<PlanParts> {
-  const lists = (Object.keys(SOURCES) as readonly PlanPart[]).map(async (part) => {
+  const lists = (Object.keys(SOURCES) as readonly ApiPart[]).map(async (part) => {
     const { read, fieldSelector, ...source } = SOURCES[part];
     const pages = listPlainPages<KubernetesObject>(get, { path: listPath(source), metadataOnly: false, fieldSelector });
     // Reduced page by page, so that not even a list as a whole is ever held in full.

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { readPodTemplate } from '../../domain/node-group/plan/foreseen-pods.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
@@ -34,7 +35,7 @@ const GONE = 'the NodeGroup is gone';
 
 /** Plans for the whole cluster, wakes the workflows of groups that have something to do, and tells them their part of the plan. */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client, pauseOf, pauses } = context;
+  const { headroom, kubeConfig, client, pauseOf, pauses, outlooks } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const { systemNamespace } = config.kubernetes;
   const everyMs = config.starter.resyncInterval;
@@ -61,7 +62,7 @@ function start(context: StarterContext): RunningController {
   const plans = new Plans({
     cluster,
     mode: config.nodeGroups.mode,
-    caches,
+    caches: { ...caches, all: () => ({ ...caches.all(), outlooks: outlooks.all() }) },
     fresh: createFreshFacts({
       kubernetes,
       systemNamespace,
@@ -75,6 +76,7 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
+  outlooks.ask(readPodTemplate, (key, outlook) => plans.change('outlooks', key, outlook));
   // Who is paused asks for nothing, which others may do in its place.
   pauses.onChange(() => plans.soon());
   const metrics = registerGroupMetrics(

@@ -9,6 +9,7 @@ import type { Machine } from '../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../domain/node-group/model/node.ts';
 import type { ClusterPlan } from '../../domain/node-group/model/plan.ts';
 import { claimedRemovals, upcomingMachines } from '../../domain/node-group/plan-claim.ts';
+import { withForeseenPods } from '../../domain/node-group/plan/foreseen-pods.ts';
 import { planCluster } from '../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory, type PlanMemory } from '../../domain/node-group/scale-down/memory.ts';
 import type { MarkedNode, PlanPart, PlanRequest, PlanResult, UsageSample, WatchedParts } from './plan-messages.ts';
@@ -98,7 +99,7 @@ export class PlanBook {
         heldBy: null,
       }),
     );
-    return {
+    const state: ClusterState = {
       at,
       nodes,
       pods: this.#all('pods'),
@@ -118,6 +119,7 @@ export class PlanBook {
       instanceTypes: Object.fromEntries(groups.map(({ name, instanceTypes }) => [name, instanceTypes])),
       utilization: utilizationOf(this.#samples),
     };
+    return withForeseenPods(state, this.#all('outlooks'));
   }
 
   #objects(part: PlanPart): Map<string, unknown> {

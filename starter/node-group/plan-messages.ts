@@ -1,4 +1,5 @@
 /** What the starter and the thread that plans say to one another. All of it can be cloned. */
+import type { Outlook } from '../../domain/kernel/outlook.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type {
   AttachLimits,
@@ -32,9 +33,14 @@ export interface WatchedParts {
   readonly storageClasses: StorageClass;
   readonly attachLimits: AttachLimits;
   readonly machines: Machine;
+  /** What is foreseen for workloads, by whoever puts them to sleep and wakes them. */
+  readonly outlooks: Outlook;
 }
 
 export type PlanPart = keyof WatchedParts;
+
+/** Those that are watched at the API server. */
+export type ApiPart = Exclude<PlanPart, 'outlooks'>;
 
 /** Objects by their keys, as the part's model has them; null for one that is gone. */
 export type PlanParts = Partial<Readonly<Record<PlanPart, readonly (readonly [key: string, read: unknown])[]>>>;

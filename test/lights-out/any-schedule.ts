@@ -118,6 +118,7 @@ const optional = fc.record(
     priorities: fc.array(priority, { maxLength: 2 }),
     readinessTimeout: span,
     newWorkloadGrace: span,
+    prewarm: span,
     cronJobs: fc.record({ catchUp: mostly<string>(fc.constantFrom('last', 'none'), 'all') }),
     ownTimes: mostly<string>(fc.constantFrom('any', 'wakeLonger', 'sleepLonger', 'ignore'), 'some'),
     controllerOwned: mostly<string>(fc.constantFrom('skip', 'scale'), 'all'),

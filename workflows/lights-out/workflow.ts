@@ -1,5 +1,6 @@
 import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
+import { carriable } from '../../domain/lights-out/decide/carried.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { type LightsOutMemory, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
 import { nextStep } from '../../domain/lights-out/decide/next-step.ts';
@@ -48,7 +49,13 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
 
   return await run.reconcile(
     async () => await reconcile(run, pass),
-    async () => await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry() }),
+    async () => {
+      const carry = run.carry();
+      return await continueAsNew<typeof lightsOut>({
+        ...input,
+        carried: { ...carry, memory: carriable(carry.memory) },
+      });
+    },
   );
 }
 

@@ -14,6 +14,7 @@ import {
   PHRASES,
   scalingSentence,
   stateSentence,
+  suspendedSentence,
 } from './sentences.ts';
 import type { Approving } from '../workload/approved.ts';
 import { type LightsOutMemory, takeOver } from './memory.ts';
@@ -238,8 +239,8 @@ function followed(given: Following): LightsOutVerdict {
   return !isApproved && plan.items.length > 0 ? awaitingApproval(given) : asScheduled(given);
 }
 
-function suspended({ period, facts }: Following): LightsOutVerdict {
-  const detail = PHRASES.suspended;
+function suspended({ period, plan, facts }: Following): LightsOutVerdict {
+  const detail = suspendedSentence(plan);
   return {
     ...verdictOf('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
     facts,
@@ -249,7 +250,7 @@ function suspended({ period, facts }: Following): LightsOutVerdict {
 
 function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   const asleep = totalOf(plan.stats, 'asleep');
-  const { detail, message, all } = dryRunSentences(plan, asleep);
+  const { detail, message, all } = dryRunSentences(plan);
   return {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
     facts: [...facts, ...all],

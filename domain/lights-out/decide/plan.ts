@@ -1,7 +1,7 @@
 /** Computes what a schedule wants of every workload, and the order of the writes. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { annotationProblems, overridesOf } from '../workload/annotations.ts';
-import { excludedUntil, exclusionProblem } from '../workload/excluded.ts';
+import { exclusionProblem } from '../workload/excluded.ts';
 import { desiredOf } from '../workload/desired.ts';
 import { evaluate, evaluateWanted } from '../workload/evaluate.ts';
 import { isScaledDown, labelValue, originalReplicas, savedStateOf } from '../workload/saved-state.ts';
@@ -11,7 +11,8 @@ import { packItem } from './packed.ts';
 import { type IdleByNamespace, IdleCount } from './savings.ts';
 import { type ScopeDigest, scopeDigest } from './scope-digest.ts';
 import { disagreement, recalled } from '../workload/remembered.ts';
-import { ignored, namespaceWishes, wishesOf } from '../workload/own-wishes.ts';
+import { expiriesOf, ownChange } from '../workload/moments.ts';
+import { ignored, namespaceWishes } from '../workload/own-wishes.ts';
 import { carriedJoins, isUnapproved, type Night } from '../workload/joined.ts';
 import { annotatedOwner, belongs } from '../workload/ownership.ts';
 import { WORKLOAD_KINDS } from '../workload/kinds.ts';
@@ -109,22 +110,6 @@ function isMarked({ annotations, labels, autoscalers }: Workload, schedule: stri
     labels[MANAGED_BY] === mark ||
     autoscalers.some((autoscaler) => autoscaler.annotations[MANAGED_BY] === schedule)
   );
-}
-
-/** The moments at which an object's annotations expire. */
-function expiriesOf(object: Workload | ScopedNamespace, now: EpochMs): readonly EpochMs[] {
-  const { wakeUntil, sleepUntil } = overridesOf(object.annotations, now);
-  return [wakeUntil, sleepUntil, excludedUntil(object, now)].filter((at) => at !== null);
-}
-
-/** When the times of its own next change something; empty where it has none. */
-function ownChange(
-  workload: Workload,
-  namespace: ScopedNamespace | null,
-  context: EvaluationContext,
-): readonly EpochMs[] {
-  const next = namespace === null ? null : wishesOf(workload, namespace, context).period?.next;
-  return next == null ? [] : [next.at];
 }
 
 /** A sentence for each annotation of a namespace that is ignored, or that keeps its workloads from being touched. */

@@ -6,7 +6,7 @@ import { type Level, levelText } from '../schedule/level.ts';
 import type { Transition } from '../schedule/period.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { MOST_UNMARKED } from '../workload/unmarked.ts';
-import { countsByKind, totalOf } from '../workload/kinds.ts';
+import { countsByKind, totalOf, WORKLOAD_KINDS } from '../workload/kinds.ts';
 import { excludeAdvice } from '../workload/sentences.ts';
 import { workloadName } from '../workload/workload.ts';
 import { overrideSentence } from './commands.ts';
@@ -21,7 +21,6 @@ export const PHRASES = {
   deletedAndWoken: 'the schedule is deleted, and what it put to sleep is woken',
   deletedAndAwake: 'the schedule is deleted, and everything that it put to sleep is awake',
   untilCorrected: 'nothing is put to sleep or woken until the schedule is corrected',
-  suspended: 'spec.suspend is true: nothing is put to sleep or woken',
   finalizerFirst: 'Headroom adds its finalizer first, so that a deletion of the schedule wakes what it put to sleep',
 } as const;
 
@@ -81,11 +80,23 @@ function unapprovedSentence(count: number): string {
   return `${counted(count, 'workload')} that joined since the approval ${stay} up until ${are} approved as well`;
 }
 
-/** `2 workloads that it put to sleep stay asleep until dryRun is taken away`, and how to find them. */
-function leftAsleepSentence(count: number): string {
+/**
+ * `. 2 workloads that it put to sleep stay asleep until dryRun is taken away`, and how to find them; empty where none sleeps. Asked for are
+ * the kinds that sleep, as kubectl fails for one that the cluster does not serve.
+ */
+function leftAsleepSentence({ stats }: Plan, until: 'dryRun' | 'suspend'): string {
+  const count = totalOf(stats, 'asleep');
+  if (count === 0) return '';
+  const kinds = countsByKind(stats, 'asleep').flatMap(({ kind, count: some = 0 }) =>
+    some === 0 ? [] : WORKLOAD_KINDS[kind].resource.resource,
+  );
   const stay = count === 1 ? 'stays' : 'stay';
-  const find = `kubectl get deployments,statefulsets,cronjobs -A -l ${MANAGED_BY} names what sleeps`;
-  return `${counted(count, 'workload')} that it put to sleep ${stay} asleep until dryRun is taken away. ${find}`;
+  const find = `kubectl get ${kinds.join(',')} -A -l ${MANAGED_BY} names what sleeps`;
+  return `. ${counted(count, 'workload')} that it put to sleep ${stay} asleep until ${until} is taken away. ${find}`;
+}
+
+export function suspendedSentence(plan: Plan): string {
+  return `spec.suspend is true: nothing is put to sleep or woken${leftAsleepSentence(plan, 'suspend')}`;
 }
 
 /** `2 workloads wait for the end of the pause of their namespaces`. */
@@ -209,10 +220,11 @@ interface Undone {
   readonly all: readonly string[];
 }
 
-export function dryRunSentences({ items, total }: Plan, asleep: number): Undone {
+export function dryRunSentences(plan: Plan): Undone {
+  const { items, total } = plan;
   const wanted = items.map(itemSentence);
   const would = `this dry run would change ${total === 0 ? 'nothing' : counted(total, 'workload')}`;
-  const left = asleep === 0 ? '' : `. ${leftAsleepSentence(asleep)}`;
+  const left = leftAsleepSentence(plan, 'dryRun');
   return {
     detail: `${would}${left}`,
     message: `${would}${total === 0 ? '' : `: ${shortList(wanted)}`}${left}`,

@@ -4,7 +4,7 @@
  */
 import { type Rule, type Schema, structuralSchemas } from '../../kernel/structural-schema.ts';
 import { GROUP, KIND, PLURAL, UNCONFIRMED_SELECTOR, VERSION } from './names.ts';
-import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES, WINDOW_COUNT } from './problems.ts';
+import { LONGEST_GRACE, LONGEST_PREWARM, LONGEST_WAIT, NO_NAMESPACES, WINDOW_COUNT } from './problems.ts';
 import { scheduleSpec, scheduleStatus } from './schedule.ts';
 
 const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
@@ -115,6 +115,7 @@ const ADDITIONS: Readonly<Record<string, Schema>> = {
   'spec.downscaleRateLimit.delayBetweenBatches': durationOf(LONGEST_WAIT),
   'spec.readinessTimeout': durationOf(LONGEST_WAIT),
   'spec.newWorkloadGrace': durationOf(LONGEST_GRACE),
+  'spec.prewarm': durationOf(LONGEST_PREWARM),
   'spec.exceptions[]': { 'x-kubernetes-validations': EXCEPTION_RULES },
   'spec.exceptions[].from': { ...DAY_BOUNDS, 'x-kubernetes-validations': DAY_RULES },
   'spec.exceptions[].to': { ...DAY_BOUNDS, 'x-kubernetes-validations': DAY_RULES },

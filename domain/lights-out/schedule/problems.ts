@@ -15,6 +15,8 @@ import { selectorProblems } from '../../kernel/label-selector.ts';
 export const LONGEST_WAIT = '24h';
 /** Longer than any sleep in a weekly schedule. */
 export const LONGEST_GRACE = '168h';
+/** Nodes that stand ready for longer cost more than they are worth. */
+export const LONGEST_PREWARM = '1h';
 
 /** The problem of a schedule that selects nothing. */
 export const NO_NAMESPACES =
@@ -37,6 +39,7 @@ export function scheduleProblems(spec: ScheduleSpec): readonly ScheduleProblem[]
     ...rateLimitProblems('spec.downscaleRateLimit', downscaleRateLimit),
     ...durationProblems('spec.readinessTimeout', spec.readinessTimeout, LONGEST_WAIT),
     ...durationProblems('spec.newWorkloadGrace', spec.newWorkloadGrace, LONGEST_GRACE),
+    ...durationProblems('spec.prewarm', spec.prewarm, LONGEST_PREWARM),
   ];
 }
 

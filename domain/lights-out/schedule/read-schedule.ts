@@ -74,6 +74,7 @@ const FORMS: Readonly<Record<string, string>> = {
   delayBetweenBatches: DURATION_FORM,
   readinessTimeout: DURATION_FORM,
   newWorkloadGrace: DURATION_FORM,
+  prewarm: DURATION_FORM,
   from: 'a day, such as 2026-12-24, or 12-24 for every year',
   to: 'a day, such as 2026-12-24, or 12-24 for every year',
 };

@@ -121,6 +121,11 @@ export const scheduleSpec = z.object({
   newWorkloadGrace: duration
     .default('0')
     .describe('How long a workload that is created while down is left up, whoever created it.'),
+  prewarm: duration
+    .default('10m')
+    .describe(
+      'How long before they wake the nodes for the workloads come, where Headroom keeps node groups; 0: not before.',
+    ),
   cronJobs: z
     .object({
       catchUp: z

@@ -57,7 +57,7 @@ export function protectedSentence(component: string): string {
 }
 
 export function controllerSentence({ kind, name }: { readonly kind: string; readonly name: string }): string {
-  return `it belongs to the ${kind} ${name}, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same`;
+  return `it belongs to the ${kind} ${name}, whose controller sets its replicas. To put it to sleep all the same, set spec.controllerOwned: scale`;
 }
 
 export function volumesSentence(): string {

@@ -8,13 +8,22 @@ const SHOWN = 5;
 
 export function newNodesText(newNodes: readonly NewNodes[]): string {
   return listText(
-    newNodes.map(({ count, instanceType, reason, podCount }) => {
+    newNodes.map(({ count, instanceType, reason, podCount, comingPods = 0 }) => {
       const what = `${count} ${count === 1 ? 'node' : 'nodes'} of ${instanceType}`;
-      if (reason === 'PendingPods') return `${what} for ${podCount} pending ${podCount === 1 ? 'pod' : 'pods'}`;
+      if (reason === 'PendingPods') return `${what} for ${podsText(podCount - comingPods, comingPods)}`;
       if (reason === 'Replacement') return `${what} in place of ${count === 1 ? 'one' : 'others'}`;
       return `${what}, as there are fewer than ${reason === 'BelowMinimum' ? 'the minimum' : 'desired'}`;
     }),
   );
+}
+
+/** `6 pending pods`, `2 pods of workloads that wake soon`, or both. */
+function podsText(pending: number, coming: number): string {
+  const pods = (count: number): string => (count === 1 ? 'pod' : 'pods');
+  return [
+    ...(pending > 0 || coming === 0 ? [`${pending} pending ${pods(pending)}`] : []),
+    ...(coming === 0 ? [] : [`${coming} ${pods(coming)} of workloads that wake soon`]),
+  ].join(' and ');
 }
 
 export function removalsText(removals: readonly Removal[]): string {

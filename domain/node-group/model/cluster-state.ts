@@ -127,4 +127,8 @@ export interface ClusterState {
   readonly instanceTypes: Readonly<Record<string, readonly InstanceType[]>>;
   /** By the node's name, oldest first. */
   readonly utilization: Readonly<Record<string, readonly UtilizationSample[]>>;
+  /** Pods that do not exist yet, of workloads that wake soon. Absent: none. */
+  readonly coming?: readonly Pod[];
+  /** By the UIDs of pods whose workload sleeps within the hour: when. Absent: of none. */
+  readonly going?: ReadonlyMap<string, EpochMs>;
 }

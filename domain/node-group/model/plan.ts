@@ -15,6 +15,8 @@ export interface NewNodes {
   readonly pods: readonly string[];
   /** How many pods go there. */
   readonly podCount: number;
+  /** How many of them do not exist yet, and come when their workloads wake. Absent: none. */
+  readonly comingPods?: number;
   /** Their kinds (`podKind`), the first few, and `*` where there are more; absent for none. */
   readonly kinds?: readonly string[];
 }
@@ -59,6 +61,7 @@ type KeepReason =
   | 'Cooldown'
   | 'NotUnneededLongEnough'
   | 'CameLately'
+  | 'SleepsSoon'
   | 'NotReadyLately'
   | 'TooFewReady'
   | 'NoReplacement'

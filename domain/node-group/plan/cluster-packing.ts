@@ -82,7 +82,7 @@ export function openComing(
 /** Nodes that exist, then those on their way, by name; bound pods are on them, pending ones nowhere. */
 export function openCluster(state: ClusterState, daemons: readonly Daemon[]): Packing {
   const { namespaces } = state;
-  const pods = [...state.pods.filter(isActive), ...daemons.flatMap(podsOf)];
+  const pods = [...state.pods.filter(isActive), ...(state.coming ?? []), ...daemons.flatMap(podsOf)];
   const census = new LabelCensus(pods);
   const setAside = namespacesToSetAside(pods, census, namespaces);
   const packing = new Packing({ namespaces, volumes: new VolumeBook(state), census, setAside });
@@ -126,7 +126,7 @@ function podsOf({ namespace, labels, pod, byType }: Daemon): readonly CountedPod
 }
 
 /**
- * The cluster with its pending pods where they fit: what is left is free. What scaling down begins with.
+ * The cluster with its pending pods, and those that come soon, where they fit: what is left is free. What scaling down begins with.
  *
  * @param against what stands against nodes for pods. Absent: nothing.
  */
@@ -136,7 +136,7 @@ export function clusterPacking(
   against: (pod: Asking) => Against | null = () => null,
 ): Packing {
   const packing = openCluster(state, daemons);
-  for (const work of inOrder(pendingWork(packing, state.pods).work)) {
+  for (const work of inOrder(pendingWork(packing, [...state.pods, ...(state.coming ?? [])]).work)) {
     pour(packing, work.pods, work.names.length, openTo(packing.slots, against(work.first)));
   }
   return packing;

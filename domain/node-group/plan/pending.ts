@@ -19,6 +19,8 @@ export interface Work {
   readonly first: Pod;
   /** Null for nothing. */
   readonly against: Against | null;
+  /** Of pods that do not exist yet, and come when their workloads wake. Absent: false. */
+  readonly isComing?: boolean;
 }
 
 export interface Pending {

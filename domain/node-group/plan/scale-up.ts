@@ -64,7 +64,9 @@ export function planScaleUp(
   const packing = openCluster(state, daemons);
   const pending = pendingWork(packing, state.pods);
   const proof = prove(state, { packing, work: pending.work, promised, daemons, before: trials });
-  const work = inOrder(pending.work.map((each) => ({ ...each, against: proof.against(each.first) })));
+  // What does not exist yet proves nothing, and is not missed.
+  const coming = pendingWork(packing, state.coming ?? []).work.map((each) => ({ ...each, isComing: true }));
+  const work = inOrder([...pending.work, ...coming].map((each) => ({ ...each, against: proof.against(each.first) })));
   placeLeaving(packing, podsOfDrains(state));
   const all = rosters(state, blocked);
   const plannedNodes: PlannedNodes = { packing, rosters: all, daemons, added: new Map() };
@@ -189,12 +191,18 @@ function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods
         .toSorted(byText)
         .slice(0, namedPods),
       podCount: placed.length,
+      ...comingOf(placed),
       kinds: kindsOf(placed),
     }));
 }
 
+function comingOf(placed: readonly Placement[]): Pick<NewNodes, 'comingPods'> {
+  const coming = placed.filter(({ work }) => work.isComing === true).length;
+  return coming === 0 ? {} : { comingPods: coming };
+}
+
 function kindsOf(placed: readonly Placement[]): readonly string[] {
-  const works = new Set(placed.map(({ work }) => work));
+  const works = new Set(placed.map(({ work }) => work).filter(({ isComing }) => isComing !== true));
   const kinds = [...new Set([...works].map(({ first }) => podKind(first)))].toSorted(byText);
   return kinds.length <= MOST_KINDS ? kinds : [...kinds.slice(0, MOST_KINDS), AND_OTHERS];
 }
@@ -207,7 +215,8 @@ function unhelpedOf(
 ): readonly UnhelpedPod[] {
   const planned = new Set(nodes.map(({ slot }) => slot));
   const all = [...before];
-  for (const { slot, name } of placements) {
+  for (const { slot, name, work } of placements) {
+    if (work.isComing === true) continue;
     if (planned.has(slot)) {
       if (!kept.has(slot)) {
         const detail = `${slot.group ?? ''} adds no more nodes in one decision; the next one follows`;
@@ -223,7 +232,7 @@ function unhelpedOf(
       all.push({ ...named(name), reason: 'FitsUpcoming', detail: `it fits ${slot.name}, which is on its way` });
     }
   }
-  const unplaced = works.filter(({ left }) => left > 0);
+  const unplaced = works.filter(({ left, work }) => left > 0 && work.isComing !== true);
   const whys = whyUnhelped(
     plannedNodes,
     unplaced.map(({ work }) => work),

@@ -36,17 +36,18 @@ export class ArrivalBook {
    */
   constructor(
     memory: Pick<PlanMemory, 'arrivals' | 'load' | 'plannedAt'>,
-    { at, pods, machines, instanceTypes }: ClusterState,
+    { at, pods, machines, instanceTypes, coming = [], going }: ClusterState,
     packing: Packing,
   ) {
     const { arrivals: before } = memory;
     this.#before = memory;
     this.#at = at;
-    const { evicted } = podsOnNode(pods);
+    const { evicted } = podsOnNode([...pods, ...coming]);
     const fits = fitsSome([...packing.slots, ...Object.values(instanceTypes).flat()]);
     this.load = loadOf(
       evicted
-        .filter(({ requests }) => fits(loadOf(requests)))
+        // What sleeps within the hour is not there any more.
+        .filter(({ uid, requests }) => going?.has(uid) !== true && fits(loadOf(requests)))
         .reduce<Amounts>((sum, { requests }) => addAmounts(sum, requests), {}),
     );
     for (const machine of machines.toSorted((a, b) => byText(a.name, b.name))) {

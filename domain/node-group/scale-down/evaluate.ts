@@ -1,6 +1,7 @@
 /** Whether one node could go by itself, and for which reason; budgets and the turn of the node are asked afterwards. */
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { Keep, Removal } from '../model/plan.ts';
+import type { Pod } from '../model/pod.ts';
 import { isCoolingDown } from '../rules/cooldown.ts';
 import type { FitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import type { Misfit } from '../scheduling/misfit.ts';
@@ -9,6 +10,7 @@ import type { GroupCounts } from './group-counts.ts';
 import type { Member } from './members.ts';
 import { keptByHours, keptByPolicy } from './node-policy.ts';
 import { countsOf, keptBySight, type Pass, repairOf } from './pass.ts';
+import type { PodsOnNode } from './pod-safety.ts';
 import { cheaperType } from './replacement.ts';
 import { keptByLatest, keptByUtilization } from './utilization.ts';
 
@@ -54,15 +56,20 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
   if (early !== null) return kept(early);
   const steady = isExcess ? null : (pass.onTrial.get(machine.name) ?? pass.arrivals.keptByLoad(machine));
   if (steady !== null) return kept(steady);
-  const busy = isExcess ? null : usedNow(member, at);
+  const sleep = isExcess ? null : sleepOf(pass, member);
+  const busy = isExcess || sleep !== null ? null : usedNow(member, at);
   if (busy !== null && !group.scaleDown.consolidation) return kept(busy);
-  const unsafe = pass.safety.keptByPods(member.pods.evicted);
+  const pods = sleep?.staying ?? member.pods;
+  const unsafe = pass.safety.keptByPods(pods.evicted);
   if (unsafe !== null) return kept(busy ?? unsafe);
   if (busy !== null) return consolidated(pass, member, counts, busy);
   const mark = pass.packing.mark();
-  const fit = fitElsewhere(pass, member);
-  if (fit.kind === 'unfit') return consolidated(pass, member, counts, misfitting(fit));
-  const since = pass.unneeded.note(node.uid);
+  const fit = fitElsewhere(pass, { node, pods });
+  if (fit.kind === 'unfit') {
+    const why = misfitting(fit);
+    return sleep === null ? consolidated(pass, member, counts, why) : kept(why);
+  }
+  const since = unneededSince(pass, member, sleep !== null);
   const left = counts.left - Number(member.isReady);
   const atMinimum = tooFewLeft(counts, member, left);
   if (atMinimum !== null) {
@@ -75,9 +82,43 @@ export function evaluate(pass: Pass, member: Member, rest: Keep | null): Evaluat
   }
   counts.left = left;
   if (isExcess) counts.excess -= 1;
+  if (sleep !== null) return kept(sleep.keep);
   const rested = coolingDown(counts, at);
   if (rested !== null) return kept(rested);
   return isExcess ? overprovisioned(counts) : unneeded(member, since, at);
+}
+
+/**
+ * Pods that sleep within the hour go by themselves, and are not moved before. A node that is not needed without them is unneeded already, so
+ * that it can be given back as soon as they are gone.
+ */
+function sleepOf(
+  { going }: Pass,
+  { pods: { evicted, goWithNode } }: Member,
+): { readonly staying: PodsOnNode; readonly keep: Keep } | null {
+  const moments = evicted.flatMap((pod) => going.get(pod.uid) ?? []);
+  if (moments.length === 0) return null;
+  const isGoing = ({ uid }: Pod): boolean => going.has(uid);
+  const until = Math.max(...moments);
+  const count = moments.length;
+  const detail = `${podsText(count)} of it ${count === 1 ? 'goes' : 'go'} to sleep by ${formatInstant(until)}, and ${count === 1 ? 'is' : 'are'} not moved before`;
+  return {
+    staying: {
+      evicted: evicted.filter((pod) => !isGoing(pod)),
+      goWithNode: [...goWithNode, ...evicted.filter((pod) => isGoing(pod))],
+    },
+    keep: { reason: 'SleepsSoon', detail, until },
+  };
+}
+
+/**
+ * A node that was not needed without what slept is unneeded since then as soon as all of that is gone. Where it stays up after all, as somebody
+ * works late, the time does not count.
+ */
+function unneededSince({ unneeded }: Pass, { node: { uid }, podCount }: Member, isOfSleep: boolean): EpochMs {
+  const asleep = `${uid} asleep`;
+  const isEmptied = podCount === 0 && unneeded.before(asleep) !== null;
+  return unneeded.note(isOfSleep || isEmptied ? asleep : uid);
 }
 
 function kept(keep: Keep): Evaluation {

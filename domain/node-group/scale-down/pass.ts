@@ -20,6 +20,8 @@ export interface Pass extends Surroundings {
   readonly arrivals: ArrivalBook;
   /** Why machines stay whose pods have not come yet, by their names. */
   readonly onTrial: ReadonlyMap<string, Keep>;
+  /** By the UIDs of pods whose workload sleeps within the hour: when. */
+  readonly going: ReadonlyMap<string, EpochMs>;
   /** Why nothing of the whole cluster goes by itself now; null where nothing stands in the way. */
   readonly halt: string | null;
   /** When so many nodes came back that such a halt ended; null where nothing shows that. */

@@ -110,6 +110,7 @@ export function planRemovals(
     instanceTypes: state.instanceTypes,
     safety: new PodSafety(state),
     groups: countGroups(state, members, blocked, newNodes),
+    going: state.going ?? new Map(),
     unneeded,
     cheaper,
     arrivals,

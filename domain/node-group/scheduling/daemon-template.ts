@@ -1,4 +1,4 @@
-/** The template of a DaemonSet, and what a pod of it is once it is stored. */
+/** The template of a workload's pods, and what a pod of it is once it is stored. */
 import { listOf } from '../../kernel/pod-requests.ts';
 import { storedPodSpec, type TemplateSpec } from '../../kernel/stored-pod.ts';
 import type { ClusterState, DaemonSet } from '../model/cluster-state.ts';
@@ -47,10 +47,18 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 /** What scheduling asks about a pod of the DaemonSet, as its controller makes it and the API server would store it. */
 export function daemonConstraints(
   { namespace, template }: DaemonSet,
+  surroundings: Pick<ClusterState, 'limitRanges' | 'runtimeClasses'>,
+): PodConstraints {
+  return templateConstraints({ namespace, template: withDaemonTolerations(template) }, surroundings);
+}
+
+/** What scheduling asks about a pod of a template, as the API server would store it. */
+export function templateConstraints(
+  { namespace, template }: { readonly namespace: string; readonly template: Fields & TemplateSpec },
   { limitRanges, runtimeClasses }: Pick<ClusterState, 'limitRanges' | 'runtimeClasses'>,
 ): PodConstraints {
   const className = textOf(template['runtimeClassName']);
-  const spec = storedPodSpec(withDaemonTolerations(template), {
+  const spec = storedPodSpec(template, {
     limitRanges: limitRanges
       .filter((each) => each.namespace === namespace)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
@@ -59,7 +67,7 @@ export function daemonConstraints(
   return podConstraints({ spec }, null);
 }
 
-function withDaemonTolerations(template: Fields): TemplateSpec {
+function withDaemonTolerations(template: Fields): Fields & TemplateSpec {
   const all = template['hostNetwork'] === true ? [...TOLERATED, TOLERATED_IN_HOST_NETWORK] : TOLERATED;
   const added = all.map(([key, effect]) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect }));
   return { ...template, tolerations: [...listOf(template['tolerations']), ...added] };

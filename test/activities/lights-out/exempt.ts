@@ -75,7 +75,7 @@ export function exemptTests(cluster: () => Cluster): void {
           workload: `StatefulSet ${ns}/db`,
           reason: 'ControllerOwned',
           detail:
-            'it belongs to the ConfigMap pg, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same',
+            'it belongs to the ConfigMap pg, whose controller sets its replicas. To put it to sleep all the same, set spec.controllerOwned: scale',
         },
       ]);
       await setControllerOwned(ns, 'scale');

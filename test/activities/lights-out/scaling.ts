@@ -4,10 +4,12 @@ import {
   DOWN_SINCE,
   FIELD_MANAGER,
   GROUP,
+  KIND,
   MANAGED_BY,
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   SLEEP_UNTIL,
+  VERSION,
 } from '../../../domain/lights-out/schedule/names.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { packItems } from '../../../domain/lights-out/decide/packed.ts';
@@ -195,6 +197,31 @@ export function scalingTests(cluster: () => Cluster): void {
       });
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail: 'AsDesired' }]);
       expect((await read(web)).spec.replicas).toBe(3);
+    });
+
+    it('does not put to sleep with an old batch what has to be approved by now, and wakes all the same', async () => {
+      const { at, change, create, read, schedule } = cluster();
+      const ns = 'approval-late';
+      const [first, second] = [workloadOf('Deployment', ns, 'first', 3), workloadOf('Deployment', ns, 'second', 3)];
+      await create([namespaceOf(ns), first, second]);
+      const scheduleUid = await schedule(ns, { namespaces: [ns] });
+      const observeInput = observeInputOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
+      const batchWith = (some: typeof items) => ({
+        target: targetOf(ns),
+        scheduleUid,
+        items: packItems(some),
+        observeInput,
+      });
+      expect((await at(NIGHT).ensureScaled(batchWith(items.slice(0, 1)))).outcomes).toEqual([]);
+      const itself = { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata: { name: ns } };
+      await change(itself, { spec: { requireApproval: true } });
+      const { outcomes } = await at(NIGHT).ensureScaled(batchWith(items.slice(1)));
+      expect(outcomes).toEqual([{ workload: `Deployment ${ns}/second`, kind: 'skipped', detail: 'NotApproved' }]);
+      expect((await read(second)).spec.replicas).toBe(3);
+      const morning = planOf(await at(MORNING).observeSchedule(observeInput));
+      expect((await at(MORNING).ensureScaled(batchWith(morning.items))).outcomes).toEqual([]);
+      expect((await read(first)).spec.replicas).toBe(3);
     });
 
     it('wakes nothing with an old batch of the night, and says that the schedule wakes it now', async () => {

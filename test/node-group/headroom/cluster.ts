@@ -101,7 +101,11 @@ export async function startNodeGroupPlane(options: Partial<HeadroomPlaneOptions>
   const plane = await startHeadroomPlane({
     startPlane: startNodePlane,
     ...options,
-    values: { config: { nodeGroups: { enabled: true } }, rights: { kwokNodes: true } },
+    values: {
+      ...options.values,
+      config: { ...options.values?.config, nodeGroups: { enabled: true } },
+      rights: { kwokNodes: true },
+    },
     manifests: [
       new URL('../../../deploy/chart-crds/definitions/node-group.yaml', import.meta.url),
       ...(options.manifests ?? []),

@@ -9,6 +9,7 @@ import {
   takeOver,
   upgradeMemory,
 } from '../../../../domain/lights-out/decide/memory.ts';
+import type { ScheduleSpec } from '../../../../domain/lights-out/schedule/schedule.ts';
 import { down, HOUR, itemOf, observationOf, NOON, planOf, scheduleOf, specOf, up } from '../observations.ts';
 
 const existing: LightsOutMemory = { ...freshMemory, isTakenOver: true };
@@ -113,6 +114,19 @@ describe('a schedule that is followed', () => {
     const emitted = verdict.events.map(({ key }) => key);
     expect(emitted).toHaveLength(1);
     expect(decided(observeInput, { ...existing, emitted }).events).toEqual([]);
+  });
+
+  it('says what a dry run and a suspension leave asleep, and how to find each of it', () => {
+    const stats = { ...planOf().stats, deploymentsScaled: 1, rolloutsScaled: 2 };
+    const find = 'kubectl get deployments,rollouts -A -l lightsout.techsupport.mk/managed-by names what sleeps';
+    const detailOf = (spec: Partial<ScheduleSpec>) =>
+      decided({ plan: planOf([], { stats }), schedule: scheduleOf({ spec: specOf(spec) }) }).detail;
+    expect(detailOf({ dryRun: true })).toBe(
+      `this dry run would change nothing. 3 workloads that it put to sleep stay asleep until dryRun is taken away. ${find}`,
+    );
+    expect(detailOf({ suspend: true })).toBe(
+      `spec.suspend is true: nothing is put to sleep or woken. 3 workloads that it put to sleep stay asleep until suspend is taken away. ${find}`,
+    );
   });
 
   it('waits for an approval before it puts anything to sleep, and wakes without one', () => {

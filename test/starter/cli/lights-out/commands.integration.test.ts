@@ -178,7 +178,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
           'namespace,kind,name,does,reason,from,to,autoscalers,detail',
           'surveyed,Deployment,web,sleeps,Down,3,0,,the schedule selects it',
           'surveyed,Deployment,gate,stays,Protected,,,,"it is a part of cert-manager, which no schedule puts to sleep"',
-          'surveyed,Deployment,pg,stays,ControllerOwned,,,,"it belongs to the Cluster main, whose controller sets its replicas. spec.controllerOwned: scale puts it to sleep all the same"',
+          'surveyed,Deployment,pg,stays,ControllerOwned,,,,"it belongs to the Cluster main, whose controller sets its replicas. To put it to sleep all the same, set spec.controllerOwned: scale"',
           'surveyed,Deployment,rest,stays,AtRest,,,,it has no more replicas than the schedule keeps',
           'elsewhere,Deployment,shop,stays,NamespaceNotSelected,,,,the schedule does not select its namespace',
           '',

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { QuotaRoom } from '../../../../domain/lights-out/workload/quota-room.ts';
+
+const quotaOf = (hard: Record<string, string>, used: Record<string, string> = {}, more: object = {}) => ({
+  spec: { hard, ...more },
+  status: { used },
+});
+
+describe('the quotas of a namespace', () => {
+  it('let in as many pods as the tightest of them has room for', () => {
+    const quotas = [
+      quotaOf({ pods: '10' }, { pods: '4' }),
+      quotaOf({ 'requests.cpu': '2', memory: '1Gi' }, { 'requests.cpu': '500m' }),
+    ];
+    expect(new QuotaRoom(quotas).take(100, { cpu: 500 })).toBe(3);
+    expect(new QuotaRoom(quotas).take(100)).toBe(6);
+    expect(new QuotaRoom(quotas).take(100, { memory: 512 * 1024 ** 2 })).toBe(2);
+    expect(new QuotaRoom([]).take(100, { cpu: 500 })).toBe(100);
+  });
+
+  it('have the room once for all workloads', () => {
+    const room = new QuotaRoom([quotaOf({ 'count/pods': '5' })]);
+    expect([room.take(3), room.take(3), room.take(3)]).toEqual([3, 2, 0]);
+  });
+
+  it('are no limit where they are for some pods only, and let nothing in where they are exceeded', () => {
+    expect(new QuotaRoom([quotaOf({ pods: '1' }, {}, { scopes: ['BestEffort'] })]).take(3)).toBe(3);
+    expect(new QuotaRoom([quotaOf({ pods: '1' }, { pods: '4' })]).take(3)).toBe(0);
+  });
+});
