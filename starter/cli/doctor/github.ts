@@ -115,6 +115,7 @@ async function lookAtRules(
 ): Promise<void> {
   const branches = new GitHubBranches(gitHubRepository({ client }), () => {});
   const { requiresChecks, isProtected } = await branches.rules(branch);
+  if (config.resize.autoMerge === 'github') await lookAtAutoMerge(client, repository, findings);
   const what = `${branch} of ${repository}`;
   if (!config.resize.autoMerge) {
     findings.ok(`${what} ${isProtected ? 'asks for reviews or checks' : 'asks for nothing'}; people merge.`);
@@ -123,6 +124,19 @@ async function lookAtRules(
     findings.warning(
       `Headroom may merge to ${what}, which asks for no check.`,
       'Require the checks that say whether a change is good (docs/github.md).',
+    );
+  }
+}
+
+/** Whether the repository allows what the settings prefer; whoever may not write to it is not told. */
+async function lookAtAutoMerge(client: GitHubClient, repository: string, findings: Findings): Promise<void> {
+  const where = { owner: client.owner, repo: client.repo };
+  const { allow_auto_merge: isAllowed } = await client.data((octokit) => octokit.rest.repos.get(where));
+  if (isAllowed === true) findings.ok(`${repository} allows GitHub's auto-merge.`);
+  else if (isAllowed === false) {
+    findings.warning(
+      `${repository} does not allow GitHub's auto-merge, so Headroom merges there itself.`,
+      'Allow it in its settings (General, Pull Requests), or set ENABLE_AUTO_MERGE=true (docs/github.md#how-pull-requests-are-merged).',
     );
   }
 }
