@@ -52,12 +52,29 @@ async function endsMerged(quota: WatchedQuota, by: string): Promise<void> {
   expect(await quota.hard()).toEqual({ pods: '12' });
   expect(await quota.pullRequest()).toMatchObject({ state: 'closed', merged: true, commits: 1 });
   expect(await quota.branches()).toEqual([]);
-  expect(await quota.events('QuotaResizeMerged')).toEqual([expect.stringContaining(`was merged by ${by}.`)]);
+  expect(await quota.events('QuotaResizeMerged')).toEqual([
+    // Whether a look finds it merged, or the gate that is asked again.
+    expect.stringMatching(new RegExp(`was merged by ${by}\\.${by === 'headroom-bot' ? '|is merged\\.' : ''}`)),
+  ]);
 }
 
 async function isDisabled(number: number): Promise<void> {
   const disabled = () => Promise.resolve(stack.forge.autoMergeOf(number) === undefined);
   await eventually('auto-merge is disabled', disabled, EPISODE_MS);
+}
+
+async function lastDisabling(number: number): Promise<unknown> {
+  const query = `{ repository(owner: "acme", name: "gitops") { pullRequest(number: ${number}) { timelineItems(itemTypes: [AUTO_MERGE_DISABLED_EVENT], last: 1) { nodes { ... on AutoMergeDisabledEvent { reason actor { login } } } } } } }`;
+  const headers = { authorization: `Bearer ${stack.env.worker['GITHUB_TOKEN']}` };
+  const answer = await fetch(`${stack.forge.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query }),
+  });
+  const { data } = (await answer.json()) as {
+    readonly data: { readonly repository: { readonly pullRequest: { readonly timelineItems: { nodes: unknown[] } } } };
+  };
+  return data.repository.pullRequest.timelineItems.nodes[0];
 }
 
 describe.concurrent('a pull request that GitHub merges by itself', SEVERAL_PHASES, () => {
@@ -113,8 +130,8 @@ describe.concurrent('a pull request that GitHub merges by itself', SEVERAL_PHASE
     await quota.command('reject', { by: 'alice', reason: 'no budget' });
     await eventually('it is closed', async () => (await quota.pullRequest()).state === 'closed', EPISODE_MS);
     expect(await quota.pullRequest()).toMatchObject({ merged: false });
-    const names = quota.writes().flatMap(({ endpoint = '' }) => /disablePullRequestAutoMerge/.exec(endpoint) ?? []);
-    expect(names).toEqual(['disablePullRequestAutoMerge']);
+    // Otherwise GitHub had done it, because it was closed.
+    expect(await lastDisabling(quota.number)).toEqual({ reason: null, actor: { login: 'headroom-bot' } });
   });
 
   it('is left to people where a person disables it, until that or another person enables it', async () => {
