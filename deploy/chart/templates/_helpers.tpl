@@ -26,6 +26,15 @@ annotations:
 {{- toYaml $on -}}
 {{- end }}
 
+{{- /* The namespaces of config.kubernetes.deliveryNamespaces as a list in JSON, "*" among them where all others are read as well. */ -}}
+{{- define "headroom.deliveryNamespaces" -}}
+{{- $written := dig "kubernetes" "deliveryNamespaces" "*" .Values.config -}}
+{{- if kindIs "string" $written }}{{ $written = splitList "," $written }}{{ end -}}
+{{- $names := list -}}
+{{- range $written }}{{ with trim . }}{{ $names = append $names . }}{{ end }}{{ end -}}
+{{- toJson (uniq $names) -}}
+{{- end }}
+
 {{- /* headroom.yaml: what the values say, and what follows from the rest of them. */ -}}
 {{- define "headroom.config" -}}
 {{- $own := dict "kubernetes" (dict "systemNamespace" .Release.Namespace) -}}

@@ -27,6 +27,7 @@ function needed(process: 'worker' | 'starter', config: Config): readonly Access[
   const enabled = controllerNames.filter((name) => controllers[name].isEnabled(config));
   const components = new Set<string>([
     '',
+    'quota-resize/deliveries',
     ...enabled,
     ...(config.quotaUsage.mode === 'off' ? [] : ['quota-usage/reading']),
     ...(config.quotaUsage.mode === 'own' ? ['quota-usage/own'] : []),
@@ -66,14 +67,18 @@ function deedsOf(rule: AccessRule, namespace: string | undefined): readonly V1Re
 
 export async function lookAtRights(context: DoctorContext, findings: Findings): Promise<void> {
   const { config, accounts } = context;
-  const { systemNamespace } = config.kubernetes;
+  const { systemNamespace, deliveryNamespaces } = config.kubernetes;
+  const boundIn = deliveryNamespaces.only ?? [undefined];
   for (const process of ['worker', 'starter'] as const) {
     const account = accounts[process];
-    const deeds = needed(process, config).flatMap(({ everywhere = [], inSystemNamespace = [], inKubeSystem = [] }) => [
-      ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
-      ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
-      ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
-    ]);
+    const deeds = needed(process, config).flatMap(
+      ({ everywhere = [], inSystemNamespace = [], inKubeSystem = [], whereBound = [] }) => [
+        ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
+        ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
+        ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
+        ...boundIn.flatMap((namespace) => whereBound.flatMap((rule) => deedsOf(rule, namespace))),
+      ],
+    );
     try {
       const allowed = await inParallel(AT_ONCE, deeds, async (deed) => await isAllowed(context, account, deed));
       const missing = deeds.filter((_, at) => allowed[at] !== true);
