@@ -1,7 +1,6 @@
 /** Whether the accounts of worker and starter have the rights of what is switched on. */
 import { ApiException, AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { controllerNames } from '../../../domain/kernel/controllers.ts';
 import type { Access, AccessRule } from '../../../platform/kubernetes/access.ts';
 import { workerAccess } from '../../../worker/access.ts';
 import { leaseGcAccess } from '../../../worker/lease-gc/access.ts';
@@ -10,6 +9,7 @@ import { memcachedAccess } from '../../../worker/memcached/access.ts';
 import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
 import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
+import { needsPart } from '../../chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
 import { type DoctorContext, serviceAccountOf } from './context.ts';
@@ -24,25 +24,11 @@ const workers = { leaseGcAccess, lightsOutAccess, memcachedAccess, nodeGroupAcce
 
 /** Rights of the parts of the chart that these settings need. Its optional ones (`rights`) are asked for by nothing here. */
 function needed(process: 'worker' | 'starter', config: Config): readonly Access[] {
-  const enabled = controllerNames.filter((name) => controllers[name].isEnabled(config));
-  const components = new Set<string>([
-    '',
-    'quota-resize/deliveries',
-    ...enabled,
-    ...(config.quotaUsage.mode === 'off' ? [] : ['quota-usage/reading']),
-    ...(config.quotaUsage.mode === 'own' ? ['quota-usage/own'] : []),
-    ...Object.entries({ 'lights-out': config.lightsOut, memcached: config.memcached, 'node-group': config.nodeGroups })
-      .filter(
-        ([, { webhookAddress, webhookCertificate }]) =>
-          webhookAddress !== undefined && webhookCertificate === undefined,
-      )
-      .map(([name]) => `${name}/webhook`),
-  ]);
   const all =
     process === 'worker'
       ? [workerAccess, ...Object.values(workers).flat()]
       : [starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
-  return all.filter(({ component }) => components.has(component));
+  return all.filter(({ component }) => needsPart(component, config));
 }
 
 /** What one rule allows, one question for each. */
