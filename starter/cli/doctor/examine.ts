@@ -59,7 +59,7 @@ export async function examine(loaded: LoadedConfig, accounts: Partial<Accounts>)
     });
     await look('clocks', async (findings) => (gitHub === null ? undefined : await lookAtGitHubClock(gitHub, findings)));
     await look('clocks', async (findings) => {
-      await ifThere(config, async (client) => await lookAtTemporalClock(client, config, findings));
+      await ifThere(config, async (client) => await lookAtTemporalClock(client, findings));
     });
     return all;
   } finally {

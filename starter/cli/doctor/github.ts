@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { GitHubBranches } from '../../../activities/forge/github/branches.ts';
 import { GitHubClient } from '../../../activities/forge/github/client.ts';
+import type { GitHubCredentials } from '../../../activities/forge/github/credentials.ts';
 import { gitHubRepository } from '../../../activities/forge/github/repository.ts';
 import { createGitHubCredentials } from '../../../activities/quota-resize/github-credentials.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
@@ -34,6 +35,7 @@ export async function lookAtGitHub({ sources }: LoadedConfig, findings: Findings
   const log = pino({ enabled: false });
   const client = new GitHubClient({ owner, repo, apiUrl, credentials, log, graphQl: 'off' });
   await lookAtLimit(client, findings);
+  await lookAtPermissions(credentials, config, findings);
   for (const { owner: of, repo: name, baseBranch } of github.repositories) {
     const repository = `${of}/${name}`;
     try {
@@ -83,6 +85,28 @@ async function lookAtLimit(client: GitHubClient, findings: Findings): Promise<vo
   if (remaining < limit * LITTLE) {
     findings.warning(what, 'Find out who else uses this credential, or give Headroom one of its own.');
   } else findings.ok(what);
+}
+
+/** What docs/github.md asks for, where Headroom only reads, and where it proposes. */
+const NEEDED = { contents: 'read', pull_requests: 'read', checks: 'read', statuses: 'read', metadata: 'read' } as const;
+const PROPOSING = { ...NEEDED, contents: 'write', pull_requests: 'write' } as const;
+const LEVELS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
+
+/** Of an App; what a token may GitHub does not tell. */
+async function lookAtPermissions(credentials: GitHubCredentials, config: Config, findings: Findings): Promise<void> {
+  // Whoever gets no token hears of it for each repository.
+  const granted = await credentials.permissions().catch(() => null);
+  if (granted === null) return;
+  const needed = config.resize.mode === 'propose' ? PROPOSING : NEEDED;
+  const missing = Object.entries(needed).filter(
+    ([name, level]) => (LEVELS[granted[name] ?? ''] ?? 0) < (LEVELS[level] ?? 0),
+  );
+  if (missing.length === 0) return findings.ok('The App has the permissions that Headroom needs.');
+  const words = missing.map(([name, level]) => `${name} ${level} (it has ${granted[name] ?? 'none'})`).join(', ');
+  findings.wrong(
+    `The App lacks permissions: ${words}.`,
+    'Give them to the App in its settings, and accept them in those of the organisation (docs/github.md).',
+  );
 }
 
 /** The base branch of a repository; null where it cannot be used. */
