@@ -108,6 +108,35 @@ annotations:
 {{- end -}}
 {{- end }}
 
+{{- /*
+Whether a host is reached without a proxy: (list . "api.github.com"). A range of addresses in noProxy matches no name: whoever means
+one says it in networkPolicy.egress.
+*/ -}}
+{{- define "headroom.isDirect" -}}
+{{- $root := index . 0 -}}
+{{- $host := index . 1 -}}
+{{- $isDirect := not (or $root.Values.proxy.https $root.Values.proxy.secret) -}}
+{{- range splitList "," $root.Values.proxy.noProxy -}}
+{{- $name := regexReplaceAll ":[0-9]+$" (trim .) "" | trimPrefix "*" | trimPrefix "." -}}
+{{- if or (eq (trim .) "*") (and $name (or (eq $host $name) (hasSuffix (printf ".%s" $name) $host))) }}{{ $isDirect = true }}{{ end -}}
+{{- end -}}
+{{- if $isDirect }}direct{{ end -}}
+{{- end }}
+
+{{- /* What the worker alone connects to, and not through the proxy: none where that is all there is. */ -}}
+{{- define "headroom.workerEgress" -}}
+{{- $egress := .Values.networkPolicy.egress -}}
+{{- $forge := dig "github" "apiUrl" "https://api.github.com" .Values.config | urlParse -}}
+{{- if or $egress.forge.to (include "headroom.isDirect" (list . (get $forge "hostname"))) }}
+{{ include "headroom.egress" (list $egress.forge "TCP") }}
+{{- end }}
+{{- if dig "nodeGroups" "enabled" false .Values.config }}
+{{- if or $egress.nodeProvider.to (include "headroom.isDirect" (list . "api.vpsie.com")) }}
+{{ include "headroom.egress" (list $egress.nodeProvider "TCP") }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "headroom.image" -}}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
