@@ -25,7 +25,7 @@ export type ResizeMode = 'observe' | 'propose';
 export type Burst = 'settle' | 'fill';
 
 /** Whether Headroom merges, and who does so where what the base branch asks for is still missing. */
-export type AutoMerge = boolean | 'github';
+type AutoMerge = boolean | 'github';
 
 /** The lowest layer, from the configuration of the process. */
 export interface PolicyDefaults {

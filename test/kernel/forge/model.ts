@@ -59,7 +59,7 @@ export interface QueueEntry {
   state: 'QUEUED' | 'AWAITING_CHECKS' | 'MERGEABLE' | 'UNMERGEABLE' | 'LOCKED';
 }
 
-export interface AutoMerge {
+interface AutoMerge {
   readonly by: string;
   readonly at: string;
   readonly method: MergeMethod;
