@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { untilHeld } from '../../../kernel/forge/until-held.ts';
 import { eventually } from '../../../kernel/stack/eventually.ts';
 import { asAttempt, change, decide, ensureOpen, type GitOps, open, startGitOps, target } from '../gitops-fixture.ts';
 import { openPlaced, watchedGate } from './watched-gate.ts';
@@ -120,6 +121,25 @@ describe('GitHub’s own auto-merge', () => {
     await passes();
     await eventually('GitHub merges it', async () => (await worker.github.pullRequests.get(1)).mergedAt !== null);
     expect(await worker.activities.ensureMerged(ask)).toMatchObject({ kind: 'merged', by: 'alice', isOwn: false });
+  });
+
+  it('that GitHub makes use of in the moment in which it is to be disabled is a merge, and is recorded as one', async () => {
+    await using gitops = await startGitOps();
+    const { worker, decision, ask, passes } = await watched(gitops);
+    await worker.activities.ensureMerged(ask);
+    gitops.forge.holdAutoMerges(true);
+    await passes();
+    expect(gitops.forge.autoMergeOf(1), 'GitHub takes its time').toBeDefined();
+    const hold = gitops.forge.hold({ path: '/graphql', body: 'disablePullRequestAutoMerge', when: 'before' });
+    const disabling = worker.activities.ensureDequeued({ target, decision });
+    await untilHeld(hold, 'auto-merge is about to be disabled');
+    gitops.forge.holdAutoMerges(false);
+    await eventually('GitHub merges it', () => Promise.resolve(gitops.forge.autoMergeOf(1) === undefined));
+    hold.release();
+    expect(await disabling).toEqual({ kind: 'moved', why: 'it is merged' });
+    expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({
+      merge: { by: 'headroom-bot', isOwn: true },
+    });
   });
 
   it('that a person disabled, or GitHub itself, is told apart', async () => {
