@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../stack/eventually.ts';
-import { type FreshForge, openPullRequest, startFreshForge } from './fresh-forge.ts';
+import {
+  askGraphQL,
+  type FreshForge,
+  type GraphQLAnswer,
+  openPullRequest,
+  readPullRequest,
+  startFreshForge,
+} from './fresh-forge.ts';
 import type { AccountsOptions } from './accounts.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
@@ -14,16 +21,6 @@ beforeEach(async () => {
 });
 afterEach(() => fresh.stop());
 
-interface Answer {
-  readonly data?: { readonly repository?: { readonly pullRequest: Record<string, unknown> } } | null;
-  readonly errors?: readonly { readonly type?: string; readonly message: string }[];
-}
-
-async function ask(query: string, variables: Record<string, unknown>): Promise<Answer> {
-  const body = JSON.stringify({ query, variables });
-  return (await (await fetch(`${fresh.forge.url}/graphql`, { method: 'POST', body })).json()) as Answer;
-}
-
 const READ = `query ($number: Int!) { repository(owner: "acme", name: "gitops") { autoMergeAllowed pullRequest(number: $number) {
   id state mergeStateStatus mergedBy { login } autoMergeRequest { mergeMethod enabledBy { login } }
   timelineItems(itemTypes: [AUTO_MERGE_ENABLED_EVENT, AUTO_SQUASH_ENABLED_EVENT, AUTO_REBASE_ENABLED_EVENT, AUTO_MERGE_DISABLED_EVENT], last: 10) { nodes {
@@ -32,25 +29,21 @@ const READ = `query ($number: Int!) { repository(owner: "acme", name: "gitops") 
   } } } } }`;
 
 async function read(number: number): Promise<Record<string, unknown>> {
-  const { data, errors } = await ask(READ, { number });
-  expect(errors).toBeUndefined();
-  const pull = data?.repository?.pullRequest;
-  if (pull === undefined) throw new Error(`there is no pull request #${number}`);
-  return pull;
+  return await readPullRequest(fresh, READ, number);
 }
 
-async function enable(number: number, input: Record<string, unknown> = {}): Promise<Answer> {
+async function enable(number: number, input: Record<string, unknown> = {}): Promise<GraphQLAnswer> {
   const { id: pullRequestId } = await read(number);
   const mutation =
     'mutation ($input: EnablePullRequestAutoMergeInput!) { enablePullRequestAutoMerge(input: $input) { pullRequest { number } } }';
-  return await ask(mutation, { input: { pullRequestId, mergeMethod: 'SQUASH', ...input } });
+  return await askGraphQL(fresh, mutation, { input: { pullRequestId, mergeMethod: 'SQUASH', ...input } });
 }
 
-async function disable(number: number): Promise<Answer> {
+async function disable(number: number): Promise<GraphQLAnswer> {
   const { id: pullRequestId } = await read(number);
   const mutation =
     'mutation ($input: DisablePullRequestAutoMergeInput!) { disablePullRequestAutoMerge(input: $input) { clientMutationId } }';
-  return await ask(mutation, { input: { pullRequestId } });
+  return await askGraphQL(fresh, mutation, { input: { pullRequestId } });
 }
 
 const refused = (message: string) => [{ type: 'UNPROCESSABLE', message }];
