@@ -46,23 +46,19 @@ export async function lookAtTemporalClock(client: Client, findings: Findings): P
     connection.withDeadline(asked + POLL_MS, async () => workflowService.pollWorkflowTaskQueue({ ...queue, identity })),
   );
   // It ends with an error in any case: refused, or not needed any more.
-  let hasEnded = false;
   const ended = poll.then(
-    () => undefined,
-    () => undefined,
+    () => true,
+    () => true,
   );
-  void ended.then(() => {
-    hasEnded = true;
-  });
   try {
-    while (!hasEnded && Date.now() < asked + SEEN_WITHIN_MS) {
+    while (Date.now() < asked + SEEN_WITHIN_MS) {
       const { pollers } = await workflowService.describeTaskQueue(queue);
       const { seconds, nanos } = pollers?.[0]?.lastAccessTime ?? {};
       if (seconds !== undefined) {
         const told = Number(seconds) * 1_000 + (nanos ?? 0) / 1e6;
         return tellWhere("Temporal's server", { told, earliest: asked }, findings);
       }
-      await sleep(LOOKS_EVERY_MS);
+      if (await Promise.race([ended, sleep(LOOKS_EVERY_MS, false)])) break;
     }
   } finally {
     seen.abort();
