@@ -55,7 +55,7 @@ export async function examine(loaded: LoadedConfig, accounts: Partial<Accounts>)
       await look(check, async (findings) => (context === null ? undefined : await run(context, findings)));
     }
     await look('github', async (findings) => {
-      gitHub = await lookAtGitHub(loaded, findings);
+      gitHub = await lookAtGitHub(loaded, config, findings);
     });
     await look('clocks', async (findings) => (gitHub === null ? undefined : await lookAtGitHubClock(gitHub, findings)));
     await look('clocks', async (findings) => {

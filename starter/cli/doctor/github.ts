@@ -19,12 +19,23 @@ const IN_THE_POD =
 
 type GitHub = NonNullable<Config['github']>;
 
-/** Looks at every repository, and returns where the API is; null where none is configured here. */
-export async function lookAtGitHub({ sources }: LoadedConfig, findings: Findings): Promise<string | null> {
+/**
+ * Looks at every repository, and returns where the API is; null where none is configured here.
+ *
+ * @param inForce the settings of the workers that run, as far as they are known.
+ */
+export async function lookAtGitHub(
+  { sources }: LoadedConfig,
+  inForce: Config,
+  findings: Findings,
+): Promise<string | null> {
   const config = workersConfig(sources, findings);
   const github = config?.github;
   if (config === null || github === undefined) {
-    if (config !== null) findings.unknown('No repository and credential of GitHub are configured here.', IN_THE_POD);
+    if (config !== null && inForce.gitOps.repositories.length === 0 && inForce.resize.mode === 'observe')
+      findings.ok('No repository is named, so Headroom only observes, and asks nothing of GitHub.');
+    else if (config !== null)
+      findings.unknown('No repository and credential of GitHub are configured here.', IN_THE_POD);
     return null;
   }
   const credentials = createGitHubCredentials(github.credential, {

@@ -382,6 +382,15 @@ describe('of GitHub it finds', () => {
     return troubles.filter((trouble) => trouble.startsWith('github'));
   };
 
+  it('nothing where no repository is named and nothing may be proposed, and that it cannot see what the worker has', async () => {
+    fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
+    const none = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '' };
+    expect(await gitHub({ ...none, CLUSTER_NAME: 'elsewhere' })).toEqual([]);
+    expect(await gitHub(none)).toEqual([
+      expect.stringMatching(/^github unknown: No repository and credential of GitHub are configured here\./),
+    ]);
+  });
+
   it('permissions that its App lacks', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
