@@ -136,6 +136,15 @@ export interface ForgeApproval {
   readonly at: EpochMs;
 }
 
+export interface MergeRequest {
+  readonly number: number;
+  readonly headSha: string;
+  readonly method: MergeMethod;
+  /** Of the new commit; a rebase makes none. */
+  readonly title: string;
+  readonly message: string;
+}
+
 export type MergeOutcome =
   | { readonly kind: 'merged'; readonly sha: string }
   /** The head has changed, or the forge is busy with another operation on it. */
@@ -148,7 +157,7 @@ export type EnqueueOutcome =
   /** The forge's reason. */
   | { readonly kind: 'rejected'; readonly message: string };
 
-/** Where a pull request is in the merge queue of its base branch, or what took it out. */
+/** Where a pull request is in the merge queue of its base branch, or that auto-merge is enabled, or what ended either. */
 export interface QueueState {
   readonly entry: Omit<QueueEntry, 'isOwn'> | null;
   /** `by`: the account that took it out, if it is not the queue itself; null where it is not out of it unmerged. */
@@ -182,8 +191,9 @@ export interface PullRequestState {
   readonly queue: QueueState | null;
   /** Of its base branch. */
   rules(): Promise<BranchRules>;
-  /** What the settings of its repository allow of the methods to merge, as far as the forge tells it to this credential. */
+  /** What the settings of its repository allow of merges, as far as the forge tells it to this credential. */
   mergeMethods(): Promise<readonly MergeMethod[]>;
+  readonly autoMergeIsAllowed: boolean;
   /** As `ForgePullRequests.approvals`. */
   approvals(): Promise<readonly ForgeApproval[]>;
   /** As `ForgePullRequests.changeRequests`. */
@@ -372,18 +382,12 @@ export interface ForgePullRequests {
   checks(sha: string): Promise<Checks>;
   /** What the settings of the repository allow. */
   mergeMethods(): Promise<readonly MergeMethod[]>;
-  /**
-   * Merges, only if the head is still `headSha`.
-   *
-   * @param input.title of the new commit, as `message`; a rebase makes none.
-   */
-  merge(input: {
-    number: number;
-    headSha: string;
-    method: MergeMethod;
-    title: string;
-    message: string;
-  }): Promise<MergeOutcome>;
+  /** Merges, only if the head is still `headSha`. */
+  merge(input: MergeRequest): Promise<MergeOutcome>;
+  /** Has the forge merge it as soon as the rules of the base branch are met, only if the head is still `headSha`. */
+  enableAutoMerge(input: MergeRequest): Promise<EnqueueOutcome>;
+  /** What the forge answers proves nothing: the state tells whether auto-merge is disabled. */
+  disableAutoMerge(number: number): Promise<void>;
   /** Puts it into the merge queue of its base branch, only if the head is still `headSha`. */
   enqueue(input: { number: number; headSha: string }): Promise<EnqueueOutcome>;
   /** Takes it out. What the forge answers proves nothing: the state tells whether it is out. */

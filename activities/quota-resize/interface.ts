@@ -68,7 +68,7 @@ export type MergeOutcome =
     }
   /** The head or the mergeability changed since the observation: observe again. `why`: what is not as recorded, a clause. */
   | { readonly kind: 'moved'; readonly why?: string }
-  /** It is in the merge queue of the base branch, and may be there. */
+  /** It is in the merge queue of the base branch, or auto-merge is enabled, and may be so. */
   | { readonly kind: 'queued' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
 
@@ -236,17 +236,20 @@ export interface QuotaResizeActivities {
    *
    * @param input.decision which decision is meant: another one in the Lease is not merged.
    * @param input.entersQueue absent in episodes of earlier versions, which know no `queued`.
-   * @param input.isQueued whether Headroom has put it into the queue.
+   * @param input.isQueued whether Headroom has put it into the queue, or enabled auto-merge.
+   * @param input.enablesAutoMerge the forge's own auto-merge is enabled in place of a merge, after the same checks: the base branch
+   *   still asks for something. Once it is enabled, it is asked again as of a queue.
    */
   ensureMerged(input: {
     target: QuotaTarget;
     decision: Pick<Decision, 'id'>;
     entersQueue?: boolean;
     isQueued?: boolean;
+    enablesAutoMerge?: boolean;
   }): Promise<MergeOutcome>;
 
   /**
-   * Takes the pull request out of the merge queue where Headroom has put it there: also during a pause, which the queue does
+   * Takes the pull request out of the merge queue where Headroom has put it there, or disables its auto-merge: also during a pause, which the queue does
    * not know of.
    */
   ensureDequeued(input: { target: QuotaTarget; decision: Decision }): Promise<DequeueOutcome>;

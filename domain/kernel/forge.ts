@@ -38,9 +38,11 @@ export type MergeMethod =
 /** In the order in which one is taken where nobody chose: one commit for a pull request, then a straight history. */
 export const mergeMethods = ['squash', 'rebase', 'merge'] as const satisfies readonly MergeMethod[];
 
-/** A place in the merge queue of a branch: the forge merges by itself what is there. */
+/** What the forge merges by itself: a place in the merge queue of a branch, or its own auto-merge, enabled for a pull request. */
 export interface QueueEntry {
-  /** The account that put it there. */
+  /** Of auto-merge: how it is going to be merged. Absent: a place in a merge queue. */
+  readonly autoMerge?: MergeMethod;
+  /** The account that put it there, or enabled auto-merge. */
   readonly by: string;
   /** Whether that is Headroom's. */
   readonly isOwn: boolean;
@@ -50,9 +52,11 @@ export interface QueueEntry {
   readonly position: number | null;
 }
 
-/** That a pull request left the queue unmerged, and was not put there again since. */
+/** That a pull request left the queue unmerged, or auto-merge was disabled, and neither was undone since. */
 export interface QueueRemoval {
-  /** The account that took it out; null where the queue did. */
+  /** Auto-merge was disabled. Absent: it left a merge queue. */
+  readonly autoMerge?: true;
+  /** The account that did so; null where the forge did. */
   readonly by: string | null;
   /** Whether that is Headroom's. */
   readonly isOwn?: boolean;

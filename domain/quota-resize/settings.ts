@@ -1,10 +1,11 @@
 /** The settings of the quota resizer: its lowest policy layer, its intervals, GitHub and pull requests. */
 import { DEFAULT_READ_LIMITS } from '../kernel/forge.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
-import { matching } from '../kernel/settings/forms.ts';
+import { parsed, text } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings, type ValuesOf } from '../kernel/settings/setting.ts';
 import { BUILT_IN_GUARDRAIL } from './policy/guardrail.ts';
 import type { PolicyDefaults } from './policy/policy.ts';
+import { DELIVERY_NAMESPACES_FORM, parseDeliveryNamespaces } from './settings/delivery-namespaces.ts';
 import { githubSettings } from './settings/github.ts';
 import { secretsOf } from './settings/github-credential.ts';
 import { policySettings } from './settings/policy.ts';
@@ -15,13 +16,26 @@ import { timingSettings } from './settings/timings.ts';
 import { webhookSettings } from './settings/webhooks.ts';
 
 const kubernetesSettings = {
+  deliveryNamespaces: {
+    type: parsed(parseDeliveryNamespaces),
+    expected: DELIVERY_NAMESPACES_FORM,
+    description:
+      "Where the objects of Argo CD and Flux are. The first is that of Argo CD's Applications, where a quota's tracking id names no other. Without * Headroom reads these namespaces only, and the chart grants it no more.",
+    env: 'DELIVERY_NAMESPACES',
+    flag: '--delivery-namespaces',
+    default: 'argocd,*',
+    isList: true,
+  },
   argocdNamespace: {
-    type: matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
-    expected: 'the name of a namespace: at most 63 lower-case letters, digits and "-"',
-    description: "The namespace of Argo CD's Applications, where a quota's tracking id names no other.",
+    type: text,
+    expected: 'nothing',
+    description: "The namespace of Argo CD's Applications, in earlier releases.",
     env: 'ARGOCD_NAMESPACE',
     flag: '--argocd-namespace',
-    default: 'argocd',
+    constant: {
+      why: 'It is the first of `DELIVERY_NAMESPACES`.',
+      value: 'the first of DELIVERY_NAMESPACES (kubernetes.deliveryNamespaces), such as argo-cd,*',
+    },
   },
 } as const satisfies Settings;
 
@@ -43,7 +57,7 @@ export const quotaResizeSettings = defineSettings(
   [
     'resize',
     'timings',
-    'kubernetes.argocdNamespace',
+    'kubernetes.deliveryNamespaces',
     'github.apiUrl',
     'github.owner',
     'github.repo',

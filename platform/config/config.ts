@@ -162,8 +162,9 @@ function resolveNetwork(
   }: Omit<SettingSources, 'program'> & { readonly env: ConfigSources['env'] },
 ): Network {
   const where = written.get('network.caFile')?.where ?? 'network.caFile';
-  const authorities = caFile === undefined ? null : readAuthorities({ where, path: caFile }, readFile, problems);
-  return { proxies: readProxies(env, problems, notices), authorities: authorities ?? null };
+  const authoritiesFile = caFile === undefined ? null : { where, path: caFile };
+  const authorities = authoritiesFile === null ? null : readAuthorities(authoritiesFile, readFile, problems);
+  return { proxies: readProxies(env, problems, notices), authorities: authorities ?? null, authoritiesFile };
 }
 
 function originOf({ text: _text, ...origin }: WrittenValue): Origin {

@@ -7,6 +7,8 @@ export interface Network {
   readonly proxies: Proxies;
   /** The certificates of all authorities that are trusted, one PEM each; null: those that Node and the system come with. */
   readonly authorities: readonly string[] | null;
+  /** The file with some of them; null where there is none. */
+  readonly authoritiesFile: { readonly where: string; readonly path: string } | null;
 }
 
 /** HTTP/2 is for Kubernetes off as well (ADR 22): a connection that is dead is noticed late. */
@@ -16,7 +18,7 @@ const OPTIONS = { allowH2: false };
  * From now on every request of `fetch` goes through the proxy for its server, and every connection with TLS trusts these
  * authorities, unless it names its own, as those to Kubernetes do. Temporal's connections have options for both.
  */
-export function useNetwork({ proxies, authorities }: Network): void {
+export function useNetwork({ proxies, authorities }: Pick<Network, 'proxies' | 'authorities'>): void {
   if (authorities !== null) setDefaultCACertificates(authorities);
   if (proxies.all.length > 0) setGlobalDispatcher(throughProxies(proxies));
 }

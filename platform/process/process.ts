@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
@@ -19,7 +20,9 @@ import {
   watchKubernetes,
 } from '../kubernetes/kubernetes-access.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { watchAuthorities } from '../network/authorities-watch.ts';
 import { useNetwork } from '../network/network.ts';
+import { useGrpcLog } from '../temporal/grpc-log.ts';
 import { ensureSearchAttributes, SearchAttributesError } from '../temporal/search-attributes.ts';
 import { mapStackTraces } from './stack-traces.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
@@ -54,7 +57,9 @@ export function runProcess<Values extends object>(
   const { logLevel: level, auditLog: auditFile } = config.process;
   const log = configured(() => createLog({ name: `headroom-${program}`, level, secrets: config.secrets, auditFile }));
   useNetwork(config.network);
+  useGrpcLog(log);
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
+  endWithOtherAuthorities(config.network, log, shutdown);
   // In a pod the process id is always the same, but the host name is the pod's name.
   const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
   for (const notice of config.notices) log.warn(notice);
@@ -69,6 +74,21 @@ export function runProcess<Values extends object>(
       process.exit(exitCodes.configuration);
     }
     shutdown.stop(`the ${program} failed`, error);
+  });
+}
+
+/** Connections to Temporal have been given the authorities: the process ends in order, and whoever runs it starts it again. */
+function endWithOtherAuthorities(
+  { authorities, authoritiesFile }: PlatformConfig['network'],
+  log: Log,
+  { signal, stop }: Pick<HeadroomProcess, 'signal' | 'stop'>,
+): void {
+  if (authorities === null || authoritiesFile === null) return;
+  const { where, path } = authoritiesFile;
+  watchAuthorities({ where, path, authorities }, (file) => readFileSync(file, 'utf8'), {
+    signal,
+    onChanged: () => stop(`${where}: "${path}" has other authorities, which are read at the start`),
+    onUnusable: (problem) => log.warn(`${problem}. The authorities of before are trusted on.`),
   });
 }
 

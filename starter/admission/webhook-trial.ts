@@ -4,15 +4,20 @@ import type { PolicyTrial } from '../../activities/kernel/policy-proof.ts';
 
 const LABEL = 'headroom-write-trial';
 
-/**
- * @param name of the webhook configuration.
- * @param served as in the settings; a certificate that is given is written by somebody else.
- */
-export function webhookTrials(
-  name: string,
-  served: { readonly webhookAddress?: unknown; readonly webhookCertificate?: string | undefined },
-): readonly PolicyTrial[] {
-  if (served.webhookAddress === undefined || served.webhookCertificate !== undefined) return [];
+/** The settings of a controller's webhooks. */
+interface Served {
+  readonly webhookAddress?: unknown;
+  readonly webhookCertificate?: string | undefined;
+}
+
+/** Whether the starter makes the certificate of the webhooks: one that is given is written by somebody else. */
+export function makesCertificate({ webhookAddress, webhookCertificate }: Served): boolean {
+  return webhookAddress !== undefined && webhookCertificate === undefined;
+}
+
+/** @param name of the webhook configuration. */
+export function webhookTrials(name: string, served: Served): readonly PolicyTrial[] {
+  if (!makesCertificate(served)) return [];
   return [
     {
       what: `a label of the webhooks ${name}`,

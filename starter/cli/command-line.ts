@@ -5,6 +5,7 @@ import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { useNetwork } from '../../platform/network/network.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
+import { useGrpcLog } from '../../platform/temporal/grpc-log.ts';
 import { release } from '../../platform/process/release.ts';
 import { loadConfig } from '../config.ts';
 import { addAllInOneCommand } from './all-in-one.ts';
@@ -166,6 +167,7 @@ function createTools(program: Command, io: CommandIo, output: Output): CommandTo
         const sources = configSources(shared(), io, argv);
         const config = loadConfig(sources);
         useNetwork(config.network);
+        useGrpcLog();
         await command({ config, sources });
       }),
   };

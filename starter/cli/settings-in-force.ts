@@ -125,7 +125,7 @@ function differences(chosen: WorkerReport, current: readonly WorkerReport[]): re
   return [...others].map(([words, workers]) => {
     const names = workers.map(({ worker }) => worker).join(', ');
     const who = workers.length === 1 ? `The worker ${names} runs` : `The workers ${names} run`;
-    return `${who} with other settings: ${words}. Either kind of worker may decide about the next step.`;
+    return `${who} with other settings: ${words}. Either kind of worker may decide about the next step; one that has ended is named for two minutes.`;
   });
 }
 

@@ -269,6 +269,28 @@ describe('the values of the pods', () => {
     expect(egressOf(objects)).toContainEqual({ ports: [{ port, protocol: 'TCP' }] });
   });
 
+  it('reach GitHub and VPSie past the proxy only where its list or the values name them', async () => {
+    const direct = { ports: [{ port: 443, protocol: 'TCP' }] };
+    const of = async (proxy: object, more: object = {}) => {
+      const policies = (await rendered({ proxy, ...more })).filter(({ kind }) => kind === 'NetworkPolicy');
+      const own = policies.find(({ metadata }) => metadata.name === 'headroom-worker-egress');
+      return (own as { readonly spec?: { readonly egress: readonly unknown[] } } | undefined)?.spec?.egress ?? null;
+    };
+    const nodeGroups = { config: { nodeGroups: { enabled: true } } };
+    expect(await of({})).toEqual([direct]);
+    expect(await of({}, nodeGroups)).toEqual([direct, direct]);
+    expect(await of({ https: 'proxy:3128' })).toBeNull();
+    expect(await of({ https: 'proxy:3128' }, nodeGroups)).toBeNull();
+    expect(await of({ https: 'proxy:3128', noProxy: '.svc, .github.com' })).toEqual([direct]);
+    expect(await of({ https: 'proxy:3128', noProxy: 'api.vpsie.com:443' }, nodeGroups)).toEqual([direct]);
+    const apiUrl = { config: { github: { apiUrl: 'https://git.example.com:8443/api/v3' } } };
+    expect(await of({ https: 'proxy:3128', noProxy: 'example.com' }, apiUrl)).toEqual([direct]);
+    expect(await of({ https: 'proxy:3128', noProxy: 'ample.com' }, apiUrl)).toBeNull();
+    const to = [{ ipBlock: { cidr: '192.0.2.0/24' } }];
+    const named = { networkPolicy: { egress: { forge: { ports: [443], to } } } };
+    expect(await of({ https: 'proxy:3128', noProxy: '192.0.2.0/24' }, named)).toEqual([{ to, ...direct }]);
+  });
+
   it('go through a proxy of a Secret, to where the values say', async () => {
     const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
     const objects = await rendered({

@@ -19,6 +19,7 @@ const [WORKER, STARTER] = ['worker', 'starter'].map(
 ) as [string, string];
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
 const SCHEDULES = '/apis/lightsout.techsupport.mk/v1alpha1/lightsoutschedules';
+const MEMCACHEDS = '/apis/memcached.c5c3.io/v1beta1/memcacheds';
 const PAUSES = `/api/v1/namespaces/${NAMESPACE}/configmaps/headroom-pauses`;
 const MARKED = { metadata: { labels: { mine: 'yes' } } };
 const NIGHTS = { upscale: '0 6 * * *', downscale: '0 18 * * *', namespaces: ['team-a'] };
@@ -29,6 +30,7 @@ let worker: Api;
 let starter: Api;
 /** Where Helm keeps what it learns of the API server. */
 let home: string;
+const notes = { early: '', later: '' };
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'headroom-helm-'));
@@ -36,7 +38,14 @@ beforeAll(async () => {
   [admin, worker, starter] = [plane.adminKubeconfig, plane.kubeconfigFor(WORKER), plane.kubeconfigFor(STARTER)].map(
     openApi,
   ) as [Api, Api, Api];
+  const asked = { config: { github: { owner: 'acme', repo: 'gitops' }, memcached: { enabled: true } } };
+  const dry = ['install', 'headroom', CHART, '--dry-run=server', '--create-namespace'];
+  notes.early = await helm(dry, asked);
   await helm(['install', 'headroom-crds', DEFINITIONS, '--create-namespace']);
+  await eventually('Memcacheds are served', async () => (await admin.ask('GET', MEMCACHEDS)).code === 200);
+  const secret = { metadata: { name: 'headroom-github' }, stringData: { token: 'a-token' } };
+  await admin.ask('POST', `/api/v1/namespaces/${NAMESPACE}/secrets`, secret);
+  notes.later = await helm(dry, asked);
   await helm(['install', 'headroom', CHART], EVERYTHING);
   await eventually('schedules are served', async () => (await admin.ask('GET', SCHEDULES)).code === 200);
   await eventually('the worker may write', async () => (await worker.ask('GET', LEASES)).code === 200);
@@ -49,6 +58,13 @@ afterAll(async () => {
   for (const api of [admin, worker, starter]) api?.close();
   await plane?.stop();
   await rm(home, { recursive: true, force: true });
+});
+
+it('says right away which Secret and which definitions are missing', () => {
+  const missing =
+    /The Secret headroom-github is not in capacity yet[^]*memcached is on, and its definitions are not in the cluster/;
+  expect(notes.early).toMatch(missing);
+  expect(notes.later).not.toMatch(/is not in capacity yet|definitions are not in the cluster/);
 });
 
 describe('in another namespace', () => {
@@ -121,9 +137,9 @@ describe('what kubectl applied', () => {
   });
 });
 
-async function helm(args: readonly string[], values?: ChartValues): Promise<void> {
+async function helm(args: readonly string[], values?: ChartValues): Promise<string> {
   const given = values === undefined ? [] : ['--values', '-'];
-  await runHelm([...args, '--namespace', NAMESPACE, ...given], JSON.stringify(values ?? {}), environment());
+  return await runHelm([...args, '--namespace', NAMESPACE, ...given], JSON.stringify(values ?? {}), environment());
 }
 
 function environment(): NodeJS.ProcessEnv {

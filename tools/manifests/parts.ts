@@ -1,40 +1,37 @@
-/** When the chart has which part of what is granted. */
+/** When the chart has which part of what is granted, as its templates say it. */
+import { chartParts, type PartCondition } from '../../starter/chart-parts.ts';
 import type { PartOfChart } from './rbac.ts';
 
-const isOn = (group: string): string => `dig "${group}" "enabled" false .Values.config`;
-const isCounting = `ne (dig "quotaUsage" "mode" "off" .Values.config) "off"`;
-
-/** A certificate that the starter makes is in a Secret that it may change. */
-function ownCertificate(group: string): Omit<PartOfChart, 'part'> {
-  return { condition: `and (${isOn(group)}) (eq .Values.webhooks.certificates "self")`, whereBound: null };
-}
-
-function when(condition: string | null): Omit<PartOfChart, 'part'> {
-  return { condition, whereBound: null };
-}
-
-/** By the name in the tables of access; '' is what is always granted. */
-const PARTS: Readonly<Record<string, Omit<PartOfChart, 'part'>>> = {
-  '': when(null),
-  'quota-usage/reading': when(isCounting),
-  'quota-usage/own': when('eq (dig "quotaUsage" "mode" "off" .Values.config) "own"'),
-  'quota-usage/secrets': when(`and (${isCounting}) .Values.rights.countSecrets`),
-  'lights-out': when(isOn('lightsOut')),
-  'lights-out/webhook': ownCertificate('lightsOut'),
-  memcached: when(isOn('memcached')),
-  'memcached/secrets': {
-    condition: `and (${isOn('memcached')}) .Values.rights.memcachedSecrets`,
-    whereBound: '$.Values.rights.memcachedSecrets',
+/** Of parts whose roles are bound in namespaces. */
+const BOUND: Readonly<Record<string, Pick<PartOfChart, 'whereBound' | 'everywhereWith'>>> = {
+  'quota-resize/deliveries': {
+    whereBound: '(include "headroom.deliveryNamespaces" $ | fromJsonArray)',
+    everywhereWith: '"*"',
   },
-  'memcached/webhook': ownCertificate('memcached'),
-  'node-group': when(isOn('nodeGroups')),
-  'node-group/kwok': when(`and (${isOn('nodeGroups')}) .Values.rights.kwokNodes`),
-  'node-group/webhook': ownCertificate('nodeGroups'),
+  'memcached/secrets': { whereBound: '$.Values.rights.memcachedSecrets' },
 };
+
+function inHelm(condition: PartCondition): string {
+  const mode = 'dig "quotaUsage" "mode" "off" .Values.config';
+  switch (condition.kind) {
+    case 'on':
+      return `dig "${condition.group}" "enabled" false .Values.config`;
+    case 'counting':
+      return condition.only === undefined ? `ne (${mode}) "off"` : `eq (${mode}) "${condition.only}"`;
+    case 'ownCertificate':
+      return 'eq .Values.webhooks.certificates "self"';
+    case 'right':
+      return `.Values.rights.${condition.name}`;
+  }
+}
 
 /** @throws Error for a part that the chart does not know: add when it has it. */
 export function partOfChart(part: string): PartOfChart {
-  const known = PARTS[part];
-  if (known === undefined) throw new Error(`tools/manifests/parts.ts does not say when the chart has "${part}"`);
-  return { part, ...known };
+  const conditions = chartParts[part];
+  if (conditions === undefined) throw new Error(`starter/chart-parts.ts does not say when the chart has "${part}"`);
+  const written = conditions.map(inHelm);
+  const [only] = written;
+  const all = `and ${written.map((one) => (one.startsWith('.') ? one : `(${one})`)).join(' ')}`;
+  const condition = only === undefined ? null : written.length === 1 ? only : all;
+  return { part, condition, whereBound: null, ...BOUND[part] };
 }

@@ -23,10 +23,15 @@ export interface PartOfChart {
   readonly condition: string | null;
   /** The value with the namespaces in which its roles are bound; null: it has none to bind. */
   readonly whereBound: string | null;
+  /** The entry of these namespaces that stands for all of them. Absent: none does. */
+  readonly everywhereWith?: string;
 }
 
 /** The documents of one part: of each process its account, where it has none yet, and its roles. */
-export function rbacTemplate({ part, whereBound }: PartOfChart, accesses: readonly ProcessAccess[]): string {
+export function rbacTemplate(
+  { part, whereBound, everywhereWith }: PartOfChart,
+  accesses: readonly ProcessAccess[],
+): string {
   const abouts = accesses.flatMap(({ access: { about } }) => (about === undefined ? [] : [about]));
   const documents = [...Map.groupBy(accesses, ({ process }) => process)].flatMap(([process, own]) => {
     const name = ['headroom', process, ...part.split('/')].filter((part) => part !== '').join('-');
@@ -47,6 +52,7 @@ export function rbacTemplate({ part, whereBound }: PartOfChart, accesses: readon
       ...roleToBind(
         { process, name: ['headroom', ...part.split('/'), process].join('-'), namespace: whereBound },
         rulesOf(own, (access) => access.whereBound),
+        everywhereWith,
       ),
     ];
   });
@@ -115,18 +121,23 @@ function quoted(item: string): string {
   return /^[a-z]/.test(item) ? item : `"${item}"`;
 }
 
-/** A role with a binding in each namespace that a value names; nothing where it has no rules. */
-function roleToBind({ process, name, namespace: value }: RoleName, rules: string): readonly string[] {
+/** A role with a binding in each namespace that a value names, or everywhere; nothing where it has no rules. */
+function roleToBind(
+  { process, name, namespace: value }: RoleName,
+  rules: string,
+  everywhereWith?: string,
+): readonly string[] {
   if (rules === '') return [];
   if (value === null) throw new Error(`expected the value with the namespaces in which ${name} is bound`);
-  const binding = bindingText('RoleBinding', `metadata:\n  name: ${name}\n  namespace: {{ . }}\n${META}`, {
-    kind: 'ClusterRole',
-    name,
-    process,
-  });
-  return [
-    `${roleText('ClusterRole', `metadata:\n  name: ${name}\n${META}`, rules)}{{- range ${value} }}\n---\n${binding}{{- end }}\n`,
-  ];
+  const role = { kind: 'ClusterRole', name, process };
+  const metadata = `metadata:\n  name: ${name}\n${META}`;
+  const binding = bindingText('RoleBinding', `metadata:\n  name: ${name}\n  namespace: {{ . }}\n${META}`, role);
+  const bound = `{{- range ${value} }}\n---\n${binding}{{- end }}\n`;
+  const everywhere =
+    everywhereWith === undefined
+      ? bound
+      : `{{- if has ${everywhereWith} ${value} }}\n---\n${bindingText('ClusterRoleBinding', metadata, role)}{{- else }}${bound}{{- end }}\n`;
+  return [`${roleText('ClusterRole', metadata, rules)}${everywhere}`];
 }
 
 function roleText(kind: 'ClusterRole' | 'Role', metadata: string, rules: string): string {

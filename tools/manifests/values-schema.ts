@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { settingEntries } from '../../starter/config.ts';
 import type { SettingEntry } from '../../platform/config/settings.ts';
 import { boolean } from '../../domain/kernel/settings/forms.ts';
+import { autoMerge } from '../../domain/quota-resize/settings/policy.ts';
 
 /** A part of a JSON schema (draft 7). */
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -166,6 +167,7 @@ const DIGITS: ReadonlySet<unknown> = new Set(['^[0-9]+$', '^[0-9]+(\\.[0-9]+)?$'
 
 function scalarSchema(type: z.ZodType): JsonSchema {
   if (type === boolean) return { type: 'boolean' };
+  if (type === autoMerge) return { enum: [true, false, 'github'] };
   const options = { target: 'draft-7', unrepresentable: 'any' } as const;
   const { $schema: _, ...written } = z.toJSONSchema(type, { ...options, io: 'input' });
   if (written.enum !== undefined) return { enum: written.enum };

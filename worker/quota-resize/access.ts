@@ -86,6 +86,21 @@ export const quotaResizeAccess: readonly Access[] = [
         resources: ['priorityclasses'],
         verbs: ['list'],
       },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'Locks and memory. delete: file locks that are over.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['get', 'list', 'create', 'update', 'delete'],
+        changes: ['metadata.annotations', 'spec'],
+      },
+    ],
+  },
+  {
+    component: 'quota-resize/deliveries',
+    about: 'Bound everywhere, or in the namespaces of config.kubernetes.deliveryNamespaces where these are all.',
+    whereBound: [
       {
         why: 'Where Argo CD applies a quota from, and what else it applies from there.',
         apiGroups: ['argoproj.io'],
@@ -109,15 +124,6 @@ export const quotaResizeAccess: readonly Access[] = [
         apiGroups: ['source.toolkit.fluxcd.io'],
         resources: ['gitrepositories'],
         verbs: ['get', 'list'],
-      },
-    ],
-    inSystemNamespace: [
-      {
-        why: 'Locks and memory. delete: file locks that are over.',
-        apiGroups: ['coordination.k8s.io'],
-        resources: ['leases'],
-        verbs: ['get', 'list', 'create', 'update', 'delete'],
-        changes: ['metadata.annotations', 'spec'],
       },
     ],
   },

@@ -119,7 +119,8 @@ function connectGitHub(
     onLimited: (waitMs, words) => void permits.limited(waitMs, words),
     log,
   });
-  return { repositories: { ...repositories, deliveriesOf: createDeliveryReader(kubernetes, repositories) }, permits };
+  const deliveriesOf = createDeliveryReader(kubernetes, repositories, config.kubernetes.deliveryNamespaces);
+  return { repositories: { ...repositories, deliveriesOf }, permits };
 }
 
 /** A token that is replaced while the process runs is another credential, with a budget of its own. */

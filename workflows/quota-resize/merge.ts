@@ -1,4 +1,4 @@
-/** Merging a pull request, by itself or through the merge queue of its base branch. */
+/** Merging a pull request, by itself, through the merge queue of its base branch, or by the forge's own auto-merge. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
@@ -23,7 +23,13 @@ export async function merge(
   }
   const isQueued = seen.pullRequest?.queueEntry?.isOwn === true;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
-    { target, decision, entersQueue: true, ...(isQueued ? { isQueued } : {}) },
+    {
+      target,
+      decision,
+      entersQueue: true,
+      ...(isQueued ? { isQueued } : {}),
+      ...(verdict.enablesAutoMerge === true ? { enablesAutoMerge: true } : {}),
+    },
   ]);
   switch (outcome.kind) {
     case 'merged': {
@@ -47,7 +53,7 @@ export async function merge(
   }
 }
 
-/** Also during a pause: nothing else keeps the forge from merging what is in its queue. */
+/** Also during a pause: nothing else keeps the forge from merging what is in its queue, or what auto-merge is enabled for. */
 export async function dequeue(
   target: QuotaTarget,
   { decision, reason }: Extract<Act, { kind: 'dequeue' }>,

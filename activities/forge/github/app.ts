@@ -46,6 +46,8 @@ interface InstallationToken {
   readonly renewAt: number;
   /** The installation of the token. */
   readonly of: string;
+  /** By GitHub's names: `contents: write`. */
+  readonly permissions: Readonly<Record<string, string>>;
 }
 
 interface AppValues {
@@ -127,6 +129,11 @@ class AppCredentials implements GitHubCredentials {
     }
   }
 
+  async permissions(): Promise<Readonly<Record<string, string>> | null> {
+    await this.authorization();
+    return this.#token?.permissions ?? null;
+  }
+
   redact(text: string): string {
     this.#values();
     return this.#secrets.redact(text);
@@ -140,7 +147,8 @@ class AppCredentials implements GitHubCredentials {
       const obtainedAt = Date.now();
       const expiresAt = Date.parse(answer.expiresAt);
       const renewAt = Math.max(expiresAt - RENEW_BEFORE_MS, obtainedAt + SHORTEST_LIFE_MS);
-      this.#token = { value, obtainedAt, expiresAt, renewAt, of: installationOf(values) };
+      const permissions = answer.permissions as Readonly<Record<string, string>>;
+      this.#token = { value, obtainedAt, expiresAt, renewAt, of: installationOf(values), permissions };
       this.#rejected = null;
       return this.#token;
     } catch (error) {

@@ -29,6 +29,8 @@ export interface GitHubCredentials {
   rejected(authorization: string): number;
   /** The account that requests are made by, where GitHub does not tell it at `/user`; null where it does. */
   account(): Promise<string | null>;
+  /** What it may, by GitHub's names of permissions; null where GitHub does not tell, as for a token. */
+  permissions(): Promise<Readonly<Record<string, string>> | null>;
   /** The text without any present or former secret of this credential. */
   redact(text: string): string;
 }
@@ -104,6 +106,7 @@ export function tokenCredentials(options: {
     // Only a person can replace a token.
     rejected: (authorization) => (authorization === `Bearer ${current()}` ? REJECTED_REST_MS : 0),
     account: () => Promise.resolve(null),
+    permissions: () => Promise.resolve(null),
     redact: (text) => {
       current();
       return secrets.redact(text);

@@ -1,6 +1,15 @@
-/** The merge queue of a branch. REST knows nothing of it, so that takes GraphQL. */
+/** What GitHub merges by itself: what is in the merge queue of a branch. REST knows nothing of it, so that takes GraphQL. */
 import type { QueueEntry, QueueRemoval } from '../../../domain/kernel/forge.ts';
 import type { EnqueueOutcome, QueueState } from '../forge.ts';
+import {
+  AUTO_MERGE_EVENT_FIELDS,
+  AUTO_MERGE_EVENTS,
+  AUTO_MERGE_FIELDS,
+  type AutoMergeNode,
+  entryOfAutoMerge,
+  isDisabledByGitHub,
+  kindOfDisabling,
+} from './auto-merge.ts';
 import type { GitHubClient } from './client.ts';
 import { type ActorNode, accountOf } from './pull-request-node.ts';
 import { moment } from './responses.ts';
@@ -8,7 +17,7 @@ import { moment } from './responses.ts';
 /** The account in whose name a queue merges, and takes out what it does not merge. */
 export const QUEUE_ACCOUNT = 'github-merge-queue[bot]';
 
-export interface QueueNode {
+export interface QueueNode extends AutoMergeNode {
   readonly mergeQueueEntry: {
     readonly state: string;
     readonly position: number;
@@ -26,11 +35,10 @@ export interface QueueNode {
   };
 }
 
-const EVENTS =
-  'queueEvents: timelineItems(itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT], last: 10) { nodes { __typename ... on AddedToMergeQueueEvent { createdAt actor { __typename login } } ... on RemovedFromMergeQueueEvent { createdAt reason actor { __typename login } } } }';
+const EVENTS = `queueEvents: timelineItems(itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT, ${AUTO_MERGE_EVENTS}], last: 10) { nodes { __typename ... on AddedToMergeQueueEvent { createdAt actor { __typename login } } ... on RemovedFromMergeQueueEvent { createdAt reason actor { __typename login } } ${AUTO_MERGE_EVENT_FIELDS} } }`;
 
 /** Of a `PullRequest`. */
-export const QUEUE_FIELDS = `mergeQueueEntry { state position enqueuedAt enqueuer { __typename login } } ${EVENTS}`;
+export const QUEUE_FIELDS = `mergeQueueEntry { state position enqueuedAt enqueuer { __typename login } } ${AUTO_MERGE_FIELDS} ${EVENTS}`;
 
 const STATES: Readonly<Record<string, QueueEntry['state']>> = {
   AWAITING_CHECKS: 'checking',
@@ -39,13 +47,17 @@ const STATES: Readonly<Record<string, QueueEntry['state']>> = {
   UNMERGEABLE: 'unmergeable',
 };
 
-export function queueOfNode({ mergeQueueEntry: entry, queueEvents }: QueueNode): QueueState {
+export function queueOfNode(node: QueueNode): QueueState {
+  const { mergeQueueEntry: entry, queueEvents } = node;
   if (entry !== null) {
     const { enqueuer, enqueuedAt, state, position } = entry;
     const by = accountOf(enqueuer) ?? 'unknown';
     return { entry: { by, at: moment(enqueuedAt), state: STATES[state] ?? 'waiting', position }, removal: null };
   }
+  const autoMerge = entryOfAutoMerge(node);
+  if (autoMerge !== null) return { entry: autoMerge, removal: null };
   const last = queueEvents.nodes.at(-1);
+  if (last?.__typename === 'AutoMergeDisabledEvent') return { entry: null, removal: disablingOf(last, queueEvents) };
   // A merge is a removal too; who asks for one has a pull request that is open.
   if (last?.__typename !== 'RemovedFromMergeQueueEvent') return { entry: null, removal: null };
   const { createdAt, actor, reason } = last;
@@ -59,6 +71,22 @@ export function queueOfNode({ mergeQueueEntry: entry, queueEvents }: QueueNode):
     reason: (reason ?? '').replaceAll('_', ' '),
   };
   return { entry: null, removal };
+}
+
+type Events = QueueNode['queueEvents'];
+
+function disablingOf({ createdAt, actor, reason }: Events['nodes'][number], { nodes }: Events): QueueRemoval {
+  const enabled = nodes.findLast(({ __typename }) => /^Auto\w+EnabledEvent$/.test(__typename));
+  const words = reason ?? '';
+  return {
+    autoMerge: true,
+    // Who is not known any more has disabled it all the same.
+    by: isDisabledByGitHub(words) ? null : (accountOf(actor) ?? 'unknown'),
+    at: moment(createdAt),
+    enteredAt: enabled === undefined ? null : moment(enabled.createdAt),
+    kind: kindOfDisabling(words),
+    reason: words,
+  };
 }
 
 /** GitHub documents no list of reasons: `failed_checks` and `merge_conflict` are what it is seen to say, and timeouts. */

@@ -116,6 +116,7 @@ interface RepositoryNode {
   readonly squashMergeAllowed: boolean;
   readonly rebaseMergeAllowed: boolean;
   readonly mergeCommitAllowed: boolean;
+  readonly autoMergeAllowed: boolean;
   readonly pullRequest: StateNode;
 }
 
@@ -123,7 +124,7 @@ const COMMIT_FIELDS = 'oid message committedDate committer { name email user { l
 
 const REVIEW_FIELDS = 'state submittedAt author { __typename login } authorCanPushToRepository commit { oid }';
 
-const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { squashMergeAllowed rebaseMergeAllowed mergeCommitAllowed pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} id ${QUEUE_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount allowedMergeMethods } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
+const STATE = `query ($owner: String!, $name: String!, $number: Int!, $reviews: Boolean!, $merged: Boolean!, $path: String! = "") { repository(owner: $owner, name: $name) { squashMergeAllowed rebaseMergeAllowed mergeCommitAllowed autoMergeAllowed pullRequest(number: $number) { ${PULL_REQUEST_FIELDS} id ${QUEUE_FIELDS} isMergeQueueEnabled headRef { target { oid } } baseRef { refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters { ... on PullRequestParameters { requiredApprovingReviewCount allowedMergeMethods } ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } } } } statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { databaseId name status conclusion checkSuite { id } } ... on StatusContext { context state } } } } timelineItems(itemTypes: [CLOSED_EVENT], last: 1) { nodes { ... on ClosedEvent { actor { __typename login } } } } newest: commits(last: 1) { nodes { commit { ${COMMIT_FIELDS} parents(first: 2) { nodes { ${COMMIT_FIELDS} parents(first: 2) { nodes { oid } } } } } } } reviews(first: 100) @include(if: $reviews) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } latestOpinionatedReviews(first: 100) { pageInfo { hasNextPage } nodes { ${REVIEW_FIELDS} } } merge: mergeCommit @include(if: $merged) { oid tree { oid } parents(first: 1) { nodes { tree { oid } } } file(path: $path) { object { ... on Blob { oid text } } } } } } }`;
 
 /** By REST, one request for each; what a query did not bring is asked for here. */
 interface OneByOne {
@@ -177,6 +178,7 @@ function restState({ files, branches, pullRequests }: OneByOne, pull: PullReques
   return {
     pull,
     queue: null,
+    autoMergeIsAllowed: false,
     checks: async () => await pullRequests.checks(headSha),
     rules: async () => await branches.rules(baseRef),
     mergeMethods: async () => await pullRequests.mergeMethods(),
@@ -208,6 +210,7 @@ function queriedState(
   return {
     pull,
     queue: queueOfNode(node),
+    autoMergeIsAllowed: settings.autoMergeAllowed,
     checks: async () => known.checks ?? (await otherwise.checks()),
     rules: async () => known.rules ?? (await otherwise.rules()),
     mergeMethods: () =>

@@ -3,6 +3,7 @@ import type { ChangeRequest, ChangeRequests, MergeMethod } from '../../../domain
 import {
   type Checks,
   type EnqueueOutcome,
+  type MergeRequest,
   type FileChange,
   type ListedCommit,
   type ForgeApproval,
@@ -23,6 +24,7 @@ import type { GitHubBranches } from './branches.ts';
 import { checksOf } from './checks.ts';
 import type { GitHubFiles } from './files.ts';
 import { approvingReviews, type GivenReview, requestingReviews } from './last-words.ts';
+import { disableAutoMerge, enableAutoMerge } from './auto-merge.ts';
 import { dequeue, enqueue, QUEUE_ACCOUNT, readMerger } from './merge-queue.ts';
 import { allowedMethods } from './merge-methods.ts';
 import { mergeabilityOf } from './mergeability.ts';
@@ -86,6 +88,16 @@ export class GitHubPullRequests implements ForgePullRequests {
 
   async dequeue(number: number): Promise<void> {
     await dequeue(this.#repository.client, await this.#idOf(number));
+  }
+
+  async enableAutoMerge(request: MergeRequest): Promise<EnqueueOutcome> {
+    const outcome = await enableAutoMerge(this.#repository.client, await this.#idOf(request.number), request);
+    this.#files.forgetBase();
+    return outcome;
+  }
+
+  async disableAutoMerge(number: number): Promise<void> {
+    await disableAutoMerge(this.#repository.client, await this.#idOf(number));
   }
 
   /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */

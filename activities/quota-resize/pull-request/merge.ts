@@ -1,10 +1,10 @@
-/** Merges a pull request, or has the merge queue of its base branch do so, when the gate lets it pass. */
+/** Merges a pull request, or has its base branch's merge queue or the forge's auto-merge do so, when the gate lets it pass. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { MergeMethod } from '../../../domain/kernel/forge.ts';
 import { leftToPeople } from '../../../domain/quota-resize/decide/left-to-people.ts';
 import { requestedChanges } from '../../../domain/quota-resize/decide/change-requests.ts';
 import type { OpenDecision, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
-import { chosenMethod } from '../../../domain/quota-resize/pull-request/merge-method.ts';
+import { type ChosenMethod, chosenMethod } from '../../../domain/quota-resize/pull-request/merge-method.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';
 import { failure } from '../../kernel/failure.ts';
 import type {
@@ -29,18 +29,20 @@ export type MergeTask = PullRequestTask & Pick<PullRequestDependencies, 'reposit
 export interface MergeInput extends Pick<PullRequestTask, 'target' | 'decision'> {
   readonly entersQueue?: boolean;
   readonly isQueued?: boolean;
+  readonly enablesAutoMerge?: boolean;
 }
 
-/** @param takeOut takes the pull request out of the merge queue, if Headroom has put it there. */
+/** @param takeOut takes the pull request out of the merge queue, or disables auto-merge, if that is Headroom's. */
 export async function ensureMerged(
   task: MergeTask,
-  { entersQueue = false, isQueued = false }: MergeInput,
+  { entersQueue = false, isQueued = false, enablesAutoMerge = false }: MergeInput,
   takeOut: () => Promise<DequeueOutcome>,
 ): Promise<MergeOutcome> {
   const { target, decision, forge, write, mergeGate } = task;
   const recorded = pullRequestRef(forge, decision);
   const { number, headSha } = recorded;
-  const merging: Merging = { task, recorded, open: { ...decision, pullRequest: recorded, merge: null }, entersQueue };
+  const open: OpenDecision = { ...decision, pullRequest: recorded, merge: null };
+  const merging: Merging = { task, recorded, open, entersQueue, enablesAutoMerge };
   // An attempt whose answer was lost may have merged it, or put it into the queue.
   const earlier = currentAttempt() > 1 ? await look(merging) : null;
   const before = earlier === null ? null : await mergedOutcome(merging, earlier);
@@ -75,20 +77,21 @@ interface Merging {
   readonly recorded: PullRequestRef;
   readonly open: OpenDecision;
   readonly entersQueue: boolean;
+  readonly enablesAutoMerge: boolean;
 }
 
 async function look({ task: { forge }, recorded: { number, path } }: Merging): Promise<PullRequestState> {
   return await forge.pullRequests.state(number, { mergedFile: path });
 }
 
-/** Asks the forge for the merge of what was checked, or its merge queue. */
+/** Asks the forge for the merge of what was checked, its merge queue, or its auto-merge. */
 async function askForge(
   merging: Merging,
   checked: CheckedMerge,
   expect: () => Promise<Expected>,
 ): Promise<Answered | NotAsked> {
-  const { task, recorded, entersQueue } = merging;
-  const { forge, target, config } = task;
+  const { task, recorded, entersQueue, enablesAutoMerge } = merging;
+  const { forge, target } = task;
   const { number, headSha, base } = recorded;
   // Read last of all: whoever has said no by now is heard.
   const state = await look(merging);
@@ -102,31 +105,46 @@ async function askForge(
   }
   const outcome = await objection(task, recorded, checked, { state, rules });
   if (outcome !== null) return { kind: 'notAsked', outcome };
+  const entry = state.queue?.entry ?? null;
+  const isOwn = entry !== null && (await isOwnAccount(forge, state.pull, entry.by));
+  // Somebody else's merge is not this one's.
+  if (entry !== null && !isOwn) return { kind: 'notAsked', outcome: { kind: 'moved' } };
   if (isInQueue) {
-    const entry = state.queue?.entry ?? null;
-    const isOwn = entry !== null && (await isOwnAccount(forge, state.pull, entry.by));
-    // Somebody else's merge is not this one's.
-    if (entry !== null && !isOwn) return { kind: 'notAsked', outcome: { kind: 'moved' } };
     const expected = await expect();
     const answer = isOwn ? ({ kind: 'queued' } as const) : await forge.pullRequests.enqueue({ number, headSha });
     return { ...answer, way: 'queue', expected };
   }
-  const chosen = chosenMethod(
-    config.mergeMethod,
-    { byRepository: await state.mergeMethods(), byRules: rules.mergeMethods },
-    base,
-  );
+  const chosen = await methodOf(task, recorded, { state, rules });
   if (chosen.kind === 'none') return { kind: 'notAsked', outcome: notMergeable(task, number, chosen.why) };
   const { method } = chosen;
   const { own, joined } = checked;
   const facts = sharedFacts(decidedFacts(forge.repository, target, own.decision), joined);
-  const { title, message } = config.texts.merge(facts, number);
+  const request = { number, headSha, method, ...task.config.texts.merge(facts, number) };
+  const name = `pull request #${number}`;
+  if (enablesAutoMerge && entry === null) {
+    // GitHub takes it only of what it could not merge at once, and that is merged after another look at all that is asked for.
+    if (!state.autoMergeIsAllowed || state.pull.mergeability !== 'blocked') {
+      const why = `${name} is ${state.pull.mergeability} by now, and GitHub's auto-merge is for what is blocked`;
+      return { kind: 'notAsked', outcome: { kind: 'moved', why } };
+    }
+    const expected = await expect();
+    return { ...(await forge.pullRequests.enableAutoMerge(request)), way: 'autoMerge', expected };
+  }
   const expected = await expect();
-  const answer = await forge.pullRequests.merge({ number, headSha, method, title, message });
-  return { ...answer, way: 'merge', method, expected };
+  if (enablesAutoMerge) return { kind: 'queued', way: 'autoMerge', expected };
+  return { ...(await forge.pullRequests.merge(request)), way: 'merge', method, expected };
 }
 
-/** Whether what waits in the merge queue may stay there: the raise is recorded anew as about to be merged. */
+async function methodOf(
+  { config }: MergeTask,
+  { base }: PullRequestRef,
+  { state, rules }: { readonly state: PullRequestState; readonly rules: BranchRules },
+): Promise<ChosenMethod> {
+  const allowed = { byRepository: await state.mergeMethods(), byRules: rules.mergeMethods };
+  return chosenMethod(config.mergeMethod, allowed, base);
+}
+
+/** Whether what the forge is about to merge may stay so: the raise is recorded anew as about to be merged. */
 async function askAgain(
   merging: Merging,
   checked: CheckedMerge,
@@ -137,16 +155,27 @@ async function askAgain(
   if (state.pull.mergedAt !== null) return { kind: 'alreadyMerged', state };
   const entry = state.queue?.entry ?? null;
   const isOwn = entry !== null && (await isOwnAccount(task.forge, state.pull, entry.by));
-  if (!isOwn) return { kind: 'notAsked', outcome: { kind: 'moved', why: 'it left the merge queue' } };
+  if (!isOwn) return { kind: 'notAsked', outcome: { kind: 'moved', why: 'it left the merge queue, or auto-merge' } };
   const rules = await rulesOf(task.forge, recorded.base, state);
   const outcome = await objection(task, recorded, checked, { state, rules });
   if (outcome !== null) return { kind: 'notAsked', outcome };
+  if (entry.autoMerge !== undefined) {
+    // It was fixed when auto-merge was enabled.
+    const chosen = await methodOf(task, recorded, { state, rules });
+    if (chosen.kind === 'none') {
+      return { kind: 'notAsked', outcome: notMergeable(task, recorded.number, chosen.why) };
+    }
+    if (chosen.method !== entry.autoMerge) {
+      const why = `auto-merge was enabled with the method ${entry.autoMerge}, and it is ${chosen.method} now`;
+      return { kind: 'notAsked', outcome: { kind: 'moved', why } };
+    }
+  }
   await expect();
   return { kind: 'notAsked', outcome: { kind: 'queued' } };
 }
 
 /** The forge's answer to a request, and what that request expected. */
-type Answered = AnsweredMerge | (EnqueueOutcome & { readonly way: 'queue'; readonly expected: Expected });
+type Answered = AnsweredMerge | (EnqueueOutcome & { readonly way: 'queue' | 'autoMerge'; readonly expected: Expected });
 
 type AnsweredMerge = MergeAnswer & {
   readonly way: 'merge';
@@ -176,11 +205,16 @@ async function outcomeOf(merging: Merging, asked: Answered | NotAsked): Promise<
   // It may have been there for a moment: what took it out is observed.
   if (asked.kind === 'queued' && after.queue?.removal !== null) return { kind: 'moved' };
   if (asked.kind === 'queued') {
-    const message = `${name} was put into the merge queue of ${base} and is not shown there yet`;
+    const message =
+      asked.way === 'queue'
+        ? `${name} was put into the merge queue of ${base} and is not shown there yet`
+        : `auto-merge of ${name} was enabled and is not shown yet`;
     throw failure({ type: 'ForgeUnavailable', message });
   }
   await task.mergeGate.refused(asked.expected);
   if (after.pull.state !== 'open' || after.pull.headSha !== headSha) return { kind: 'moved' };
+  // Headroom merges it itself as soon as nothing is missing.
+  if (asked.way === 'autoMerge') return { kind: 'moved', why: `auto-merge was not enabled: ${asked.message}` };
   const message = `${name} cannot be put into the merge queue of ${base}: ${asked.message}; add it to the queue, or merge it by hand`;
   return { kind: 'blocked', reason: 'MergeQueue', message };
 }

@@ -35,12 +35,13 @@ export function createPullRequestStateActivities({
       const { number } = pullRequestRef(forge, decision);
       const now = Date.now();
       // Of what is in a merge queue the forge computes nothing.
-      const isComputing = lastSeen.mergeability === 'computing' && lastSeen.queueEntry === undefined;
+      const isQueued = lastSeen.queueEntry !== undefined && lastSeen.queueEntry.autoMerge === undefined;
+      const isComputing = lastSeen.mergeability === 'computing' && !isQueued;
       const asked = pullRequestPoll(config.timings, now - quietSince, isComputing);
       const rest = (seenAt ?? 0) + asked.delay - now;
       // Whoever looked a moment ago learns nothing by looking again.
       if (currentAttempt() === 1 && rest > 0) throw notYet(waitingFor(lastSeen), Math.min(rest, asked.delay));
-      // Only the state says where it is in a merge queue, and by whom.
+      // Only the state says where it is in a merge queue, and by whom, or who enabled auto-merge.
       const readsState = asked.readsState || lastSeen.queueEntry !== undefined;
       const state = readsState ? await stateOf(forge, decision) : null;
       const pull = state?.pull ?? (await forge.pullRequests.get(number));
@@ -107,6 +108,7 @@ async function observationOf(
     hasRequiredChecks: rules.requiresChecks,
     ...(rules.isProtected ? { baseIsProtected: true } : {}),
     ...(rules.mergeQueue ? { mergeQueue: true } : {}),
+    ...(state.autoMergeIsAllowed ? { autoMergeIsAllowed: true } : {}),
     ...queue,
     ...(approvals === null ? {} : { approvals }),
     ...(changesRequested === undefined ? {} : { changesRequested }),
@@ -119,7 +121,7 @@ async function observationOf(
 
 type InQueue = Pick<PullRequestObservation, 'queueEntry' | 'queueRemoval'>;
 
-/** Where it is in the merge queue, or what took it out. */
+/** Where it is in the merge queue, or that auto-merge is enabled, or what ended either. */
 async function queueOf(forge: Forge, { pull, queue }: PullRequestState): Promise<InQueue> {
   if (pull.state !== 'open' || queue === null) return {};
   const { entry, removal } = queue;
@@ -273,6 +275,8 @@ function sameChecks(a: Checks, b: PullRequestObservation['checks']): boolean {
 
 function waitingFor(lastSeen: PullRequestObservation): string {
   const name = `pull request #${lastSeen.number}`;
+  if (lastSeen.queueEntry?.autoMerge !== undefined)
+    return `waiting until GitHub merges ${name} by itself, or auto-merge is disabled`;
   if (lastSeen.queueEntry !== undefined) return `waiting until the merge queue merges ${name}, or it leaves the queue`;
   if (lastSeen.state === 'open' && lastSeen.mergeability === 'computing')
     return `waiting until it is known whether ${name} can be merged`;

@@ -13,6 +13,10 @@ import { readApplication } from '../../../domain/quota-resize/git/locate/deliver
 import { readKustomization } from '../../../domain/quota-resize/git/locate/delivery/flux-kustomization.ts';
 import { readHelmRelease } from '../../../domain/quota-resize/git/locate/delivery/helm-release.ts';
 import { helmReleaseSource } from '../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
+import {
+  type DeliveryNamespaces,
+  readsDeliveriesOf,
+} from '../../../domain/quota-resize/settings/delivery-namespaces.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readGitReference } from './git-reference.ts';
 
@@ -26,6 +30,7 @@ export interface Deliveries {
 interface DeliveryOptions {
   readonly kubernetes: Kubernetes;
   readonly repositories: Pick<Repositories, 'addressOf'>;
+  readonly deliveryNamespaces: DeliveryNamespaces;
 }
 
 const NOTHING: Deliveries = { sources: [], notes: [] };
@@ -41,15 +46,16 @@ const FLUX_HELM = 'helm.toolkit.fluxcd.io';
  * otherwise none.
  */
 export async function readArgoCd(
-  { kubernetes, repositories, argocdNamespace }: DeliveryOptions & { readonly argocdNamespace: string },
+  { repositories, ...cluster }: DeliveryOptions,
   object: V1ObjectMeta,
 ): Promise<Deliveries> {
   const mark = argoMark(object);
   if (mark === null) return NOTHING;
-  const { namespace, name } = applicationNamed(mark.instance, argocdNamespace);
+  const { namespace, name } = applicationNamed(mark.instance, cluster.deliveryNamespaces.argocd);
   const group = { group: 'argoproj.io', version: 'v1alpha1', namespace, name };
-  const found = await readCustom(kubernetes, { ...group, plural: 'applications' });
+  const found = await readCustom(cluster, { ...group, plural: 'applications' });
   if (found === 'unknownKind') return NOTHING;
+  if (found === 'notRead') return elsewhere(mark.learntFrom, `Argo CD Application ${namespace}/${name}`);
   if (found === null) {
     return {
       sources: [],
@@ -100,7 +106,7 @@ function applicationNamed(instance: string, argocdNamespace: string): { namespac
 
 /** Reads the Kustomization of an object and its GitRepository; no request for an object without the labels. */
 export async function readFlux(
-  { kubernetes }: Pick<DeliveryOptions, 'kubernetes'>,
+  cluster: Cluster,
   { labels }: V1ObjectMeta,
   kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
 ): Promise<Deliveries> {
@@ -111,8 +117,9 @@ export async function readFlux(
     sources: [],
     notes: [`label ${FLUX}/name leads to the Flux ${kind} ${where}, which is gone`],
   });
-  const found = await readCustom(kubernetes, { group: FLUX, version: 'v1', plural: 'kustomizations', namespace, name });
+  const found = await readCustom(cluster, { group: FLUX, version: 'v1', plural: 'kustomizations', namespace, name });
   if (found === 'unknownKind') return NOTHING;
+  if (found === 'notRead') return elsewhere(`label ${FLUX}/name`, `Flux Kustomization ${namespace}/${name}`);
   if (found === null) return gone('Kustomization', `${namespace}/${name}`);
   const kustomization = readKustomization(found);
   const sourceRef = kustomization?.sourceRef;
@@ -127,21 +134,23 @@ export async function readFlux(
       notes: [],
     };
   }
-  const git = await readGitRepository(kubernetes, {
+  const git = await readGitRepository(cluster, {
     namespace: sourceRef.namespace ?? namespace,
     name: sourceRef.name,
   });
+  if (git === 'notRead') return elsewhere(`label ${FLUX}/name`, `Flux GitRepository ${source}`);
   if (git === 'gone') return gone('GitRepository', source);
   if (git === 'unreadable') return unreadable('flux', `Flux GitRepository ${source}`);
   return { sources: [{ ...fluxSource(learntFrom, kustomization, kind), ...git }], notes: [] };
 }
 
 async function readGitRepository(
-  kubernetes: Kubernetes,
+  cluster: Cluster,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<{ readonly url: string; readonly revision: string } | 'gone' | 'unreadable'> {
+): Promise<{ readonly url: string; readonly revision: string } | 'gone' | 'unreadable' | 'notRead'> {
   const kind = { group: 'source.toolkit.fluxcd.io', version: 'v1', plural: 'gitrepositories' };
-  const repository = await readCustom(kubernetes, { ...kind, namespace, name });
+  const repository = await readCustom(cluster, { ...kind, namespace, name });
+  if (repository === 'notRead') return repository;
   if (repository === null || repository === 'unknownKind') return 'gone';
   return readGitReference(repository) ?? 'unreadable';
 }
@@ -151,14 +160,14 @@ async function readGitRepository(
  * request for an object without the labels.
  */
 export async function readFluxHelm(
-  { kubernetes, repositories }: DeliveryOptions,
+  { repositories, ...cluster }: DeliveryOptions,
   { labels }: V1ObjectMeta,
 ): Promise<Deliveries> {
   const name = labels?.[`${FLUX_HELM}/name`];
   const namespace = labels?.[`${FLUX_HELM}/namespace`];
   if (!name || !namespace) return NOTHING;
   const label = `label ${FLUX_HELM}/name`;
-  const object = await readCustom(kubernetes, {
+  const object = await readCustom(cluster, {
     group: FLUX_HELM,
     version: 'v2',
     plural: 'helmreleases',
@@ -166,6 +175,7 @@ export async function readFluxHelm(
     name,
   });
   if (object === 'unknownKind') return NOTHING;
+  if (object === 'notRead') return elsewhere(label, `Flux HelmRelease ${namespace}/${name}`);
   if (object === null) {
     return { sources: [], notes: [`${label} leads to the Flux HelmRelease ${namespace}/${name}, which is gone`] };
   }
@@ -173,11 +183,11 @@ export async function readFluxHelm(
   const release = readHelmRelease(object);
   if (release === null) return unreadable('flux', `Flux HelmRelease ${namespace}/${name}`);
   const { metadata } = object as { readonly metadata: V1ObjectMeta };
-  const own = await readFlux({ kubernetes }, metadata, 'HelmRelease');
+  const own = await readFlux(cluster, metadata, 'HelmRelease');
   const ref = release.chart?.sourceRef;
   const git =
     ref?.kind === 'GitRepository'
-      ? await readGitRepository(kubernetes, { namespace: ref.namespace ?? namespace, name: ref.name })
+      ? await readGitRepository(cluster, { namespace: ref.namespace ?? namespace, name: ref.name })
       : null;
   const source = helmReleaseSource(
     learntFrom,
@@ -200,13 +210,22 @@ function unreadable(from: AppliedSource['from'], object: string): Deliveries {
   };
 }
 
-/** The object; null when it is gone, 'unknownKind' when the cluster does not have the kind. */
+/** Whoever writes the label of a quota does not lead Headroom into other namespaces than those that the settings name. */
+function elsewhere(mark: string, object: string): Deliveries {
+  const note = `${mark} leads to the ${object}, in a namespace that Headroom does not read (DELIVERY_NAMESPACES)`;
+  return { sources: [], notes: [note] };
+}
+
+type Cluster = Pick<DeliveryOptions, 'kubernetes' | 'deliveryNamespaces'>;
+
+/** The object; null when it is gone, 'unknownKind' when the cluster does not have the kind, 'notRead' where nothing is read. */
 async function readCustom(
-  { custom }: Kubernetes,
+  { kubernetes, deliveryNamespaces }: Cluster,
   request: Parameters<Kubernetes['custom']['getNamespacedCustomObject']>[0],
 ): Promise<unknown> {
+  if (!readsDeliveriesOf(deliveryNamespaces, request.namespace)) return 'notRead';
   try {
-    return (await custom.getNamespacedCustomObject(request)) as unknown;
+    return (await kubernetes.custom.getNamespacedCustomObject(request)) as unknown;
   } catch (error) {
     if (!(error instanceof ApiException) || error.code !== 404) throw error;
     // For a missing object the API server names it; for an unknown kind it responds with just "not found".

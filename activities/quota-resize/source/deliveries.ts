@@ -5,6 +5,7 @@ import type { AppliedFolder } from '../../../domain/quota-resize/git/locate/deli
 import { readApplication } from '../../../domain/quota-resize/git/locate/delivery/argo-application.ts';
 import { readKustomization } from '../../../domain/quota-resize/git/locate/delivery/flux-kustomization.ts';
 import { pathFrom } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
+import type { DeliveryNamespaces } from '../../../domain/quota-resize/settings/delivery-namespaces.ts';
 import type { Repositories } from '../../forge/repositories.ts';
 import { customPage } from '../../kubernetes/custom-page.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
@@ -43,11 +44,15 @@ const named = z.object({ metadata: z.object({ name: z.string(), namespace: z.str
 export function createDeliveryReader(
   kubernetes: Kubernetes,
   repositories: Pick<Repositories, 'addressOf' | 'nameOf'>,
+  namespaces: DeliveryNamespaces,
 ): (repository: string) => Promise<readonly DeliveryOfBranch[]> {
   let kept: { readonly at: number; readonly listed: Promise<readonly Listed[]> } | undefined;
   const listed = async (): Promise<readonly Listed[]> => {
     const now = performance.now();
-    kept = kept !== undefined && now - kept.at < KEPT_MS ? kept : { at: now, listed: listDeliveries(kubernetes) };
+    kept =
+      kept !== undefined && now - kept.at < KEPT_MS
+        ? kept
+        : { at: now, listed: listDeliveries(kubernetes, namespaces) };
     try {
       return await kept.listed;
     } catch (error) {
@@ -67,18 +72,19 @@ export function createDeliveryReader(
   );
 }
 
-async function listDeliveries(kubernetes: Kubernetes): Promise<readonly Listed[]> {
+async function listDeliveries(kubernetes: Kubernetes, { only }: DeliveryNamespaces): Promise<readonly Listed[]> {
+  const list = async <T>(kind: CustomKind, read: ReadObject<T>): Promise<readonly (readonly T[])[]> => {
+    if (only === null) return await listCustom(kubernetes, kind, read);
+    const each = only.map(async (namespace) => await listCustom(kubernetes, { ...kind, namespace }, read));
+    return (await Promise.all(each)).flat();
+  };
   const [applications, kustomizations] = await Promise.all([
-    listCustom(kubernetes, { group: 'argoproj.io', version: 'v1alpha1', plural: 'applications' }, ofApplication),
-    listCustom(
-      kubernetes,
-      { group: 'kustomize.toolkit.fluxcd.io', version: 'v1', plural: 'kustomizations' },
-      ofKustomization,
-    ),
+    list({ group: 'argoproj.io', version: 'v1alpha1', plural: 'applications' }, ofApplication),
+    list({ group: 'kustomize.toolkit.fluxcd.io', version: 'v1', plural: 'kustomizations' }, ofKustomization),
   ]);
   if (kustomizations.every((found) => found.length === 0)) return applications.flat();
   const source = { group: 'source.toolkit.fluxcd.io', version: 'v1', plural: 'gitrepositories' };
-  const sources = new Map((await listCustom(kubernetes, source, ofGitRepository)).flat());
+  const sources = new Map((await list(source, ofGitRepository)).flat());
   const ofFlux = kustomizations.flat().flatMap(({ source: key, ...delivery }): Listed[] => {
     const git = sources.get(key);
     return git === undefined ? [] : [{ ...delivery, ...git }];
@@ -86,15 +92,25 @@ async function listDeliveries(kubernetes: Kubernetes): Promise<readonly Listed[]
   return [...applications.flat(), ...ofFlux];
 }
 
+type CustomKind = Pick<
+  Parameters<Kubernetes['custom']['listNamespacedCustomObject']>[0],
+  'group' | 'version' | 'plural'
+>;
+
+type ReadObject<T> = (object: unknown, metadata: { readonly name: string; readonly namespace: string }) => readonly T[];
+
+/** @param kind.namespace absent: all are read. */
 async function listCustom<T>(
   { custom }: Kubernetes,
-  kind: Parameters<Kubernetes['custom']['listClusterCustomObject']>[0],
-  read: (object: unknown, metadata: { readonly name: string; readonly namespace: string }) => readonly T[],
+  { namespace, ...kind }: CustomKind & { readonly namespace?: string },
+  read: ReadObject<T>,
 ): Promise<readonly (readonly T[])[]> {
   const pages: (readonly T[])[] = [];
   await listAll(async (range) => {
     const { metadata = {}, items } = await customPage(
-      custom.listClusterCustomObject({ ...kind, ...range }),
+      namespace === undefined
+        ? custom.listClusterCustomObject({ ...kind, ...range })
+        : custom.listNamespacedCustomObject({ ...kind, namespace, ...range }),
       (object) => {
         const known = named.safeParse(object);
         return known.success ? read(object, known.data.metadata) : [];

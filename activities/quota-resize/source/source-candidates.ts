@@ -17,6 +17,7 @@ import {
 import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../../domain/quota-resize/pull-request/shown-url.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import type { DeliveryNamespaces } from '../../../domain/quota-resize/settings/delivery-namespaces.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import type { Repositories } from '../../forge/repositories.ts';
 import { branchOf } from './branch-of.ts';
@@ -27,21 +28,21 @@ export interface CandidateOptions {
   /** The repositories that may be changed; without any, Argo CD and Flux are not read. */
   readonly repositories: Pick<Repositories, 'host' | 'addressOf' | 'names' | 'nameOf'>;
   readonly pathTemplate: string;
-  readonly argocdNamespace: string;
+  readonly deliveryNamespaces: DeliveryNamespaces;
 }
 
 /** The settings for source candidates. */
 interface CandidateSettings {
   readonly gitPathTemplate: { readonly text: string };
-  readonly kubernetes: { readonly argocdNamespace: string };
+  readonly kubernetes: { readonly deliveryNamespaces: DeliveryNamespaces };
 }
 
 /** The options for source candidates, from a process's configuration and its clients. */
 export function candidateOptions(
-  { gitPathTemplate, kubernetes: { argocdNamespace } }: CandidateSettings,
+  { gitPathTemplate, kubernetes: { deliveryNamespaces } }: CandidateSettings,
   connected: Pick<CandidateOptions, 'kubernetes' | 'repositories'>,
 ): CandidateOptions {
-  return { ...connected, pathTemplate: gitPathTemplate.text, argocdNamespace };
+  return { ...connected, pathTemplate: gitPathTemplate.text, deliveryNamespaces };
 }
 
 export interface CandidateInput {

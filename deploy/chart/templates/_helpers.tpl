@@ -26,6 +26,15 @@ annotations:
 {{- toYaml $on -}}
 {{- end }}
 
+{{- /* The namespaces of config.kubernetes.deliveryNamespaces as a list in JSON, "*" among them where all others are read as well. */ -}}
+{{- define "headroom.deliveryNamespaces" -}}
+{{- $written := dig "kubernetes" "deliveryNamespaces" "*" .Values.config -}}
+{{- if kindIs "string" $written }}{{ $written = splitList "," $written }}{{ end -}}
+{{- $names := list -}}
+{{- range $written }}{{ with trim . }}{{ $names = append $names . }}{{ end }}{{ end -}}
+{{- toJson (uniq $names) -}}
+{{- end }}
+
 {{- /* headroom.yaml: what the values say, and what follows from the rest of them. */ -}}
 {{- define "headroom.config" -}}
 {{- $own := dict "kubernetes" (dict "systemNamespace" .Release.Namespace) -}}
@@ -97,6 +106,35 @@ annotations:
 {{- if not $ports }}{{ fail "networkPolicy.egress.proxy.ports: has to be the port of the proxy that is in the Secret of proxy.secret" }}{{ end -}}
 {{- include "headroom.egress" (list (dict "to" $egress.to "ports" $ports) "TCP") -}}
 {{- end -}}
+{{- end }}
+
+{{- /*
+Whether a host is reached without a proxy: (list . "api.github.com"). A range of addresses in noProxy matches no name: whoever means
+one says it in networkPolicy.egress.
+*/ -}}
+{{- define "headroom.isDirect" -}}
+{{- $root := index . 0 -}}
+{{- $host := index . 1 -}}
+{{- $isDirect := not (or $root.Values.proxy.https $root.Values.proxy.secret) -}}
+{{- range splitList "," $root.Values.proxy.noProxy -}}
+{{- $name := regexReplaceAll ":[0-9]+$" (trim .) "" | trimPrefix "*" | trimPrefix "." -}}
+{{- if or (eq (trim .) "*") (and $name (or (eq $host $name) (hasSuffix (printf ".%s" $name) $host))) }}{{ $isDirect = true }}{{ end -}}
+{{- end -}}
+{{- if $isDirect }}direct{{ end -}}
+{{- end }}
+
+{{- /* What the worker alone connects to, and not through the proxy: none where that is all there is. */ -}}
+{{- define "headroom.workerEgress" -}}
+{{- $egress := .Values.networkPolicy.egress -}}
+{{- $forge := dig "github" "apiUrl" "https://api.github.com" .Values.config | urlParse -}}
+{{- if or $egress.forge.to (include "headroom.isDirect" (list . (get $forge "hostname"))) }}
+{{ include "headroom.egress" (list $egress.forge "TCP") }}
+{{- end }}
+{{- if dig "nodeGroups" "enabled" false .Values.config }}
+{{- if or $egress.nodeProvider.to (include "headroom.isDirect" (list . "api.vpsie.com")) }}
+{{ include "headroom.egress" (list $egress.nodeProvider "TCP") }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "headroom.image" -}}

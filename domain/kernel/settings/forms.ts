@@ -53,6 +53,14 @@ export const boolean: z.ZodType<boolean, string> = text
   .pipe(z.enum(['true', 'false', '1', '0']))
   .transform((written) => written === 'true' || written === '1');
 
+/** As `boolean`, or one word more. */
+export function booleanOr<Word extends string>(word: Word): z.ZodType<boolean | Word, string> {
+  return text
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false', '1', '0', word]))
+    .transform((written) => (written === word ? word : written === 'true' || written === '1'));
+}
+
 // Node's timers hold at most 2^31 - 1 ms (24.8 days) and fire at once above that.
 const LONGEST_SPAN_MS = 576 * 3_600_000;
 

@@ -128,7 +128,9 @@ function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
       const head = intent.decision.pullRequest?.headSha ?? '';
       const shared = (intent.decision.joined ?? []).map(({ decision, limits }) => [decision, limits]);
       const others = shared.length === 0 ? '' : `|${JSON.stringify(shared)}`;
-      return `${intent.kind}|${intent.decision.id}|${head}|${path}|${requirementDigest(intent.decision)}${others}`;
+      // What the forge answers to auto-merge says nothing of a merge, which is not to wait for it.
+      const way = intent.kind === 'merge' && intent.enablesAutoMerge === true ? '|auto-merge' : '';
+      return `${intent.kind}|${intent.decision.id}|${head}|${path}|${requirementDigest(intent.decision)}${others}${way}`;
     }
     case 'notify':
       return `say|${intent.about}`;

@@ -1,6 +1,7 @@
 /**
- * The base branch takes changes through the forge's merge queue only. Headroom does not hold the moment of the merge then: it
- * decides as ever while its pull request waits in the queue, and takes it out as soon as it would not merge it now.
+ * The base branch takes changes through the forge's merge queue only, or the forge's own auto-merge is enabled. Headroom does not
+ * hold the moment of the merge then: it decides as ever while its pull request waits, and takes it out of the queue, or disables
+ * auto-merge, as soon as it would not merge it now.
  */
 import type { QueueEntry, QueueRemoval } from '../../kernel/forge.ts';
 import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
@@ -18,7 +19,7 @@ import { holdDecision } from './unmerged.ts';
  */
 const QUEUE_REST_MS = 30 * MINUTE_MS;
 
-/** What is done in place of an intent while the pull request is in the merge queue. */
+/** What is done in place of an intent while the forge is about to merge the pull request by itself. */
 export function whileQueued(pass: Pass, memory: ResizeMemory, intent: Intent): Intent {
   const { pullRequest } = pass;
   const { state } = memory;
@@ -26,11 +27,18 @@ export function whileQueued(pass: Pass, memory: ResizeMemory, intent: Intent): I
   if (pullRequest === null || entry === undefined || state.kind !== 'Open') return intent;
   const open: OpenPass = { ...pass, memory: inState(memory, state), pullRequest };
   if (!entry.isOwn) return besidesTheirs(open, entry, intent);
-  if (intent.kind === 'merge') return stays(open, entry, intent);
+  const isUnasked = entry.autoMerge !== undefined && pass.observation.policy.autoMerge.byForge !== true;
+  if (intent.kind === 'merge' && !isUnasked) return stays(open, entry, intent);
   if (isStillWanted(state, intent)) return untilWindowCloses(open, intent);
   const { phase, reason } = intent;
   const { decision } = state;
-  const detail = `${linkTo(decision.pullRequest)} is taken out of the merge queue: ${intent.detail}`;
+  const why =
+    intent.kind === 'merge' ? 'the settings (ENABLE_AUTO_MERGE) do not leave the merge to it any more' : intent.detail;
+  const link = linkTo(decision.pullRequest);
+  const detail =
+    entry.autoMerge === undefined
+      ? `${link} is taken out of the merge queue: ${why}`
+      : `GitHub's auto-merge of ${link} is disabled: ${why}`;
   return { kind: 'dequeue', phase, reason, detail, decision };
 }
 
@@ -38,8 +46,15 @@ export function whileQueued(pass: Pass, memory: ResizeMemory, intent: Intent): I
 function besidesTheirs(pass: OpenPass, entry: QueueEntry, intent: Intent): Intent {
   if (intent.kind !== 'merge' && intent.kind !== 'rebuild') return intent;
   const { decision } = pass.memory.state;
-  const detail = `${linkTo(decision.pullRequest)} ${queued(entry)}, where ${entry.by} put it, waiting until it is merged or taken out`;
-  return holdDecision(pass, { phase: 'AwaitingMerge', reason: 'InMergeQueue', detail }, { watch: 'pullRequest' });
+  const link = linkTo(decision.pullRequest);
+  if (entry.autoMerge === undefined) {
+    const detail = `${link} ${queued(entry)}, where ${entry.by} put it, waiting until it is merged or taken out`;
+    return holdDecision(pass, { phase: 'AwaitingMerge', reason: 'InMergeQueue', detail }, { watch: 'pullRequest' });
+  }
+  // With auto-merge alone it would stay behind or in conflict for ever; the values stay as they are.
+  if (intent.kind === 'rebuild' && (intent.reason === 'Behind' || intent.reason === 'Conflict')) return intent;
+  const detail = `${entry.by} enabled GitHub's auto-merge of ${link}, waiting until it is merged or auto-merge is disabled`;
+  return holdDecision(pass, { phase: 'AwaitingMerge', reason: 'AutoMergeEnabled', detail }, { watch: 'pullRequest' });
 }
 
 /** Everything still allows the merge, as far as is known here: the gate, which knows more, is asked again now and then. */
@@ -49,9 +64,19 @@ function stays(pass: OpenPass, entry: QueueEntry, intent: Extract<Intent, { kind
   const link = linkTo(intent.decision.pullRequest);
   const askedAgainAt = (queuedAt ?? Number.NEGATIVE_INFINITY) + observation.timings.holdRetry;
   if (now >= askedAgainAt) return { ...intent, detail: `whether ${link}, which ${queued(entry)}, may still be merged` };
-  const detail = `${link} ${queued(entry)} since ${formatInstant(entry.at)}, waiting until it is merged or taken out`;
-  const status = { phase: 'Merging', reason: 'InMergeQueue', detail } as const;
-  return untilWindowCloses(pass, holdDecision(pass, status, { until: askedAgainAt, watch: 'pullRequest' }));
+  const since = formatInstant(entry.at);
+  const status =
+    entry.autoMerge === undefined
+      ? ({
+          reason: 'InMergeQueue',
+          detail: `${link} ${queued(entry)} since ${since}, waiting until it is merged or taken out`,
+        } as const)
+      : ({
+          reason: 'AutoMergeEnabled',
+          detail: `Headroom enabled GitHub's auto-merge (${entry.autoMerge}) of ${link} at ${since}, waiting until GitHub merges it`,
+        } as const);
+  const wait = { until: askedAgainAt, watch: 'pullRequest' } as const;
+  return untilWindowCloses(pass, holdDecision(pass, { phase: 'Merging', ...status }, wait));
 }
 
 /** The queue knows nothing of merge windows: at the end of one it is decided anew, and not some minutes later. */
@@ -73,7 +98,8 @@ function isStillWanted({ decision }: Open, intent: Intent): boolean {
     : false;
 }
 
-function queued({ state, position }: QueueEntry): string {
+function queued({ autoMerge, state, position }: QueueEntry): string {
+  if (autoMerge !== undefined) return 'GitHub merges by itself';
   const place = position === null ? '' : ` at position ${position}`;
   const words = {
     waiting: '',
@@ -84,7 +110,7 @@ function queued({ state, position }: QueueEntry): string {
   return `is in the merge queue${place}${words[state]}`;
 }
 
-/** Why it is not put into the queue again, and until when; null where nothing of the kind holds it. */
+/** Why it is not put into the queue again, or not left to auto-merge, and until when; null where nothing of the kind holds it. */
 export interface OutOfQueue {
   readonly removal: QueueRemoval;
   readonly why: string;
@@ -93,17 +119,25 @@ export interface OutOfQueue {
 }
 
 /**
- * @param entersEvery milliseconds between two entries by Headroom: each restarts the checks of what is behind it in the queue, which
- *   is everybody's, and what takes a pull request out may be a tenant's demand that comes and goes.
+ * @param way.enablesAutoMerge whether auto-merge would be enabled: a merge that nothing is missing for asks nothing of what became
+ *   of auto-merge, but for a person's no.
+ * @param way.entersEvery milliseconds between two entries by Headroom: each restarts the checks of what is behind it in the queue,
+ *   which is everybody's, and what takes a pull request out may be a tenant's demand that comes and goes.
  */
 export function outOfQueue(
   { queueRemoval: removal }: PullRequestObservation,
   { pullRequest }: Pick<OpenDecision, 'pullRequest'>,
   now: EpochMs,
-  entersEvery: number,
+  { enablesAutoMerge, entersEvery }: { readonly enablesAutoMerge: boolean; readonly entersEvery: number },
 ): OutOfQueue | null {
   if (removal === undefined) return null;
   const at = formatInstant(removal.at);
+  const isOfAutoMerge = removal.autoMerge === true;
+  if (isOfAutoMerge && removal.isOwn !== true && removal.by !== null) {
+    const why = `${removal.by} disabled GitHub's auto-merge at ${at}, and Headroom neither enables it again nor merges. A person enables it, merges or closes it`;
+    return { removal, why };
+  }
+  if (isOfAutoMerge && !enablesAutoMerge) return null;
   if (removal.isOwn === true) {
     const until = (removal.enteredAt ?? removal.at) + entersEvery;
     const why = `Headroom took it out at ${at}, and puts it there again at ${formatInstant(until)}`;

@@ -25,8 +25,11 @@ export function mergeReadiness(
   checksGrace: number,
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
-  const { mergeability } = pullRequest;
-  if (pullRequest.queueEntry !== undefined) return readinessInQueue(pullRequest, ref);
+  const { mergeability, queueEntry } = pullRequest;
+  // With auto-merge enabled by a person it is as without: the forge asks for the same.
+  if (queueEntry !== undefined && (queueEntry.autoMerge === undefined || queueEntry.isOwn)) {
+    return readinessInQueue(pullRequest, ref);
+  }
   const graceEndsAt = now < ref.pushedAt + checksGrace ? ref.pushedAt + checksGrace : null;
   switch (mergeability) {
     case 'draft':
@@ -36,7 +39,7 @@ export function mergeReadiness(
     case 'conflict':
       return conflict(ref.base);
     case 'behind':
-      return { kind: 'rebuild', reason: 'Behind', why: `${ref.base} moved on and must be contained before a merge` };
+      return behind(ref.base);
     case 'clean':
     case 'blocked':
     case 'unstable':
@@ -50,20 +53,27 @@ export function mergeReadiness(
 }
 
 /**
- * In a merge queue the pull request is tested on what the base will be, so neither that it is behind nor what the forge computes or
- * runs anew meanwhile says anything. A draft and what fails on the head would be merged all the same.
+ * The forge merges it once it has what it asks for, so what it computes or runs anew meanwhile says nothing. In a merge queue the pull
+ * request is tested on what the base will be, so neither does that it is behind. A draft and what fails on the head would be merged
+ * all the same.
  */
 function readinessInQueue(pullRequest: PullRequestObservation, { number, base }: PullRequestRef): MergeReadiness {
   const subject = `pull request #${number}`;
   const { mergeability, checks } = pullRequest;
   if (mergeability === 'draft') return draft(subject);
   if (mergeability === 'conflict') return conflict(base);
+  // Auto-merge waits for ever for a branch that nobody brings up to date.
+  if (mergeability === 'behind' && pullRequest.queueEntry?.autoMerge !== undefined) return behind(base);
   const failing = checks.failing.length > 0 ? waitForChecks(pullRequest, subject) : null;
   return waitForPeople(pullRequest, subject) ?? failing ?? { kind: 'ready' };
 }
 
 function draft(subject: string): MergeReadiness {
   return wait('Draft', `${subject} is a draft, waiting until it is ready for review`);
+}
+
+function behind(base: string): MergeReadiness {
+  return { kind: 'rebuild', reason: 'Behind', why: `${base} moved on and must be contained before a merge` };
 }
 
 function conflict(base: string): MergeReadiness {

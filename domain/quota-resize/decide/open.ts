@@ -148,7 +148,24 @@ function decideWanted(pass: OpenPass, waiting: MakeHold): Intended {
       ? waiting
       : (phase, reason, detail, until) => waiting(phase, reason, detail, Math.min(until ?? changeAt, changeAt));
   const unready = untilReady(settled, waitingFor);
-  return unready === null ? decideMerge(settled, waitingFor) : [current, unready];
+  if (unready === null) return decideMerge(settled, waitingFor);
+  return [current, leftToAutoMerge(settled, waitingFor) ?? unready];
+}
+
+/**
+ * What the base branch asks for is missing, and nothing else is in the way of the merge: the forge's own auto-merge, where the
+ * platform prefers it. Null where the forge would not take it, or something else is missing.
+ */
+function leftToAutoMerge(pass: OpenPass, waiting: MakeHold): Intent | null {
+  const { observation, pullRequest } = pass;
+  if (observation.policy.autoMerge.byForge !== true || pullRequest.autoMergeIsAllowed !== true) return null;
+  const { mergeability, mergeQueue, queueEntry, checks, changesRequested } = pullRequest;
+  if (mergeability !== 'blocked' || mergeQueue === true || queueEntry !== undefined) return null;
+  if (checks.failing.length > 0 || changesRequested !== undefined) return null;
+  const [, intent] = decideMerge(pass, waiting, { enablesAutoMerge: true });
+  if (intent.kind !== 'merge') return null;
+  const detail = `enabling GitHub's auto-merge of ${linkTo(intent.decision.pullRequest)} at ${short(pullRequest.headSha)}`;
+  return { ...intent, detail, enablesAutoMerge: true };
 }
 
 /** The owner of the pull request writes the greater limits when it sees them in the Lease. */
@@ -201,8 +218,8 @@ function changesRequested({ observation, memory, pullRequest }: OpenPass, detail
   return notice ?? waiting(status.phase, status.reason, detail);
 }
 
-/** The pull request is ready: do people and the policy allow the merge now? */
-function decideMerge(pass: OpenPass, waiting: MakeHold): Intended {
+/** The pull request is ready, or as good as ready: do people and the policy allow the merge now? */
+function decideMerge(pass: OpenPass, waiting: MakeHold, { enablesAutoMerge = false } = {}): Intended {
   const { observation, memory } = pass;
   const { policy } = observation;
   const { state } = memory;
@@ -244,7 +261,8 @@ function decideMerge(pass: OpenPass, waiting: MakeHold): Intended {
   const others = unreadyClause(observation, decision);
   if (others !== null)
     return [memory, waiting('AwaitingMerge', 'RaisedWithOtherQuota', `${link} is ready, but ${others}`)];
-  const out = outOfQueue(pass.pullRequest, decision, pass.now, observation.timings.updateInterval);
+  const entersEvery = observation.timings.updateInterval;
+  const out = outOfQueue(pass.pullRequest, decision, pass.now, { enablesAutoMerge, entersEvery });
   if (out !== null) return removedFromQueue(memory, out, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision: approved }];
@@ -285,15 +303,19 @@ function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: MakeHol
   };
 }
 
-/** People are told once each time that it left the merge queue unmerged, unless Headroom took it out and said then why. */
-function removedFromQueue(
-  memory: ResizeMemory<Open>,
-  { removal, why, until }: OutOfQueue,
-  waiting: MakeHold,
-): Intended {
+/** People are told once each time that the forge does not merge it any more, unless Headroom did that and said then why. */
+function removedFromQueue(memory: ResizeMemory<Open>, { removal, why, until }: OutOfQueue, waiting: MakeHold): Intended {
   const { decision } = memory.state;
-  const detail = `${linkTo(decision.pullRequest)} is ready, and out of the merge queue: ${why}`;
-  const status = { phase: 'AwaitingMerge', reason: 'RemovedFromQueue', detail } as const;
+  const link = linkTo(decision.pullRequest);
+  const status =
+    removal.autoMerge === true
+      ? ({ phase: 'AwaitingMerge', reason: 'AutoMergeDisabled', detail: `${link} is ready: ${why}` } as const)
+      : ({
+          phase: 'AwaitingMerge',
+          reason: 'RemovedFromQueue',
+          detail: `${link} is ready, and out of the merge queue: ${why}`,
+        } as const);
+  const { detail } = status;
   const about = `removed|${removal.at}`;
   const event = { reason: 'QuotaResizeHeld', message: detail } as const;
   const notice =

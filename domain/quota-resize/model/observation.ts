@@ -274,9 +274,11 @@ export interface PullRequestObservation {
   readonly baseIsProtected?: boolean;
   /** Whether the base branch may only be changed through a merge queue; absent when not. */
   readonly mergeQueue?: boolean;
-  /** Its place in the merge queue; absent while it is in none. */
+  /** Whether the repository allows the forge's own auto-merge; absent when not. */
+  readonly autoMergeIsAllowed?: boolean;
+  /** Its place in the merge queue, or auto-merge that is enabled; absent while there is neither. */
   readonly queueEntry?: QueueEntry;
-  /** Present where it left the merge queue and is not there again. */
+  /** Present where it left the merge queue and is not there again, or auto-merge was disabled. */
   readonly queueRemoval?: QueueRemoval;
   /**
    * Who approves the present head by a review, of people who may write to the repository. Absent where no approval is

@@ -86,6 +86,8 @@ export type Reason =
   | 'ReadyToMerge'
   | 'InMergeQueue'
   | 'RemovedFromQueue'
+  | 'AutoMergeEnabled'
+  | 'AutoMergeDisabled'
   | 'UpdateDue'
   | 'MergedByHuman'
   | 'ClosedByHuman'
@@ -184,9 +186,13 @@ type Action =
       /** Batched quotas that the decision no longer raises: their Leases are released. */
       readonly released?: readonly string[];
     }
-  /** Where the base branch has a merge queue: puts the pull request there, or asks whether it may stay. */
-  | { readonly kind: 'merge'; readonly decision: OpenDecision }
-  /** Takes the pull request out of the merge queue, whatever comes then. */
+  /**
+   * Where the base branch has a merge queue: puts the pull request there, or asks whether it may stay.
+   *
+   * `enablesAutoMerge`: what the base branch asks for is still missing, and the forge merges as soon as it is there.
+   */
+  | { readonly kind: 'merge'; readonly decision: OpenDecision; readonly enablesAutoMerge?: true }
+  /** Takes the pull request out of the merge queue, or disables auto-merge, whatever comes then. */
   | { readonly kind: 'dequeue'; readonly decision: OpenDecision }
   | {
       readonly kind: 'close';

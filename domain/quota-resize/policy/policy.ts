@@ -24,6 +24,9 @@ export type ResizeMode = 'observe' | 'propose';
  */
 export type Burst = 'settle' | 'fill';
 
+/** Whether Headroom merges, and who does so where what the base branch asks for is still missing. */
+type AutoMerge = boolean | 'github';
+
 /** The lowest layer, from the configuration of the process. */
 export interface PolicyDefaults {
   readonly mode: ResizeMode;
@@ -33,8 +36,8 @@ export interface PolicyDefaults {
   readonly increment: Percent;
   /** How long the quota rests after a decision ended or a recommendation was made, in milliseconds. */
   readonly cooldown: number;
-  /** Whether Headroom may merge at all. */
-  readonly autoMerge: boolean;
+  /** Whether Headroom may merge at all; `github`: as far as possible by GitHub's own auto-merge. */
+  readonly autoMerge: AutoMerge;
   /** The largest step without an approval, as a factor of the limit: "2", "1.5". */
   readonly maxStep: string;
   readonly burst: Burst;
@@ -68,7 +71,12 @@ export interface ResizePolicy {
   /** How long the quota rests after a decision ended or a recommendation was made, in milliseconds. */
   readonly cooldown: number;
   /** NamespaceOff: switched off by an annotation of the namespace or of the quota. */
-  readonly autoMerge: { readonly allowed: boolean; readonly reason: 'GlobalOff' | 'NamespaceOff' | 'On' };
+  readonly autoMerge: {
+    readonly allowed: boolean;
+    readonly reason: 'GlobalOff' | 'NamespaceOff' | 'On';
+    /** Whether the forge's own auto-merge is enabled while the base branch still asks for something. Absent: no. */
+    readonly byForge?: true;
+  };
   /** A canonical decimal, at least 1. */
   readonly maxStep: string;
   readonly burst: Burst;

@@ -87,7 +87,7 @@ function finished(draft: Draft, defaults: PolicyDefaults, guardrail: Guardrail, 
     settings.mode = 'observe';
     sources.set('mode', 'default');
   }
-  if (!defaults.autoMerge) {
+  if (defaults.autoMerge === false) {
     sources.set('auto-merge', 'default');
   }
   return {
@@ -96,12 +96,16 @@ function finished(draft: Draft, defaults: PolicyDefaults, guardrail: Guardrail, 
     increments: Object.fromEntries(increments),
     minimums: Object.fromEntries(minimums),
     maximums,
-    autoMerge: defaults.autoMerge
-      ? { allowed: !mergeSwitchedOff, reason: mergeSwitchedOff ? 'NamespaceOff' : 'On' }
-      : { allowed: false, reason: 'GlobalOff' },
+    autoMerge: autoMergeOf(defaults, mergeSwitchedOff),
     guardrail: inForce(guardrail),
     sources: Object.fromEntries(sources),
   };
+}
+
+function autoMergeOf({ autoMerge }: PolicyDefaults, isSwitchedOff: boolean): ResizePolicy['autoMerge'] {
+  if (autoMerge === false) return { allowed: false, reason: 'GlobalOff' };
+  if (isSwitchedOff) return { allowed: false, reason: 'NamespaceOff' };
+  return { allowed: true, reason: 'On', ...(autoMerge === 'github' ? { byForge: true } : {}) };
 }
 
 /**

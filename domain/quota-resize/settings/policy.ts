@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   boolean,
   BOOLEAN_FORM,
+  booleanOr,
   explained,
   NO_REASON,
   numberBetween,
@@ -33,6 +34,8 @@ function asAnnotated<Output>(read: (text: string) => Output): z.ZodType<Output, 
     (error) => (error instanceof WrongValue ? error.reason : undefined) ?? NO_REASON,
   );
 }
+
+export const autoMerge = booleanOr('github');
 
 export const policySettings = {
   mode: {
@@ -141,9 +144,10 @@ export const policySettings = {
     default: 'always',
   },
   autoMerge: {
-    type: boolean,
-    expected: BOOLEAN_FORM,
-    description: 'Whether Headroom may merge its pull requests. A namespace can only switch it off.',
+    type: autoMerge,
+    expected: 'true, false or github',
+    description:
+      "Whether Headroom may merge its pull requests. A namespace can only switch it off. github: where the base branch still asks for reviews or checks, GitHub's own auto-merge does it.",
     env: 'ENABLE_AUTO_MERGE',
     flag: '--enable-auto-merge',
     default: 'false',

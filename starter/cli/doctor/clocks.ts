@@ -1,9 +1,9 @@
 /** Whether the clock of this machine agrees with those of the servers. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { VersionApi } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
-import { taskQueue } from '../../../domain/kernel/target.ts';
 import type { ClosableKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
-import type { Config } from '../../config.ts';
 import type { Findings } from './finding.ts';
 
 /** Milliseconds. HTTP tells whole seconds, and an answer takes its time. */
@@ -27,21 +27,47 @@ export async function lookAtGitHubClock(apiUrl: string, findings: Findings): Pro
   compare('GitHub', response.headers.get('date') ?? undefined, asked, findings);
 }
 
+/** Milliseconds. Temporal refuses a poll that would end within two seconds; this one is ended as soon as it was seen. */
+const POLL_MS = 10_000;
+const SEEN_WITHIN_MS = 3_000;
+const LOOKS_EVERY_MS = 100;
+
 /**
- * Temporal tells no time but that at which a worker polled last, which is up to a minute ago: so its clock is only seen where it is
- * ahead by more than that.
+ * Temporal tells no time but that at which somebody polled a task queue last: so a queue of nobody else's is polled, and nothing
+ * is written. Whoever may only read is told that the clock was not seen.
  */
-export async function lookAtTemporalClock(client: Client, config: Config, findings: Findings): Promise<void> {
-  const { namespace } = client.options;
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue(config.kubernetes.clusterName) },
-  });
-  const seconds = (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0));
-  if (seconds.length === 0) return;
-  const ahead = Math.max(...seconds) * 1_000 - Date.now();
-  if (ahead > UNSEEN_MS) tell("Temporal's server", ahead, findings);
-  else findings.ok("The clock of Temporal's server is less than a minute ahead of this machine's, or behind it.");
+export async function lookAtTemporalClock(client: Client, findings: Findings): Promise<void> {
+  const { workflowService, connection, options } = client;
+  const { namespace, identity } = options;
+  const queue = { namespace, taskQueue: { name: `headroom-doctor-${randomUUID()}` } };
+  const asked = Date.now();
+  const seen = new AbortController();
+  const poll = connection.withAbortSignal(seen.signal, async () =>
+    connection.withDeadline(asked + POLL_MS, async () => workflowService.pollWorkflowTaskQueue({ ...queue, identity })),
+  );
+  // It ends with an error in any case: refused, or not needed any more.
+  const ended = poll.then(
+    () => true,
+    () => true,
+  );
+  try {
+    while (Date.now() < asked + SEEN_WITHIN_MS) {
+      const { pollers } = await workflowService.describeTaskQueue(queue);
+      const { seconds, nanos } = pollers?.[0]?.lastAccessTime ?? {};
+      if (seconds !== undefined) {
+        const told = Number(seconds) * 1_000 + (nanos ?? 0) / 1e6;
+        return tellWhere("Temporal's server", { told, earliest: asked }, findings);
+      }
+      if (await Promise.race([ended, sleep(LOOKS_EVERY_MS, false)])) break;
+    }
+  } finally {
+    seen.abort();
+    await ended;
+  }
+  findings.unknown(
+    "The clock of Temporal's server was not seen.",
+    'Compare it by hand, or ask with a key that may write.',
+  );
 }
 
 function compare(server: string, date: string | undefined, asked: number, findings: Findings): void {
@@ -50,8 +76,17 @@ function compare(server: string, date: string | undefined, asked: number, findin
     findings.unknown(`${capital(server)} tells no time.`, 'Compare its clock by hand.');
     return;
   }
-  // It was told at some moment between the question and now, in whole seconds.
-  const [earliest, latest] = [asked - 1_000, Date.now()];
+  // In whole seconds.
+  tellWhere(server, { told, earliest: asked - 1_000 }, findings);
+}
+
+/** It was told at some moment between `earliest` and now. */
+function tellWhere(
+  server: string,
+  { told, earliest }: { readonly told: number; readonly earliest: number },
+  findings: Findings,
+): void {
+  const latest = Date.now();
   const ahead = told > latest ? told - latest : Math.min(0, told - earliest);
   if (Math.abs(ahead) > UNSEEN_MS) tell(server, ahead, findings);
   else findings.ok(`The clock of ${server} agrees with this machine's.`);

@@ -55,11 +55,11 @@ export async function examine(loaded: LoadedConfig, accounts: Partial<Accounts>)
       await look(check, async (findings) => (context === null ? undefined : await run(context, findings)));
     }
     await look('github', async (findings) => {
-      gitHub = await lookAtGitHub(loaded, findings);
+      gitHub = await lookAtGitHub(loaded, config, findings);
     });
     await look('clocks', async (findings) => (gitHub === null ? undefined : await lookAtGitHubClock(gitHub, findings)));
     await look('clocks', async (findings) => {
-      await ifThere(config, async (client) => await lookAtTemporalClock(client, config, findings));
+      await ifThere(config, async (client) => await lookAtTemporalClock(client, findings));
     });
     return all;
   } finally {

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { GitHubBranches } from '../../../activities/forge/github/branches.ts';
 import { GitHubClient } from '../../../activities/forge/github/client.ts';
+import type { GitHubCredentials } from '../../../activities/forge/github/credentials.ts';
 import { gitHubRepository } from '../../../activities/forge/github/repository.ts';
 import { createGitHubCredentials } from '../../../activities/quota-resize/github-credentials.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
@@ -18,12 +19,23 @@ const IN_THE_POD =
 
 type GitHub = NonNullable<Config['github']>;
 
-/** Looks at every repository, and returns where the API is; null where none is configured here. */
-export async function lookAtGitHub({ sources }: LoadedConfig, findings: Findings): Promise<string | null> {
+/**
+ * Looks at every repository, and returns where the API is; null where none is configured here.
+ *
+ * @param inForce the settings of the workers that run, as far as they are known.
+ */
+export async function lookAtGitHub(
+  { sources }: LoadedConfig,
+  inForce: Config,
+  findings: Findings,
+): Promise<string | null> {
   const config = workersConfig(sources, findings);
   const github = config?.github;
   if (config === null || github === undefined) {
-    if (config !== null) findings.unknown('No repository and credential of GitHub are configured here.', IN_THE_POD);
+    if (config !== null && inForce.gitOps.repositories.length === 0 && inForce.resize.mode === 'observe')
+      findings.ok('No repository is named, so Headroom only observes, and asks nothing of GitHub.');
+    else if (config !== null)
+      findings.unknown('No repository and credential of GitHub are configured here.', IN_THE_POD);
     return null;
   }
   const credentials = createGitHubCredentials(github.credential, {
@@ -34,6 +46,7 @@ export async function lookAtGitHub({ sources }: LoadedConfig, findings: Findings
   const log = pino({ enabled: false });
   const client = new GitHubClient({ owner, repo, apiUrl, credentials, log, graphQl: 'off' });
   await lookAtLimit(client, findings);
+  await lookAtPermissions(credentials, config, findings);
   for (const { owner: of, repo: name, baseBranch } of github.repositories) {
     const repository = `${of}/${name}`;
     try {
@@ -85,6 +98,28 @@ async function lookAtLimit(client: GitHubClient, findings: Findings): Promise<vo
   } else findings.ok(what);
 }
 
+/** What docs/github.md asks for, where Headroom only reads, and where it proposes. */
+const NEEDED = { contents: 'read', pull_requests: 'read', checks: 'read', statuses: 'read', metadata: 'read' } as const;
+const PROPOSING = { ...NEEDED, contents: 'write', pull_requests: 'write' } as const;
+const LEVELS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
+
+/** Of an App; what a token may GitHub does not tell. */
+async function lookAtPermissions(credentials: GitHubCredentials, config: Config, findings: Findings): Promise<void> {
+  // Whoever gets no token hears of it for each repository.
+  const granted = await credentials.permissions().catch(() => null);
+  if (granted === null) return;
+  const needed = config.resize.mode === 'propose' ? PROPOSING : NEEDED;
+  const missing = Object.entries(needed).filter(
+    ([name, level]) => (LEVELS[granted[name] ?? ''] ?? 0) < (LEVELS[level] ?? 0),
+  );
+  if (missing.length === 0) return findings.ok('The App has the permissions that Headroom needs.');
+  const words = missing.map(([name, level]) => `${name} ${level} (it has ${granted[name] ?? 'none'})`).join(', ');
+  findings.wrong(
+    `The App lacks permissions: ${words}.`,
+    'Give them to the App in its settings, and accept them in those of the organisation (docs/github.md).',
+  );
+}
+
 /** The base branch of a repository; null where it cannot be used. */
 async function lookAtRepository(
   client: GitHubClient,
@@ -115,6 +150,7 @@ async function lookAtRules(
 ): Promise<void> {
   const branches = new GitHubBranches(gitHubRepository({ client }), () => {});
   const { requiresChecks, isProtected } = await branches.rules(branch);
+  if (config.resize.autoMerge === 'github') await lookAtAutoMerge(client, repository, findings);
   const what = `${branch} of ${repository}`;
   if (!config.resize.autoMerge) {
     findings.ok(`${what} ${isProtected ? 'asks for reviews or checks' : 'asks for nothing'}; people merge.`);
@@ -123,6 +159,19 @@ async function lookAtRules(
     findings.warning(
       `Headroom may merge to ${what}, which asks for no check.`,
       'Require the checks that say whether a change is good (docs/github.md).',
+    );
+  }
+}
+
+/** Whether the repository allows what the settings prefer; whoever may not write to it is not told. */
+async function lookAtAutoMerge(client: GitHubClient, repository: string, findings: Findings): Promise<void> {
+  const where = { owner: client.owner, repo: client.repo };
+  const { allow_auto_merge: isAllowed } = await client.data((octokit) => octokit.rest.repos.get(where));
+  if (isAllowed === true) findings.ok(`${repository} allows GitHub's auto-merge.`);
+  else if (isAllowed === false) {
+    findings.warning(
+      `${repository} does not allow GitHub's auto-merge, so Headroom merges there itself.`,
+      'Allow it in its settings (General, Pull Requests), or set ENABLE_AUTO_MERGE=true (docs/github.md#how-pull-requests-are-merged).',
     );
   }
 }

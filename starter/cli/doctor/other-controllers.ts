@@ -4,13 +4,16 @@ import {
   AutoscalingV2Api,
   CoordinationV1Api,
   CoreV1Api,
+  CustomObjectsApi,
   type V1Deployment,
   type V1Lease,
   type V1ManagedFieldsEntry,
   type V1ResourceQuota,
+  type V1StatefulSet,
   type V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { holderOf, lastWritten } from '../../../activities/kubernetes/lease-object.ts';
+import { customPage } from '../../../activities/kubernetes/custom-page.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { otherController } from '../../../activities/node-group/group/other-controller.ts';
 import { otherOperator } from '../../../activities/memcached/other-operator.ts';
@@ -159,6 +162,9 @@ function statusWrites(fields: readonly V1ManagedFieldsEntry[] | undefined, by: s
   return times.length === 0 ? null : Math.max(...times);
 }
 
+/** What an autoscaler may scale and a schedule may put to sleep. */
+type Scalable = Pick<V1Deployment, 'metadata'> & { readonly spec?: { readonly replicas?: number } };
+
 /** An autoscaler whose bounds are not narrowed wakes what sleeps, as soon as it has a replica. */
 async function lookAtAutoscalers(
   { kubeConfig }: DoctorContext,
@@ -168,20 +174,33 @@ async function lookAtAutoscalers(
   const autoscalers = await listAll<V2HorizontalPodAutoscaler>((range) =>
     kubeConfig.makeApiClient(AutoscalingV2Api).listHorizontalPodAutoscalerForAllNamespaces(range),
   );
+  const apps = kubeConfig.makeApiClient(AppsV1Api);
+  const [statefulSets, rollouts] = await Promise.all([
+    listAll<V1StatefulSet>((range) => apps.listStatefulSetForAllNamespaces(range)),
+    listAll<Scalable>(async (range) => {
+      const kind = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts' };
+      const request = kubeConfig.makeApiClient(CustomObjectsApi).listClusterCustomObject({ ...kind, ...range });
+      const { metadata = {}, items } = await customPage(request, (object) => object as Scalable);
+      return { metadata, items };
+    }),
+  ]);
+  const byKind = { Deployment: deployments, StatefulSet: statefulSets, Rollout: rollouts } as const;
   const asleep = new Map(
-    deployments.flatMap((deployment) =>
-      deployment.metadata?.annotations?.[MANAGED_BY] === undefined ? [] : [[nameOf(deployment), deployment]],
+    Object.entries(byKind).flatMap(([kind, workloads]) =>
+      workloads.flatMap((workload: Scalable): [string, Scalable][] =>
+        workload.metadata?.annotations?.[MANAGED_BY] === undefined ? [] : [[`${kind} ${nameOf(workload)}`, workload]],
+      ),
     ),
   );
   for (const { metadata, spec } of autoscalers) {
     const target = spec?.scaleTargetRef;
-    if (target?.kind !== 'Deployment' || metadata?.annotations?.[ORIGINAL_BOUNDS] !== undefined) continue;
-    const deployment = asleep.get(`${metadata?.namespace}/${target.name}`);
-    const replicas = deployment?.spec?.replicas ?? 0;
-    if (deployment === undefined || replicas === 0) continue;
+    if (target === undefined || metadata?.annotations?.[ORIGINAL_BOUNDS] !== undefined) continue;
+    const workload = asleep.get(`${target.kind} ${metadata?.namespace}/${target.name}`);
+    const replicas = workload?.spec?.replicas ?? 0;
+    if (workload === undefined || replicas === 0) continue;
     findings.wrong(
-      `The autoscaler ${metadata?.namespace}/${metadata?.name} scales ${target.name}, which is to sleep and has ${replicas} replicas.`,
-      `See what headroom explain lights-out says of its schedule ${deployment.metadata?.annotations?.[MANAGED_BY]}.`,
+      `The autoscaler ${metadata?.namespace}/${metadata?.name} scales the ${target.kind} ${target.name}, which is to sleep and has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}.`,
+      `See what headroom explain lights-out says of its schedule ${workload.metadata?.annotations?.[MANAGED_BY]}.`,
     );
   }
 }

@@ -1,7 +1,6 @@
 /** Whether the accounts of worker and starter have the rights of what is switched on. */
 import { ApiException, AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { controllerNames } from '../../../domain/kernel/controllers.ts';
 import type { Access, AccessRule } from '../../../platform/kubernetes/access.ts';
 import { workerAccess } from '../../../worker/access.ts';
 import { leaseGcAccess } from '../../../worker/lease-gc/access.ts';
@@ -10,6 +9,7 @@ import { memcachedAccess } from '../../../worker/memcached/access.ts';
 import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
 import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
+import { needsPart } from '../../chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
 import { type DoctorContext, serviceAccountOf } from './context.ts';
@@ -24,24 +24,11 @@ const workers = { leaseGcAccess, lightsOutAccess, memcachedAccess, nodeGroupAcce
 
 /** Rights of the parts of the chart that these settings need. Its optional ones (`rights`) are asked for by nothing here. */
 function needed(process: 'worker' | 'starter', config: Config): readonly Access[] {
-  const enabled = controllerNames.filter((name) => controllers[name].isEnabled(config));
-  const components = new Set<string>([
-    '',
-    ...enabled,
-    ...(config.quotaUsage.mode === 'off' ? [] : ['quota-usage/reading']),
-    ...(config.quotaUsage.mode === 'own' ? ['quota-usage/own'] : []),
-    ...Object.entries({ 'lights-out': config.lightsOut, memcached: config.memcached, 'node-group': config.nodeGroups })
-      .filter(
-        ([, { webhookAddress, webhookCertificate }]) =>
-          webhookAddress !== undefined && webhookCertificate === undefined,
-      )
-      .map(([name]) => `${name}/webhook`),
-  ]);
   const all =
     process === 'worker'
       ? [workerAccess, ...Object.values(workers).flat()]
       : [starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
-  return all.filter(({ component }) => components.has(component));
+  return all.filter(({ component }) => needsPart(component, config));
 }
 
 /** What one rule allows, one question for each. */
@@ -66,14 +53,18 @@ function deedsOf(rule: AccessRule, namespace: string | undefined): readonly V1Re
 
 export async function lookAtRights(context: DoctorContext, findings: Findings): Promise<void> {
   const { config, accounts } = context;
-  const { systemNamespace } = config.kubernetes;
+  const { systemNamespace, deliveryNamespaces } = config.kubernetes;
+  const boundIn = deliveryNamespaces.only ?? [undefined];
   for (const process of ['worker', 'starter'] as const) {
     const account = accounts[process];
-    const deeds = needed(process, config).flatMap(({ everywhere = [], inSystemNamespace = [], inKubeSystem = [] }) => [
-      ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
-      ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
-      ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
-    ]);
+    const deeds = needed(process, config).flatMap(
+      ({ everywhere = [], inSystemNamespace = [], inKubeSystem = [], whereBound = [] }) => [
+        ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
+        ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
+        ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
+        ...boundIn.flatMap((namespace) => whereBound.flatMap((rule) => deedsOf(rule, namespace))),
+      ],
+    );
     try {
       const allowed = await inParallel(AT_ONCE, deeds, async (deed) => await isAllowed(context, account, deed));
       const missing = deeds.filter((_, at) => allowed[at] !== true);

@@ -9,9 +9,10 @@ import { type Cluster, connect, namespaceOf, NOBODY, patience, targetOf, WORKER 
 export function accessTests(cluster: () => Cluster): void {
   describe('the role of the worker', () => {
     it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
-      const objects = (await templateObjects('rbac')) as readonly V1ClusterRole[];
+      const templates = ['rbac', 'quota-resize/deliveries-rbac'];
+      const objects = (await templateObjects(...templates)) as readonly V1ClusterRole[];
       const roles = objects.filter(
-        (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name === 'headroom-worker',
+        (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name?.endsWith('-worker'),
       );
       const wanted = roles.flatMap((role) =>
         (role.rules ?? []).flatMap((rule) =>

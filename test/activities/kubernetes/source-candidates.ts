@@ -80,12 +80,14 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
           ...gitHub(apiUrl),
         },
         pathTemplate: TEMPLATE,
-        argocdNamespace: 'argocd',
+        deliveryNamespaces: EVERYWHERE,
         ...change,
       },
       { target: targetOf('hints'), quota: created, policy: resolve(policy).policy },
     );
   }
+
+  const EVERYWHERE = { argocd: 'argocd', only: null };
 
   describe('where a quota is searched for in Git', () => {
     it('is the configured path and then everything, where nothing else is known', async () => {
@@ -351,7 +353,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
         flux('Kustomization', 'kustomize', 'shared-d', { path: './tenants', sourceRef, targetNamespace: 'team-d' }),
         flux('Kustomization', 'kustomize', 'shared-own', { path: './tenants', sourceRef }),
       );
-      const deliveries = await createDeliveryReader(worker, repositories)('acme/shared');
+      const deliveries = await createDeliveryReader(worker, repositories, EVERYWHERE)('acme/shared');
       const into = (learntFrom: string, namespace: string, more: object = {}) => ({
         learntFrom,
         path: 'tenants',
@@ -424,7 +426,7 @@ export function sourceCandidateTests(cluster: () => Cluster): void {
         kubernetes: cluster().worker,
         repositories: { ...gitHub(), ...repositories },
         pathTemplate: TEMPLATE,
-        argocdNamespace: 'argocd',
+        deliveryNamespaces: EVERYWHERE,
       };
       const seen = await cluster()
         .activities({ candidates })

@@ -1,4 +1,5 @@
 import type { Accounts } from './accounts.ts';
+import type { AutoMerges } from './auto-merge.ts';
 import type { Checks } from './checks.ts';
 import type { GitRepository } from './git/repository.ts';
 import type { MergeQueue } from './merge-queue.ts';
@@ -23,6 +24,7 @@ export interface ForgeContext {
   readonly reviews: Reviews;
   readonly pulls: PullRequests;
   readonly queue: MergeQueue;
+  readonly autoMerges: AutoMerges;
   readonly lock: Mutex;
   /** What all repositories of the forge share. */
   readonly site: Site;

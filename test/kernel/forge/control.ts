@@ -149,6 +149,27 @@ export class Control {
     return this.#changing(() => this.#forge.queue.finish(this.#forge.pulls.find(number), verdict));
   }
 
+  /** Enables GitHub's auto-merge, as a person. @throws ApiError when GitHub would refuse */
+  async enableAutoMerge(number: number, by: string, method: MergeMethod = 'squash'): Promise<void> {
+    await this.#changing(() => this.#forge.autoMerges.enable(this.#forge.pulls.find(number), { by, method }));
+  }
+
+  /** Disables it, as a person. */
+  async disableAutoMerge(number: number, by: string): Promise<void> {
+    await this.#changing(async () => this.#forge.autoMerges.disable(this.#forge.pulls.find(number), by));
+  }
+
+  /** Who enabled auto-merge, and how it is going to be merged; undefined while it is disabled. */
+  autoMergeOf(number: number): { readonly by: string; readonly method: MergeMethod } | undefined {
+    const { autoMerge } = this.#forge.pulls.find(number);
+    return autoMerge && { by: autoMerge.by, method: autoMerge.method };
+  }
+
+  /** Whether GitHub takes its time with what it may merge by now. */
+  holdAutoMerges(isHeld: boolean): void {
+    this.#forge.autoMerges.hold(isHeld);
+  }
+
   /** Whether it is in a merge queue. */
   isQueued(number: number): boolean {
     return this.#forge.pulls.find(number).queueEntry !== undefined;

@@ -105,3 +105,31 @@ export async function refusal(
   }
   throw new Error('the request was expected to be refused, and was not');
 }
+
+/** GraphQL's answer about a pull request, or to a mutation. */
+export interface GraphQLAnswer {
+  readonly data?: { readonly repository?: { readonly pullRequest: Record<string, unknown> } } | null;
+  readonly errors?: readonly { readonly type?: string; readonly message: string }[];
+}
+
+export async function askGraphQL(
+  { forge }: Pick<FreshForge, 'forge'>,
+  query: string,
+  variables: Readonly<Record<string, unknown>>,
+): Promise<GraphQLAnswer> {
+  const body = JSON.stringify({ query, variables });
+  return (await (await fetch(`${forge.url}/graphql`, { method: 'POST', body })).json()) as GraphQLAnswer;
+}
+
+/** @param query with the number of a pull request as its variable. */
+export async function readPullRequest(
+  fresh: Pick<FreshForge, 'forge'>,
+  query: string,
+  number: number,
+): Promise<Record<string, unknown>> {
+  const { data, errors } = await askGraphQL(fresh, query, { number });
+  const pull = data?.repository?.pullRequest;
+  if (pull === undefined || errors !== undefined)
+    throw new Error(`no pull request #${number}: ${JSON.stringify(errors)}`);
+  return pull;
+}

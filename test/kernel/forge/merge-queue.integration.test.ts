@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FreshForge, openPullRequest, refusal, startFreshForge } from './fresh-forge.ts';
+import {
+  askGraphQL,
+  type FreshForge,
+  type GraphQLAnswer,
+  openPullRequest,
+  readPullRequest,
+  refusal,
+  startFreshForge,
+} from './fresh-forge.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 let fresh: FreshForge;
@@ -8,16 +16,6 @@ beforeEach(async () => {
   await fresh.forge.protectBranch('main', { as: 'ruleset', mergeQueue: true });
 });
 afterEach(() => fresh.stop());
-
-interface Answer {
-  readonly data?: { readonly repository?: { readonly pullRequest: Record<string, unknown> } } | null;
-  readonly errors?: readonly { readonly type?: string; readonly message: string }[];
-}
-
-async function ask(query: string, variables: Record<string, unknown>): Promise<Answer> {
-  const body = JSON.stringify({ query, variables });
-  return (await (await fetch(`${fresh.forge.url}/graphql`, { method: 'POST', body })).json()) as Answer;
-}
 
 const READ = `query ($number: Int!) { repository(owner: "acme", name: "gitops") { pullRequest(number: $number) {
   id state mergeStateStatus mergeable isInMergeQueue mergedBy { __typename login }
@@ -29,25 +27,21 @@ const READ = `query ($number: Int!) { repository(owner: "acme", name: "gitops") 
   } } } } }`;
 
 async function read(number: number): Promise<Record<string, unknown>> {
-  const { data, errors } = await ask(READ, { number });
-  expect(errors).toBeUndefined();
-  const pull = data?.repository?.pullRequest;
-  if (pull === undefined) throw new Error(`there is no pull request #${number}`);
-  return pull;
+  return await readPullRequest(fresh, READ, number);
 }
 
-async function enqueue(number: number, expectedHeadOid: string): Promise<Answer> {
+async function enqueue(number: number, expectedHeadOid: string): Promise<GraphQLAnswer> {
   const { id: pullRequestId } = await read(number);
   const mutation =
     'mutation ($input: EnqueuePullRequestInput!) { enqueuePullRequest(input: $input) { mergeQueueEntry { position state } } }';
-  return await ask(mutation, { input: { pullRequestId, expectedHeadOid } });
+  return await askGraphQL(fresh, mutation, { input: { pullRequestId, expectedHeadOid } });
 }
 
-async function dequeue(number: number): Promise<Answer> {
+async function dequeue(number: number): Promise<GraphQLAnswer> {
   const { id } = await read(number);
   const mutation =
     'mutation ($input: DequeuePullRequestInput!) { dequeuePullRequest(input: $input) { clientMutationId } }';
-  return await ask(mutation, { input: { id } });
+  return await askGraphQL(fresh, mutation, { input: { id } });
 }
 
 describe('a merge queue', () => {

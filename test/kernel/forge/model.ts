@@ -45,8 +45,10 @@ export interface PullRequest {
   mergeCommitSha: string | null;
   /** Present while it is in a merge queue. */
   queueEntry?: QueueEntry;
-  /** When it was put into a merge queue and left it, the oldest first. */
-  queueEvents?: readonly MergeQueueEvent[];
+  /** Present while GitHub's auto-merge is enabled. */
+  autoMerge?: AutoMerge;
+  /** When it was put into a merge queue and left it, and auto-merge was enabled and disabled, the oldest first. */
+  queueEvents?: readonly (MergeQueueEvent | AutoMergeEvent)[];
 }
 
 /** A place in the merge queue of a branch. */
@@ -56,6 +58,20 @@ export interface QueueEntry {
   readonly at: string;
   state: 'QUEUED' | 'AWAITING_CHECKS' | 'MERGEABLE' | 'UNMERGEABLE' | 'LOCKED';
 }
+
+interface AutoMerge {
+  readonly by: string;
+  readonly at: string;
+  readonly method: MergeMethod;
+  readonly title: string;
+  readonly message: string;
+}
+
+/** What GitHub's timeline says of auto-merge. Of a merge it says nothing more. */
+export type AutoMergeEvent =
+  | { readonly kind: 'enabled'; readonly by: string; readonly at: string; readonly method: MergeMethod }
+  /** `reason`: null where a person did it. */
+  | { readonly kind: 'disabled'; readonly by: string; readonly at: string; readonly reason: string | null };
 
 /** What GitHub's timeline says of a merge queue. A merge is a removal as well. */
 export type MergeQueueEvent =
@@ -141,6 +157,8 @@ export interface Protection {
 /** What the repository's settings allow of merges. */
 export interface MergeSettings {
   readonly methods: readonly MergeMethod[];
+  /** "Allow auto-merge". Absent: no, as in a new repository. */
+  readonly autoMerge?: boolean;
 }
 
 /** A webhook of the repository. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Accounts, type AccountsOptions } from './accounts.ts';
+import { AutoMerges } from './auto-merge.ts';
 import { Checks } from './checks.ts';
 import type { ForgeContext } from './context.ts';
 import { GitRepository } from './git/repository.ts';
@@ -34,6 +35,7 @@ export async function openRepository(
   try {
     const store = await Store.open(git.gitDir, site.repositories.length * IDS_EACH);
     if (options.mergeMethods !== undefined) store.state.mergeSettings = { methods: options.mergeMethods };
+    const lock = new Mutex();
     const events = new Events();
     const accounts = new Accounts(people);
     const checks = new Checks(store, events, options.checks ?? 'none', options.checkDelayMs ?? 200);
@@ -59,11 +61,15 @@ export async function openRepository(
       reviews,
       pulls,
       queue: new MergeQueue({ store, pulls, events }),
-      lock: new Mutex(),
+      autoMerges: new AutoMerges({ store, pulls, accounts, events, lock }),
+      lock,
       site,
     };
     site.add(repository);
-    events.listen((event) => site.webhooks.dispatch(repository, event));
+    events.listen((event) => {
+      site.webhooks.dispatch(repository, event);
+      repository.autoMerges.consider();
+    });
     checks.resume();
     return repository;
   } catch (cause) {
@@ -73,8 +79,9 @@ export async function openRepository(
 }
 
 /** Lets nothing happen by itself any more, so that the webhooks hear of no more. */
-export async function quietRepository({ checks, pulls }: ForgeContext): Promise<void> {
+export async function quietRepository({ autoMerges, checks, pulls }: ForgeContext): Promise<void> {
   checks.stop();
+  await autoMerges.stop();
   await pulls.stop();
 }
 

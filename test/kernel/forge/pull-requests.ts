@@ -29,6 +29,12 @@ export interface MergeRequest {
   readonly message?: string;
 }
 
+/** `by`: who did it. */
+export interface PullRequestListener {
+  readonly ended: (pull: PullRequest, by: string) => void;
+  readonly moved: (pull: PullRequest, by: string) => void;
+}
+
 /** What is known about merging one head into one base. */
 interface Mergeability {
   readonly base: string;
@@ -55,8 +61,7 @@ export class PullRequests {
   readonly #mergeabilities = new Map<number, Mergeability>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #computing = new Set<Promise<void>>();
-  #ended: (pull: PullRequest) => void = () => {};
-  #moved: (pull: PullRequest) => void = () => {};
+  readonly #listeners: PullRequestListener[] = [];
 
   constructor(options: PullRequestsOptions) {
     this.#git = options.git;
@@ -69,9 +74,8 @@ export class PullRequests {
   }
 
   /** Has something done when a pull request is closed or merged, and when it has another head. */
-  on(events: { readonly ended: (pull: PullRequest) => void; readonly moved: (pull: PullRequest) => void }): void {
-    this.#ended = events.ended;
-    this.#moved = events.moved;
+  on(listener: PullRequestListener): void {
+    this.#listeners.push(listener);
   }
 
   /** Computes nothing more; resolves when git is left alone. */
@@ -232,7 +236,7 @@ export class PullRequests {
     Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha });
     pull.updatedAt = isoSeconds(new Date());
     this.#emit(pull, by, { action: 'synchronize', before: seen, after: head });
-    this.#moved(pull);
+    for (const { moved } of this.#listeners) moved(pull, by);
     const dismisses = this.#store.state.protections[pull.baseRef]?.dismissStaleReviews === true;
     // A merge of the base leaves the diff, and with it the approvals, as they are.
     if (dismisses && JSON.stringify(before) !== JSON.stringify(after)) this.#reviews.dismissStale(pull, by);
@@ -412,7 +416,7 @@ export class PullRequests {
 
   #end(pull: PullRequest, by: string, now = isoSeconds(new Date())): void {
     Object.assign(pull, { state: 'closed', closedAt: now, closedBy: by, updatedAt: now });
-    this.#ended(pull);
+    for (const { ended } of this.#listeners) ended(pull, by);
   }
 
   #emit(pull: PullRequest, sender: string, what: PullRequestAction): void {

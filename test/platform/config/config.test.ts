@@ -153,7 +153,7 @@ describe('a bad value', () => {
     ['GIT_PATH_TEMPLATE', 'clusters/{{ .Clutser }}', '{{ .Cluster }} and {{ .Namespace }}'],
     ['HEADROOM_MODE', 'on', '"observe" or "propose"'],
     ['DRY_RUN', 'maybe', 'true or false'],
-    ['ENABLE_AUTO_MERGE', 'ja', 'true or false'],
+    ['ENABLE_AUTO_MERGE', 'ja', 'true, false or github'],
     ['THRESHOLD', '120', 'a percentage above 0 and up to 100, such as 80 or 80%'],
     ['INCREMENT', '0%', 'a percentage above 0 and up to 1000'],
     ['COOLDOWN_MINUTES', '-5', 'a number of minutes'],

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { CoreV1Api, Watch } from '@kubernetes/client-node';
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadKubeConfig, KubernetesAccessError } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { useNetwork } from '../../../platform/network/network.ts';
+import { useGrpcLog } from '../../../platform/temporal/grpc-log.ts';
 import { connectClient } from '../../../platform/temporal/temporal.ts';
 import { connectWorker } from '../../../platform/temporal/worker-connection.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
@@ -121,6 +122,27 @@ describe('Temporal', () => {
     await client.connection.close();
     expect(new Set(proxy.asked.slice(asked))).toEqual(new Set([`CONNECT ${TEMPORAL} 200`]));
     expect(proxy.asked.length - asked).toBeGreaterThanOrEqual(2);
+  });
+
+  it('says in the log why the proxy refused a connection, once a minute, and nothing past it', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const before = lines.length;
+    const controller = new AbortController();
+    try {
+      useGrpcLog(recorded());
+      const target = load({ HTTPS_PROXY: withWrongPassword() }).temporal;
+      const connecting = connectClient(target, { log: recorded(), signal: controller.signal, identity: 'test' });
+      const refused = () => lines.slice(before).filter((line) => line.includes('with status 407'));
+      await eventually('the refusal is said', () => Promise.resolve(refused().length > 0));
+      controller.abort(new Error('enough'));
+      await expect(connecting).rejects.toThrow('enough');
+      expect(refused()).toEqual([expect.stringMatching(/"level":40.*the connection to Temporal: .*through proxy/)]);
+      expect(printed).not.toHaveBeenCalled();
+    } finally {
+      controller.abort(new Error('enough'));
+      printed.mockRestore();
+      useGrpcLog();
+    }
   });
 
   it('is not reached with another password, nor without the authority, and the wait says by which way', async () => {

@@ -1,4 +1,5 @@
 /** `headroom doctor` with each fault made for real, on servers that are otherwise well. */
+import { generateKeyPairSync } from 'node:crypto';
 import {
   ApiextensionsV1Api,
   AdmissionregistrationV1Api,
@@ -281,15 +282,35 @@ describe('of the cluster it finds', () => {
         },
       });
     }
-    await accessOf(stack.controlPlane.adminKubeconfig)
-      .makeApiClient(AutoscalingV2Api)
-      .createNamespacedHorizontalPodAutoscaler({
-        namespace: 'others',
-        body: {
-          metadata: { name: 'web' },
-          spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 5 },
+    await stack.apps.createNamespacedStatefulSet({
+      namespace: 'others',
+      body: {
+        metadata: { name: 'store', annotations: { 'lightsout.techsupport.mk/managed-by': 'nights' } },
+        spec: {
+          replicas: 1,
+          serviceName: 'store',
+          selector: { matchLabels: { app: 'store' } },
+          template: {
+            metadata: { labels: { app: 'store' } },
+            spec: { containers: [{ name: 'main', image: 'registry.example/store:1' }] },
+          },
         },
-      });
+      },
+    });
+    for (const [kind, name] of [
+      ['Deployment', 'web'],
+      ['StatefulSet', 'store'],
+    ] as const) {
+      await accessOf(stack.controlPlane.adminKubeconfig)
+        .makeApiClient(AutoscalingV2Api)
+        .createNamespacedHorizontalPodAutoscaler({
+          namespace: 'others',
+          body: {
+            metadata: { name },
+            spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind, name }, maxReplicas: 5 },
+          },
+        });
+    }
     const coordination = accessOf(stack.controlPlane.adminKubeconfig).makeApiClient(CoordinationV1Api);
     const leases = [
       { namespace: 'others', name: 'karpenter-leader-election' },
@@ -316,7 +337,8 @@ describe('of the cluster it finds', () => {
       'the former namespace-resizer runs (Deployment others/resizer), and opens pull requests for the same quotas.',
       `Nothing is written for NodeGroups: another controller acts on NodeGroups: pod-1 renews the Lease kube-system/${AUTOSCALER_LEASE}.`,
       `The memcached operator of before runs: it renews the Lease ${FORMER_NAMESPACE}/${FORMER_LEASE}.`,
-      'The autoscaler others/web scales web, which is to sleep and has 2 replicas.',
+      'The autoscaler others/store scales the StatefulSet store, which is to sleep and has 1 replica.',
+      'The autoscaler others/web scales the Deployment web, which is to sleep and has 2 replicas.',
     ]);
     // What is off is in nobody's way.
     const off = (await examined()).troubles.filter((trouble) => trouble.startsWith('other controllers'));
@@ -359,6 +381,47 @@ describe('of GitHub it finds', () => {
     const { troubles } = await examined({ GITHUB_API_URL: fresh.forge.url, GITHUB_TOKEN: TOKEN, ...more });
     return troubles.filter((trouble) => trouble.startsWith('github'));
   };
+
+  it('nothing where no repository is named and nothing may be proposed, and that it cannot see what the worker has', async () => {
+    fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
+    const none = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '' };
+    expect(await gitHub({ ...none, CLUSTER_NAME: 'elsewhere' })).toEqual([]);
+    expect(await gitHub(none)).toEqual([
+      expect.stringMatching(/^github unknown: No repository and credential of GitHub are configured here\./),
+    ]);
+  });
+
+  it('permissions that its App lacks', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
+    const app = fresh.forge.registerApp({ slug: 'headroom', publicKey });
+    const granted = { metadata: 'read', contents: 'write', pull_requests: 'read', statuses: 'read' } as const;
+    const installed = app.install({ account: 'acme', permissions: granted });
+    const asApp = {
+      GITHUB_TOKEN: '',
+      GITHUB_APP_ID: String(app.id),
+      GITHUB_INSTALLATION_ID: String(installed.id),
+      GITHUB_PRIVATE_KEY: privateKey,
+    };
+    expect(await gitHub({ ...asApp, HEADROOM_MODE: 'propose' })).toContainEqual(
+      expect.stringMatching(
+        /^github wrong: The App lacks permissions: pull_requests write \(it has read\), checks read \(it has none\)\. → /,
+      ),
+    );
+  });
+
+  it('a repository that does not allow the auto-merge that the settings prefer', async () => {
+    fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
+    const preferred = { HEADROOM_MODE: 'propose', ENABLE_AUTO_MERGE: 'github' };
+    const refused = /acme\/gitops does not allow GitHub's auto-merge, so Headroom merges there itself/;
+    expect(await gitHub(preferred)).toContainEqual(expect.stringMatching(refused));
+    await fresh.forge.setMergeSettings({ autoMerge: true });
+    expect(await gitHub(preferred)).not.toContainEqual(expect.stringMatching(refused));
+  });
 
   it('a credential that is refused, a repository that it does not see, and a branch that is not there', async () => {
     fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
@@ -405,12 +468,15 @@ it('finds a clock of this machine that is behind those of the servers', async ()
   expect(code).toBe(1);
   const little = { NODE_OPTIONS: clockBehind(15_000) };
   const { troubles: ofLittle } = await examined(little, async (args, env) => await runProgram('headroom', args, env));
-  for (const server of ['the API server', 'GitHub']) {
+  for (const server of ['the API server', 'GitHub', "Temporal's server"]) {
     const warning = new RegExp(`^clocks warning: The clock of ${server} is 1[456] s ahead of this machine's`);
     expect(ofLittle).toContainEqual(expect.stringMatching(warning));
   }
   const clocks = troubles.filter((trouble) => trouble.startsWith('clocks wrong')).join('\n');
   expect(clocks).toMatch(/The clock of the API server is (?:59\d|60\d) s ahead of this machine's/);
   expect(clocks).toMatch(/The clock of GitHub is (?:59\d|60\d) s ahead of this machine's/);
-  expect(clocks).toMatch(/The clock of Temporal's server is \d+ s ahead of this machine's/);
+  expect(clocks).toMatch(/The clock of Temporal's server is (?:59\d|60\d) s ahead of this machine's/);
+  const early = { NODE_OPTIONS: clockBehind(-10 * 60_000) };
+  const { troubles: ofEarly } = await examined(early, async (args, env) => await runProgram('headroom', args, env));
+  expect(ofEarly.join('\n')).toMatch(/The clock of Temporal's server is (?:59\d|60\d) s behind this machine's/);
 });

@@ -77,7 +77,7 @@ describe('workers that do not agree', () => {
     expect(config.resize.mode).toBe('propose');
     expect(settings.worker?.name).toBe('a');
     expect(settings.differences).toEqual([
-      'The worker b runs with other settings: resize.mode is "observe" there and "propose" here, resize.threshold is "80" there and "70" here, resize.autoMerge is "false" there and "true" here. Either kind of worker may decide about the next step.',
+      'The worker b runs with other settings: resize.mode is "observe" there and "propose" here, resize.threshold is "80" there and "70" here, resize.autoMerge is "false" there and "true" here. Either kind of worker may decide about the next step; one that has ended is named for two minutes.',
     ]);
   });
 

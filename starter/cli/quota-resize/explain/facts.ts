@@ -385,9 +385,11 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
     'the quota is looked for in Git, and a pull request is opened that changes the value there',
     'its checks are waited for',
     ...(early ? [] : approval),
-    policy.autoMerge.allowed
-      ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
-      : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
+    policy.autoMerge.byForge === true
+      ? `GitHub's auto-merge is enabled while a review or a check is missing, otherwise it is merged when GitHub says that it is clean (auto-merge is github: ${fromText(autoMerge)})`
+      : policy.autoMerge.allowed
+        ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
+        : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
     ...(policy.autoMerge.allowed && mergeHold !== null ? [`not merged now: ${mergeHold.detail}`] : []),
     `the cluster follows, and the quota rests for ${policy.cooldown / MINUTE_MS} min`,
   ];

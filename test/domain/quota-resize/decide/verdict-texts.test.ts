@@ -506,6 +506,31 @@ const expected: Record<Reason, Expected> = {
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready, and out of the merge queue: ann took it out of the merge queue at 2026-11-20T09:59:00Z, and Headroom does not put it there again. A person adds it to the queue, merges or closes it`,
   },
+  AutoMergeEnabled: {
+    verdict: open({
+      pull: {
+        queueEntry: {
+          autoMerge: 'squash',
+          by: 'ann',
+          isOwn: false,
+          at: NOW - MINUTE,
+          state: 'waiting',
+          position: null,
+        },
+      },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `ann enabled GitHub's auto-merge of ${LINK}, waiting until it is merged or auto-merge is disabled`,
+  },
+  AutoMergeDisabled: {
+    verdict: open({
+      pull: { queueRemoval: { autoMerge: true, by: 'ann', at: NOW - MINUTE, kind: 'other', reason: '' } },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready: ann disabled GitHub's auto-merge at 2026-11-20T09:59:00Z, and Headroom neither enables it again nor merges. A person enables it, merges or closes it`,
+  },
   UpdateDue: {
     verdict: open({
       observed: { demand: [demand({ 'requests.cpu': '3' })] },

@@ -50,6 +50,14 @@ interface QueueInput extends WithId {
   readonly expectedHeadOid?: string | null;
 }
 
+interface AutoMergeInput extends WithId {
+  readonly pullRequestId: string;
+  readonly expectedHeadOid?: string | null;
+  readonly mergeMethod?: string | null;
+  readonly commitHeadline?: string | null;
+  readonly commitBody?: string | null;
+}
+
 type Mutation<Input> = (args: { readonly input: Input }) => Promise<GraphQLObject>;
 
 /** The fields of `Mutation` that the forge answers. One after the other, as GitHub does; each fails by itself. */
@@ -121,7 +129,37 @@ export function mutationsOf(site: Site, caller: Caller): GraphQLObject {
     forge.queue.take(pull, caller.user);
     return Promise.resolve(null);
   });
+  const autoMergeMutation =
+    (
+      change: (forge: ForgeContext, pull: PullRequest, input: AutoMergeInput) => Promise<void>,
+    ): Mutation<AutoMergeInput> =>
+    async ({ input }) => {
+      const { forge, pull } = pullBy(site, input.pullRequestId, caller);
+      mayWrite(caller, 'pull_requests');
+      mayWrite(caller, 'contents');
+      await changing(forge, () => change(forge, pull, input));
+      return { ...idOf(input), pullRequest: await pullRequestObject(forge, pull, caller) };
+    };
+  const enablePullRequestAutoMerge = autoMergeMutation(async (forge, pull, input) => {
+    const method = (input.mergeMethod ?? 'MERGE').toLowerCase();
+    if (method !== 'merge' && method !== 'squash' && method !== 'rebase') {
+      throw new GraphQLFailure('UNPROCESSABLE', `${method} is no method to merge.`);
+    }
+    await forge.autoMerges.enable(pull, {
+      by: caller.user,
+      method,
+      ...(input.expectedHeadOid ? { expectedHead: input.expectedHeadOid } : {}),
+      title: input.commitHeadline ?? '',
+      message: input.commitBody ?? '',
+    });
+  });
+  const disablePullRequestAutoMerge = autoMergeMutation((forge, pull) => {
+    forge.autoMerges.disable(pull, caller.user);
+    return Promise.resolve();
+  });
   return {
+    enablePullRequestAutoMerge,
+    disablePullRequestAutoMerge,
     enqueuePullRequest,
     dequeuePullRequest,
     createRef,

@@ -24,6 +24,7 @@ export function repositoryObject(forge: ForgeContext, caller: Caller): GraphQLOb
     squashMergeAllowed: mergeSettings.methods.includes('squash'),
     mergeCommitAllowed: mergeSettings.methods.includes('merge'),
     rebaseMergeAllowed: mergeSettings.methods.includes('rebase'),
+    autoMergeAllowed: mergeSettings.autoMerge === true,
     isEmpty: async () => (await git.refs('refs/heads/')).length === 0,
     owner: { ...actor(forge, owner), __typename: 'Organization' },
     defaultBranchRef: () => refObject(forge, `refs/heads/${defaultBranch}`, caller),

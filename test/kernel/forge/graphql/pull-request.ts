@@ -1,7 +1,7 @@
 import type { Caller } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import { mergeableState } from '../merge-rules.ts';
-import type { PullRequest, QueueEntry, Review } from '../model.ts';
+import type { AutoMergeEvent, MergeQueueEvent, PullRequest, QueueEntry, Review } from '../model.ts';
 import { labelsOf } from '../pull-request-shown.ts';
 import { nodeId } from '../represent/urls.ts';
 import { checkRollupObject } from './check-rollup.ts';
@@ -75,6 +75,15 @@ export async function pullRequestObject(
     baseRef: () => refObject(forge, `refs/heads/${pull.baseRef}`, caller),
     isInMergeQueue: pull.queueEntry !== undefined,
     mergeQueueEntry: pull.queueEntry ? queueEntryObject(forge, pull, pull.queueEntry) : null,
+    autoMergeRequest: pull.autoMerge
+      ? {
+          enabledAt: pull.autoMerge.at,
+          enabledBy: actor(forge, pull.autoMerge.by),
+          mergeMethod: pull.autoMerge.method.toUpperCase(),
+          commitHeadline: pull.autoMerge.title,
+          commitBody: pull.autoMerge.message,
+        }
+      : null,
     isMergeQueueEnabled: forge.store.state.protections[pull.baseRef]?.mergeQueue === true,
     statusCheckRollup: () => checkRollupObject(forge, pull.headSha),
     commits: async (page: PageArguments) =>
@@ -116,7 +125,7 @@ export async function pullRequestObject(
   };
 }
 
-/** Of what happened to a pull request: its merge queue, and that it was closed and reopened, the last time only. */
+/** Of what happened to a pull request: its merge queue, its auto-merge, and that it was closed and reopened, the last time only. */
 function timelineOf(
   forge: ForgeContext,
   { id, reopened, closedAt, closedBy, queueEvents = [] }: PullRequest,
@@ -134,18 +143,34 @@ function timelineOf(
     events.push({ __typename: 'ClosedEvent', id: nodeId('ClosedEvent', id), createdAt: closedAt, actor: by });
   }
   for (const [index, event] of queueEvents.entries()) {
-    const name = event.kind === 'added' ? 'AddedToMergeQueueEvent' : 'RemovedFromMergeQueueEvent';
-    const type = event.kind === 'added' ? 'ADDED_TO_MERGE_QUEUE_EVENT' : 'REMOVED_FROM_MERGE_QUEUE_EVENT';
+    const { name, type } = eventType(event);
     if (!asksFor(type)) continue;
     events.push({
       __typename: name,
       id: nodeId(name, `${id}-${index}`),
       createdAt: event.at,
       actor: actor(forge, event.by),
-      ...(event.kind === 'removed' ? { reason: event.reason } : {}),
+      ...('reason' in event ? { reason: event.reason } : {}),
     });
   }
   return events;
+}
+
+function eventType(event: MergeQueueEvent | AutoMergeEvent): { readonly name: string; readonly type: string } {
+  switch (event.kind) {
+    case 'added':
+      return { name: 'AddedToMergeQueueEvent', type: 'ADDED_TO_MERGE_QUEUE_EVENT' };
+    case 'removed':
+      return { name: 'RemovedFromMergeQueueEvent', type: 'REMOVED_FROM_MERGE_QUEUE_EVENT' };
+    case 'disabled':
+      return { name: 'AutoMergeDisabledEvent', type: 'AUTO_MERGE_DISABLED_EVENT' };
+    case 'enabled':
+      return {
+        merge: { name: 'AutoMergeEnabledEvent', type: 'AUTO_MERGE_ENABLED_EVENT' },
+        squash: { name: 'AutoSquashEnabledEvent', type: 'AUTO_SQUASH_ENABLED_EVENT' },
+        rebase: { name: 'AutoRebaseEnabledEvent', type: 'AUTO_REBASE_ENABLED_EVENT' },
+      }[event.method];
+  }
 }
 
 /** `MergeQueueEntry`. */

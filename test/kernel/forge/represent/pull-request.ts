@@ -72,7 +72,14 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
       statuses: { href: statuses },
     },
     author_association: association(owner, pull.user),
-    auto_merge: null,
+    auto_merge: pull.autoMerge
+      ? {
+          enabled_by: simpleUser(urls, pull.autoMerge.by),
+          merge_method: pull.autoMerge.method,
+          commit_title: pull.autoMerge.title,
+          commit_message: pull.autoMerge.message,
+        }
+      : null,
     active_lock_reason: null,
   };
 }

@@ -12,7 +12,7 @@ export const repositoryRoutes: readonly Route[] = [
     path: REPOSITORY,
     docs: 'repos/repos#get-a-repository',
     handle({ forge }) {
-      const { methods } = forge.store.state.mergeSettings;
+      const { methods, autoMerge = false } = forge.store.state.mergeSettings;
       return ok({
         ...thisRepository(forge),
         network_count: 0,
@@ -20,7 +20,7 @@ export const repositoryRoutes: readonly Route[] = [
         allow_squash_merge: methods.includes('squash'),
         allow_merge_commit: methods.includes('merge'),
         allow_rebase_merge: methods.includes('rebase'),
-        allow_auto_merge: false,
+        allow_auto_merge: autoMerge,
         delete_branch_on_merge: false,
         allow_update_branch: true,
         squash_merge_commit_title: 'COMMIT_OR_PR_TITLE',

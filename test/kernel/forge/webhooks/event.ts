@@ -15,6 +15,8 @@ export type PullRequestAction =
   | { readonly action: 'opened' | 'closed' | 'reopened' | 'ready_for_review' | 'converted_to_draft' }
   | { readonly action: 'enqueued' }
   | { readonly action: 'dequeued'; readonly reason: string }
+  | { readonly action: 'auto_merge_enabled' }
+  | { readonly action: 'auto_merge_disabled'; readonly reason: string }
   | { readonly action: 'synchronize'; readonly before: string; readonly after: string }
   | { readonly action: 'edited'; readonly changes: PullRequestChanges }
   | { readonly action: 'labeled' | 'unlabeled'; readonly label: string }

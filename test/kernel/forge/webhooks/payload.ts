@@ -90,6 +90,7 @@ async function pullRequestPayload(forge: ForgeContext, event: PullRequestEvent):
     case 'synchronize':
       return { ...shown, before: event.before, after: event.after };
     case 'dequeued':
+    case 'auto_merge_disabled':
       return { ...shown, reason: event.reason };
     case 'edited':
       return { ...shown, changes: event.changes };
