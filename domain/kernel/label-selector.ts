@@ -4,11 +4,14 @@ import type { labelSelector } from './label-selector-schema.ts';
 
 /** Every part must match; an empty one matches everything. */
 export type LabelSelector = z.infer<typeof labelSelector>;
-type LabelRequirement = NonNullable<LabelSelector['matchExpressions']>[number];
+type LabelRequirement = Omit<NonNullable<LabelSelector['matchExpressions']>[number], 'values'> & {
+  readonly values?: readonly string[] | undefined;
+};
 
 type Labels = Readonly<Record<string, string>>;
 
-function matchesRequirement({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
+/** Whether labels meet a requirement, by Kubernetes' rules. One that the API server would refuse matches nothing. */
+export function matchesRequirement({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':

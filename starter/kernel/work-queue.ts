@@ -110,7 +110,7 @@ export class WorkQueue<H extends QueuedRequest> {
       // They are about the same workflow, so the newest knows; one that is needed in any case stays so.
       isStillNeeded: both.every((each) => each.isStillNeeded !== undefined) ? request.isStillNeeded : undefined,
       starts,
-      signals: both.some(isSignalled),
+      signals: both.some(wakes),
       usesReserve: both.some((each) => each.usesReserve === true),
       priority,
       from: Math.min(from, pending?.from ?? from),
@@ -260,6 +260,7 @@ export class WorkQueue<H extends QueuedRequest> {
   }
 }
 
-function isSignalled({ starts, signals = !starts }: QueuedRequest): boolean {
-  return signals;
+/** Whether the request wakes a workflow that runs already. */
+export function wakes({ starts, signals }: Pick<QueuedRequest, 'starts' | 'signals'>): boolean {
+  return signals ?? !starts;
 }

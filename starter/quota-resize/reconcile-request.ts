@@ -11,7 +11,7 @@ import {
 import type { orphanSearch } from '../../workflows/quota-resize/orphan-search.ts';
 import { episodeStart, orphanSearchStart } from '../../workflows/quota-resize/start.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
-import type { QueuedRequest } from '../kernel/work-queue.ts';
+import { type QueuedRequest, wakes } from '../kernel/work-queue.ts';
 
 interface AnyQuotaRequest extends QueuedRequest {
   readonly target: QuotaTarget;
@@ -100,7 +100,7 @@ export function createQuotaRequestSender(client: Client): (request: QuotaRequest
       await client.workflow.start<typeof orphanSearch>('orphanSearch', orphanSearchStart(request.cluster));
       return;
     }
-    const { target, starts, signals = !starts } = request;
+    const { target, starts } = request;
     const workflow = client.workflow.getHandle<typeof quotaResize>(quotaResizeId(target));
     try {
       if (request.about === 'pullRequest') {
@@ -115,7 +115,7 @@ export function createQuotaRequestSender(client: Client): (request: QuotaRequest
       }
       await client.workflow.signalWithStart<typeof quotaResize, [ReconcileRequest]>('quotaResize', {
         ...episodeStart(target),
-        signal: signals ? quotaChanged : quotaPressureSeen,
+        signal: wakes(request) ? quotaChanged : quotaPressureSeen,
         signalArgs: [{ cause, resourceVersion }],
       });
     } catch (error) {

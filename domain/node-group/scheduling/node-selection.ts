@@ -1,4 +1,5 @@
 /** Node selectors, required node affinity and taints, as kube-scheduler 1.35 reads them (component-helpers `nodeaffinity`). */
+import { matchesRequirement } from '../../kernel/label-selector.ts';
 import { ownValue } from '../../kernel/record.ts';
 import type {
   Labels,
@@ -27,24 +28,13 @@ export function matchesTerms(terms: readonly NodeSelectorTerm[], labels: Labels,
   });
 }
 
-/** A requirement that the API server would refuse matches nothing. */
 function matchesLabel({ key, operator, values = [] }: NodeSelectorRequirement, labels: Labels): boolean {
-  const value = ownValue(labels, key);
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return values.length > 0 && (value === undefined || !values.includes(value));
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-    case 'Lt':
-      return compares(operator, value, values);
-  }
+  return operator === 'Gt' || operator === 'Lt'
+    ? compares(operator, ownValue(labels, key), values)
+    : matchesRequirement({ key, operator, values }, labels);
 }
 
+/** One that the API server would refuse matches nothing. */
 function compares(operator: 'Gt' | 'Lt', value: string | undefined, values: readonly string[]): boolean {
   const [bound] = values;
   if (values.length !== 1 || bound === undefined || value === undefined) return false;

@@ -89,21 +89,10 @@ export function awaitApproval(
   const answer = asksForVerified(observation.policy) ? `${VERIFIED_WAYS}, or send reject` : 'Send approve or reject';
   const detail = `${subject} has waited for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}${doubt}. ${claim}${answer}`;
 
+  const status = { phase: 'AwaitingApproval', reason: approvalRequirement.reason, detail } as const;
   if (!isTold) {
     const event = { reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
-    return [
-      asking,
-      {
-        kind: 'notify',
-        phase: 'AwaitingApproval',
-        reason: approvalRequirement.reason,
-        detail,
-        decision,
-        about,
-        comment: null,
-        event,
-      },
-    ];
+    return [asking, { kind: 'notify', ...status, decision, about, comment: null, event }];
   }
   const dueAt = approvalTimeout === null ? Number.POSITIVE_INFINITY : existing.since + approvalTimeout;
   if (now >= dueAt) return [asking, giveUp(observation, decision, existing.since, now)];
@@ -112,25 +101,10 @@ export function awaitApproval(
   if (now >= remindAt) {
     const message = `${detail} (still no answer after ${formatSpan(now - existing.since)})`;
     const event = { reason: 'QuotaResizeApprovalOverdue', message } as const;
-    return [
-      asking,
-      {
-        kind: 'notify',
-        phase: 'AwaitingApproval',
-        reason: approvalRequirement.reason,
-        detail,
-        decision,
-        about: reminder,
-        comment: null,
-        event,
-      },
-    ];
+    return [asking, { kind: 'notify', ...status, decision, about: reminder, comment: null, event }];
   }
   const end = Number.isFinite(dueAt) ? `. Without an answer by ${formatInstant(dueAt)} Headroom gives it up` : '';
-  return [
-    asking,
-    waiting('AwaitingApproval', approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt)),
-  ];
+  return [asking, waiting(status.phase, status.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
 }
 
 function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Intent {
