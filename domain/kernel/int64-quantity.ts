@@ -66,7 +66,7 @@ function parsed(text: string): Int64Quantity {
   if (isShort) return { unscaled: sign * digits, exponent, isLong: false };
   if (digits === 0n) return { unscaled: 0n, exponent: Math.max(exponent, -MAX_EXPONENT), isLong: true };
   const nanos = nanosOf(digits, exponent);
-  // Of binary amounts no more than an int64 is kept.
+  // A binary amount beyond an int64 becomes the largest int64.
   if (isBinary && nanos > MAX_INT64 * 10n ** 9n) return { unscaled: sign * MAX_INT64, exponent: 0, isLong: true };
   return { unscaled: sign * nanos, exponent: NANO, isLong: true };
 }

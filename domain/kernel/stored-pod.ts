@@ -61,7 +61,7 @@ export interface RuntimeClass {
 }
 
 export interface PodSurroundings {
-  /** Of the pod's namespace. */
+  /** The LimitRanges of the pod's namespace. */
   readonly limitRanges: readonly LimitRange[];
   /** The one that the template names; null where it names none, or one that does not exist: its pods are refused then. */
   readonly runtimeClass: RuntimeClass | null;

@@ -3,9 +3,9 @@
 /** What is in force together; the least of it counts. Absent parts limit nothing. */
 export interface Level {
   readonly replicas?: number;
-  /** Of the replicas that the workload had, rounded up: half of three are two. */
+  /** The share of the workload's replicas that is kept, rounded up: half of three are two. */
   readonly percent?: number;
-  /** Only windows say so, and not the schedule's own patterns. */
+  /** Whether only windows ask for it, and not the schedule's own patterns. */
   readonly ofWindow?: true;
   /** CronJobs go on: something is kept, and only windows say so. */
   readonly runsCronJobs?: true;

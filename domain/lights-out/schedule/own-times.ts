@@ -26,7 +26,7 @@ export type OwnTimesReader = (
 const MOST_TEXTS = 10;
 const LONGEST_TEXT = 300;
 const SHOWN_LENGTH = 80;
-/** As long as a look at a schedule may be away. */
+/** A schedule is observed at least so often, in milliseconds. */
 const LONGEST_KNOWN_MS = 86_400_000;
 
 const PARTS = ['upscale', 'downscale', 'timezone'] as const;

@@ -27,7 +27,7 @@ export interface UnmarkedUids {
 
 /** Workloads of `Unmarked`: 18 KB in the workflow. */
 export const MOST_UNMARKED = 2_000;
-/** Of a UID, which Kubernetes draws at random: one of 2,000 begins like another one with a chance of 1 in 2 million. */
+/** Characters of a UID, which is random: that one of 2,000 begins as another one does has a chance of 1 in 2 million. */
 const UID_LENGTH = 8;
 export function shortUid({ uid }: Pick<Workload, 'uid'>): string {
   return uid.slice(0, UID_LENGTH);

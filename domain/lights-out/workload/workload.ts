@@ -48,18 +48,18 @@ export interface Workload {
   readonly createdAt: EpochMs;
   readonly isDeleting: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Only annotations of schedules and of people for them. */
+  /** Only the annotations that schedules write, and those by which people direct schedules. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob or a ScaledJob. */
   readonly replicas: number | null;
-  /** None are written in its spec: only a Rollout's, which no API server fills in. */
+  /** Whether its spec names no replicas. Only a Rollout may lack them, because the API server has no default for it. */
   readonly isUnwritten?: true;
   /** Whether a CronJob is suspended, or a ScaledJob paused; false for the others. */
   readonly isSuspended: boolean;
   /** Ready and existing replicas by the status; 0 where there are none. */
   readonly ready: number;
   readonly present: number;
-  /** Of one of its pods, by the template: CPU in millicores, memory in bytes. Absent: none, or a CronJob. */
+  /** What one of its pods requests by the template: CPU in millicores, memory in bytes. Absent: nothing, or a CronJob. */
   readonly requests?: Readonly<Partial<Record<'cpu' | 'memory', number>>>;
   readonly changed: FieldChange | null;
   /** Who created the object, by its oldest entry in the managed fields; null when unknown. */

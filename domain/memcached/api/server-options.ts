@@ -173,7 +173,7 @@ export const EXTENDED_OPTIONS: ReadonlyMap<string, Check | null> = new Map<strin
 /** Those that need no value even though one is checked. */
 export const OPTIONAL_VALUES: ReadonlySet<string> = new Set(['slab_automove']);
 
-/** Of other builds and releases of 1.6: of a proxy, of dropped privileges. */
+/** Options that other builds and releases of 1.6 have, such as for a proxy or for dropped privileges. */
 export const OTHER_BUILDS: ReadonlySet<string> = new Set([
   'proxy_config',
   'proxy_arg',

@@ -15,7 +15,7 @@ export interface Body {
     readonly ownerReferences: readonly object[];
   };
   readonly spec?: Readonly<Record<string, unknown>>;
-  /** Of a ConfigMap. */
+  /** Only a ConfigMap has it. */
   readonly data?: Readonly<Record<string, string>>;
 }
 

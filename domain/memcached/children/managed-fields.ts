@@ -49,7 +49,7 @@ export function isOurAnnotation(managedFields: unknown, name: string): boolean {
   return ownEntries(managedFields).some((entry) => `f:${name}` in annotationsOf(entry));
 }
 
-/** Of the managers of an object, what `isApplied` and `isOurAnnotation` go by. */
+/** Headroom's entries in the managed fields of an object, with what `isApplied` and `isOurAnnotation` read of them. */
 export function ownManagers(managedFields: unknown): readonly Entry[] {
   return ownEntries(managedFields).map((entry) => ({
     manager: entry['manager'],

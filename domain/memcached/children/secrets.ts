@@ -39,7 +39,7 @@ export function lackingKeys(
   return keys.filter((key) => !Object.hasOwn(data, key) || data[key] === '').map((key) => `${key} of ${name}`);
 }
 
-/** As the API server takes them. */
+/** The API server takes no longer names of Secrets. */
 export const LONGEST_SECRET_NAME = 253;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const NAME = String.raw`${LABEL}(\.${LABEL})*`;

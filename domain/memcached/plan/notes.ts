@@ -98,7 +98,7 @@ function pausedNotes(deployment: LiveObject | null): readonly string[] {
     : [];
 }
 
-/** Of what is not written for now. */
+/** A note for each kind of object whose writes are put off, because something sets it back. */
 export function setBackNotes(deferred: readonly { readonly child: ChildKind }[]): readonly string[] {
   const kinds = [...new Set(deferred.map(({ child }) => child))];
   return kinds.map((kind) => `something sets the ${kind} back again and again, so it is written ever more rarely`);

@@ -116,7 +116,7 @@ function inUse(lease: string): Steps {
   return { ...nothing, conflicts: [conflict] };
 }
 
-/** Of an invalid Memcached, where there is a list already. */
+/** Keeps the list of servers current for an invalid Memcached that has one already. */
 function serverListSteps(slots: readonly Slot[], seen: Seen): Steps {
   const { memcached, children, otherOperator } = seen;
   const live = children.ConfigMap;

@@ -20,7 +20,7 @@ export interface Seen {
   readonly endpointSlices: readonly LiveObject[];
   /** The Secrets that its pods mount. */
   readonly secrets: {
-    /** Of what the pods are to mount; empty without Secrets. */
+    /** A hash of the values that the pods are to mount; empty without Secrets. */
     readonly hash: string;
     readonly missing: readonly string[];
     /** What there is none of in those that are there, each as `KEY of SECRET`. */

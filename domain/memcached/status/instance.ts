@@ -27,7 +27,7 @@ export function instanceOf({ name, namespace, uid, spec }: ReadMemcached, deploy
   };
 }
 
-/** As many as the spec says, or, where that does not have the count now, as the Deployment does. */
+/** The replicas that the spec asks for. Where something else sets them now, such as an autoscaler, those of the Deployment. */
 function desiredOf(spec: ReadMemcached['spec'], deployment: LiveObject | null): number | null {
   const fixed = spec === null ? null : deploymentReplicas(spec);
   if (deployment === null) return spec === null ? null : (fixed ?? spec.autoscaling?.minReplicas ?? 1);

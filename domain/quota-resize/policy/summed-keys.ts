@@ -5,7 +5,7 @@
 import { addQuantities, isQuantity, maxQuantity, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 
-/** Of these `requests.` is the full name. */
+/** Short keys, whose full names begin with `requests.`. */
 const REQUESTED = /^(?:cpu|memory|storage|ephemeral-storage|hugepages-.+)$/;
 /** Objects that had a key of their own before there was `count/`. */
 const COUNTED =

@@ -29,7 +29,7 @@ export function helmReleaseSource(
       ? null
       : { ...found.chart, path: release.chart.path, valueFiles: release.chart.valueFiles };
   if (object === null || (chart !== null && !isSameTree(object, chart, repositoryOf))) {
-    // Of values that are elsewhere nothing is known; a chart without any has its own.
+    // Where the release has values of its own, they are somewhere unknown. Without any, those of the chart hold.
     if (chart !== null && !release.hasValues && !release.hasValuesFrom) {
       const { path, valueFiles } = chart;
       return { ...source, ...at(chart), path, valueFiles, namespace: release.namespace };

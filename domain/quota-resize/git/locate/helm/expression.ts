@@ -31,7 +31,7 @@ const PASSING: ReadonlyMap<string, 'integer' | 'text' | undefined> = new Map([
   ['required', undefined],
   ['int', 'integer'],
   ['int64', 'integer'],
-  // Of a text that is no number it makes 0 as well.
+  // As the others, it turns a text that is no number into 0.
   ['float64', 'integer'],
 ]);
 

@@ -153,7 +153,7 @@ function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Map
   );
 }
 
-/** Of a HelmRelease. */
+/** Where a HelmRelease has its values. */
 const VALUES: Pointer = ['spec', 'values'];
 
 /** How deep values are searched; charts nest less. */
