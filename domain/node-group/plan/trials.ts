@@ -83,6 +83,7 @@ export function judge(court: Court, before: Trials): Judged {
   const onTrial: { kind: string; machine: Machine }[] = [];
   const failed: Failed[] = [];
   const clear = new Map<string, Set<string>>();
+  const moving = kindsThatMove(court);
   for (const { machine, node, group } of arrived(state)) {
     const type = typeKey(machine.group, machine.instanceType);
     const ofType = clear.get(type) ?? new Set();
@@ -106,7 +107,9 @@ export function judge(court: Court, before: Trials): Judged {
         continue;
       }
       const all = works.flatMap((work) => {
-        const refusal = refused(court, { machine, node, group, work, kind, isLate, promised });
+        const refusal = moving.has(kind)
+          ? null
+          : refused(court, { machine, node, group, work, kind, isLate, promised });
         return refusal === null ? [] : [{ ...refusal, pod: work.first }];
       });
       const isStarting = all.length > 0 && isStartingUp(state, { machine, node, group });
@@ -129,6 +132,15 @@ export function judge(court: Court, before: Trials): Judged {
     }
   }
   return { trials, onTrial, failed };
+}
+
+/**
+ * Kinds of pods that are about to leave other nodes. Until they have, kube-scheduler keeps those that are made in their place away where both
+ * cannot be at once, such as by a claim of one pod or a zone of their own; the plan counts on their going.
+ */
+function kindsThatMove({ state: { leaving, lingering }, kinds }: Court): ReadonlySet<string> {
+  const moving = leaving.filter((node) => !lingering.includes(node));
+  return new Set(moving.flatMap((node) => [...kinds.of(node)]));
 }
 
 interface Arrived {

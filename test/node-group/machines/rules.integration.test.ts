@@ -468,8 +468,9 @@ describe('the machine of a node that was drained', () => {
     const other = nodes.find(({ metadata }) => metadata?.name !== node)?.metadata?.name ?? '';
     await cluster.markDrained(node);
     const drained = { ...input.target, node, uid, reason: 'Underutilized' as const };
+    // A process of its own each time: one goes by what it has read of the nodes for a second.
     const deleteIt = async () =>
-      await process.ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
+      await cluster.process().ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
 
     await cluster.playKubelet(other, false);
     expect(await deleteIt()).toBe(true);

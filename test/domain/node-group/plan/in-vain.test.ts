@@ -102,6 +102,18 @@ describe('a node that came for a pod', () => {
     expect(left(17, NOW, first).records).toMatchObject([{ kind, machine: 'm' }]);
   });
 
+  it('is not judged while one of the kind is about to leave another node, as both may not be at once', () => {
+    const old = boundTo('old', podOf('before', { cpu: '3' }));
+    const nodes = [nodeOf('old', undefined, labels), { ...nodeOf('n', undefined, labels), createdAt: NOW }];
+    const refused = says(pod, '0/2 nodes are available: 2 node(s) were not liked.');
+    const leaving = (over: Partial<ClusterState>) =>
+      planned(withNode({ nodes, pods: [refused, old], leaving: ['old'], ...over })).records.length;
+    expect(leaving({})).toBe(0);
+    // A drain that stands still says nothing of when it leaves.
+    expect(leaving({ lingering: ['old'] })).toBe(1);
+    expect(leaving({ pods: [refused], leaving: [] })).toBe(1);
+  });
+
   it('is not judged by what kube-scheduler wrote before its startup taints were taken off', () => {
     const groups = [groupOf('web', { startupTaints: [{ key: 'agent', effect: 'NoSchedule' }] })];
     const taints = [{ key: 'agent', effect: 'NoSchedule' as const }];

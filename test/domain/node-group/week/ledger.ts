@@ -1,4 +1,5 @@
 /** What became of a cluster's nodes and pods, and what must never be: each violation is a sentence. */
+import { REMEMBERED_MS } from '../../../../domain/node-group/model/in-vain.ts';
 import type { Machine } from '../../../../domain/node-group/model/node-group.ts';
 import type { ClusterPlan, NewNodes, Removal } from '../../../../domain/node-group/model/plan.ts';
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
@@ -67,8 +68,13 @@ export class Ledger implements Watcher {
     for (const pod of waiting) {
       const kind = podKind(pod);
       const key = `${kind} ${group} ${instanceType}`;
-      const asked = this.#asked.get(key) ?? { kind, pod: pod.name, plans: new Set() };
-      asked.plans.add(this.#cluster?.at ?? 0);
+      const at = this.#cluster?.at ?? 0;
+      const known = this.#asked.get(key);
+      // What is learnt is forgotten when no such pod has waited for two days.
+      const isForgotten = known !== undefined && at - Math.max(...known.plans) >= REMEMBERED_MS;
+      if (isForgotten) this.#asked.set(`${key} before ${at}`, known);
+      const asked = known === undefined || isForgotten ? { kind, pod: pod.name, plans: new Set<number>() } : known;
+      asked.plans.add(at);
       this.#asked.set(key, asked);
     }
   }
