@@ -1,11 +1,16 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { ensureBuild } from './ensure-build.ts';
 import { SOURCES } from './sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const BUILD_MAIN = join(ROOT, 'tools/programs/build-main.ts');
 
 /** Where a checkout keeps the programs that were built from it, a folder for each state of the source. */
 const BUILDS = join(ROOT, '.headroom/programs');
@@ -17,11 +22,15 @@ const BUILDS = join(ROOT, '.headroom/programs');
  * @throws Error when the source cannot be bundled.
  */
 export async function ensurePrograms(): Promise<string> {
-  return await ensureBuild(BUILDS, fingerprint(), async (folder) => {
-    // Loaded only here: a command that finds its program built is to start at once.
-    const { buildPrograms } = await import('./build-programs.ts');
-    await buildPrograms(folder);
-  });
+  return await ensureBuild(BUILDS, fingerprint(), buildApart);
+}
+
+/** In a process of its own: the bundlers keep more than 2 GB, which a test run or a benchmark would hold until it ends. */
+async function buildApart(folder: string): Promise<void> {
+  const child = spawn(process.execPath, [BUILD_MAIN, folder], { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [stderr, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  if (code === 0) return;
+  throw new Error(`the programs could not be built (${signal ?? `exit code ${code}`}):\n${stderr}`);
 }
 
 function fingerprint(): string {
