@@ -30,9 +30,9 @@ install: ## Install the npm packages, if the lock file has changed since the las
 	  $(NPM_INSTALL) && \
 	  cp package-lock.json $(INSTALLED_LOCK); }
 
-servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kwok, kustomize, Helm, memcached and its exporter (with Go, about 12 minutes once)
+servers: install ## Find or build Temporal, etcd, the Kubernetes servers, kwok, kustomize, Helm, memcached and its exporter, Prometheus (with Go, about 12 minutes once)
 	@$(NPM_RUN) servers
-	@$(NPM_RUN) servers -- memcached
+	@$(NPM_RUN) servers -- memcached prometheus promtool
 
 browser: install ## Find or install the Chromium of the browser test
 	@$(NPM_RUN) browser
@@ -49,11 +49,12 @@ integration: install servers browser ## The integration tests, on real servers
 # What the ten minutes of `make test` begin with, npm's installation included.
 test test-all: export HEADROOM_RUN_BEGAN := $(shell date +%s)
 
-# Without a browser the browser test fails and says so, without memcached those that start it; all the others still run.
+# Without a browser the browser test fails and says so, without memcached or Prometheus those that start them; all the others still run.
 define INSTALL_SERVERS
 @$(NPM_RUN) servers >/dev/null
 @$(NPM_RUN) browser >/dev/null || true
 @$(NPM_RUN) servers -- memcached >/dev/null || true
+@$(NPM_RUN) servers -- prometheus promtool >/dev/null || true
 endef
 
 test: install ## In ten minutes: checks, unit tests and the core of the integration tests; the last line is "N passed, N failed"

@@ -1,7 +1,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
+import { CLUSTER_LABEL } from '../domain/kernel/monitoring/metric.ts';
+import { processMetrics } from '../domain/kernel/monitoring/process-metrics.ts';
+import { processMonitoring } from '../domain/kernel/monitoring/process-monitoring.ts';
+import { controllerMonitoring } from '../domain/registry.ts';
 import type { Readiness } from '../platform/health/health.ts';
 import { collectAfterStart } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -10,9 +14,12 @@ import type { Config } from './config.ts';
 import type { RunningController } from './controller.ts';
 import { CacheHost } from './kernel/cache-host.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
+import { collectGauge } from './kernel/metrics.ts';
 import { Outlooks } from './kernel/outlooks.ts';
 import { watchPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
+import { registerWaitingMetrics } from './kernel/waiting-metrics.ts';
+import { WaitingWorkflows } from './kernel/waiting-workflows.ts';
 import { controllers } from './registry.ts';
 
 /**
@@ -24,7 +31,7 @@ const EVENT_LOOP_SAMPLE_MS = 250;
 /** The metrics of a process that watches a cluster, with those of Node. */
 export function createMetrics(cluster: string): Registry {
   const metrics = new Registry();
-  metrics.setDefaultLabels({ cluster });
+  metrics.setDefaultLabels({ [CLUSTER_LABEL]: cluster });
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   return metrics;
 }
@@ -57,6 +64,7 @@ export async function startWatching(
   running.push(pauses);
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
+  registerWaitingMetrics(metrics, new WaitingWorkflows({ client, cluster, phases: waitingPhases(), log }));
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
   collectAfterStart();
@@ -82,19 +90,17 @@ async function serveWebhooks(
 }
 
 function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
-  metrics.registerMetric(
-    new Gauge({
-      name: 'headroom_starter_watch_stale_seconds',
-      help: 'How long a watch has been broken; 0 while it is connected.',
-      labelNames: ['resource'],
-      registers: [],
-      collect() {
-        for (const { informers } of running) {
-          for (const [resource, informer] of Object.entries(informers)) this.set({ resource }, informer.staleSeconds());
-        }
-      },
-    }),
+  collectGauge(metrics, processMetrics.watchStale, () =>
+    running.flatMap(({ informers }) =>
+      Object.entries(informers).map(([resource, informer]) => [{ resource }, informer.staleSeconds()] as const),
+    ),
   );
+}
+
+/** The phases of all controllers: the one that names a phase is the one whose workflows are in it. */
+function waitingPhases(): readonly string[] {
+  const all = [processMonitoring, ...Object.values(controllerMonitoring)];
+  return [...new Set(all.flatMap(({ waitingPhases: own }) => own))];
 }
 
 function watchReadiness(readiness: Readiness, running: readonly RunningController[]): void {

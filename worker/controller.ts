@@ -6,7 +6,7 @@ import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
-import type { HistogramBuckets, OwnWorkerOptions } from '../platform/temporal/worker-connection.ts';
+import type { OwnWorkerOptions } from '../platform/temporal/worker-connection.ts';
 
 /** What a controller can use to build its activities: clients and configuration. */
 export interface ControllerContext {
@@ -52,8 +52,6 @@ export interface WorkerController {
   readonly isEnabled: (config: Config) => boolean;
   /** Its activities, for its own task queue; empty for a controller that has none. */
   readonly createActivities: (context: ControllerContext) => object;
-  /** The buckets of the histograms that its activities fill. */
-  readonly histogramBuckets?: HistogramBuckets;
   /**
    * A further worker, for workflows that are shared by clusters and have their own task queue. It stops after all
    * others, because running activities may need its workflows.

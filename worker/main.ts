@@ -23,7 +23,7 @@ export function start(constants: Constants = {}): void {
       const health = await serveHealth(config.process.healthAddress, readiness);
       onStop('health', async () => await health.close());
       const metricsAddress = await concreteAddress(config.process.metricsAddress);
-      installRuntime(log, metricsAddress);
+      installRuntime(log, cluster, metricsAddress);
       log.info(
         { release, health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster },
         'the worker is starting',

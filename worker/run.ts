@@ -1,8 +1,9 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
+import { CLUSTER_LABEL, sdkBuckets } from '../domain/kernel/monitoring/metric.ts';
 import { taskQueue } from '../domain/kernel/target.ts';
-import { clusterSchedule } from '../domain/registry.ts';
+import { clusterSchedule, controllerMonitoring } from '../domain/registry.ts';
 import type { Log } from '../platform/log/log.ts';
 import { collectAfterStart } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -31,9 +32,10 @@ import { shareWorkflowThread } from './workflow-thread/one-workflow-thread.ts';
  *
  * @param metricsAddress where Temporal's SDK serves its metrics, with a port other than 0.
  */
-export function installRuntime(log: Log, metricsAddress: string): void {
-  const buckets = Object.values(controllers).map(({ histogramBuckets }) => histogramBuckets);
-  Runtime.install(runtimeOptions(log, metricsAddress, Object.assign({}, ...buckets)));
+export function installRuntime(log: Log, cluster: string, metricsAddress: string): void {
+  const buckets = Object.values(controllerMonitoring).map(({ metrics }) => sdkBuckets(metrics));
+  const labels = { [CLUSTER_LABEL]: cluster };
+  Runtime.install(runtimeOptions(log, { address: metricsAddress, labels, buckets: Object.assign({}, ...buckets) }));
 }
 
 /** Runs workflows and activities until the process stops. */

@@ -129,36 +129,38 @@ function isAway(error: unknown): boolean {
   );
 }
 
-/** The upper bounds of the buckets of histograms that are not Temporal's own, by the metric's name. */
-export type HistogramBuckets = Record<string, number[]>;
+/** What the SDK serves for Prometheus. */
+interface ServedMetrics {
+  /** `host:port` with a port other than 0, because the SDK does not report its port. */
+  readonly address: string;
+  /** Of every series. */
+  readonly labels?: Record<string, string>;
+  /** The upper bounds of the buckets of histograms that are not Temporal's own, by the metric's name. */
+  readonly buckets?: Record<string, number[]>;
+}
 
 /**
  * Options for `Runtime.install`: lines of the SDK and its core go to our log, metrics are served on `/metrics` of the
  * given address, and its signal handling is off, because the process has its own.
- *
- * @param metricsAddress `host:port` with a port other than 0, because the SDK does not report its port.
  */
-export function runtimeOptions(
-  log: Log,
-  metricsAddress: string | undefined,
-  histogramBuckets: HistogramBuckets = {},
-): RuntimeOptions {
+export function runtimeOptions(log: Log, metrics?: ServedMetrics): RuntimeOptions {
   return {
     logger: temporalLogger(log),
     shutdownSignals: [],
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-      ...(metricsAddress === undefined
+      ...(metrics === undefined
         ? {}
         : {
             metrics: {
+              globalTags: metrics.labels ?? {},
               prometheus: {
-                bindAddress: metricsAddress,
+                bindAddress: metrics.address,
                 // Prometheus' naming rules: base units, and _total for counters.
                 countersTotalSuffix: true,
                 unitSuffix: true,
                 useSecondsForDurations: true,
-                histogramBucketOverrides: histogramBuckets,
+                histogramBucketOverrides: metrics.buckets ?? {},
               },
             },
           }),

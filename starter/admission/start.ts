@@ -1,11 +1,13 @@
 /** The admission webhooks of the controllers, from the port to the certificate that they are served with. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Gauge, Registry } from 'prom-client';
+import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { Readiness } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { HeadroomProcess } from '../../platform/process/process.ts';
 import type { Config } from '../config.ts';
+import { createCounter, createGauge } from '../kernel/metrics.ts';
 import type { ServerCertificate } from './certificate.ts';
 import { givenCertificate } from './given.ts';
 import { type CertificateSource, keepCertificate } from './keep.ts';
@@ -33,18 +35,8 @@ export interface AdmissionMetrics {
 
 export function createAdmissionMetrics(metrics: Registry): AdmissionMetrics {
   return {
-    requests: new Counter({
-      name: 'headroom_admission_requests_total',
-      help: 'Reviews by the admission webhooks, by operation and answer; the operation none is no review.',
-      labelNames: ['webhooks', 'operation', 'allowed'],
-      registers: [metrics],
-    }),
-    expiry: new Gauge({
-      name: 'headroom_admission_certificate_expiry_timestamp_seconds',
-      help: 'Until when the certificate of the admission webhooks is valid; 0 while there is none.',
-      labelNames: ['webhooks'],
-      registers: [metrics],
-    }),
+    requests: createCounter(metrics, processMetrics.admissionRequests),
+    expiry: createGauge(metrics, processMetrics.certificateExpiry),
   };
 }
 

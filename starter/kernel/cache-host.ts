@@ -61,7 +61,7 @@ export class CacheHost {
       import('@temporalio/worker'),
       import('../../platform/temporal/worker-connection.ts'),
     ]);
-    if (!this.#hasRuntime) Runtime.install(runtimeOptions(log, undefined));
+    if (!this.#hasRuntime) Runtime.install(runtimeOptions(log));
     const connection = await connectWorker(config.temporal, { log, signal });
     onStop('Temporal connection of the cache host', async () => await connection.close());
     return connection;

@@ -1,4 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
+import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { collectNumber, createCounter } from './metrics.ts';
 
 /** The metrics of the reconcile requests of all controllers. */
 export class RequestMetrics {
@@ -6,22 +8,9 @@ export class RequestMetrics {
   readonly #depths: (() => number)[] = [];
 
   constructor(registry: Registry) {
-    this.#sent = new Counter({
-      name: 'headroom_starter_reconcile_requests_total',
-      help: 'Reconcile requests sent to workflows, by what they do.',
-      labelNames: ['kind'],
-      registers: [registry],
-    });
-    const depths = this.#depths;
-    registry.registerMetric(
-      new Gauge({
-        name: 'headroom_starter_reconcile_requests_waiting',
-        help: 'Reconcile requests that wait to be sent.',
-        registers: [],
-        collect() {
-          this.set(depths.reduce((all, depth) => all + depth(), 0));
-        },
-      }),
+    this.#sent = createCounter(registry, processMetrics.requests);
+    collectNumber(registry, processMetrics.requestsWaiting, () =>
+      this.#depths.reduce((all, depth) => all + depth(), 0),
     );
   }
 

@@ -1,7 +1,9 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { nodeGroupMetrics } from '../../domain/node-group/metrics.ts';
 import type { NodeGroup } from '../../domain/node-group/model/node-group.ts';
 import type { KeptNode } from '../../domain/node-group/model/plan.ts';
 import type { GroupCounts } from '../../domain/node-group/status/group-status.ts';
+import { collectGauge, collectNumber, createCounter } from '../kernel/metrics.ts';
 
 /** What metrics say of a group. */
 export interface MeasuredGroup
@@ -17,57 +19,29 @@ export interface PlanMetrics {
   readonly kept: (nodes: readonly KeptNode[]) => void;
 }
 
-/**
- * The metrics of groups, read from the caches at each scrape, so that the series of a deleted group go with it, and
- * `vpsie_autoscaler_scale_down_blocked_total` as the VPSie autoscaler has it.
- */
+/** What each gauge says of a group. */
+const VALUES = {
+  desired: ({ desired }) => desired,
+  current: ({ current }) => current,
+  ready: ({ ready }) => ready,
+  min: ({ minNodes }) => minNodes,
+  max: ({ maxNodes }) => maxNodes,
+  resting: ({ resting }) => resting,
+} as const satisfies Partial<Record<keyof typeof nodeGroupMetrics, (group: MeasuredGroup) => number>>;
+
+/** The metrics of groups, read from the caches at each scrape, so that the series of a deleted group go with it. */
 export function registerGroupMetrics(
   register: Registry,
   groups: () => readonly MeasuredGroup[],
   unhelped: () => number,
 ): PlanMetrics {
-  const gauge = (name: string, help: string, valueOf: (group: MeasuredGroup) => number): void => {
-    register.registerMetric(
-      new Gauge({
-        name,
-        help,
-        labelNames: ['nodegroup'],
-        registers: [],
-        collect() {
-          this.reset();
-          for (const group of groups()) this.set({ nodegroup: group.name }, valueOf(group));
-        },
-      }),
+  for (const [name, valueOf] of Object.entries(VALUES)) {
+    collectGauge(register, nodeGroupMetrics[name as keyof typeof VALUES], () =>
+      groups().map((group) => [{ nodegroup: group.name }, valueOf(group)]),
     );
-  };
-  const nodesOf = (what: string): string => `vpsie_autoscaler_nodegroup_${what}_nodes`;
-  gauge(nodesOf('desired'), 'How many nodes a group should have.', ({ desired }) => desired);
-  gauge(nodesOf('current'), 'How many nodes a group has, those on their way included.', ({ current }) => current);
-  gauge(nodesOf('ready'), 'How many nodes of a group are ready.', ({ ready }) => ready);
-  gauge(nodesOf('min'), 'The fewest nodes of a group.', ({ minNodes }) => minNodes);
-  gauge(nodesOf('max'), 'The most nodes of a group.', ({ maxNodes }) => maxNodes);
-  gauge(
-    'headroom_drains_resting',
-    'Nodes of a group that are left alone, as their drain was given up less than ten minutes ago.',
-    ({ resting }) => resting,
-  );
-  register.registerMetric(
-    new Gauge({
-      name: 'headroom_pods_without_help',
-      help: 'Pending pods that get no new node: none would help, or none is to be had.',
-      registers: [],
-      collect() {
-        this.set(unhelped());
-      },
-    }),
-  );
-  const blocked = new Counter({
-    name: 'vpsie_autoscaler_scale_down_blocked_total',
-    help: 'Nodes that a plan keeps, by why.',
-    labelNames: ['nodegroup', 'reason'],
-    registers: [],
-  });
-  register.registerMetric(blocked);
+  }
+  collectNumber(register, nodeGroupMetrics.unhelped, unhelped);
+  const blocked = createCounter(register, nodeGroupMetrics.kept);
   let before = new Map<string, string>();
   return {
     kept: (nodes) => {

@@ -1,11 +1,15 @@
+import type { LeaseObject } from '../../domain/quota-resize/model/lease.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
 import type { AllowanceOptions } from '../kernel/allowance.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
+import { QuotaBacklog, watchLeases } from './backlog.ts';
+import { registerBacklogMetrics } from './metrics.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
-import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
+import { PullRequestIndex } from './webhooks/pull-request-index.ts';
+import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 import { quotaResizeAccess } from './access.ts';
 
 /** Requests for one quota in this time become one: a rolling update changes the quota's status with every pod. */
@@ -18,7 +22,7 @@ const REQUEST_GAP_MS = 1_000;
  */
 const REQUEST_ALLOWANCE: AllowanceOptions = { burst: 20, reserve: 10, refillMs: 15_000 };
 
-/** Watches quotas and their denials, and receives GitHub's webhooks if an address is configured. */
+/** Watches quotas, their denials and their Leases, and receives GitHub's webhooks if an address is configured. */
 export const quotaResizeController: StarterController = {
   isEnabled: () => true,
   access: quotaResizeAccess,
@@ -43,35 +47,32 @@ export const quotaResizeController: StarterController = {
     });
     onStop('watches', async () => await watch.stop());
     countedUsage.onCounted((namespace, quota) => watch.usageCounted(namespace, quota));
-    const webhooks = await receiveWebhooks(context, (request) => queue.add(request));
-    return {
-      informers: { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) },
-    };
+    const backlog = new QuotaBacklog(() => watch.seen());
+    const index = new PullRequestIndex(cluster);
+    const { systemNamespace } = config.kubernetes;
+    // Each method is bound: the watch calls them by themselves.
+    const listeners = [backlog, index].map((listener) => ({
+      put: (lease: LeaseObject) => listener.put(lease),
+      remove: (name: string) => listener.remove(name),
+    }));
+    const leases = await watchLeases({ kubeConfig, systemNamespace, log, signal }, listeners);
+    onStop('watch of the Leases', async () => await leases.stop());
+    registerBacklogMetrics(context.metrics, backlog);
+    await receiveWebhooks(context, { index, isSynced: () => leases.isSynced(), request: (it) => queue.add(it) });
+    return { informers: { ...watch.informers, leases } };
   },
 };
 
-/** Receives GitHub's webhooks if an address is configured; otherwise null. */
+/** Receives GitHub's webhooks if an address is configured. */
 async function receiveWebhooks(
-  { headroom, kubeConfig, metrics }: StarterContext,
-  request: (request: QuotaRequest) => void,
-): Promise<RunningWebhooks | null> {
-  const { config, cluster, log, readiness, signal, onStop } = headroom;
+  { headroom, metrics }: StarterContext,
+  options: Pick<WebhookOptions, 'index' | 'isSynced' | 'request'>,
+): Promise<void> {
+  const { config, cluster, log, readiness, onStop } = headroom;
   const { address, secrets } = config.webhooks;
-  if (address === undefined || secrets === undefined) return null;
-  const { systemNamespace } = config.kubernetes;
-  const webhooks = await startWebhooks({
-    kubeConfig,
-    cluster,
-    systemNamespace,
-    address,
-    secrets,
-    request,
-    metrics,
-    log,
-    signal,
-  });
+  if (address === undefined || secrets === undefined) return;
+  const webhooks = await startWebhooks({ ...options, cluster, address, secrets, metrics, log });
   onStop('webhooks', async () => await webhooks.stop());
   readiness.set('webhooks', { ready: true });
   log.info({ url: `${webhooks.url}${webhookPath}` }, "the starter takes GitHub's webhooks");
-  return webhooks;
 }

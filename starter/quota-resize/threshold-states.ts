@@ -1,5 +1,6 @@
 import type { V1ObjectMeta, V1ResourceQuota } from '@kubernetes/client-node';
 import { readableList, type ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
@@ -15,6 +16,8 @@ export interface ThresholdStatesOptions {
 
 export interface ThresholdState {
   readonly isOver: boolean;
+  /** Since when; null while it is not. */
+  readonly overSince: EpochMs | null;
   readonly used: ResourceList;
 }
 
@@ -45,12 +48,19 @@ export class ThresholdStates {
     return { before, now };
   }
 
+  /** By its last evaluation, since when it is over a threshold; null while it is not. */
+  overSince({ metadata }: V1ResourceQuota): EpochMs | null {
+    return this.#states.get(metadata?.uid ?? '')?.overSince ?? null;
+  }
+
   stateOf(quota: V1ResourceQuota): ThresholdState {
     const { metadata, spec, status } = quota;
     const counted = this.#options.countedUsed?.(metadata?.namespace ?? '', metadata?.name ?? '') ?? {};
     const used = { ...status?.used, ...counted };
     const amounts = { hard: readableList(spec?.hard ?? {}), used: readableList(used) };
-    return { isOver: isUnderPressure(amounts, this.policyOf(quota)), used };
+    const isOver = isUnderPressure(amounts, this.policyOf(quota));
+    const before = this.#states.get(metadata?.uid ?? '')?.overSince ?? Date.now();
+    return { isOver, overSince: isOver ? before : null, used };
   }
 
   policyOf({ metadata }: V1ResourceQuota): ResizePolicy {

@@ -1,6 +1,7 @@
 import { CoreV1Api, type KubeConfig, type V1Namespace, type V1ResourceQuota } from '@kubernetes/client-node';
 import { equalTexts } from '../../domain/kernel/record.ts';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
+import type { SeenQuota } from '../../domain/quota-resize/backlog.ts';
 import { denialReasons, EVENTS_A_PAGE } from '../../domain/quota-resize/demand/event-message.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -30,6 +31,8 @@ export interface QuotaWatch {
    * unknown quota is ignored.
    */
   usageCounted(namespace: string, quota: string): void;
+  /** Every quota, as it was seen last. */
+  seen(): readonly SeenQuota[];
   stop(): Promise<void>;
 }
 
@@ -102,6 +105,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   return {
     informers,
     usageCounted: (namespace, name) => changes.usageCounted(namespace, name),
+    seen: () => changes.seen(),
     stop: async () => {
       clearInterval(resync);
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
@@ -171,6 +175,20 @@ class QuotaChanges {
     if (before !== undefined && before.isOver === now.isOver && equalLists(before.used, now.used)) return;
     if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached by what was counted');
     if (before?.isOver === true) this.#enqueue(quota, false, 'the pressure is gone by what was counted');
+  }
+
+  seen(): readonly SeenQuota[] {
+    return this.#quotasOf().map((quota) => {
+      const { namespace = '', name = '' } = quota.metadata ?? {};
+      const isDenied = this.#hasDenial(namespace);
+      return {
+        namespace,
+        quota: name,
+        hard: quota.spec?.hard ?? {},
+        overSince: this.#states.overSince(quota),
+        isDenied,
+      };
+    });
   }
 
   resync(): void {

@@ -93,6 +93,11 @@ describe('the schema of the values', () => {
     ['half a digest', { image: { digest: 'sha256:abc' } }, /digest/],
     ['a password of the proxy', { proxy: { https: 'http://me:secret@proxy:3128' } }, /proxy\/https.*does not match/s],
     ['a key that is a path', { authorities: { configMap: 'a', key: '../ca.crt' } }, /key.*does not match/s],
+    [
+      'documents without a slash',
+      { monitoring: { rules: { documents: 'https://docs' } } },
+      /documents.*does not match/s,
+    ],
     ['no port', { networkPolicy: { egress: { dns: { ports: [] } } } }, /ports.*minItems: got 0, want 1/s],
   ])('refuses %s with its name', async (_, values, words) => {
     await expect(renderChart(values)).rejects.toThrow(words);

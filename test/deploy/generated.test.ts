@@ -9,13 +9,19 @@ import { manifestFiles } from '../../tools/manifests/manifest-files.ts';
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const files = [...manifestFiles()];
 
-describe('the roles, policies and schema of the chart, and the custom resources', () => {
+describe('the roles, policies, rules, dashboards and schema of the chart, and the custom resources', () => {
   it.each(files)('%s is as the code has it today (npm run manifests)', (path, text) => {
     expect(readFileSync(`${DEPLOY}${path}`, 'utf8')).toBe(text);
   });
 
   it('are all written from the code', () => {
-    const written = ['chart/templates/**/*rbac.yaml', 'chart/templates/write-policy.yaml', 'chart/values.schema.json'];
+    const written = [
+      'chart/templates/**/*rbac.yaml',
+      'chart/templates/write-policy.yaml',
+      'chart/templates/monitoring/{rules,dashboards}.yaml',
+      'chart/files/monitoring/**/*.*',
+      'chart/values.schema.json',
+    ];
     expect(globSync([...written, 'chart-crds/definitions/!(kustomization).yaml'], { cwd: DEPLOY }).toSorted()).toEqual(
       files.map(([path]) => path).toSorted(),
     );

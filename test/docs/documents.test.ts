@@ -1,7 +1,7 @@
 /** What people read must be what the code does: the words of the product, and links that lead somewhere. */
-import { existsSync, globSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
@@ -14,7 +14,7 @@ import { completionScripts } from '../../starter/cli/completion-scripts.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { constantEntries } from '../../starter/config.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
-import { firstCells, firstWords, read, ROOT, sectionOf, unionMembers } from './reading.ts';
+import { firstCells, firstWords, leadsSomewhere, read, ROOT, sectionOf, unionMembers, withoutCode } from './reading.ts';
 
 const phases = unionMembers('domain/quota-resize/model/verdict.ts', 'Phase');
 const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
@@ -93,18 +93,10 @@ describe('the section of usage episodes', () => {
   const section = runbook.slice(runbook.indexOf('## Usage episodes'), runbook.indexOf('## One budget for GitHub'));
   const words = firstCells(section);
 
-  it('explains every phase, reason and metric once, and none that there is not', () => {
+  it('explains every phase and reason once, and none that there is not', () => {
     const verdict = 'domain/quota-usage/verdict.ts';
-    const source = read('starter/quota-usage/metrics.ts');
-    const metrics = new Set([...source.matchAll(/'(headroom_usage_\w+)'/g)].map(([, name = '']) => name));
-    const existing = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason'), ...metrics];
+    const existing = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason')];
     expect(words.toSorted()).toEqual(existing.toSorted());
-  });
-
-  it('has its alerts on metrics that there are', () => {
-    const used = [...section.matchAll(/expr: .*?(headroom_usage_\w+?)(?:_bucket)?\b/g)].map(([, name = '']) => name);
-    expect(used).toHaveLength(2);
-    expect(words).toEqual(expect.arrayContaining(used));
   });
 });
 
@@ -136,19 +128,6 @@ describe('what the runbook says of quotas', () => {
 
   it('has every operator command', () => {
     expect(firstWords(sectionOf(runbook, '## Commands to a quota'))).toEqual(Object.keys(commandSignals));
-  });
-
-  it('has every metric that the processes have whatever is switched on', () => {
-    const sources = ['starter', 'activities', 'workflows', 'platform'].flatMap(sourcesBelow).join('\n');
-    const counters = [...sources.matchAll(/'(headroom_(?:phase_changes|github_permits))'/g)].map(
-      ([, name = '']) => `${name}_total`,
-    );
-    const others = [...sources.matchAll(/'(headroom_(?:starter_\w+|github_permits_waiting))'/g)].map(
-      ([, name = '']) => name,
-    );
-    const section = sectionOf(runbook, '## Metrics and probes');
-    const named = [...section.matchAll(/`(headroom_\w+)`/g)].map(([, name = '']) => name);
-    expect(named.toSorted()).toEqual([...new Set([...counters, ...others])].toSorted());
   });
 });
 
@@ -245,31 +224,3 @@ it('every relative link of the documents leads to a file, and to a heading of it
   );
   expect(broken).toEqual([]);
 });
-
-function leadsSomewhere(document: string, link: string): boolean {
-  const [path = '', anchor] = link.split('#');
-  const target = path === '' ? document : join(dirname(document), path);
-  return existsSync(join(ROOT, target)) && (anchor === undefined || anchorsOf(read(target)).includes(anchor));
-}
-
-/** The anchors that GitHub gives to headings. */
-function anchorsOf(markdown: string): readonly string[] {
-  const counts = new Map<string, number>();
-  return [...withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *$/gm)].map(([, heading = '']) => {
-    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
-    const anchor = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
-    const before = counts.get(anchor) ?? 0;
-    counts.set(anchor, before + 1);
-    return before === 0 ? anchor : `${anchor}-${before}`;
-  });
-}
-
-/** Without blocks of code, in which nothing is a heading or a link. */
-function withoutCode(markdown: string): string {
-  return markdown.replaceAll(/^ *```[^]*?^ *```$/gm, '');
-}
-
-/** The texts of the sources below a folder. */
-function sourcesBelow(folder: string): readonly string[] {
-  return globSync('**/*.ts', { cwd: join(ROOT, folder) }).map((file) => read(`${folder}/${file}`));
-}

@@ -12,7 +12,6 @@ import { chartValue, firstCells, read, sectionOf, unionMembers } from './reading
 
 const page = read('docs/node-groups.md');
 const runbook = sectionOf(read('docs/operations.md'), '## Node groups');
-const metricSources = ['activities/node-group/machines/metrics.ts', 'starter/node-group/metrics.ts'].map(read).join();
 
 /** `scaleUpPolicy.enabled` and so on; what is kept as it is has one row. */
 function fieldsOf(type: unknown, path = ''): readonly string[] {
@@ -59,32 +58,6 @@ describe('the section of node groups in the runbook', () => {
     const group = program.commands.find((command) => command.name() === 'node-groups');
     const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
     expect(firstCells(sectionOf(runbook, '### Commands to a NodeGroup')).toSorted()).toEqual(names.toSorted());
-  });
-
-  it('has each metric, and its alerts are on metrics that there are', () => {
-    const section = sectionOf(runbook, '### Metrics of node groups');
-    const metrics = firstCells(section);
-    const gauges = ['desired', 'current', 'ready', 'min', 'max'];
-    expect(gauges.filter((what) => !metricSources.includes(`gauge(nodesOf('${what}')`))).toEqual([]);
-    const counted = [...metricSources.matchAll(/count\('(\w+)'/g)].map(
-      ([, name = '']) => `vpsie_autoscaler_${name}_total`,
-    );
-    const timed = [...metricSources.matchAll(/\$\{PREFIX\}_(node_\w+)/g)].map(
-      ([, name = '']) => `vpsie_autoscaler_${name}_seconds`,
-    );
-    const existing = [
-      ...gauges.map((what) => `vpsie_autoscaler_nodegroup_${what}_nodes`),
-      'headroom_drains_resting',
-      'headroom_pods_without_help',
-      'vpsie_autoscaler_scale_down_blocked_total',
-      ...[...metricSources.matchAll(/BLOCKED_DRAINS = '(\w+)'/g)].map(([, name = '']) => `${name}_total`),
-      ...new Set([...counted, ...timed]),
-    ];
-    expect(metrics.toSorted()).toEqual(existing.toSorted());
-    const used = [
-      ...section.matchAll(/((?:vpsie_autoscaler|headroom_(?:pods|drains))_\w+?)(?:_bucket)?\b(?=[[)} {])/g),
-    ];
-    expect(metrics).toEqual(expect.arrayContaining(used.map(([, name = '']) => name)));
   });
 
   it('names every Event', () => {

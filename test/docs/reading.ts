@@ -1,6 +1,6 @@
 /** What documents and sources say, for comparing the one with the other. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -54,4 +54,28 @@ export function chartValue(path: string): ValueSchema {
     schema = below;
   }
   return schema;
+}
+
+/** Whether a link of a document leads to a file, and to a heading of it. */
+export function leadsSomewhere(document: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? document : join(dirname(document), path);
+  return existsSync(join(ROOT, target)) && (anchor === undefined || anchorsOf(read(target)).includes(anchor));
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(markdown: string): readonly string[] {
+  const counts = new Map<string, number>();
+  return [...withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *$/gm)].map(([, heading = '']) => {
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const anchor = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+    const before = counts.get(anchor) ?? 0;
+    counts.set(anchor, before + 1);
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
+}
+
+/** Without blocks of code, in which nothing is a heading or a link. */
+export function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^ *```[^]*?^ *```$/gm, '');
 }

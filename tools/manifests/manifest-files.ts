@@ -1,10 +1,11 @@
-/** What of deploy/ is written from the code: of the chart roles, the policy of what is written and the schema of its values, and the definitions of custom resources. */
+/** What of deploy/ is written from the code: of the chart roles, the policy of what is written, the schema of its values, rules and dashboards, and the definitions of custom resources. */
 import { stringify } from 'yaml';
 import type { Access, Definition } from '../../platform/kubernetes/access.ts';
 import { starterAccess } from '../../starter/access.ts';
 import { controllers as starterControllers } from '../../starter/registry.ts';
 import { workerAccess } from '../../worker/access.ts';
 import { controllers as workerControllers } from '../../worker/registry.ts';
+import { monitoringFiles } from '../monitoring/chart-files.ts';
 import { comment } from './comment.ts';
 import { partOfChart } from './parts.ts';
 import { type ProcessAccess, rbacTemplate } from './rbac.ts';
@@ -18,6 +19,7 @@ export function manifestFiles(): ReadonlyMap<string, string> {
     ['chart/templates/write-policy.yaml', `${comment(HEADER)}${writePolicyManifest(all)}`],
     ['chart/values.schema.json', valuesSchema()],
     ...definitionFiles(),
+    ...monitoringFiles(),
   ]);
 }
 

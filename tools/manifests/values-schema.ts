@@ -116,6 +116,19 @@ const chartValues = z.strictObject({
       extra: z.array(ofKubernetes),
     }),
   }),
+  monitoring: z.strictObject({
+    podMonitor: z.strictObject({
+      enabled: z.boolean(),
+      labels: texts,
+      interval: orNone(z.string().regex(/^[0-9]+(ms|s|m|h)$/)),
+    }),
+    rules: z.strictObject({
+      enabled: z.boolean(),
+      labels: texts,
+      documents: orNone(z.string().regex(/^https?:\/\/.*\/$/)),
+    }),
+    dashboards: z.strictObject({ enabled: z.boolean(), labels: texts }),
+  }),
   namespace: z.strictObject({ create: z.boolean() }),
   labels: texts,
   annotations: texts,

@@ -30,7 +30,7 @@ export function start(constants: Constants = {}): void {
       const health = await serveHealth(config.process.healthAddress, readiness);
       onStop('health', async () => await health.close());
       const sdkMetrics = await concreteAddress(SDK_METRICS);
-      installRuntime(log, sdkMetrics);
+      installRuntime(log, cluster, sdkMetrics);
       const metrics = createMetrics(cluster);
       const served = await serveMetrics(config.process.metricsAddress, metrics, `http://${sdkMetrics}/metrics`);
       onStop('metrics', async () => await served.close());

@@ -9,19 +9,40 @@ import { showProgress } from './progress.ts';
 
 /** An executable of the machine's own distribution, which is unpacked and not installed. */
 interface Packaged extends Wanted {
-  /** Where it is in the package of the same name. */
+  readonly package: string;
+  /** Where it is in the package. */
   readonly path: string;
+  /** What it has to have besides its version, for people. */
+  readonly with?: string;
 }
 
 const PACKAGES = {
   memcached: {
     name: 'memcached',
+    package: 'memcached',
     // Distributions patch a version and keep its number: that is what they vouch for, by signatures that apt checks.
     version: '1.6',
     path: 'usr/bin/memcached',
     versionArguments: ['-h'],
     // One that was built without TLS does not know the option.
     printedVersion: /^memcached (\S+)[^]*--enable-ssl/,
+    with: ' with TLS',
+  },
+  prometheus: {
+    name: 'prometheus',
+    package: 'prometheus',
+    version: '2.42',
+    path: 'usr/bin/prometheus',
+    versionArguments: ['--version'],
+    printedVersion: /^prometheus, version (\S+)/,
+  },
+  promtool: {
+    name: 'promtool',
+    package: 'prometheus',
+    version: '2.42',
+    path: 'usr/bin/promtool',
+    versionArguments: ['--version'],
+    printedVersion: /^promtool, version (\S+)/,
   },
 } as const satisfies Record<string, Packaged>;
 
@@ -42,14 +63,17 @@ export function isPackageName(name: string): name is PackageName {
  * @throws ServerUnavailable with one sentence when it is nowhere and cannot be had.
  */
 export async function resolvePackage(name: PackageName, environment: Environment = process.env): Promise<string> {
-  const wanted = PACKAGES[name];
+  const wanted: Packaged = PACKAGES[name];
   const onPath = await findOnPath(wanted, environment);
   if (onPath !== undefined) return onPath;
-  const folder = join(cacheFolder(environment), `${name}-${wanted.version}-${process.platform}-${process.arch}`);
+  const folder = join(
+    cacheFolder(environment),
+    `${wanted.package}-${wanted.version}-${process.platform}-${process.arch}`,
+  );
   const executable = join(folder, 'unpacked', name);
   if (await isExecutable(executable)) return executable;
   await mkdir(folder, { recursive: true });
-  const title = `unpacking ${name} ${wanted.version}`;
+  const title = `unpacking ${wanted.package} ${wanted.version}`;
   const onWait = () => {
     process.stderr.write(`${title}: another process does, waiting for it\n`);
   };
@@ -67,7 +91,7 @@ export async function resolvePackage(name: PackageName, environment: Environment
       await rm(partial, { recursive: true, force: true });
       throw error;
     }
-    progress.done(`unpacked ${name} ${wanted.version}`);
+    progress.done(`unpacked ${wanted.package} ${wanted.version}`);
     return executable;
   });
 }
@@ -94,20 +118,23 @@ async function unpackAll(wanted: Packaged, partial: string, environment: Environ
   const apt = new Apt(partial, environment);
   const executable = join(unpacked, wanted.name);
   try {
-    await apt.unpack([wanted.name], unpacked);
-    await writeFile(executable, launcher(wanted.path), { mode: 0o755 });
+    await apt.unpack([wanted.package], unpacked);
+    for (const { name, path } of Object.values(PACKAGES).filter((other) => other.package === wanted.package)) {
+      await writeFile(join(unpacked, name), launcher(path), { mode: 0o755 });
+    }
     if (await fits(executable, wanted)) return;
-    await apt.unpack(await apt.libraries(wanted.name), unpacked);
+    await apt.unpack(await apt.libraries(wanted.package), unpacked);
     if (await fits(executable, wanted)) return;
   } catch (error) {
     if (error instanceof AptFailed) throw unavailable(wanted, error.message);
     throw error;
   }
-  throw unavailable(wanted, `the package of this distribution is not ${wanted.version} with TLS, or does not start`);
+  const { version, with: besides = '' } = wanted;
+  throw unavailable(wanted, `the package of this distribution is not ${version}${besides}, or does not start`);
 }
 
-function unavailable({ name, version }: Wanted, why: string): ServerUnavailable {
+function unavailable({ name, version, with: besides = '' }: Packaged, why: string): ServerUnavailable {
   return new ServerUnavailable(
-    `${name} ${version} is not on PATH, and could not be unpacked from a package (${why}): install ${name} ${version} with TLS`,
+    `${name} ${version} is not on PATH, and could not be unpacked from a package (${why}): install ${name} ${version}${besides}`,
   );
 }

@@ -1,5 +1,4 @@
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
-import { scalingBuckets } from '../../activities/lights-out/metrics.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { lightsOutDefinition } from '../../domain/lights-out/schedule/definition.ts';
@@ -20,7 +19,6 @@ export const lightsOutController: WorkerController = {
   ],
   isEnabled: ({ lightsOut }) => lightsOut.enabled,
   createActivities,
-  histogramBuckets: scalingBuckets,
 };
 
 function createActivities({ config, kubeConfig, pauses, log }: ControllerContext): LightsOutActivities {

@@ -1,4 +1,3 @@
-import { reconcileBuckets } from '../../activities/memcached/metrics.ts';
 import { createMemcachedActivities } from '../../activities/memcached/kubernetes-activities.ts';
 import type { MemcachedActivities } from '../../activities/memcached/interface.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
@@ -19,7 +18,6 @@ export const memcachedController: WorkerController = {
   ],
   isEnabled: ({ memcached }) => memcached.enabled,
   createActivities,
-  histogramBuckets: reconcileBuckets,
 };
 
 function createActivities({ config, kubeConfig, pauses, log }: ControllerContext): MemcachedActivities {

@@ -2,7 +2,6 @@ import type { DrainActivities } from '../../activities/node-group/drain/interfac
 import { createDrainActivities } from '../../activities/node-group/drain/kubernetes-activities.ts';
 import type { NodeGroupActivities } from '../../activities/node-group/interface.ts';
 import { createMachineActivities } from '../../activities/node-group/machines/kubernetes-activities.ts';
-import { nodeBuckets } from '../../activities/node-group/machines/metrics.ts';
 import { createProviders } from '../../activities/node-group/provider/providers.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { nodeGroupDefinition, vpsieNodeDefinition } from '../../domain/node-group/api/definition.ts';
@@ -28,7 +27,6 @@ export const nodeGroupController: WorkerController = {
   ],
   isEnabled: ({ nodeGroups }) => nodeGroups.enabled,
   createActivities,
-  histogramBuckets: nodeBuckets,
 };
 
 function createActivities({

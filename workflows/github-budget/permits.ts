@@ -1,11 +1,13 @@
-import { metricMeter, upsertMemo } from '@temporalio/workflow';
+import { upsertMemo } from '@temporalio/workflow';
 import { type Answers, answersKey, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
 import * as budget from '../../domain/github-budget/budget.ts';
+import { githubBudgetMetrics } from '../../domain/github-budget/metrics.ts';
 import { type BudgetSummary, isOver, nextChange, summaryOf } from '../../domain/github-budget/summary.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
+import { count, setGauge } from '../kernel/metrics.ts';
 import type { BudgetCommand, BudgetStatus } from './messages.ts';
 
 /** State that one run passes to the next through continue-as-new. */
@@ -24,17 +26,6 @@ const ANSWERS_KEPT_MS = 30_000;
 export class Permits {
   readonly #target: string;
   readonly #run: BudgetRun;
-  readonly #asked = metricMeter.createCounter(
-    'headroom_github_permits',
-    '1',
-    'How often a permit to write to GitHub was asked for, by whether it was granted.',
-  );
-  readonly #waiting = metricMeter.createGauge(
-    'headroom_github_permits_waiting',
-    'int',
-    '1',
-    'How many writes to GitHub wait for a permit.',
-  );
   /** Questions that no pass has answered yet. */
   #inbox: Questions[] = [];
 
@@ -93,7 +84,7 @@ export class Permits {
     const now = Date.now();
     this.#remember(budget.pruned(this.#state, now));
     if (this.#inbox.length > 0) this.#answerAll(this.#inbox.splice(0), now);
-    this.#waiting.set(this.#state.queue.length, { target: this.#target });
+    setGauge(githubBudgetMetrics.waiting, { target: this.#target }, this.#state.queue.length);
     this.#run.publish(summaryOf(this.#state, now));
   }
 
@@ -115,7 +106,9 @@ export class Permits {
       begin += own.length;
     }
     upsertMemo(memo);
-    for (const { granted } of answers) this.#asked.add(1, { target: this.#target, granted: String(granted) });
+    for (const { granted } of answers) {
+      count(githubBudgetMetrics.permits, { target: this.#target, granted: String(granted) });
+    }
     this.#run.remember({ state, answered: Object.fromEntries(answered) });
   }
 

@@ -1,9 +1,11 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import { log, metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
 import { oneLine, truncate } from '../../domain/kernel/sentence.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { detailsText, type ShownState, shownStatus } from './details.ts';
+import { count } from './metrics.ts';
 
 /** The four search attributes of every Headroom workflow, all of type Keyword. */
 const controllerKey = defineSearchAttributeKey('HeadroomController', 'KEYWORD');
@@ -28,18 +30,17 @@ export function createPublisher(
   let publishedPhase = startedAs;
   let since: EpochMs = before?.since ?? 0;
   let last = before === undefined ? '' : `${before.phase}/${before.reason}`;
-  const publications = metricMeter.createCounter(
-    'headroom_phase_changes',
-    '1',
-    'How often a workflow entered a phase for a reason.',
-  );
   return function publish(toShow: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
     const status = shownStatus(toShow);
     const current = `${status.phase}/${status.reason}`;
     if (current !== last) {
       last = current;
       since = now;
-      publications.add(1, { controller: identity.controller, phase: status.phase, reason: status.reason });
+      count(processMetrics.phaseChanges, {
+        controller: identity.controller,
+        phase: status.phase,
+        reason: status.reason,
+      });
       const { phase, reason, detail } = status;
       log.info(`${identity.controller} of ${identity.target}: ${phase}`, {
         audit: 'status',

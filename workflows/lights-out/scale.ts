@@ -1,5 +1,4 @@
 /** Scales the workloads of a plan by priority and in batches, until all are done or the plan is out of date. */
-import { metricMeter } from '@temporalio/workflow';
 import type { Batch, BatchOutcome } from '../../activities/lights-out/interface.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
 import { counted } from '../../domain/lights-out/decide/sentences.ts';
@@ -19,8 +18,10 @@ import {
 import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
 import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
 import { workloadName } from '../../domain/lights-out/workload/workload.ts';
+import { lightsOutMetrics } from '../../domain/lights-out/metrics.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
+import { count } from '../kernel/metrics.ts';
 import { awaiting, ensureScaled } from './activities.ts';
 import type { SchedulePass } from './schedule-pass.ts';
 
@@ -71,9 +72,10 @@ async function writeBatch(
   }
   const nextBatchAt = delayMs === 0 ? null : pass.now() + delayMs;
   run.remember({ ...run.memory, nextBatchAt, batchDirection: direction });
-  metricMeter
-    .createCounter('lightsout_scaling_batches', '1', 'Batches of workloads that were written.')
-    .add(1, { schedule: target.schedule, direction: direction === 'Up' ? 'upscale' : 'downscale' });
+  count(lightsOutMetrics.batches, {
+    schedule: target.schedule,
+    direction: direction === 'Up' ? 'upscale' : 'downscale',
+  });
   return true;
 }
 

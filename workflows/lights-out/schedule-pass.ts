@@ -1,4 +1,4 @@
-import { log, metricMeter } from '@temporalio/workflow';
+import { log } from '@temporalio/workflow';
 import type { BatchOutcome, ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -16,8 +16,10 @@ import { afterFailure } from '../../domain/lights-out/decide/next-step.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
 import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
 import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
+import { lightsOutMetrics } from '../../domain/lights-out/metrics.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
+import { setGauge } from '../kernel/metrics.ts';
 import {
   ensureApproved,
   ensureFinalizer,
@@ -268,6 +270,5 @@ export class SchedulePass {
 
 /** When a schedule was last observed. */
 function reconciled(schedule: string, at: EpochMs): void {
-  // The worker's endpoint appends no unit to the name of a gauge, so the name contains it.
-  metricMeter.createGauge('lightsout_last_reconcile_timestamp_seconds', 'float').set(at / 1000, { schedule });
+  setGauge(lightsOutMetrics.lastReconcile, { schedule }, at / 1000);
 }

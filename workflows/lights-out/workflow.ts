@@ -1,11 +1,13 @@
-import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
+import { continueAsNew, setHandler } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { carriable } from '../../domain/lights-out/decide/carried.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { type LightsOutMemory, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
 import { nextStep } from '../../domain/lights-out/decide/next-step.ts';
 import type { FinishedRun } from '../../domain/lights-out/decide/run.ts';
+import { lightsOutMetrics } from '../../domain/lights-out/metrics.ts';
 import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
+import { recordSeconds } from '../kernel/metrics.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
 import { scheduleChanged, status, workloadsChanged } from './messages.ts';
 import { FIRST_STATUS, type LightsOutRun, shownFacts, statusAnswer } from './report.ts';
@@ -95,15 +97,7 @@ async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsO
 }
 
 function recordDuration(schedule: string, { direction, seconds }: FinishedRun): void {
-  metricMeter
-    .createHistogram(
-      'lightsout_scaling_duration',
-      'float',
-      // The Prometheus exporter appends the unit to the metric's name.
-      'seconds',
-      'From the first write of a transition to the last.',
-    )
-    .record(seconds, { schedule, direction });
+  recordSeconds(lightsOutMetrics.duration, { schedule, direction }, seconds);
 }
 
 function handleMessages(target: ScheduleTarget, run: LightsOutRun, pass: SchedulePass): void {

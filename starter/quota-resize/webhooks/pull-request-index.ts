@@ -1,13 +1,8 @@
 /** Maps open pull requests to quotas, to find the quotas that a webhook concerns. */
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import { backlogOfLease } from '../../../domain/quota-resize/backlog.ts';
 import type { PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
-import {
-  decisionIdOf,
-  isFileLease,
-  type LeaseObject,
-  readLeaseMemory,
-  targetOfLease,
-} from '../../../domain/quota-resize/model/lease.ts';
+import type { LeaseObject } from '../../../domain/quota-resize/model/lease.ts';
 import type { RepositoryEvent } from './delivery.ts';
 
 /** The fields of a pull request by which it is found. */
@@ -39,14 +34,14 @@ export class PullRequestIndex {
   put(lease: LeaseObject): void {
     const name = lease.metadata?.name ?? '';
     this.remove(name);
-    const named = isFileLease(lease) ? null : targetOfLease(lease);
-    const location = named === null ? null : openPullRequest(lease);
-    if (named === null || location === null) return;
-    const keys = keysOfLocation(location);
+    const backlog = backlogOfLease(lease);
+    if (backlog === null || backlog.pullRequest === null) return;
+    const { namespace, quota } = backlog;
+    const keys = keysOfLocation(backlog.pullRequest);
     this.#keysOfLease.set(name, keys);
     for (const key of keys) {
       const targets = this.#targets.get(key) ?? new Map<string, QuotaTarget>();
-      this.#targets.set(key, targets.set(name, { cluster: this.#cluster, ...named }));
+      this.#targets.set(key, targets.set(name, { cluster: this.#cluster, namespace, quota }));
     }
   }
 
@@ -69,14 +64,6 @@ export class PullRequestIndex {
     const changed = new Set(keysOfFiles(event).flatMap((key) => [...(this.#targets.get(key)?.keys() ?? [])]));
     return [...found].map(([name, target]) => ({ target, isFileChanged: changed.has(name) }));
   }
-}
-
-/** The pull request of the decision that holds the Lease, until it is merged. */
-function openPullRequest(lease: LeaseObject): PullRequestLocation | null {
-  const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
-  if (holder === null) return null;
-  const { decision } = readLeaseMemory(lease).memory;
-  return decision === null || decision.id !== holder || decision.merge !== null ? null : decision.pullRequest;
 }
 
 // GitHub ignores the case of repository names, but not of branches.

@@ -1,14 +1,16 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scalingBuckets, scalingMetrics } from '../../../activities/lights-out/metrics.ts';
+import { scalingMetrics } from '../../../activities/lights-out/metrics.ts';
+import { sdkBuckets } from '../../../domain/kernel/monitoring/metric.ts';
+import { lightsOutMetrics } from '../../../domain/lights-out/metrics.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { forgetRuntime, installRuntime } from '../../platform/process/sdk-runtime.ts';
 
 let address: string;
 
 beforeAll(async () => {
-  address = await installRuntime(createLog({ name: 'sdk', level: 'error' }), scalingBuckets);
+  address = await installRuntime(createLog({ name: 'sdk', level: 'error' }), sdkBuckets(lightsOutMetrics));
 });
 afterAll(async () => {
   await forgetRuntime();

@@ -14,7 +14,7 @@ import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { logFolder } from './log-folder.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
-import { applyRightsOfUsers } from './chart.ts';
+import { applyRightsOfUsers, type ChartValues } from './chart.ts';
 import { accessOf } from './access.ts';
 import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
 
@@ -32,6 +32,10 @@ export interface StackOptions {
   readonly forge?: Partial<ForgeOptions>;
   /** Flags of Kubernetes' own servers, such as those that leave one of its controllers out. */
   readonly controlPlane?: Pick<ControlPlaneOptions, 'apiServerFlags' | 'controllerManagerFlags'>;
+  /** Another control plane than a plain one, with these users besides. */
+  readonly startPlane?: (options: Pick<ControlPlaneOptions, 'users'>) => Promise<ControlPlane>;
+  /** The values that the chart is rendered with, for its roles and policies; by default those of the mode of counting in `env`. */
+  readonly values?: ChartValues;
   /** Environment variables of worker and starter beside those of the servers, and constants by path: `timings.syncPoll`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Servers that no other file of this process uses. Otherwise they are shared as far as no option is about them. */
@@ -69,8 +73,9 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-async function controlPlaneFor({ controlPlane, ownServers = false }: StackOptions): Promise<ControlPlane> {
+async function controlPlaneFor({ controlPlane, startPlane, ownServers = false }: StackOptions): Promise<ControlPlane> {
   const users = [{ name: WORKER_USER }, { name: STARTER_USER }];
+  if (startPlane !== undefined) return await startPlane({ users });
   if (controlPlane === undefined && !ownServers) return await borrowControlPlane(users);
   return await startControlPlane({ ...controlPlane, users });
 }
@@ -123,7 +128,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       }),
     ]);
     const mode = options.env?.['HEADROOM_USAGE_MODE'] ?? 'off';
-    await applyRightsOfUsers(controlPlane.adminKubeconfig, { config: { quotaUsage: { mode } } });
+    await applyRightsOfUsers(controlPlane.adminKubeconfig, options.values ?? { config: { quotaUsage: { mode } } });
     const admin = accessOf(controlPlane.adminKubeconfig);
 
     const connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));

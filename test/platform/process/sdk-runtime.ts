@@ -1,7 +1,7 @@
 /** The runtime of the SDK's core, which is one for the whole process: an earlier file may have left one, and a later one may want it. */
 import { Runtime } from '@temporalio/worker';
 import type { Log } from '../../../platform/log/log.ts';
-import { type HistogramBuckets, runtimeOptions } from '../../../platform/temporal/worker-connection.ts';
+import { runtimeOptions } from '../../../platform/temporal/worker-connection.ts';
 import { freePort } from '../../kernel/servers/free-port.ts';
 
 /**
@@ -10,11 +10,11 @@ import { freePort } from '../../kernel/servers/free-port.ts';
  *
  * @returns `host:port` of its metrics.
  */
-export async function installRuntime(log: Log, buckets?: HistogramBuckets): Promise<string> {
+export async function installRuntime(log: Log, buckets?: Record<string, number[]>): Promise<string> {
   // Of those that no connection of the machine is given meanwhile.
   const address = `127.0.0.1:${await freePort()}`;
   await Runtime.instance().shutdown();
-  Runtime.install(runtimeOptions(log, address, buckets));
+  Runtime.install(runtimeOptions(log, { address, ...(buckets === undefined ? {} : { buckets }) }));
   return address;
 }
 

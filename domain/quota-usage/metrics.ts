@@ -1,0 +1,87 @@
+import type { Metric } from '../kernel/monitoring/metric.ts';
+
+/** What a starter tells of its counting; every name begins with `headroom_usage_`. */
+export const quotaUsageMetrics = {
+  wrong: {
+    name: 'headroom_usage_wrong_resources',
+    type: 'gauge',
+    of: 'starter',
+    across: 'same',
+    labels: ['namespace', 'quota'],
+    help: "Resources of a quota's status that have been wrong for longer than the audit waits.",
+  },
+  unmeasured: {
+    name: 'headroom_usage_unmeasured_resources',
+    type: 'gauge',
+    of: 'starter',
+    across: 'same',
+    labels: ['namespace', 'quota'],
+    help: 'Resources of a quota that cannot be counted now, and keep the number that they had.',
+  },
+  lag: {
+    name: 'headroom_usage_lag_seconds',
+    type: 'histogram',
+    of: 'starter',
+    across: 'own',
+    labels: [],
+    help: 'In mode own: from the first change that a status did not know to the status that does.',
+    // From a few milliseconds to the resync interval, to distinguish prompt from late updates.
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  },
+  changes: {
+    name: 'headroom_usage_changes_total',
+    type: 'counter',
+    of: 'starter',
+    across: 'same',
+    labels: ['resource'],
+    help: 'Changes of objects that may have changed what a quota counts.',
+  },
+  recounts: {
+    name: 'headroom_usage_recounts_total',
+    type: 'counter',
+    of: 'starter',
+    across: 'same',
+    labels: [],
+    help: 'Namespaces counted from the caches. Far below the changes: bursts are collected.',
+  },
+  writes: {
+    name: 'headroom_usage_status_writes_total',
+    type: 'counter',
+    of: 'starter',
+    across: 'own',
+    labels: ['outcome'],
+    help: 'Writes of a status by this starter, by what came of them: written, conflict, gone, failed.',
+  },
+  owner: {
+    name: 'headroom_usage_owner',
+    type: 'gauge',
+    of: 'starter',
+    across: 'own',
+    labels: [],
+    help: 'Whether this starter writes the status of quotas. In mode own the sum over the starters is 1.',
+  },
+  requests: {
+    name: 'headroom_usage_reconcile_requests_total',
+    type: 'counter',
+    of: 'starter',
+    across: 'own',
+    labels: ['priority'],
+    help: 'Requests to the episodes of quotas, by priority (3 ordinary, 4 of a resync).',
+  },
+  waiting: {
+    name: 'headroom_usage_waiting_namespaces',
+    type: 'gauge',
+    of: 'starter',
+    across: 'same',
+    labels: [],
+    help: 'Namespaces with a change that is not counted yet.',
+  },
+  watched: {
+    name: 'headroom_usage_watched_resources',
+    type: 'gauge',
+    of: 'starter',
+    across: 'same',
+    labels: [],
+    help: 'Resources that are watched because a quota counts them.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;

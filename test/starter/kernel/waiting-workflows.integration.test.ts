@@ -1,0 +1,98 @@
+/** Which workflows wait, as a starter finds out from a real Temporal, where no worker answers. */
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WaitingWorkflows } from '../../../starter/kernel/waiting-workflows.ts';
+import { borrowTemporal } from '../../kernel/servers/shared-temporal.ts';
+import type { TemporalServer } from '../../kernel/servers/temporal.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { clientConnectionOptions } from '../../../platform/temporal/temporal.ts';
+
+let temporal: TemporalServer;
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  temporal = await borrowTemporal();
+  connection = await Connection.connect(clientConnectionOptions({ address: temporal.address }, 10_000));
+  client = new Client({ connection, namespace: temporal.namespace });
+});
+afterAll(async () => {
+  await connection?.close();
+  await temporal?.stop();
+});
+
+const log = { warn: () => {}, info: () => {} };
+
+/** A workflow that nobody runs, as it would be found. */
+async function given(target: string, phase: string, cluster: string): Promise<string> {
+  const workflowId = `quota-resize/${cluster}/${target}`;
+  const key = (name: string) => defineSearchAttributeKey(name, 'KEYWORD');
+  await client.workflow.start('quotaResize', {
+    workflowId,
+    taskQueue: 'nobody',
+    args: [],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: key('HeadroomController'), value: 'quota-resize' },
+      { key: key('HeadroomTarget'), value: target },
+      { key: key('HeadroomPhase'), value: phase },
+      { key: key('HeadroomCluster'), value: cluster },
+    ]),
+  });
+  return workflowId;
+}
+
+describe('the workflows that wait', () => {
+  it('are those of the cluster and of none, in these phases, and the reason is Unknown where no worker says it', async () => {
+    const before = Date.now();
+    const blocked = await given('a/one', 'Blocked', 'here');
+    await given('a/two', 'AwaitingApproval', '*');
+    await given('a/three', 'CoolingDown', 'here');
+    await given('a/four', 'Blocked', 'elsewhere');
+    const waiting = new WaitingWorkflows({ client, cluster: 'here', phases: ['Blocked', 'AwaitingApproval'], log });
+    const found = async () => {
+      await waiting.look();
+      return waiting.latest() ?? [];
+    };
+    // What was started is listed a moment later.
+    await eventually('both are listed', async () => (await found()).length === 2);
+    const all = await found();
+    expect(all.map(({ target, phase, reason }) => [target, phase, reason])).toEqual([
+      ['a/two', 'AwaitingApproval', 'Unknown'],
+      ['a/one', 'Blocked', 'Unknown'],
+    ]);
+    for (const { since } of all) {
+      expect(since).toBeGreaterThanOrEqual(before - 1_000);
+      expect(since).toBeLessThanOrEqual(Date.now());
+    }
+    await client.workflow.getHandle(blocked).terminate();
+    await eventually('one is left', async () => (await found()).length === 1);
+  });
+
+  it('are looked for when somebody asks, and told as they were found last until that is too old', async () => {
+    await given('b/one', 'Blocked', 'asked');
+    let now = Date.now();
+    const waiting = new WaitingWorkflows({
+      client,
+      cluster: 'asked',
+      phases: ['Blocked'],
+      log,
+      now: () => now,
+    });
+    expect(waiting.latest()).toBeNull();
+    await eventually('they are found', () => waiting.latest() !== null);
+    await eventually('the one is listed', () => {
+      // Asked again so soon, it would tell the same.
+      now += 15_000;
+      return waiting.latest()?.length === 1;
+    });
+    const gone = new WaitingWorkflows({
+      client: new Client({ connection, namespace: 'there-is-none' }),
+      cluster: 'asked',
+      phases: ['Blocked'],
+      log,
+    });
+    await gone.look();
+    expect(gone.latest()).toBeNull();
+  });
+});
