@@ -84,6 +84,7 @@ describe('the definition of LightsOutSchedules', () => {
       priorities: [],
       readinessTimeout: '10m',
       newWorkloadGrace: '0',
+      prewarm: '10m',
       cronJobs: { catchUp: 'last' },
       ownTimes: 'any',
       controllerOwned: 'skip',
