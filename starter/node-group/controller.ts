@@ -40,13 +40,7 @@ function start(context: StarterContext): RunningController {
   const { systemNamespace } = config.kubernetes;
   const everyMs = config.starter.resyncInterval;
   const kubernetes = connectKubernetes(kubeConfig);
-  const queue = startWorkQueue<QueuedNodeGroupRequest>(context, 'node group reconcile requests', {
-    send: createNodeGroupRequestSender(client),
-    kindOf: () => 'node-group',
-    gapMs: GAP_MS,
-  });
-  const request = (group: string, cause: string, resourceVersion: string): void =>
-    queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
+  const request = startRequests(context);
   const caches = openCaches({
     kubeConfig,
     onChange: (part, key, read) => plans.change(part, key, read),
@@ -114,6 +108,19 @@ function start(context: StarterContext): RunningController {
   });
   void hostObservations(context, plans);
   return { informers: caches.informers, admission: nodeGroupAdmission(config) };
+}
+
+/** Wakes the workflow of a group, for a reason that people read. */
+type Request = (group: string, cause: string, resourceVersion: string) => void;
+
+function startRequests(context: StarterContext): Request {
+  const { cluster } = context.headroom;
+  const queue = startWorkQueue<QueuedNodeGroupRequest>(context, 'node group reconcile requests', {
+    send: createNodeGroupRequestSender(context.client),
+    kindOf: () => 'node-group',
+    gapMs: GAP_MS,
+  });
+  return (group, cause, resourceVersion) => queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
 }
 
 async function hostObservations(
