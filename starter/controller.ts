@@ -11,6 +11,7 @@ import type { CacheHost } from './kernel/cache-host.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
 import type { RequestMetrics } from './kernel/request-metrics.ts';
+import type { Overview } from './overview/part.ts';
 
 /** What a controller may use to watch the cluster and to wake its workflows. */
 export interface StarterContext {
@@ -45,6 +46,10 @@ export interface RunningController {
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** What the API server asks before it stores an object of the controller's, where that is to be served. */
   readonly admission?: AdmissionWebhooks | undefined;
+  /** What the overview page shows of it. */
+  readonly overview?: Overview;
+  /** How the overview page calls a workflow of the controller, and what tells its status, both to be followed by its target. */
+  readonly workflows?: { readonly noun: string; readonly statusCommand: string };
 }
 
 /** A controller as the starter process runs it. */

@@ -12,6 +12,7 @@ import { CacheHost } from './kernel/cache-host.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
 import { watchPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
+import { startOverview } from './overview/start.ts';
 import { controllers } from './registry.ts';
 
 /**
@@ -46,14 +47,15 @@ export async function startWatching(
   const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
-  const running: RunningController[] = [];
+  const started: Record<string, RunningController> = {};
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
   const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
-  for (const [, { start }] of enabled) running.push(await start(context));
-  running.push(pauses);
+  for (const [name, { start }] of enabled) started[name] = await start(context);
+  const running = [...Object.values(started), pauses];
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
+  await startOverview(headroom, { client, started, pauses });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');

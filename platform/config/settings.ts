@@ -209,6 +209,18 @@ export const platformSettings = {
       timing('resync-interval', '10m', 'How often every quota is reconciled without any change.', '1s'),
       'Changes are watched; this is only for what no watch tells.',
     ),
+    overviewAddress: constant(
+      {
+        type: listenAddress,
+        expected: ADDRESS_FORM,
+        description: 'Where the starter serves the overview.',
+        env: 'HEADROOM_OVERVIEW_ADDRESS',
+        flag: '--overview-address',
+        default: '127.0.0.1:0',
+        podDefault: '127.0.0.1:8083',
+      },
+      'It is reached with kubectl port-forward.',
+    ),
   },
   process: {
     logLevel: {

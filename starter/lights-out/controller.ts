@@ -15,6 +15,7 @@ import {
   startRequest,
 } from './reconcile-request.ts';
 import { registerScheduleMetrics } from './metrics.ts';
+import { scheduleOverview } from './overview.ts';
 import { createCachedObservation } from './observation.ts';
 import { type ScheduleWatch, type ScheduleWatchOptions, watchSchedules } from './watch.ts';
 import { lightsOutAccess } from './access.ts';
@@ -83,6 +84,8 @@ function start(context: StarterContext): RunningController {
   });
   return {
     informers: watch.informers,
+    workflows: { noun: 'schedule', statusCommand: 'kubectl headroom lights-out status' },
+    overview: scheduleOverview(cluster, watch.registry),
     admission: scheduleAdmission(config, () =>
       watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
     ),

@@ -5,6 +5,7 @@ import { memcachedAccess } from './access.ts';
 import { memcachedAdmission } from './admission.ts';
 import { watchGone } from './gone.ts';
 import { registerInstanceMetrics } from './metrics.ts';
+import { memcachedOverview } from './overview.ts';
 import { createMemcachedRequestSender, goneRequest, type QueuedMemcachedRequest } from './reconcile-request.ts';
 import { watchMemcacheds } from './watch.ts';
 
@@ -47,6 +48,11 @@ function start(context: StarterContext): RunningController {
     signal,
   });
   onStop('memcached episodes', async () => await gone);
-  registerInstanceMetrics(context.metrics, () => watch.instances());
-  return { informers: watch.informers, admission: memcachedAdmission(config) };
+  registerInstanceMetrics(context.metrics, () => watch.seen().map(({ instance }) => instance));
+  return {
+    informers: watch.informers,
+    workflows: { noun: 'cache', statusCommand: 'kubectl headroom memcached status' },
+    admission: memcachedAdmission(config),
+    overview: memcachedOverview(cluster, (namespace) => watch.seen(namespace)),
+  };
 }

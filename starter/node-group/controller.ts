@@ -1,9 +1,11 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { markOf } from '../../domain/node-group/drain/marks.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
+import type { Overview } from '../overview/part.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { nodeGroupAccess } from './access.ts';
@@ -11,6 +13,7 @@ import { nodeGroupAdmission } from './admission.ts';
 import { type NodeGroupCaches, openCaches } from './caches.ts';
 import { createFreshFacts } from './fresh-facts.ts';
 import { registerGroupMetrics } from './metrics.ts';
+import { nodeOverview } from './overview.ts';
 import { Plans } from './plans.ts';
 import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
 import { sampleUsage } from './usage-sampler.ts';
@@ -103,7 +106,26 @@ function start(context: StarterContext): RunningController {
   hostObservations(context, plans).catch((error: unknown) => {
     if (!signal.aborted) headroom.stop('the host of the node groups failed', error);
   });
-  return { informers: caches.informers, admission: nodeGroupAdmission(config) };
+  return {
+    informers: caches.informers,
+    workflows: { noun: 'node group', statusCommand: 'kubectl headroom node-groups status' },
+    admission: nodeGroupAdmission(config),
+    overview: overviewOf(headroom, caches, plans),
+  };
+}
+
+function overviewOf({ config, cluster }: StarterContext['headroom'], caches: NodeGroupCaches, plans: Plans): Overview {
+  return nodeOverview({
+    cluster,
+    mode: config.nodeGroups.mode,
+    groups: () => caches.groups.list(),
+    measured: () => plans.measured(),
+    drainSince: (name) => {
+      const node = caches.node(name);
+      return node === null ? null : (markOf(node)?.startedAt ?? null);
+    },
+    plan: () => plans.last,
+  });
 }
 
 async function hostObservations(

@@ -13,7 +13,7 @@ export const quotaResizeAccess: readonly Access[] = [
     ],
     inSystemNamespace: [
       {
-        why: 'Which pull request is whose: whom a webhook of GitHub wakes. Not needed without webhooks.',
+        why: 'What is decided, for the overview, and which pull request is whose: whom a webhook of GitHub wakes.',
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
         verbs: ['list', 'watch'],

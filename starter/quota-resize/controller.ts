@@ -3,9 +3,11 @@ import type { StarterContext, StarterController } from '../controller.ts';
 import type { AllowanceOptions } from '../kernel/allowance.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
+import { type LeaseWatch, watchLeases } from './lease-watch.ts';
+import { quotaOverview } from './overview.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
-import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
+import { startWebhooks } from './webhooks/webhooks.ts';
 import { quotaResizeAccess } from './access.ts';
 
 /** Requests for one quota in this time become one: a rolling update changes the quota's status with every pod. */
@@ -43,35 +45,44 @@ export const quotaResizeController: StarterController = {
     });
     onStop('watches', async () => await watch.stop());
     countedUsage.onCounted((namespace, quota) => watch.usageCounted(namespace, quota));
-    const webhooks = await receiveWebhooks(context, (request) => queue.add(request));
+    const { systemNamespace } = config.kubernetes;
+    const leaseWatch = await watchLeases({ kubeConfig, cluster, systemNamespace, log, signal });
+    onStop('watch of Leases', async () => await leaseWatch.leases.stop());
+    await receiveWebhooks(context, leaseWatch, (request) => queue.add(request));
     return {
-      informers: { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) },
+      informers: { ...watch.informers, leases: leaseWatch.leases },
+      workflows: { noun: 'quota', statusCommand: 'kubectl headroom status' },
+      overview: quotaOverview({
+        cluster,
+        quotas: (namespace) => watch.quotas.list(namespace),
+        quota: (name, namespace) => watch.quotas.get(name, namespace),
+        decisions: leaseWatch.decisions,
+        policyOf: watch.policyOf,
+        countedUsed: (namespace, quota) => countedUsage.lastCount(namespace, quota),
+      }),
     };
   },
 };
 
-/** Receives GitHub's webhooks if an address is configured; otherwise null. */
+/** Receives GitHub's webhooks if an address is configured. */
 async function receiveWebhooks(
-  { headroom, kubeConfig, metrics }: StarterContext,
+  { headroom, metrics }: StarterContext,
+  leaseWatch: LeaseWatch,
   request: (request: QuotaRequest) => void,
-): Promise<RunningWebhooks | null> {
-  const { config, cluster, log, readiness, signal, onStop } = headroom;
+): Promise<void> {
+  const { config, cluster, log, readiness, onStop } = headroom;
   const { address, secrets } = config.webhooks;
-  if (address === undefined || secrets === undefined) return null;
-  const { systemNamespace } = config.kubernetes;
+  if (address === undefined || secrets === undefined) return;
   const webhooks = await startWebhooks({
-    kubeConfig,
     cluster,
-    systemNamespace,
+    leaseWatch,
     address,
     secrets,
     request,
     metrics,
     log,
-    signal,
   });
   onStop('webhooks', async () => await webhooks.stop());
   readiness.set('webhooks', { ready: true });
   log.info({ url: `${webhooks.url}${webhookPath}` }, "the starter takes GitHub's webhooks");
-  return webhooks;
 }

@@ -5,6 +5,7 @@ import { denialReasons, EVENTS_A_PAGE } from '../../domain/quota-resize/demand/e
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { orphansRequest, quotaChangeRequest, type QuotaRequest, quotaRequest } from './reconcile-request.ts';
 import { shapeEvent, shapeNamespace, shapeQuota, type WatchedEvent } from './shape.ts';
 import { RepeatedDenials } from './repeated-denials.ts';
@@ -30,6 +31,8 @@ export interface QuotaWatch {
    * unknown quota is ignored.
    */
   usageCounted(namespace: string, quota: string): void;
+  readonly quotas: Informer<V1ResourceQuota>;
+  readonly policyOf: (quota: V1ResourceQuota) => ResizePolicy;
   stop(): Promise<void>;
 }
 
@@ -101,6 +104,8 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   const informers = { namespaces, resourcequotas, ...caches.denials } as QuotaWatch['informers'];
   return {
     informers,
+    quotas: resourcequotas,
+    policyOf: (quota) => changes.policyOf(quota),
     usageCounted: (namespace, name) => changes.usageCounted(namespace, name),
     stop: async () => {
       clearInterval(resync);
@@ -171,6 +176,10 @@ class QuotaChanges {
     if (before !== undefined && before.isOver === now.isOver && equalLists(before.used, now.used)) return;
     if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached by what was counted');
     if (before?.isOver === true) this.#enqueue(quota, false, 'the pressure is gone by what was counted');
+  }
+
+  policyOf(quota: V1ResourceQuota): ResizePolicy {
+    return this.#states.policyOf(quota);
   }
 
   resync(): void {
