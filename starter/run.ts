@@ -55,7 +55,7 @@ export async function startWatching(
   for (const [name, { start }] of enabled) started[name] = await start(context);
   const running = [...Object.values(started), pauses];
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
-  await startOverview(headroom, { client, started, pauses });
+  await startOverview(headroom, { kubeConfig, client, started, pauses });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');

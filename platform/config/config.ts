@@ -141,6 +141,7 @@ export function loadConfig<Values extends object>(
     timings: own.timings,
     worker: own.worker,
     starter: own.starter,
+    overview: own.overview,
     process: own.process,
     secrets: [...network.proxies.secrets, ...temporal.secrets],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),

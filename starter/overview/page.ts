@@ -164,7 +164,9 @@ function ways(
   const shown = command !== null && COMMAND.test(command) ? command : null;
   if (all.length === 0 && shown === null) return html`<td role="cell"></td>`;
   return html`<td role="cell" data-column="${column}"><div class="ways">${all.map(link)}${
-    shown === null ? null : html`<code>${shown}</code>`
+    shown === null
+      ? null
+      : html`<code>${shown.split(' ').map((word, index) => html`${index === 0 ? '' : ' '}<span>${word}</span>`)}</code>`
   }</div></td>`;
 }
 

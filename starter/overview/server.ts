@@ -2,13 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { ListeningServer } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
+import type { Pair } from '../admission/certificate.ts';
 import { overviewPage, type PageView, REFRESH_SECONDS } from './page.ts';
 import type { Overview, OverviewPart, Waiting } from './part.ts';
+import { OVERVIEW_PATH, type Visitors } from './visitor.ts';
 import type { WaitingWorkflows } from './waiting-workflows.ts';
 
 /** A browser opens six; some people may read it at once. */
@@ -32,20 +34,33 @@ export interface OverviewServerOptions {
   readonly now?: () => EpochMs;
 }
 
+/** The page for those who may connect to this process's loopback address: Kubernetes says who may forward a port to it. */
+export interface LocalOverview {
+  readonly kind: 'local';
+}
+
+/** The page for others, with TLS, who need a token and the right to read it. */
+export interface OpenedOverview {
+  readonly kind: 'opened';
+  readonly visitors: Pick<Visitors, 'visit'>;
+}
+
+export interface OverviewServer extends ListeningServer {
+  /** Of an opened overview, for every connection from now on. Before the first certificate none comes to be. */
+  useCertificate(pair: Pair): void;
+}
+
 /**
  * Serves the overview at `/`.
  *
  * @throws the system's error when the address cannot be listened on.
  */
-export async function serveOverview(options: OverviewServerOptions): Promise<ListeningServer> {
+export async function serveOverview(
+  options: OverviewServerOptions,
+  audience: LocalOverview | OpenedOverview = { kind: 'local' },
+): Promise<OverviewServer> {
   const { address, log } = options;
-  const server = fastify({
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: REQUEST_TIMEOUT_MS,
-    forceCloseConnections: true,
-    logger: false,
-  });
+  const { server, useCertificate } = createServer(audience);
   server.server.maxConnections = MAX_CONNECTIONS;
   server.server.headersTimeout = REQUEST_TIMEOUT_MS;
   server.addHook('onRequest', async (request, reply) => {
@@ -54,9 +69,7 @@ export async function serveOverview(options: OverviewServerOptions): Promise<Lis
       void reply.header('connection', 'close').header('allow', 'GET, HEAD');
       return refuse(reply, 405, 'The overview is only read: expected GET');
     }
-    return isLocal(request)
-      ? undefined
-      : refuse(reply, 421, 'Expected localhost as the host, as kubectl port-forward has it');
+    return audience.kind === 'local' ? refuseOthers(request, reply) : await refuseStrangers(request, reply, audience);
   });
   server.get('/', async (request, reply) => {
     await options.workflows.refresh();
@@ -72,7 +85,59 @@ export async function serveOverview(options: OverviewServerOptions): Promise<Lis
   await server.listen({ host: address.host, port: address.port });
   const { port } = server.server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return { url: `http://${host}:${port}`, close: async () => await server.close() };
+  const scheme = audience.kind === 'local' ? 'http' : 'https';
+  return { url: `${scheme}://${host}:${port}`, useCertificate, close: async () => await server.close() };
+}
+
+function createServer({ kind }: LocalOverview | OpenedOverview): {
+  readonly server: FastifyInstance;
+  readonly useCertificate: OverviewServer['useCertificate'];
+} {
+  const common = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+    logger: false,
+  } as const;
+  if (kind === 'local') return { server: fastify(common), useCertificate: () => {} };
+  const server = fastify({ ...common, https: { handshakeTimeout: REQUEST_TIMEOUT_MS } });
+  return {
+    // Its routes are the same; only the type of its server is another one.
+    server,
+    useCertificate: ({ certificate, key }) => server.server.setSecureContext({ cert: certificate, key }),
+  };
+}
+
+function refuseOthers(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  return isLocal(request)
+    ? undefined
+    : refuse(reply, 421, 'Expected localhost as the host, as kubectl port-forward has it');
+}
+
+async function refuseStrangers(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { visitors }: OpenedOverview,
+): Promise<FastifyReply | undefined> {
+  const visit = await visitors.visit(headers.authorization);
+  switch (visit.kind) {
+    case 'allowed':
+      return undefined;
+    case 'unknown':
+      // A browser asks for a name, which may be any, and a password: the token.
+      void reply.header('www-authenticate', 'Basic realm="Headroom: a token as the password", charset="UTF-8"');
+      return refuse(reply, 401, 'Expected a token that the API server knows, as Bearer or as the password');
+    case 'forbidden':
+      return refuse(
+        reply,
+        403,
+        `${visit.user} may not get ${OVERVIEW_PATH}: bind the ClusterRole headroom-overview-reader`,
+      );
+    case 'busy':
+      void reply.header('retry-after', '1');
+      return refuse(reply, 503, 'Too many are asking at once');
+  }
 }
 
 /**

@@ -1,13 +1,18 @@
+import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { workflowUrl } from '../../domain/kernel/temporal-ui.ts';
 import { formatSpan } from '../../domain/kernel/time.ts';
 import type { HeadroomProcess } from '../../platform/process/process.ts';
 import type { Config } from '../config.ts';
 import type { RunningController } from '../controller.ts';
-import { serveOverview } from './server.ts';
+import { givenCertificate } from '../admission/given.ts';
+import { keepCertificate } from '../admission/keep.ts';
+import { type OverviewServerOptions, serveOverview } from './server.ts';
+import { reviewsBy, Visitors } from './visitor.ts';
 import { WaitingWorkflows } from './waiting-workflows.ts';
 
 export interface OverviewOptions {
+  readonly kubeConfig: KubeConfig;
   readonly client: Client;
   /** What runs in this process, by the name of the controller. */
   readonly started: Readonly<Record<string, RunningController>>;
@@ -20,23 +25,57 @@ export interface OverviewOptions {
  * @throws the system's error when the address cannot be listened on.
  */
 export async function startOverview(
-  { config, cluster, log, onStop }: HeadroomProcess<Config>,
-  { client, started, pauses }: OverviewOptions,
+  headroom: HeadroomProcess<Config>,
+  { kubeConfig, client, started, pauses }: OverviewOptions,
 ): Promise<void> {
+  const { config, cluster, log, onStop } = headroom;
   const { temporalUi } = config;
   const running = [pauses, ...Object.values(started)];
   const controllers = Object.fromEntries(Object.entries(started).map(([name, { workflows }]) => [name, workflows]));
-  const server = await serveOverview({
-    address: config.starter.overviewAddress,
+  const options: Omit<OverviewServerOptions, 'address'> = {
     cluster,
     overviews: running.flatMap(({ overview }) => (overview === undefined ? [] : [overview])),
     workflows: new WaitingWorkflows({ client, cluster, controllers, log }),
     workflowUrl: (id) => (temporalUi === null ? null : workflowUrl(temporalUi, id)),
     troubles: () => troublesOf(running),
     log,
-  });
+  };
+  const server = await serveOverview({ ...options, address: config.overview.address });
   onStop('overview', async () => await server.close());
   log.info({ url: server.url }, 'the starter serves the overview');
+  if (config.overview.certificate !== undefined) {
+    await openOverview(headroom, { kubeConfig, options, folder: config.overview.certificate });
+  }
+}
+
+/** Serves it to others as well, once there is a certificate. */
+async function openOverview(
+  { config, log, signal, onStop, stop }: HeadroomProcess<Config>,
+  {
+    kubeConfig,
+    options,
+    folder,
+  }: {
+    readonly kubeConfig: KubeConfig;
+    readonly options: Omit<OverviewServerOptions, 'address'>;
+    readonly folder: string;
+  },
+): Promise<void> {
+  const address = config.overview.openAddress;
+  const visitors = new Visitors(reviewsBy(kubeConfig));
+  const server = await serveOverview({ ...options, address }, { kind: 'opened', visitors });
+  const kept = keepCertificate({
+    source: givenCertificate({ of: 'the overview', folder }),
+    use: (certificate) => server.useCertificate(certificate),
+    onWait: () => {},
+    log,
+    signal,
+  }).catch((error: unknown) => stop('the certificate of the overview could not be kept', error));
+  onStop('opened overview', async () => {
+    await server.close();
+    await kept;
+  });
+  log.info({ url: server.url }, 'the starter serves the overview to whoever may read it');
 }
 
 /** What of the page is older than it looks. */

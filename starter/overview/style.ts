@@ -48,9 +48,10 @@ input,button{font:inherit;color:inherit;background:var(--band);border:1px solid 
 table{width:100%;border-collapse:collapse;margin:.5rem 0}
 caption{text-align:left;color:var(--quiet);padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.4rem .6rem .4rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
-thead th{color:var(--quiet);font-weight:600}
-tbody th{font-weight:600}
+thead th{color:var(--quiet);font-weight:600;white-space:nowrap}
+tbody th{font-weight:600;min-width:13rem}
 code{font:.9em ui-monospace,monospace;background:var(--band);padding:.1rem .3rem;border-radius:.2rem;overflow-wrap:anywhere}
+code span{display:inline-block;max-width:100%}
 meter{width:6rem;height:.8rem;vertical-align:middle}
 small{display:block;color:var(--quiet);font-size:.9em}
 .quiet{color:var(--quiet)}

@@ -36,3 +36,13 @@ export async function launchBrowser(): Promise<Browser> {
 export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
+
+/** Where the content that reaches furthest to the right ends, in pixels; what is moved off the screen does not count. */
+export async function widestEnd(page: Page): Promise<number> {
+  return await page.evaluate<number>(
+    `Math.max(...[...document.querySelectorAll('main *, header *')].map((element) => {
+      const { left, right } = element.getBoundingClientRect();
+      return left < 0 ? 0 : right;
+    }))`,
+  );
+}

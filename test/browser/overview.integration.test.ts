@@ -7,7 +7,7 @@ import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { deniedWhileOptedOut } from '../quota-resize/denied.ts';
 import { restsIn } from '../quota-resize/resting.ts';
-import { launchBrowser, PATIENCE_MS, picture } from './browser.ts';
+import { launchBrowser, PATIENCE_MS, picture, widestEnd } from './browser.ts';
 
 const timeout = 8 * PATIENCE_MS;
 
@@ -69,6 +69,20 @@ describe('an operator on the overview page', { timeout }, () => {
     await picture(page, 'overview-1-waiting');
   });
 
+  it('reads what only the workflow says: that it is blocked', async () => {
+    const lost = await givenQuota(stack, { namespace: 'lost', hard: { pods: '2' }, file: null });
+    await lost.deploy('web', 4, { cpu: '10m' });
+    await lost.reaches('Blocked', 'FileNotFound');
+    const shown = await eventually('the page has what Temporal lists', async () => {
+      const page = await open();
+      const row = page.getByRole('row', { name: 'quota lost/compute' });
+      return (await row.count()) === 1 ? await row.textContent() : undefined;
+    });
+    expect(shown).toMatch(
+      /a person.*not known.*It is Blocked, until what blocks it is mended.*kubectl headroom status lost\/compute/s,
+    );
+  });
+
   it('finds the quotas by fullness, and those of one namespace', async () => {
     const page = await open();
     const quotas = page.getByRole('table').last();
@@ -86,12 +100,7 @@ describe('an operator on the overview page', { timeout }, () => {
     'reads it on a phone, in the %s colours: nothing is wider than the screen',
     async (colorScheme) => {
       const page = await open('/', { viewport: { width: 360, height: 780 }, colorScheme });
-      const main = await page.getByRole('main').boundingBox();
-      expect((main?.x ?? 0) + (main?.width ?? 0)).toBeLessThanOrEqual(360);
-      for (const cell of await page.locator('td, th[scope=row], code, a').all()) {
-        const box = await cell.boundingBox();
-        if (box !== null && box.x >= 0) expect(box.x + box.width).toBeLessThanOrEqual(360);
-      }
+      expect(await widestEnd(page)).toBeLessThanOrEqual(360);
       await picture(page, `overview-2-phone-${colorScheme}`);
     },
   );

@@ -16,6 +16,7 @@ function when(condition: string | null): Omit<PartOfChart, 'part'> {
 /** By the name in the tables of access; '' is what is always granted. */
 const PARTS: Readonly<Record<string, Omit<PartOfChart, 'part'>>> = {
   '': when(null),
+  overview: when('.Values.overview.certificate'),
   'quota-usage/reading': when(isCounting),
   'quota-usage/own': when('eq (dig "quotaUsage" "mode" "off" .Values.config) "own"'),
   'quota-usage/secrets': when(`and (${isCounting}) .Values.rights.countSecrets`),

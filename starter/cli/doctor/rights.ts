@@ -28,6 +28,7 @@ function needed(process: 'worker' | 'starter', config: Config): readonly Access[
   const components = new Set<string>([
     '',
     ...enabled,
+    ...(config.overview.certificate === undefined ? [] : ['overview']),
     ...(config.quotaUsage.mode === 'off' ? [] : ['quota-usage/reading']),
     ...(config.quotaUsage.mode === 'own' ? ['quota-usage/own'] : []),
     ...Object.entries({ 'lights-out': config.lightsOut, memcached: config.memcached, 'node-group': config.nodeGroups })
@@ -40,7 +41,7 @@ function needed(process: 'worker' | 'starter', config: Config): readonly Access[
   const all =
     process === 'worker'
       ? [workerAccess, ...Object.values(workers).flat()]
-      : [starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
+      : [...starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
   return all.filter(({ component }) => components.has(component));
 }
 

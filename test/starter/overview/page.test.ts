@@ -137,7 +137,9 @@ describe('the page', () => {
     expect(text).toContain(
       '<a href="https://github.example.com/acme/gitops/pull/7" rel="noreferrer">Pull request #7</a>',
     );
-    expect(text).toContain('<code>kubectl headroom status team-a/compute</code>');
+    expect(text).toContain(
+      '<code><span>kubectl</span> <span>headroom</span> <span>status</span> <span>team-a/compute</span></code>',
+    );
     expect(text).toContain(
       '<a href="https://temporal.example.com/quota-resize/c1/team-a/compute" rel="noreferrer">Workflow</a>',
     );
