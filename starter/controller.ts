@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
 import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
+import type { AwaitedIn } from '../domain/kernel/awaited.ts';
 import type { PauseInForce, PauseSubject } from '../domain/kernel/pause.ts';
 import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -40,6 +41,14 @@ export interface StarterContext {
   readonly cacheHost: CacheHost;
 }
 
+/** How people are told of workflows of a controller. */
+export interface NamedWorkflows {
+  readonly noun: string;
+  readonly statusCommand: string;
+  /** For whom they wait in each phase. */
+  readonly awaits: AwaitedIn<string>;
+}
+
 /** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */
 export interface RunningController {
   /** What must be listed and connected before the process is ready, by the name for people. */
@@ -49,7 +58,7 @@ export interface RunningController {
   /** What the overview page shows of it. */
   readonly overview?: Overview;
   /** How the overview page calls a workflow of the controller, and what tells its status, both to be followed by its target. */
-  readonly workflows?: { readonly noun: string; readonly statusCommand: string };
+  readonly workflows?: NamedWorkflows;
 }
 
 /** A controller as the starter process runs it. */

@@ -1,3 +1,4 @@
+import { lightsOutAwaits } from '../../domain/lights-out/awaited.ts';
 import { memoryOf } from '../../activities/lights-out/scale.ts';
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
@@ -84,7 +85,7 @@ function start(context: StarterContext): RunningController {
   });
   return {
     informers: watch.informers,
-    workflows: { noun: 'schedule', statusCommand: 'kubectl headroom lights-out status' },
+    workflows: { noun: 'schedule', statusCommand: 'kubectl headroom lights-out status', awaits: lightsOutAwaits },
     overview: scheduleOverview(cluster, watch.registry),
     admission: scheduleAdmission(config, () =>
       watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),

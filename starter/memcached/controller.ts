@@ -1,3 +1,4 @@
+import { memcachedAwaits } from '../../domain/memcached/awaited.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -51,7 +52,7 @@ function start(context: StarterContext): RunningController {
   registerInstanceMetrics(context.metrics, () => watch.seen().map(({ instance }) => instance));
   return {
     informers: watch.informers,
-    workflows: { noun: 'cache', statusCommand: 'kubectl headroom memcached status' },
+    workflows: { noun: 'cache', statusCommand: 'kubectl headroom memcached status', awaits: memcachedAwaits },
     admission: memcachedAdmission(config),
     overview: memcachedOverview(cluster, (namespace) => watch.seen(namespace)),
   };

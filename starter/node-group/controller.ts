@@ -1,3 +1,4 @@
+import { nodeGroupAwaits } from '../../domain/node-group/awaited.ts';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
@@ -108,7 +109,7 @@ function start(context: StarterContext): RunningController {
   });
   return {
     informers: caches.informers,
-    workflows: { noun: 'node group', statusCommand: 'kubectl headroom node-groups status' },
+    workflows: { noun: 'node group', statusCommand: 'kubectl headroom node-groups status', awaits: nodeGroupAwaits },
     admission: nodeGroupAdmission(config),
     overview: overviewOf(headroom, caches, plans),
   };

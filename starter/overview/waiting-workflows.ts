@@ -1,15 +1,12 @@
 /** Workflows that wait for a person, as Temporal lists them: what nothing in the cluster says. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { PERSON } from '../../domain/kernel/awaited.ts';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
+import type { NamedWorkflows } from '../controller.ts';
 import type { Waiting } from './part.ts';
 
-/** The phases of all controllers in which a person has to act. */
-const PHASES: Readonly<Record<string, string>> = {
-  AwaitingApproval: 'An approval; the details of the workflow say of what.',
-  Blocked: 'It is blocked; the details of the workflow say by what.',
-};
 /** So many are shown at most; a page for people is not the place for more. */
 const MOST = 500;
 /** A list of this age is asked for again. */
@@ -20,8 +17,8 @@ const PATIENCE_MS = 100;
 export interface WaitingWorkflowsOptions {
   readonly client: Client;
   readonly cluster: string;
-  /** By the name of the controller: how a target is called, and what tells its status. */
-  readonly controllers: Readonly<Record<string, { readonly noun: string; readonly statusCommand: string } | undefined>>;
+  /** By the name of the controller. */
+  readonly controllers: Readonly<Record<string, NamedWorkflows | undefined>>;
   readonly log: Log;
 }
 
@@ -32,12 +29,18 @@ interface Listed {
 
 export class WaitingWorkflows {
   readonly #options: WaitingWorkflowsOptions;
+  readonly #phases: ReadonlySet<string>;
   #known: { readonly waiting: readonly Listed[]; readonly at: MonotonicMs } | null = null;
   #asking: Promise<void> | null = null;
   #trouble: string | null = null;
 
   constructor(options: WaitingWorkflowsOptions) {
     this.#options = options;
+    const awaits = Object.values(options.controllers).flatMap((named) => Object.entries(named?.awaits ?? {}));
+    // What is paused is shown as a pause.
+    this.#phases = new Set(
+      awaits.flatMap(([phase, awaited]) => (awaited?.whom === PERSON && phase !== 'Paused' ? [phase] : [])),
+    );
   }
 
   /** Asks Temporal again where the list is old, and waits for the answer for a moment only. Never throws. */
@@ -63,7 +66,7 @@ export class WaitingWorkflows {
 
   async #ask(): Promise<void> {
     const { client, cluster, log } = this.#options;
-    const phases = Object.keys(PHASES).map((phase) => `'${phase}'`);
+    const phases = [...this.#phases].map((phase) => `'${phase}'`);
     const query = `HeadroomCluster = '${cluster}' AND ExecutionStatus = 'Running' AND HeadroomPhase IN (${phases.join(', ')})`;
     try {
       const waiting: Listed[] = [];
@@ -93,10 +96,10 @@ export class WaitingWorkflows {
       : undefined;
     return {
       what: `${known?.noun ?? controller} ${target}`,
-      whom: 'a person',
+      whom: PERSON,
       isForPeople: true,
       since: null,
-      why: PHASES[phase] ?? phase,
+      why: `It is ${phase}, until ${known?.awaits[phase]?.until ?? 'somebody acts'}; its details say more.`,
       links: [],
       workflow,
       command: known === undefined ? null : `${known.statusCommand} ${target}`,

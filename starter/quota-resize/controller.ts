@@ -1,3 +1,4 @@
+import { resizeAwaits } from '../../domain/quota-resize/awaited.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
 import type { AllowanceOptions } from '../kernel/allowance.ts';
@@ -51,20 +52,21 @@ export const quotaResizeController: StarterController = {
     await receiveWebhooks(context, leaseWatch, (request) => queue.add(request));
     return {
       informers: { ...watch.informers, leases: leaseWatch.leases },
-      workflows: { noun: 'quota', statusCommand: 'kubectl headroom status' },
+      workflows: { noun: 'quota', statusCommand: 'kubectl headroom status', awaits: resizeAwaits },
       overview: quotaOverview({
         cluster,
         quotas: (namespace) => watch.quotas.list(namespace),
         quota: (name, namespace) => watch.quotas.get(name, namespace),
         decisions: leaseWatch.decisions,
         policyOf: watch.policyOf,
+        mayMerge: config.resize.autoMerge,
         countedUsed: (namespace, quota) => countedUsage.lastCount(namespace, quota),
       }),
     };
   },
 };
 
-/** Receives GitHub's webhooks if an address is configured. */
+/** Receives GitHub's webhooks if they are switched on. */
 async function receiveWebhooks(
   { headroom, metrics }: StarterContext,
   leaseWatch: LeaseWatch,

@@ -20,6 +20,8 @@ export interface QuotaOverviewOptions {
   readonly quota: (name: string, namespace: string) => V1ResourceQuota | undefined;
   readonly decisions: ReadonlyMap<string, OpenDecision>;
   readonly policyOf: (quota: V1ResourceQuota) => ResizePolicy;
+  /** Whether anything is merged at all; a policy can only say no. */
+  readonly mayMerge: boolean;
   /** As `ThresholdStatesOptions` has it. */
   readonly countedUsed: (namespace: string, quota: string) => ResourceList | null;
 }
@@ -35,6 +37,7 @@ export function quotaOverview(options: QuotaOverviewOptions): Overview {
     const open = [...decisions.values()].filter((decision) => namespace === null || decision.namespace === namespace);
     const full = sorted.filter(({ fullest }) => fullest >= NEARLY_FULL).length;
     const autoMerges = (decision: OpenDecision): boolean => {
+      if (!options.mayMerge) return false;
       const object = options.quota(decision.quota, decision.namespace);
       return object !== undefined && options.policyOf(object).autoMerge.allowed;
     };

@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { log, metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import type { AwaitedIn } from '../../domain/kernel/awaited.ts';
 import { oneLine, truncate } from '../../domain/kernel/sentence.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { detailsText, type ShownState, shownStatus } from './details.ts';
@@ -19,8 +20,10 @@ export type PublishedStatus = ShownState;
  * Search attributes are written only when they change, because each write is a billed action and an empty write fails the
  * workflow task.
  */
-export function createPublisher(
+export function createPublisher<Phase extends string>(
   identity: { controller: ControllerName; target: string; cluster: string },
+  /** For whom it waits in each phase. */
+  awaits: AwaitedIn<Phase>,
   before?: PublishedStatus,
   /** The phase that the client wrote into the search attributes when it started the workflow. */
   startedAs: string | null = null,
@@ -33,7 +36,10 @@ export function createPublisher(
     '1',
     'How often a workflow entered a phase for a reason.',
   );
-  return function publish(toShow: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
+  return function publish(
+    toShow: Omit<PublishedStatus, 'since'> & { readonly phase: Phase },
+    now: EpochMs,
+  ): PublishedStatus {
     const status = shownStatus(toShow);
     const current = `${status.phase}/${status.reason}`;
     if (current !== last) {
@@ -62,7 +68,7 @@ export function createPublisher(
       publishedPhase = status.phase;
       upsertSearchAttributes(pairs);
     }
-    setCurrentDetails(detailsText(published, now));
+    setCurrentDetails(detailsText(identity, published, awaits[toShow.phase], now));
     return published;
   };
 }

@@ -1,4 +1,5 @@
 import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
+import { lightsOutAwaits } from '../../domain/lights-out/awaited.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { type LightsOutMemory, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
@@ -36,6 +37,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   const carried = upgradeCarried(input.carried);
   const run: LightsOutRun = new ControllerRun<LightsOutRun['status'], LightsOutMemory>({
     identity: { controller: 'lights-out', target: target.schedule, cluster: target.cluster },
+    awaits: lightsOutAwaits,
     carried,
     memory: upgradeMemory(carried?.memory),
     startedAs: null,

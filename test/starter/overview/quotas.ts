@@ -83,6 +83,7 @@ export function overviewOf(
       namespace === undefined ? quotas : quotas.filter(({ metadata }) => metadata?.namespace === namespace),
     quota: (name, namespace) => byName.get(`${namespace}/${name}`),
     decisions: decisions.byQuota,
+    mayMerge: autoMerge,
     policyOf: ({ metadata }) =>
       resolvePolicy({
         defaults: { ...defaults, autoMerge },
