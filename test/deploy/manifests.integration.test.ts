@@ -175,6 +175,7 @@ describe('whatever is switched on', () => {
           ...(isServing && lightsOut.enabled ? ['lights-out'] : []),
           ...(isServing && memcached.enabled ? ['memcached'] : []),
           ...(isServing && nodeGroups.enabled ? ['node-group'] : []),
+          ...(process === 'starter' && values.overview.certificate !== '' ? ['overview'] : []),
         ]);
       }
     }
