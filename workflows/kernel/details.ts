@@ -13,7 +13,7 @@ export interface ShownState {
   readonly facts: readonly string[];
 }
 
-/** Whose details these are: `quota-resize of team-a/compute`. */
+/** Whose details these are: `CONTROLLER of team-a/compute`. */
 export interface ShownSubject {
   readonly controller: string;
   readonly target: string;
