@@ -116,6 +116,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
   'workflows/kernel': [],
   'starter/kernel': [],
   'starter/admission': [],
+  'starter/overview': [],
 };
 
 function anythingOf(others: readonly ControllerName[], but: readonly string[], message: string): Pattern {

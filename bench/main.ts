@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: every part in a process of its own, one after the other, in one table with minimum, median and maximum: what a request, a
  * watch and a workflow take on this machine (the floors), quota usage beside Kubernetes' own controller with one starter and
- * with two, pull requests from the refusal on, and worker and starter at rest. It takes about half an hour on a machine that does nothing else, and ends with 1 where a
+ * with two, pull requests from the refusal on, worker and starter at rest, and the overview page. It takes about half an hour on a machine that does nothing else, and ends with 1 where a
  * figure is above its limit or a part fails. `--parts floors,rest` runs some of them.
  */
 import { spawn } from 'node:child_process';
@@ -52,6 +52,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   rest: { script: 'rest/main.ts', args: [], rows: asRows },
   'rest-2': { script: 'rest/main.ts', args: ['--quotas', '1500', '--starters', '2'], rows: asRows },
   sources: { script: 'large-checkouts.ts', args: [], rows: asRows },
+  overview: { script: 'overview.ts', args: [], rows: asRows },
   pure: { script: 'pure.ts', args: [], rows: null },
 };
 

@@ -21,7 +21,7 @@ const bytes = Number(values.megabytes) * 1_000_000;
 
 const plane = await startHeadroomPlane({ ownServers: true });
 try {
-  const starter = await plane.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
+  const starter = await plane.startStarter({ GITHUB_WEBHOOKS: 'true', GITHUB_WEBHOOK_SECRET: SECRET });
   const [, url = ''] = /"url":"([^"]+)","msg":"the starter takes/.exec(await readFile(starter.logFile, 'utf8')) ?? [];
   console.log(`a starter that gets ${connections} webhooks of ${values.megabytes} MB at once`);
   for (const [name, secret] of [

@@ -1,7 +1,7 @@
 import type { Access } from '../platform/kubernetes/access.ts';
 
 /** What the starter may do whatever it watches. */
-export const starterAccess: Access = {
+const common: Access = {
   component: '',
   about: 'The starter watches. What it may write is with what needs it.',
   everywhere: [
@@ -23,3 +23,25 @@ export const starterAccess: Access = {
     },
   ],
 };
+
+/** To serve the overview to others: who has a token, and what they may read. */
+const overview: Access = {
+  component: 'overview',
+  about: 'What the starter needs to serve the overview to others than those who may forward a port to it.',
+  everywhere: [
+    {
+      why: 'Whose token it is.',
+      apiGroups: ['authentication.k8s.io'],
+      resources: ['tokenreviews'],
+      verbs: ['create'],
+    },
+    {
+      why: 'Whether that user may read the overview.',
+      apiGroups: ['authorization.k8s.io'],
+      resources: ['subjectaccessreviews'],
+      verbs: ['create'],
+    },
+  ],
+};
+
+export const starterAccess: readonly Access[] = [common, overview];

@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
 import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
+import type { AwaitedIn } from '../domain/kernel/awaited.ts';
 import type { PauseInForce, PauseSubject } from '../domain/kernel/pause.ts';
 import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -12,6 +13,7 @@ import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
 import type { Outlooks } from './kernel/outlooks.ts';
 import type { RequestMetrics } from './kernel/request-metrics.ts';
+import type { Overview } from './overview/part.ts';
 
 /** What a controller may use to watch the cluster and to wake its workflows. */
 export interface StarterContext {
@@ -41,12 +43,24 @@ export interface StarterContext {
   readonly cacheHost: CacheHost;
 }
 
+/** How people are told of workflows of a controller. */
+export interface NamedWorkflows {
+  readonly noun: string;
+  readonly statusCommand: string;
+  /** For whom they wait in each phase. */
+  readonly awaits: AwaitedIn<string>;
+}
+
 /** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */
 export interface RunningController {
   /** What must be listed and connected before the process is ready, by the name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** What the API server asks before it stores an object of the controller's, where that is to be served. */
   readonly admission?: AdmissionWebhooks | undefined;
+  /** What the overview page shows of it. */
+  readonly overview?: Overview;
+  /** How the overview page calls a workflow of the controller, and what tells its status, both to be followed by its target. */
+  readonly workflows?: NamedWorkflows;
 }
 
 /** A controller as the starter process runs it. */

@@ -20,6 +20,7 @@ import { watchPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
 import { registerWaitingMetrics } from './kernel/waiting-metrics.ts';
 import { WaitingWorkflows } from './kernel/waiting-workflows.ts';
+import { startOverview } from './overview/start.ts';
 import { controllers } from './registry.ts';
 
 /**
@@ -55,16 +56,18 @@ export async function startWatching(
   const countedUsage = new CountedUsage();
   const outlooks = new Outlooks();
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
-  const running: RunningController[] = [];
+  const started: Record<string, RunningController> = {};
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, outlooks, requestMetrics, cacheHost };
   const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
-  for (const [, { start }] of enabled) running.push(await start(context));
-  running.push(pauses);
+  for (const [name, { start }] of enabled) started[name] = await start(context);
+  const running = [...Object.values(started), pauses];
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
+  const waiting = new WaitingWorkflows({ client, cluster, phases: waitingPhases(), log });
+  await startOverview(headroom, { kubeConfig, waiting, started, pauses });
   registerMetrics(metrics, running);
-  registerWaitingMetrics(metrics, new WaitingWorkflows({ client, cluster, phases: waitingPhases(), log }));
+  registerWaitingMetrics(metrics, waiting);
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
   collectAfterStart();

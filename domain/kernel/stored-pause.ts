@@ -96,6 +96,13 @@ export function storePause({ by, reason, at }: Pause): string {
   return JSON.stringify({ by, reason, at: at === null ? null : formatInstant(at) });
 }
 
+/** The pause of everything, while the ConfigMap of it exists; null when there is none. */
+export function pauseOfEverything({ everything }: Pick<PauseConfigMaps, 'everything'>): Pause | null {
+  if (everything === null || everything.data['paused']?.trim().toLowerCase() === 'false') return null;
+  const { by = 'unknown', reason = '' } = everything.data;
+  return { by, reason, at: everything.createdAt };
+}
+
 /**
  * The pause that applies to a subject, the widest scope first; null when there is none. Everything is paused while the
  * ConfigMap `headroom-pause` exists, unless its key `paused` is "false".
@@ -106,10 +113,8 @@ export function pauseOf(
   digest: (text: string) => string,
 ): PauseInForce | null {
   if (held !== null) return held;
-  if (everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false') {
-    const { by = 'unknown', reason = '' } = everything.data;
-    return { scope: 'everything', kept: `ConfigMap ${PAUSE_EVERYTHING}`, by, reason, at: everything.createdAt };
-  }
+  const ofEverything = pauseOfEverything({ everything });
+  if (ofEverything !== null) return { scope: 'everything', kept: `ConfigMap ${PAUSE_EVERYTHING}`, ...ofEverything };
   const scopes: readonly Exclude<PauseScope, { kind: 'everything' }>[] = [
     { kind: 'controller', controller },
     ...(namespace === undefined ? [] : [{ kind: 'namespace', namespace } as const]),

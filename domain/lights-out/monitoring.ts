@@ -8,7 +8,7 @@ const ofExisting = (expr: string): string => `(${expr}) and on (cluster, schedul
 export const lightsOutMonitoring: Monitoring = {
   title: 'Schedules',
   metrics: own,
-  waitingPhases: ['Invalid'],
+  waitingPhases: ['Invalid', 'Suspended'],
   panels: [
     {
       title: 'Up or down',

@@ -3,7 +3,7 @@ import { exceededKeys, maskList, readableList, type ResourceList, subtractLists 
 import type { EpochMs } from '../kernel/time.ts';
 import type { QuotaTarget } from '../kernel/target.ts';
 import type { Decision, PullRequestRef } from './model/decision.ts';
-import { decisionIdOf, isFileLease, type LeaseObject, readLeaseMemory, targetOfLease } from './model/lease.ts';
+import { type LeaseObject, quotaOfLease } from './model/lease.ts';
 
 type QuotaName = Pick<QuotaTarget, 'namespace' | 'quota'>;
 
@@ -17,12 +17,10 @@ export interface LeaseBacklog extends QuotaName {
 
 /** Null for the Lease of something else, and where nothing of it can be read. */
 export function backlogOfLease(lease: LeaseObject): LeaseBacklog | null {
-  const target = isFileLease(lease) ? null : targetOfLease(lease);
-  if (target === null) return null;
-  const { decision: stored, lastRecommendation } = readLeaseMemory(lease).memory;
-  const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
-  const decision = stored !== null && stored.id === holder ? stored : null;
-  return { ...target, pullRequest: openPullRequest(decision), wanted: wantedBy(decision, lastRecommendation) };
+  const read = quotaOfLease(lease);
+  if (read === null) return null;
+  const { target, memory, decision } = read;
+  return { ...target, pullRequest: openPullRequest(decision), wanted: wantedBy(decision, memory.lastRecommendation) };
 }
 
 function openPullRequest(decision: Decision | null): PullRequestRef | null {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Secret } from '../../domain/kernel/settings/secret.ts';
+import type { TemporalUi } from '../../domain/kernel/temporal-ui.ts';
 import { NO_REASON } from '../../domain/kernel/settings/forms.ts';
 import type {
   ConfigProblem,
@@ -58,7 +59,7 @@ export interface PlatformConfig extends Omit<PlatformValues, 'temporal' | 'netwo
   readonly network: Network;
   readonly temporal: TemporalTarget;
   /** The URL of the Temporal UI and the namespace of the workflows; null when not configured. */
-  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  readonly temporalUi: TemporalUi | null;
   /** All secrets of this process, which are redacted from its log. */
   readonly secrets: readonly Secret<string | readonly string[]>[];
   /** Where each setting was written, by its path; settings with their default value are absent. */
@@ -140,6 +141,7 @@ export function loadConfig<Values extends object>(
     timings: own.timings,
     worker: own.worker,
     starter: own.starter,
+    overview: own.overview,
     process: own.process,
     secrets: [...network.proxies.secrets, ...temporal.secrets],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),

@@ -210,6 +210,40 @@ export const platformSettings = {
       'Changes are watched; this is only for what no watch tells.',
     ),
   },
+  overview: {
+    address: constant(
+      {
+        type: listenAddress,
+        expected: ADDRESS_FORM,
+        description: 'Where the starter serves the overview.',
+        env: 'HEADROOM_OVERVIEW_ADDRESS',
+        flag: '--overview-address',
+        default: '127.0.0.1:0',
+        podDefault: '127.0.0.1:8083',
+      },
+      'It is reached with kubectl port-forward.',
+    ),
+    certificate: {
+      type: PATH,
+      expected: 'the path of a folder with tls.crt and tls.key',
+      description:
+        'A certificate with which the overview is also served to others, who need a token and the right to read it (docs/overview.md). Without it, it is served on loopback only.',
+      env: 'HEADROOM_OVERVIEW_CERTIFICATE',
+      flag: '--overview-certificate',
+    },
+    openAddress: constant(
+      {
+        type: listenAddress,
+        expected: ADDRESS_FORM,
+        description: 'Where the overview is served with a certificate.',
+        env: 'HEADROOM_OVERVIEW_OPEN_ADDRESS',
+        flag: '--overview-open-address',
+        default: '127.0.0.1:0',
+        podDefault: '0.0.0.0:8444',
+      },
+      'The Service and the NetworkPolicy name it.',
+    ),
+  },
   process: {
     logLevel: {
       type: z.enum(['trace', 'debug', 'info', 'warn', 'error']),
@@ -259,6 +293,7 @@ export const platformTitles: Readonly<Record<keyof typeof platformSettings, stri
   timings: 'Spans of time',
   worker: 'The worker',
   starter: 'The starter',
+  overview: 'The overview',
   process: 'The process',
 };
 

@@ -10,6 +10,8 @@ import type { CertificateSource } from './keep.ts';
 const CHECK_EVERY_MS = 30_000;
 
 export interface GivenCertificateOptions {
+  /** For messages: `the admission webhooks`. */
+  readonly of: string;
   /** With `tls.crt` and `tls.key`. */
   readonly folder: string;
   /** Milliseconds between two passes. */
@@ -19,14 +21,14 @@ export interface GivenCertificateOptions {
 
 /** The certificate in a folder, which is never written to. */
 export function givenCertificate(options: GivenCertificateOptions): CertificateSource {
-  const { folder, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
+  const { of, folder, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
   const names = { certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   const readFolder = async (): Promise<Pair> => ({
     certificate: await readPart(names.certificate),
     key: await readPart(names.key),
   });
   return {
-    name: `the certificate of the admission webhooks in ${folder}`,
+    name: `the certificate of ${of} in ${folder}`,
     everyMs,
     read: async () => {
       let pair = await readFolder();

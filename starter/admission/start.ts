@@ -56,7 +56,7 @@ export async function startAdmission(
   const source =
     folder === undefined
       ? selfMadeCertificate({ webhooks, kubeConfig, systemNamespace, host, log })
-      : givenCertificate({ folder });
+      : givenCertificate({ of: 'the admission webhooks', folder });
   const fail = (error: unknown): void => stop(`the certificate of the webhooks ${name} could not be kept`, error);
   const admission = await runAdmission({ webhooks, source, metrics, readiness, log, signal, fail });
   onStop(`admission webhooks ${name}`, async () => await admission.close());

@@ -2,7 +2,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts';
-import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
+import {
+  isShortenedPauseKey,
+  pauseOfEverything,
+  scopeOfPauseKey,
+  storePause,
+  upgradePause,
+} from '../../domain/kernel/stored-pause.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { columns } from './columns.ts';
 import type { CommandTools, LoadedConfig, TargetForm } from './controller.ts';
@@ -173,19 +179,9 @@ async function list(ofCommand: LoadedConfig, { output, shared }: CommandTools): 
   const { loaded, notes } = await confirmedCluster(ofCommand);
   const { everything, pauses } = await readPauses(loaded);
   for (const note of notes) output.note(note);
-  const isEverything = everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false';
+  const ofEverything = pauseOfEverything({ everything });
   const rows = [
-    ...(isEverything
-      ? [
-          {
-            key: PAUSE_EVERYTHING,
-            by: everything.data['by'] ?? 'unknown',
-            reason: everything.data['reason'] ?? '',
-            at: everything.createdAt,
-            isKnown: true,
-          },
-        ]
-      : []),
+    ...(ofEverything === null ? [] : [{ key: PAUSE_EVERYTHING, ...ofEverything, isKnown: true }]),
     ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text), isKnown: isKnownKey(key) })),
   ].map(({ at, ...row }) => ({ ...row, since: at === null ? null : formatInstant(at) }));
   if (shared().output === 'json') return output.json(rows);

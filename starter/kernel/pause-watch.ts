@@ -16,6 +16,7 @@ import { PAUSE_EVERYTHING, PAUSES, type PauseTarget } from '../../domain/kernel/
 import { type PauseConfigMaps, scopeOfPauseKey } from '../../domain/kernel/stored-pause.ts';
 import { pauseChanged } from '../../workflows/kernel/messages.ts';
 import type { RunningController, StarterContext } from '../controller.ts';
+import { pauseOverview } from '../overview/pauses.ts';
 import { type Informer, openInformer } from './informer.ts';
 import { startWorkQueue } from './start-work-queue.ts';
 import type { QueuedRequest } from './work-queue.ts';
@@ -99,6 +100,7 @@ export function watchPauses(
   });
   return {
     informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
+    overview: pauseOverview(systemNamespace, present),
     pauseOf: (subject) => pausesIn(present())(subject),
     pauses: {
       // What holds the starter's own writes: an observation for a worker is not about them.

@@ -1,4 +1,5 @@
-/** Which workflows wait for a person or a limit, why and since when, for the metrics and whoever else shows it. */
+/** Which workflows wait for a person or a limit, why and since when, for the metrics and the overview page. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -8,7 +9,7 @@ export interface WaitingWorkflow {
   readonly controller: string;
   readonly target: string;
   readonly phase: string;
-  /** `Unknown` where no worker has answered for it. */
+  /** `UNKNOWN` where no worker has answered for it. */
   readonly reason: string;
   /** Since when it has waited for this reason; without an answer, since when it runs. */
   readonly since: EpochMs;
@@ -23,8 +24,11 @@ export interface WaitingWorkflowsOptions {
   readonly now?: () => EpochMs;
 }
 
-/** Milliseconds for which what was found is new enough: Prometheus asks every 15 to 60 s. */
-const FRESH_MS = 15_000;
+/** Milliseconds for which a list is new enough: Prometheus asks every 15 to 60 s, and a page is read again after a while. */
+const FRESH_MS = 10_000;
+/** The reason of a workflow that no worker has answered for. */
+export const UNKNOWN = 'Unknown';
+
 /** Milliseconds after which what was found last is no answer any more. */
 const STALE_MS = 300_000;
 /** Of an answer that a worker gives from its memory, or after a replay, in milliseconds. */
@@ -37,17 +41,28 @@ const AT_ONCE = 5;
  */
 const QUESTIONS = 100;
 
+/** As of a moment. */
+interface Found {
+  readonly at: EpochMs;
+  readonly workflows: readonly WaitingWorkflow[];
+}
+
 /**
  * Looks when somebody asks, and answers with what it found the last time: a scrape never waits for Temporal, and where nobody asks,
- * nothing is looked for. The phase is in the list of workflows; the reason only the workflow knows.
+ * nothing is looked for. The phase is in the list of workflows; the reason only the workflow knows, and it is asked after that.
  */
 export class WaitingWorkflows {
   readonly #options: WaitingWorkflowsOptions;
   readonly #now: () => EpochMs;
-  #found: { readonly at: EpochMs; readonly workflows: readonly WaitingWorkflow[] } | null = null;
+  #listed: Found | null = null;
+  /** The last list whose workflows were asked for their reasons. */
+  #found: Found | null = null;
+  /** What the workflows of the last list answered, by their ids. */
+  #answers: ReadonlyMap<string, WaitingWorkflow> = new Map();
   #attemptedAt = -Infinity;
-  #isLooking = false;
-  #isFailing = false;
+  #listing: Promise<void> | null = null;
+  #isAsking = false;
+  #trouble: string | null = null;
   /** Where the questions of the next round begin. */
   #next = 0;
 
@@ -58,30 +73,63 @@ export class WaitingWorkflows {
 
   /** As of the last look; null where there is none that is new enough to be believed. */
   latest(): readonly WaitingWorkflow[] | null {
-    const now = this.#now();
-    if (!this.#isLooking && now - this.#attemptedAt >= FRESH_MS) void this.look();
-    return this.#found !== null && now - this.#found.at < STALE_MS ? this.#found.workflows : null;
+    this.#lookIfOld();
+    return this.#found !== null && this.#now() - this.#found.at < STALE_MS ? this.#found.workflows : null;
+  }
+
+  /** Lists them again where the list is old, and waits for that for so many milliseconds at most. Never rejects. */
+  async refresh(patienceMs: number): Promise<void> {
+    this.#lookIfOld();
+    if (this.#listing !== null) await Promise.race([this.#listing, sleep(patienceMs, undefined, { ref: false })]);
+  }
+
+  /** As of the last list, however old, with the reasons that are known so far; null where there is none. */
+  listed(): readonly WaitingWorkflow[] | null {
+    return this.#listed === null ? null : this.#withAnswers(this.#listed.workflows);
+  }
+
+  /** Why the last list failed; null where it did not. */
+  get trouble(): string | null {
+    return this.#trouble;
   }
 
   /** Looks now; never rejects. */
   async look(): Promise<void> {
-    const { log } = this.#options;
-    this.#isLooking = true;
     this.#attemptedAt = this.#now();
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = null;
+    });
+    await this.#listing;
+    // Where no worker answers, the questions may take longer than until the next list.
+    if (this.#trouble !== null || this.#listed === null || this.#isAsking) return;
+    const { at, workflows } = this.#listed;
+    this.#isAsking = true;
+    await this.#askNext(workflows);
+    this.#isAsking = false;
+    this.#found = { at, workflows: this.#withAnswers(workflows) };
+  }
+
+  #lookIfOld(): void {
+    if (this.#listing === null && this.#now() - this.#attemptedAt >= FRESH_MS) void this.look();
+  }
+
+  async #list(): Promise<void> {
+    const { log } = this.#options;
+    const at = this.#now();
     try {
-      const listed = await this.#list();
-      this.#found = { at: this.#attemptedAt, workflows: await this.#withReasons(listed) };
-      if (this.#isFailing) log.info('Temporal lists again which workflows wait');
-      this.#isFailing = false;
+      const workflows = await this.#ofTemporal();
+      const phases = new Map(workflows.map(({ workflowId, phase }) => [workflowId, phase]));
+      this.#answers = new Map([...this.#answers].filter(([id, { phase }]) => phases.get(id) === phase));
+      this.#listed = { at, workflows };
+      if (this.#trouble !== null) log.info('Temporal lists again which workflows wait');
+      this.#trouble = null;
     } catch (error) {
-      if (!this.#isFailing) log.warn({ err: error }, 'Temporal does not list which workflows wait');
-      this.#isFailing = true;
-    } finally {
-      this.#isLooking = false;
+      if (this.#trouble === null) log.warn({ err: error }, 'Temporal does not list which workflows wait');
+      this.#trouble = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
     }
   }
 
-  async #list(): Promise<readonly WaitingWorkflow[]> {
+  async #ofTemporal(): Promise<readonly WaitingWorkflow[]> {
     const { client, cluster, phases } = this.#options;
     // The workflows of no cluster in particular have `*`.
     const clusters = textsOf([cluster, '*']);
@@ -94,38 +142,37 @@ export class WaitingWorkflows {
         controller: attribute('HeadroomController'),
         target: attribute('HeadroomTarget'),
         phase: attribute('HeadroomPhase'),
-        reason: 'Unknown',
+        reason: UNKNOWN,
         since: startTime.getTime(),
       });
     }
     return listed.toSorted((a, b) => (a.workflowId < b.workflowId ? -1 : 1));
   }
 
-  async #withReasons(listed: readonly WaitingWorkflow[]): Promise<readonly WaitingWorkflow[]> {
-    const before = new Map(this.#found?.workflows.map((workflow) => [workflow.workflowId, workflow]));
-    const known = listed.map((workflow) => {
-      const last = before.get(workflow.workflowId);
-      return last?.phase === workflow.phase ? last : workflow;
+  #withAnswers(workflows: readonly WaitingWorkflow[]): readonly WaitingWorkflow[] {
+    return workflows.map((workflow) => {
+      const answer = this.#answers.get(workflow.workflowId);
+      return answer?.phase === workflow.phase ? answer : workflow;
     });
-    const from = this.#next % Math.max(1, known.length);
-    const asked = Array.from(
-      { length: Math.min(QUESTIONS, known.length) },
-      (_, index) => (from + index) % known.length,
-    );
-    this.#next = from + asked.length;
-    const waiting = [...asked];
-    const answers = new Map<number, WaitingWorkflow>();
+  }
+
+  async #askNext(workflows: readonly WaitingWorkflow[]): Promise<void> {
+    const from = this.#next % Math.max(1, workflows.length);
+    const waiting = [...workflows.slice(from), ...workflows.slice(0, from)].slice(0, QUESTIONS);
+    this.#next = from + waiting.length;
+    const answers = new Map<string, WaitingWorkflow>();
     const ask = async (): Promise<void> => {
-      for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-        const workflow = known[index];
-        if (workflow !== undefined) answers.set(index, await this.#ask(workflow));
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const answer = await this.#ask(next);
+        if (answer !== null) answers.set(next.workflowId, answer);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, ask));
-    return known.map((workflow, index) => answers.get(index) ?? workflow);
+    this.#answers = new Map([...this.#answers, ...answers]);
   }
 
-  async #ask(workflow: WaitingWorkflow): Promise<WaitingWorkflow> {
+  /** Null where it does not answer, or has gone on since it was listed: then the next list has it elsewhere. */
+  async #ask(workflow: WaitingWorkflow): Promise<WaitingWorkflow | null> {
     const { client } = this.#options;
     try {
       const answer = await client.withDeadline(
@@ -133,11 +180,10 @@ export class WaitingWorkflows {
         async () => await client.workflow.getHandle(workflow.workflowId).query<StatusAnswer>('status'),
       );
       const since = Date.parse(answer.since);
-      // It may have gone on since it was listed; then the next round has it elsewhere.
-      if (answer.phase !== workflow.phase) return workflow;
+      if (answer.phase !== workflow.phase) return null;
       return { ...workflow, reason: answer.reason, since: Number.isNaN(since) ? workflow.since : since };
     } catch {
-      return workflow;
+      return null;
     }
   }
 }

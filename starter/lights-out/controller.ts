@@ -1,3 +1,4 @@
+import { lightsOutAwaits } from '../../domain/lights-out/awaited.ts';
 import { memoryOf } from '../../activities/lights-out/scale.ts';
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
@@ -17,6 +18,7 @@ import {
 } from './reconcile-request.ts';
 import { Foresight } from './foresight.ts';
 import { registerScheduleMetrics } from './metrics.ts';
+import { scheduleOverview } from './overview.ts';
 import { createCachedObservation } from './observation.ts';
 import { type ScheduleWatch, type ScheduleWatchOptions, watchSchedules } from './watch.ts';
 import { lightsOutAccess } from './access.ts';
@@ -96,6 +98,8 @@ function start(context: StarterContext): RunningController {
   });
   return {
     informers: watch.informers,
+    workflows: { noun: 'schedule', statusCommand: 'kubectl headroom lights-out status', awaits: lightsOutAwaits },
+    overview: scheduleOverview(cluster, watch.registry),
     admission: scheduleAdmission(config, () =>
       watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
     ),

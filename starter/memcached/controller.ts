@@ -1,3 +1,4 @@
+import { memcachedAwaits } from '../../domain/memcached/awaited.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
@@ -5,6 +6,7 @@ import { memcachedAccess } from './access.ts';
 import { memcachedAdmission } from './admission.ts';
 import { watchGone } from './gone.ts';
 import { registerInstanceMetrics } from './metrics.ts';
+import { memcachedOverview } from './overview.ts';
 import { createMemcachedRequestSender, goneRequest, type QueuedMemcachedRequest } from './reconcile-request.ts';
 import { watchMemcacheds } from './watch.ts';
 
@@ -47,6 +49,11 @@ function start(context: StarterContext): RunningController {
     signal,
   });
   onStop('memcached episodes', async () => await gone);
-  registerInstanceMetrics(context.metrics, () => watch.instances());
-  return { informers: watch.informers, admission: memcachedAdmission(config) };
+  registerInstanceMetrics(context.metrics, () => watch.seen().map(({ instance }) => instance));
+  return {
+    informers: watch.informers,
+    workflows: { noun: 'cache', statusCommand: 'kubectl headroom memcached status', awaits: memcachedAwaits },
+    admission: memcachedAdmission(config),
+    overview: memcachedOverview(cluster, (namespace) => watch.seen(namespace)),
+  };
 }

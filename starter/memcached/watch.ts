@@ -14,12 +14,13 @@ import type { LiveObject } from '../../domain/memcached/plan/live.ts';
 import { observationOf } from '../../domain/memcached/plan/observe.ts';
 import type { LiveChildren, Seen } from '../../domain/memcached/plan/seen.ts';
 import { ENDPOINT_SLICES, serviceOf } from '../../domain/memcached/servers/endpoints.ts';
-import { type Instance, instanceOf } from '../../domain/memcached/status/instance.ts';
+import { instanceOf } from '../../domain/memcached/status/instance.ts';
 import { memcachedName, type MemcachedTarget } from '../../domain/memcached/target.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
+import type { SeenMemcached } from './overview.ts';
 import { watchSecrets } from './secrets.ts';
 import { seenSecrets } from './seen-secrets.ts';
 import { goneRequest, memcachedRequest, type QueuedMemcachedRequest } from './reconcile-request.ts';
@@ -39,8 +40,8 @@ export interface MemcachedWatch {
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** The Memcacheds that there are, as `<namespace>/<name>`; null while that is not known. */
   existing(): ReadonlySet<string> | null;
-  /** What metrics say of each; none until everything about them is listed. */
-  instances(): readonly Instance[];
+  /** Those of a namespace, or all, and what metrics say of each; none until everything about them is listed. */
+  seen(namespace?: string): readonly SeenMemcached[];
   stop(): Promise<void>;
 }
 
@@ -124,7 +125,7 @@ export function watchMemcacheds(options: MemcachedWatchOptions): MemcachedWatch 
       memcacheds.isSynced() && memcacheds.staleSeconds() === 0
         ? new Set(memcacheds.list().map((object) => memcachedName(targetOf(cluster, object))))
         : null,
-    instances: () => instancesIn(memcacheds, children.Deployment),
+    seen: (namespace) => seenIn(memcacheds, children.Deployment, namespace),
     stop: async () => {
       clearInterval(resync);
       stopComparing();
@@ -134,15 +135,17 @@ export function watchMemcacheds(options: MemcachedWatchOptions): MemcachedWatch 
 }
 
 /** None while a list is missing: without the Deployments, no pod would be ready. */
-function instancesIn(
+function seenIn(
   memcacheds: Informer<KubernetesObject>,
   deployments: Informer<KubernetesObject>,
-): readonly Instance[] {
+  inNamespace: string | undefined,
+): readonly SeenMemcached[] {
   if (!memcacheds.isSynced() || !deployments.isSynced()) return [];
-  return memcacheds.list().map((object) => {
+  return memcacheds.list(inNamespace).map((object) => {
     const { name = '', namespace = '' } = object.metadata ?? {};
     const deployment = deployments.get(childName('Deployment', name), namespace);
-    return instanceOf(readMemcached(object), deployment === undefined ? null : asLive(deployment));
+    const read = readMemcached(object);
+    return { read, instance: instanceOf(read, deployment === undefined ? null : asLive(deployment)) };
   });
 }
 

@@ -1,10 +1,13 @@
+import { nodeGroupAwaits } from '../../domain/node-group/awaited.ts';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { markOf } from '../../domain/node-group/drain/marks.ts';
 import { readPodTemplate } from '../../domain/node-group/plan/foreseen-pods.ts';
 import { nodeGroupId } from '../../domain/node-group/target.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
+import type { Overview } from '../overview/part.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { nodeGroupAccess } from './access.ts';
@@ -12,6 +15,7 @@ import { nodeGroupAdmission } from './admission.ts';
 import { type NodeGroupCaches, openCaches } from './caches.ts';
 import { createFreshFacts } from './fresh-facts.ts';
 import { registerGroupMetrics } from './metrics.ts';
+import { nodeOverview } from './overview.ts';
 import { Plans } from './plans.ts';
 import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
 import { ServerClock } from './server-clock.ts';
@@ -107,7 +111,39 @@ function start(context: StarterContext): RunningController {
     await Promise.all([caches.stop(), plans.stop(), sampling, kept]);
   });
   void hostObservations(context, plans);
-  return { informers: caches.informers, admission: nodeGroupAdmission(config) };
+  return {
+    informers: caches.informers,
+    workflows: { noun: 'node group', statusCommand: 'kubectl headroom node-groups status', awaits: nodeGroupAwaits },
+    admission: nodeGroupAdmission(config),
+    overview: overviewOf(headroom, caches, plans),
+  };
+}
+
+/** Wakes the workflow of a group, for a reason that people read. */
+type Request = (group: string, cause: string, resourceVersion: string) => void;
+
+function startRequests(context: StarterContext): Request {
+  const { cluster } = context.headroom;
+  const queue = startWorkQueue<QueuedNodeGroupRequest>(context, 'node group reconcile requests', {
+    send: createNodeGroupRequestSender(context.client),
+    kindOf: () => 'node-group',
+    gapMs: GAP_MS,
+  });
+  return (group, cause, resourceVersion) => queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
+}
+
+function overviewOf({ config, cluster }: StarterContext['headroom'], caches: NodeGroupCaches, plans: Plans): Overview {
+  return nodeOverview({
+    cluster,
+    mode: config.nodeGroups.mode,
+    groups: () => caches.groups.list(),
+    measured: () => plans.measured(),
+    drainSince: (name) => {
+      const node = caches.node(name);
+      return node === null ? null : (markOf(node)?.startedAt ?? null);
+    },
+    plan: () => plans.last,
+  });
 }
 
 /** Wakes the workflow of a group, for a reason that people read. */

@@ -176,6 +176,11 @@ export class Plans implements NodeGroupCacheActivities {
     });
   }
 
+  /** The last plan; null before the first. */
+  get last(): Planned | null {
+    return this.#last?.plan ?? null;
+  }
+
   /** Pending pods that get no new node, by the last plan. */
   get unhelped(): number {
     return this.#last?.plan.unhelped.total ?? 0;

@@ -13,7 +13,7 @@ export const quotaResizeAccess: readonly Access[] = [
     ],
     inSystemNamespace: [
       {
-        why: 'Which pull request is whose: whom a webhook of GitHub wakes, and what metrics tell of open pull requests and unmet demand.',
+        why: 'What is decided, open and unmet, for the overview and the metrics, and whom a webhook of GitHub about a pull request wakes.',
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
         verbs: ['list', 'watch'],

@@ -1,4 +1,3 @@
-import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import {
   backlogOfLease,
   type LeaseBacklog,
@@ -7,9 +6,7 @@ import {
   unservedQuota,
 } from '../../domain/quota-resize/backlog.ts';
 import type { PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
-import { type LeaseObject, leaseSelector } from '../../domain/quota-resize/model/lease.ts';
-import type { Log } from '../../platform/log/log.ts';
-import { type Informer, startInformer } from '../kernel/informer.ts';
+import type { LeaseObject } from '../../domain/quota-resize/model/lease.ts';
 
 /** The pull request that raises a quota. */
 interface OpenPullRequest {
@@ -56,45 +53,4 @@ export class QuotaBacklog {
 
 function keyOf({ namespace, quota }: { readonly namespace: string; readonly quota: string }): string {
   return `${namespace}/${quota}`;
-}
-
-interface LeaseListener {
-  readonly put: (lease: LeaseObject) => void;
-  readonly remove: (name: string) => void;
-}
-
-/** Watches the Leases of the resizer. */
-export async function watchLeases(
-  {
-    kubeConfig,
-    systemNamespace,
-    log,
-    signal,
-  }: {
-    readonly kubeConfig: KubeConfig;
-    /** Where the Leases are. */
-    readonly systemNamespace: string;
-    readonly log: Log;
-    readonly signal: AbortSignal;
-  },
-  listeners: readonly LeaseListener[],
-): Promise<Informer<V1Lease>> {
-  const coordination = kubeConfig.makeApiClient(CoordinationV1Api);
-  return await startInformer<V1Lease>(
-    kubeConfig,
-    {
-      name: 'leases',
-      path: `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases`,
-      labelSelector: leaseSelector,
-      listPage: async (page) =>
-        await coordination.listNamespacedLease({ ...page, namespace: systemNamespace, labelSelector: leaseSelector }),
-      onChange: (lease) => {
-        for (const { put } of listeners) put(lease);
-      },
-      onDelete: ({ metadata }) => {
-        for (const { remove } of listeners) remove(metadata?.name ?? '');
-      },
-    },
-    { log, signal },
-  );
 }

@@ -1,10 +1,13 @@
-import type { LeaseObject } from '../../domain/quota-resize/model/lease.ts';
+import { resizeAwaits } from '../../domain/quota-resize/awaited.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
 import type { AllowanceOptions } from '../kernel/allowance.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
-import { QuotaBacklog, watchLeases } from './backlog.ts';
+import { QuotaBacklog } from './backlog.ts';
+import { watchLeases } from './lease-watch.ts';
 import { registerBacklogMetrics } from './metrics.ts';
+import { OpenDecisions } from './open-decisions.ts';
+import { quotaOverview } from './overview.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
@@ -35,12 +38,13 @@ export const quotaResizeController: StarterController = {
       gapMs: REQUEST_GAP_MS,
       allowance: REQUEST_ALLOWANCE,
     });
+    const countedUsed = (namespace: string, quota: string) => countedUsage.lastCount(namespace, quota);
     const watch = await watchQuotas({
       kubeConfig,
       cluster,
       policyDefaults: policyDefaults(config),
       resyncMs: config.starter.resyncInterval,
-      countedUsed: (namespace, quota) => countedUsage.lastCount(namespace, quota),
+      countedUsed,
       request: (request) => queue.add(request),
       log,
       signal,
@@ -49,17 +53,25 @@ export const quotaResizeController: StarterController = {
     countedUsage.onCounted((namespace, quota) => watch.usageCounted(namespace, quota));
     const backlog = new QuotaBacklog(() => watch.seen());
     const index = new PullRequestIndex(cluster);
+    const decisions = new OpenDecisions();
     const { systemNamespace } = config.kubernetes;
-    // Each method is bound: the watch calls them by themselves.
-    const listeners = [backlog, index].map((listener) => ({
-      put: (lease: LeaseObject) => listener.put(lease),
-      remove: (name: string) => listener.remove(name),
-    }));
-    const leases = await watchLeases({ kubeConfig, systemNamespace, log, signal }, listeners);
+    const leases = await watchLeases({ kubeConfig, systemNamespace, log, signal }, [backlog, index, decisions]);
     onStop('watch of the Leases', async () => await leases.stop());
     registerBacklogMetrics(context.metrics, backlog);
     await receiveWebhooks(context, { index, isSynced: () => leases.isSynced(), request: (it) => queue.add(it) });
-    return { informers: { ...watch.informers, leases } };
+    return {
+      informers: { ...watch.informers, leases },
+      workflows: { noun: 'quota', statusCommand: 'kubectl headroom status', awaits: resizeAwaits },
+      overview: quotaOverview({
+        cluster,
+        quotas: (namespace) => watch.quotas.list(namespace),
+        quota: (name, namespace) => watch.quotas.get(name, namespace),
+        decisions: decisions.byQuota,
+        policyOf: watch.policyOf,
+        mayMerge: config.resize.autoMerge !== false,
+        countedUsed,
+      }),
+    };
   },
 };
 

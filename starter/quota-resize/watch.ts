@@ -6,6 +6,7 @@ import { denialReasons, EVENTS_A_PAGE } from '../../domain/quota-resize/demand/e
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { orphansRequest, quotaChangeRequest, type QuotaRequest, quotaRequest } from './reconcile-request.ts';
 import { shapeEvent, shapeNamespace, shapeQuota, type WatchedEvent } from './shape.ts';
 import { RepeatedDenials } from './repeated-denials.ts';
@@ -33,6 +34,8 @@ export interface QuotaWatch {
   usageCounted(namespace: string, quota: string): void;
   /** Every quota, as it was seen last. */
   seen(): readonly SeenQuota[];
+  readonly quotas: Informer<V1ResourceQuota>;
+  readonly policyOf: (quota: V1ResourceQuota) => ResizePolicy;
   stop(): Promise<void>;
 }
 
@@ -104,6 +107,8 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   const informers = { namespaces, resourcequotas, ...caches.denials } as QuotaWatch['informers'];
   return {
     informers,
+    quotas: resourcequotas,
+    policyOf: (quota) => changes.policyOf(quota),
     usageCounted: (namespace, name) => changes.usageCounted(namespace, name),
     seen: () => changes.seen(),
     stop: async () => {
@@ -189,6 +194,10 @@ class QuotaChanges {
         isDenied,
       };
     });
+  }
+
+  policyOf(quota: V1ResourceQuota): ResizePolicy {
+    return this.#states.policyOf(quota);
   }
 
   resync(): void {

@@ -7,6 +7,7 @@ import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { createUsageCache, type RunningUsageCache } from './cache.ts';
 import { createUsageRequestSender, type QueuedUsageRequest } from './reconcile-request.ts';
 import { createUsageMetrics } from './metrics.ts';
+import { usageOverview } from './overview.ts';
 import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
 import { OWNER_LEASE, OwnerLease, otherLeaseTrial } from './owner-lease.ts';
@@ -107,7 +108,7 @@ function start(context: StarterContext): RunningController {
   });
   countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
   // The caches have their own readiness.
-  return { informers: {} };
+  return { informers: {}, overview: usageOverview(cluster, () => watch.wrong()) };
 }
 
 /** Hosts the counting activities from when the quotas are listed until the process stops. */

@@ -6,7 +6,8 @@ import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { deniedWhileOptedOut } from '../quota-resize/denied.ts';
 import { restsIn } from '../quota-resize/resting.ts';
-import { PATIENCE_MS, picture, sendSignal, shown, TemporalUi } from './temporal-ui.ts';
+import { PATIENCE_MS, picture } from './browser.ts';
+import { sendSignal, shown, TemporalUi } from './temporal-ui.ts';
 
 /** A test has several pages, one after the other, and an episode before them. */
 const timeout = 8 * PATIENCE_MS;

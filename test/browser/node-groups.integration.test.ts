@@ -4,7 +4,8 @@ import { nodeDrainId, nodeGroupId } from '../../domain/node-group/target.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from '../node-group/headroom/cluster.ts';
-import { PATIENCE_MS, picture, sendSignal, shown, TemporalUi } from './temporal-ui.ts';
+import { PATIENCE_MS, picture } from './browser.ts';
+import { sendSignal, shown, TemporalUi } from './temporal-ui.ts';
 
 const timeout = 8 * PATIENCE_MS;
 

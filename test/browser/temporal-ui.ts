@@ -1,17 +1,10 @@
 /** The Temporal UI in a real browser. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { findChromium } from '../../tools/browser/chromium.ts';
 import type { TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { launchBrowser, PATIENCE_MS, picture } from './browser.ts';
 
-const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import.meta.url));
-
-/** For a browser that starts, or paints a page of the UI, while others have the cores: twice what Playwright waits by itself. */
-export const PATIENCE_MS = 60_000;
 /**
  * A page that was opened while nobody answered for an episode may stay without what it asked for: it is opened again. The
  * first time after this long, and then after twice as long each time, as it may just as well be slow.
@@ -29,28 +22,7 @@ export class TemporalUi {
   }
 
   static async start(): Promise<TemporalUi> {
-    const executablePath = findChromium();
-    if (executablePath === undefined) {
-      throw new Error(
-        'there is no browser for this test: run `npm run browser`, or set HEADROOM_CHROMIUM to a Chromium',
-      );
-    }
-    await mkdir(SCREENSHOTS, { recursive: true });
-    const browser = await chromium.launch({
-      executablePath,
-      timeout: PATIENCE_MS,
-      args: [
-        '--headless',
-        // The browser only visits servers of this test, and containers have no user namespaces for its sandbox.
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    const browser = await launchBrowser();
     return new TemporalUi(browser, await browser.newContext({ viewport: { width: 1400, height: 1100 } }));
   }
 
@@ -66,10 +38,6 @@ export class TemporalUi {
     await page.goto(`${uiUrl}/namespaces/${namespace}${path}`);
     return page;
   }
-}
-
-export async function picture(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
 /** Waits until a text (or whatever is looked for) is visible, in the page or in one of the frames that Markdown is put into. */

@@ -144,7 +144,7 @@ describe('the schema of the values', () => {
       'kubernetes.context',
       'kubernetes.systemNamespace',
       ...settingEntries
-        .filter(({ setting }) => setting.secret === true)
+        .filter(({ path, setting }) => setting.secret === true || path === 'overview.certificate')
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('webhooks.')),
     ]);

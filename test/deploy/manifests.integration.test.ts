@@ -38,6 +38,7 @@ const COMBINATIONS = ['off', 'audit', 'own'].flatMap((mode) =>
         webhooks: { enabled: certificates === 'self' },
       },
       webhooks: { certificates },
+      overview: { certificate: certificates === 'cert-manager' ? 'overview-tls' : '' },
     })),
   ),
 );
@@ -107,6 +108,7 @@ describe('whatever is switched on', () => {
         ...objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name),
         ...objects.filter(({ kind }) => kind === 'Certificate').map(({ metadata }) => `${metadata.name}-tls`),
         'headroom-temporal',
+        'overview-tls',
       ];
       for (const process of PROCESSES) {
         const { env = [], volumeMounts = [] } = containerOf(process, objects);
@@ -173,6 +175,7 @@ describe('whatever is switched on', () => {
           ...(isServing && lightsOut.enabled ? ['lights-out'] : []),
           ...(isServing && memcached.enabled ? ['memcached'] : []),
           ...(isServing && nodeGroups.enabled ? ['node-group'] : []),
+          ...(process === 'starter' && values.overview.certificate !== '' ? ['overview'] : []),
         ]);
       }
     }
@@ -243,6 +246,42 @@ describe('the values of GitHub', () => {
     };
     expect(deploymentOf('starter', objects).spec?.template.metadata?.labels).toMatchObject(spec?.selector ?? {});
     expect(spec?.ports.map(({ targetPort }) => targetPort)).toEqual(['webhooks']);
+  });
+});
+
+describe('the overview', () => {
+  const OPENED = { overview: { certificate: 'overview-tls' } };
+
+  it('is on loopback, and nothing of the chart leads to it', async () => {
+    const objects = await rendered();
+    expect(configOf('starter', objects).overview).toMatchObject({ address: { host: '127.0.0.1', port: 8083 } });
+    expect(configOf('starter', objects).overview.certificate).toBeUndefined();
+    expect(objects.filter(({ metadata }) => metadata.name.includes('overview'))).toEqual([]);
+    expect([...portsOf('starter', objects).values()]).not.toContain(8083);
+  });
+
+  it('is opened with a certificate, on a port that its Service and its policy name', async () => {
+    const objects = await rendered(OPENED);
+    const { certificate, openAddress } = configOf('starter', objects).overview;
+    expect(openAddress).toEqual({ host: '0.0.0.0', port: portsOf('starter', objects).get('overview') });
+    expect(containerOf('starter', objects).volumeMounts).toContainEqual({
+      name: 'overview-tls',
+      mountPath: certificate,
+      readOnly: true,
+    });
+    const service = found('Service', 'headroom-overview', objects) as {
+      readonly spec?: { readonly ports: readonly object[] };
+    };
+    expect(service.spec?.ports).toEqual([{ name: 'https', port: 443, targetPort: 'overview' }]);
+    const opened = objects.filter(({ metadata }) => metadata.name.includes('overview'));
+    expect(opened.map(({ kind }) => kind).toSorted()).toEqual([
+      'ClusterRole',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'NetworkPolicy',
+      'Service',
+    ]);
+    for (const object of opened) await apply(object, 'All');
   });
 });
 

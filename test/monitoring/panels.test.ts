@@ -5,6 +5,14 @@ import { CLUSTER_LABEL, type Metric } from '../../domain/kernel/monitoring/metri
 import type { Monitoring } from '../../domain/kernel/monitoring/monitoring.ts';
 import { forDashboard, forRule } from '../../domain/kernel/monitoring/query.ts';
 import { processMonitoring } from '../../domain/kernel/monitoring/process-monitoring.ts';
+import { type AwaitedIn, PERSON } from '../../domain/kernel/awaited.ts';
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import { budgetAwaits } from '../../domain/github-budget/awaited.ts';
+import { lightsOutAwaits } from '../../domain/lights-out/awaited.ts';
+import { memcachedAwaits } from '../../domain/memcached/awaited.ts';
+import { drainAwaits, nodeGroupAwaits } from '../../domain/node-group/awaited.ts';
+import { resizeAwaits } from '../../domain/quota-resize/awaited.ts';
+import { usageAwaits } from '../../domain/quota-usage/awaited.ts';
 import { controllerMonitoring } from '../../domain/registry.ts';
 import { metricsPage } from '../../tools/monitoring/page.ts';
 import { sections } from '../../tools/monitoring/sections.ts';
@@ -135,6 +143,28 @@ it('a metric that nothing shows and a panel without a metric would be found', ()
   ]);
   expect(problemsOf(`${first?.name}{quota="a"}`)).toEqual([`${first?.name} has no label quota`]);
   expect(() => readQuery('sum by (')).toThrow(/no PromQL/);
+});
+
+/** A workflow of a controller without an entry waits for nobody. */
+const awaits: Readonly<Partial<Record<ControllerName, readonly AwaitedIn<string>[]>>> = {
+  'github-budget': [budgetAwaits],
+  'lights-out': [lightsOutAwaits],
+  memcached: [memcachedAwaits],
+  'node-group': [nodeGroupAwaits, drainAwaits],
+  'quota-resize': [resizeAwaits],
+  'quota-usage': [usageAwaits],
+};
+
+it('every phase that waits for a person is one of those that metrics and the overview ask Temporal for', () => {
+  for (const [controller, tables] of Object.entries(awaits)) {
+    const asked = [processMonitoring, controllerMonitoring[controller as ControllerName]].flatMap(
+      ({ waitingPhases }) => waitingPhases,
+    );
+    const ofPeople = tables.flatMap((table) =>
+      Object.entries(table).flatMap(([phase, awaited]) => (awaited?.whom === PERSON ? [phase] : [])),
+    );
+    expect([controller, ofPeople.filter((phase) => !asked.includes(phase))]).toEqual([controller, []]);
+  }
 });
 
 it('the page of metrics is as the code has it today (npm run docs:metrics)', () => {

@@ -73,7 +73,7 @@ beforeAll(async () => {
   const [worker, starter] = await Promise.all([
     stack.startWorker(),
     stack.startStarter({
-      WEBHOOK_ADDRESS: '127.0.0.1:0',
+      GITHUB_WEBHOOKS: 'true',
       GITHUB_WEBHOOK_SECRET: SECRET,
       HEADROOM_MEMCACHED_WEBHOOK_ADDRESS: `127.0.0.1:${port}`,
       'memcached.webhookHost': '127.0.0.1',

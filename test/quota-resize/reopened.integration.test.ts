@@ -111,7 +111,7 @@ describe('without webhooks, a resync', () => {
 describe('a webhook', () => {
   beforeAll(async () => {
     const starter = await stack.startStarter({
-      WEBHOOK_ADDRESS: '127.0.0.1:0',
+      GITHUB_WEBHOOKS: 'true',
       GITHUB_WEBHOOK_SECRET: SECRET,
       'starter.resyncInterval': '1h',
     });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
   });
   // On ports of its own choice, so that nobody takes them first.
-  const { logFile } = await stack.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
+  const { logFile } = await stack.startStarter({ GITHUB_WEBHOOKS: 'true', GITHUB_WEBHOOK_SECRET: SECRET });
   const logLines = (await readFile(logFile, 'utf8')).split('\n');
   metrics = fieldsOfLine(logLines, 'the starter is starting')['metrics'] ?? '';
   const { url = '' } = fieldsOfLine(logLines, "the starter takes GitHub's webhooks");

@@ -20,6 +20,7 @@ const FRAME = [
   'starter/controller.ts',
   'starter/kernel/**/*.ts',
   'starter/admission/**/*.ts',
+  'starter/overview/**/*.ts',
   'starter/cli/*.ts',
 ];
 const REGISTRIES = [

@@ -102,7 +102,7 @@ describe('the replay gate', () => {
     const outcomes = await failedWith(resizes(), {
       file,
       from: observed,
-      to: `await observing.observeQuota({ target: this.#target });${observed}`,
+      to: `await observing.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
     });
     expect(Object.keys(outcomes).toSorted()).toEqual(resizes().map(idOf).toSorted());
     for (const message of Object.values(outcomes)) expect(message).toMatch(NONDETERMINISM);
@@ -179,7 +179,7 @@ describe('the replay gate', () => {
       {
         file,
         from: observed,
-        to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${observed}`,
+        to: `if (patched('look-twice')) await observing.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
       },
       { file: 'domain/quota-resize/decide/idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );

@@ -64,7 +64,6 @@ it('is ready for what both are ready for, and serves the metrics of both at one 
 
 it('takes no webhooks, and says so before it does anything', async () => {
   for (const [name, value] of [
-    ['WEBHOOK_ADDRESS', '127.0.0.1:0'],
     ['GITHUB_WEBHOOKS', 'true'],
     ['HEADROOM_MEMCACHED_WEBHOOK_ADDRESS', '127.0.0.1:0'],
   ] as const) {

@@ -26,7 +26,7 @@ export function manifestFiles(): ReadonlyMap<string, string> {
 const HEADER = 'Written by `npm run manifests` from worker/ and starter/ (access.ts in each): change those.';
 
 const all: readonly ProcessAccess[] = [
-  ...accessOf('worker', workerAccess, workerControllers),
+  ...accessOf('worker', [workerAccess], workerControllers),
   ...accessOf('starter', starterAccess, starterControllers),
 ];
 
@@ -42,11 +42,11 @@ function rbacFiles(): readonly (readonly [path: string, text: string])[] {
 
 function accessOf(
   process: ProcessAccess['process'],
-  ofProcess: Access,
+  ofProcess: readonly Access[],
   controllers: Readonly<Record<string, { readonly access: readonly Access[] }>>,
 ): readonly ProcessAccess[] {
   return [
-    { process, controller: null, access: ofProcess },
+    ...ofProcess.map((access) => ({ process, controller: null, access })),
     ...Object.entries(controllers).flatMap(([controller, { access }]) =>
       access.map((granted) => ({ process, controller, access: granted })),
     ),

@@ -1,5 +1,5 @@
 /** When the chart has which part of what is granted, as its templates say it. */
-import { chartParts, type PartCondition } from '../../starter/chart-parts.ts';
+import { chartParts, type PartCondition } from '../../starter/cli/doctor/chart-parts.ts';
 import type { PartOfChart } from './rbac.ts';
 
 /** Of parts whose roles are bound in namespaces. */
@@ -20,6 +20,8 @@ function inHelm(condition: PartCondition): string {
       return condition.only === undefined ? `ne (${mode}) "off"` : `eq (${mode}) "${condition.only}"`;
     case 'ownCertificate':
       return 'eq .Values.webhooks.certificates "self"';
+    case 'opened':
+      return '.Values.overview.certificate';
     case 'right':
       return `.Values.rights.${condition.name}`;
   }
@@ -28,7 +30,8 @@ function inHelm(condition: PartCondition): string {
 /** @throws Error for a part that the chart does not know: add when it has it. */
 export function partOfChart(part: string): PartOfChart {
   const conditions = chartParts[part];
-  if (conditions === undefined) throw new Error(`starter/chart-parts.ts does not say when the chart has "${part}"`);
+  if (conditions === undefined)
+    throw new Error(`starter/cli/doctor/chart-parts.ts does not say when the chart has "${part}"`);
   const written = conditions.map(inHelm);
   const [only] = written;
   const all = `and ${written.map((one) => (one.startsWith('.') ? one : `(${one})`)).join(' ')}`;

@@ -24,7 +24,7 @@ const DECIDED_BY_THE_CHART: ReadonlySet<string> = new Set([
   'github.appIdFile',
   'github.installationIdFile',
   'github.privateKeyFile',
-  'webhooks.address',
+  'overview.certificate',
   'webhooks.secretFile',
   ...['lightsOut', 'memcached', 'nodeGroups'].flatMap((group) =>
     ['webhookAddress', 'webhookCertificate', 'webhookHost'].map((key) => `${group}.${key}`),
@@ -73,6 +73,7 @@ const chartValues = z.strictObject({
     noProxy: z.string(),
   }),
   authorities: z.strictObject({ configMap: orNone(secretName), secret: orNone(secretName), key: dataKey }),
+  overview: z.strictObject({ certificate: orNone(secretName) }),
   webhooks: z.strictObject({ certificates: z.enum(['self', 'cert-manager', 'none']) }),
   rights: z.strictObject({
     countSecrets: z.boolean(),

@@ -1,4 +1,5 @@
 import { makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
+import { budgetAwaits } from '../../domain/github-budget/awaited.ts';
 import { isLimited, isQuestions } from '../../domain/github-budget/ask.ts';
 import { freshBudget, readBudget } from '../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../domain/github-budget/limits.ts';
@@ -76,6 +77,7 @@ function createRun(
   const state = carried === undefined ? freshBudget(limits) : readBudget(carried.memory.state);
   return new ControllerRun<BudgetRun['status'], BudgetMemory>({
     identity: { controller: 'github-budget', target, cluster: ALL_CLUSTERS },
+    awaits: budgetAwaits,
     carried,
     memory: { state, answered: carried?.memory.answered ?? {} },
     startedAs: null,

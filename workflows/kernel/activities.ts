@@ -1,11 +1,22 @@
-import { type ActivityInterfaceFor, type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { activityTaskQueue } from '../../domain/kernel/target.ts';
 
-type ActivityFunction = (...args: unknown[]) => Promise<unknown>;
-interface Activity extends ActivityFunction {
-  executeWithOptions(options: ActivityOptions, args: unknown[]): Promise<unknown>;
+type ActivityFunction = (...args: never[]) => Promise<unknown>;
+
+/** An activity that is called with a line for people alone, which the Temporal UI shows beside it. */
+interface SummarizedActivity<Activity extends ActivityFunction> {
+  executeWithOptions(
+    options: ActivityOptions & { readonly summary: string },
+    args: Parameters<Activity>,
+  ): ReturnType<Activity>;
 }
+
+export type SummarizedActivities<Activities> = {
+  readonly [Name in keyof Activities]: Activities[Name] extends ActivityFunction
+    ? SummarizedActivity<Activities[Name]>
+    : never;
+};
 
 /**
  * Proxies for a controller's activities. They run on a task queue of the controller's own, so that a backlog of one
@@ -15,16 +26,18 @@ interface Activity extends ActivityFunction {
 export function controllerActivities<Activities extends object>(
   controller: ControllerName,
   options: Omit<ActivityOptions, 'taskQueue'>,
-): ActivityInterfaceFor<Activities> {
-  const proxies = proxyActivities<Activities>(options);
-  return new Proxy(proxies, {
-    get(target, name): Activity {
-      const activity = Reflect.get(target, name) as Activity;
-      const executeWithOptions: Activity['executeWithOptions'] = async (callOptions, args) => {
-        const taskQueue = activityTaskQueue(workflowInfo().taskQueue, controller);
-        return await activity.executeWithOptions({ ...callOptions, taskQueue }, args);
+): SummarizedActivities<Activities> {
+  const proxies: object = proxyActivities<Activities>(options);
+  const proxy = new Proxy(proxies, {
+    get(target, name): SummarizedActivity<ActivityFunction> {
+      const activity = Reflect.get(target, name) as SummarizedActivity<ActivityFunction>;
+      return {
+        executeWithOptions: async (callOptions, args) => {
+          const taskQueue = activityTaskQueue(workflowInfo().taskQueue, controller);
+          return await activity.executeWithOptions({ ...callOptions, taskQueue }, args);
+        },
       };
-      return Object.assign(async (...args: unknown[]) => await executeWithOptions({}, args), { executeWithOptions });
     },
   });
+  return proxy as SummarizedActivities<Activities>;
 }

@@ -1,4 +1,5 @@
 import { allHandlersFinished, CancellationScope, condition, log, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { AwaitedIn } from '../../domain/kernel/awaited.ts';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { type PauseTarget, writesNothingSentence } from '../../domain/kernel/pause.ts';
 import type { PauseState } from '../../domain/kernel/pause-state.ts';
@@ -52,6 +53,8 @@ export interface ControllerRunOptions<Status extends RunStatus, Memory> {
     /** The namespace of the target; absent for a target of the whole cluster. */
     readonly namespace?: string;
   };
+  /** For whom it waits in each phase, as people read it. */
+  readonly awaits: AwaitedIn<Status['phase']>;
   /** State of the previous run. */
   readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand' | 'pause'> | undefined;
   /** The previous run's memory, or the initial memory. */
@@ -98,7 +101,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   /** The pause of the target. The pause of a controller that keeps none in the ConfigMaps is never known here. */
   readonly pauses: PauseControl;
   readonly #options: ControllerRunOptions<Status, Memory>;
-  readonly #publish: ReturnType<typeof createPublisher>;
+  readonly #publish: ReturnType<typeof createPublisher<Status['phase']>>;
   #shown: { readonly status: Status; readonly published: PublishedStatus };
   #lastCommand: string | null;
   #interruption: CancellationScope | null = null;
@@ -106,11 +109,11 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   #memory: Memory;
 
   constructor(options: ControllerRunOptions<Status, Memory>) {
-    const { identity, carried, startedAs, first, memory } = options;
+    const { identity, awaits, carried, startedAs, first, memory } = options;
     this.#options = options;
     this.#memory = memory;
     this.pauses = new PauseControl(pauseTarget(identity), carried?.pause);
-    this.#publish = createPublisher(identity, carried?.published, carried?.published.phase ?? startedAs);
+    this.#publish = createPublisher(identity, awaits, carried?.published, carried?.published.phase ?? startedAs);
     this.#lastCommand = carried?.lastCommand ?? null;
     this.#shown = { status: first, published: this.#published(first) };
   }

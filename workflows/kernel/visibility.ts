@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import type { AwaitedIn } from '../../domain/kernel/awaited.ts';
 import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
 import { oneLine, truncate } from '../../domain/kernel/sentence.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -21,8 +22,10 @@ export type PublishedStatus = ShownState;
  * Search attributes are written only when they change, because each write is a billed action and an empty write fails the
  * workflow task.
  */
-export function createPublisher(
+export function createPublisher<Phase extends string>(
   identity: { controller: ControllerName; target: string; cluster: string },
+  /** For whom it waits in each phase. */
+  awaits: AwaitedIn<Phase>,
   before?: PublishedStatus,
   /** The phase that the client wrote into the search attributes when it started the workflow. */
   startedAs: string | null = null,
@@ -30,7 +33,10 @@ export function createPublisher(
   let publishedPhase = startedAs;
   let since: EpochMs = before?.since ?? 0;
   let last = before === undefined ? '' : `${before.phase}/${before.reason}`;
-  return function publish(toShow: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
+  return function publish(
+    toShow: Omit<PublishedStatus, 'since'> & { readonly phase: Phase },
+    now: EpochMs,
+  ): PublishedStatus {
     const status = shownStatus(toShow);
     const current = `${status.phase}/${status.reason}`;
     if (current !== last) {
@@ -63,7 +69,7 @@ export function createPublisher(
       publishedPhase = status.phase;
       upsertSearchAttributes(pairs);
     }
-    setCurrentDetails(detailsText(published, now));
+    setCurrentDetails(detailsText(identity, published, awaits[toShow.phase], now));
     return published;
   };
 }

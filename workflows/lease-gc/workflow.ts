@@ -13,7 +13,10 @@ const { ensureOldLeasesCollected } = controllerActivities<LeaseGcActivities>('le
 
 /** One garbage collection of a cluster's Leases; started by a Temporal Schedule, or by hand. */
 export async function leaseGc(input: { readonly cluster: string }): Promise<LeaseGcResult> {
-  const publish = createPublisher({ controller: 'lease-gc', target: input.cluster, cluster: input.cluster });
+  const publish = createPublisher(
+    { controller: 'lease-gc', target: input.cluster, cluster: input.cluster },
+    { Collecting: { whom: 'Headroom', until: 'all Leases are looked at' }, Ended: null },
+  );
   publish(
     {
       phase: 'Collecting',

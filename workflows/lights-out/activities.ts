@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { LightsOutActivities, LightsOutCacheActivities } from '../../activities/lights-out/interface.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
-import { controllerActivities } from '../kernel/activities.ts';
+import { controllerActivities, type SummarizedActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
 const heartbeatTimeout = '10 seconds';
@@ -10,7 +10,7 @@ const heartbeatTimeout = '10 seconds';
  * Observes from a starter's caches, in milliseconds. Where no starter answers soon, the worker's own `observeSchedule`
  * lists everything: a morning must not wait for a starter.
  */
-export function observingCaches(cluster: string) {
+export function observingCaches(cluster: string): SummarizedActivities<LightsOutCacheActivities>['observeSchedule'] {
   return proxyActivities<LightsOutCacheActivities>({
     taskQueue: activityTaskQueue(cacheTaskQueue(cluster), 'lights-out'),
     scheduleToStartTimeout: '10 seconds',

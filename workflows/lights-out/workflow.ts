@@ -1,4 +1,5 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { lightsOutAwaits } from '../../domain/lights-out/awaited.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { carriable } from '../../domain/lights-out/decide/carried.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
@@ -39,6 +40,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   const carried = readCarried(input.carried);
   const run: LightsOutRun = new ControllerRun<LightsOutRun['status'], LightsOutMemory>({
     identity: { controller: 'lights-out', target: target.schedule, cluster: target.cluster },
+    awaits: lightsOutAwaits,
     carried,
     memory: upgradeMemory(carried?.memory),
     startedAs: null,

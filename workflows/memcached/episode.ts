@@ -2,7 +2,7 @@ import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
 import { decide, type MemcachedMemory } from '../../domain/memcached/decide/decide.ts';
 import type { MemcachedObservation } from '../../domain/memcached/decide/observation.ts';
 import type { MemcachedVerdict } from '../../domain/memcached/decide/verdict.ts';
-import type { MemcachedTarget } from '../../domain/memcached/target.ts';
+import { memcachedName, type MemcachedTarget } from '../../domain/memcached/target.ts';
 import { Attempts } from '../kernel/attempts.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { brief } from '../kernel/visibility.ts';
@@ -55,7 +55,9 @@ export class MemcachedEpisode {
 
   /** Null after a failure, when the backoff is over, and after an interruption. */
   async observe(): Promise<MemcachedObservation | null> {
-    const seen = await this.#attempts.make('ReadFailed', async () => await observeMemcached({ target: this.#target }));
+    const summary = brief(memcachedName(this.#target));
+    const read = async () => await observeMemcached.executeWithOptions({ summary }, [{ target: this.#target }]);
+    const seen = await this.#attempts.make('ReadFailed', read);
     if (seen !== null) this.#isGone = seen.memcached === null;
     return seen;
   }

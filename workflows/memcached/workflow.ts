@@ -1,4 +1,5 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { memcachedAwaits } from '../../domain/memcached/awaited.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { freshMemory, type MemcachedMemory } from '../../domain/memcached/decide/decide.ts';
@@ -39,6 +40,7 @@ export async function memcached(input: MemcachedInput): Promise<MemcachedResult>
       cluster: target.cluster,
       namespace: target.namespace,
     },
+    awaits: memcachedAwaits,
     carried,
     memory: carried?.memory ?? freshMemory,
     startedAs: FIRST_PHASE,

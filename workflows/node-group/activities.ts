@@ -1,13 +1,13 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { NodeGroupActivities, NodeGroupCacheActivities } from '../../activities/node-group/interface.ts';
 import { activityTaskQueue, cacheTaskQueue } from '../../domain/kernel/target.ts';
-import { controllerActivities } from '../kernel/activities.ts';
+import { controllerActivities, type SummarizedActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
 const heartbeatTimeout = '10 seconds';
 
 /** A read of the starters' caches. It waits for a plan that is as fresh as the API server, and may move to another starter. */
-export function observing(cluster: string) {
+export function observing(cluster: string): SummarizedActivities<NodeGroupCacheActivities> {
   return proxyActivities<NodeGroupCacheActivities>({
     taskQueue: activityTaskQueue(cacheTaskQueue(cluster), 'node-group'),
     startToCloseTimeout: '1 minute',

@@ -1,4 +1,5 @@
 import { CancellationScope, continueAsNew, setHandler } from '@temporalio/workflow';
+import { drainAwaits } from '../../domain/node-group/awaited.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import {
@@ -35,6 +36,7 @@ export async function nodeDrain(input: NodeDrainInput): Promise<DrainEnding> {
   const memory = carried?.memory ?? firstOf(input);
   const run: DrainRun = new ControllerRun<DrainShown, DrainStep>({
     identity: { controller: 'node-group', target: target.node, cluster: target.cluster },
+    awaits: drainAwaits,
     carried,
     memory,
     startedAs: null,

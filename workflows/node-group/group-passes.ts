@@ -81,7 +81,11 @@ export class NodeGroupPasses {
     const wishes = wishesOf(this.#run.memory, Date.now());
     const { observeNodeGroup } = observing(this.#target.cluster);
     const input = { target: this.#target, wishes };
-    const seen = await this.#attempts.make('ReadFailed', async () => await observeNodeGroup(input));
+    const summary = brief(`the group ${this.#target.group}, and its part of the plan`);
+    const seen = await this.#attempts.make(
+      'ReadFailed',
+      async () => await observeNodeGroup.executeWithOptions({ summary }, [input]),
+    );
     if (seen === null) return null;
     const { group, otherWishes = wishes } = seen;
     this.#written = otherWishes;
@@ -128,7 +132,11 @@ export class NodeGroupPasses {
   async #forgetWishes(): Promise<void> {
     const uid = this.#before.uid;
     if (uid === null || areEqualWishes(this.#before, NO_WISHES, Date.now())) return;
-    await this.#write(async () => void (await ensureWishesKept({ target: this.#target, uid, wishes: NO_WISHES })));
+    const summary = `nothing is wanted of ${this.#target.group} any more`;
+    const input = { target: this.#target, uid, wishes: NO_WISHES };
+    await this.#write(
+      async () => void (await ensureWishesKept.executeWithOptions({ summary: brief(summary) }, [input])),
+    );
   }
 
   /** The next step, which is shown and remembered. */
@@ -176,7 +184,9 @@ export class NodeGroupPasses {
         if ((seen.isStatusDue || seen.inVain !== undefined) && seen.heldBy === null) {
           const { inVain } = seen;
           const status = inVain === undefined ? input : { ...input, inVain };
-          await this.#write(async () => await ensureGroupStatus(status));
+          await this.#write(
+            async () => await ensureGroupStatus.executeWithOptions({ summary: brief(verdict.detail) }, [status]),
+          );
         }
         this.#restless = 0;
         await this.#run.wait({ until: verdict.until, summary: verdict.detail });

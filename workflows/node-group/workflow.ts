@@ -1,4 +1,5 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { nodeGroupAwaits } from '../../domain/node-group/awaited.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { applyCommand } from '../../domain/node-group/decide/commands.ts';
 import { afterDrain } from '../../domain/node-group/decide/drain-outcome.ts';
@@ -42,6 +43,7 @@ export async function nodeGroup(input: NodeGroupInput): Promise<NodeGroupResult>
   const carried = readCarried(input.carried);
   const run: NodeGroupRun = new ControllerRun<NodeGroupRun['status'], NodeGroupMemory>({
     identity: { controller: 'node-group', target: target.group, cluster: target.cluster },
+    awaits: nodeGroupAwaits,
     carried,
     memory: carried?.memory ?? freshMemory,
     startedAs: FIRST_PHASE,

@@ -21,7 +21,10 @@ const AT_MOST = 50;
  * are looked after by nobody else. Started by a resync, and where a webhook tells that one was reopened.
  */
 export async function orphanSearch({ cluster }: OrphanSearchInput): Promise<OrphanSearchResult> {
-  const publish = createPublisher({ controller: 'quota-resize', target: cluster, cluster });
+  const publish = createPublisher(
+    { controller: 'quota-resize', target: cluster, cluster },
+    { Searching: { whom: 'Headroom', until: 'all open pull requests are looked at' }, Ended: null },
+  );
   const detail = 'Headroom looks for open pull requests that no Lease knows';
   publish({ phase: 'Searching', reason: 'Resync', detail, facts: [] }, Date.now());
   const found = await observing.observeOrphans.executeWithOptions({ summary: cluster }, [{ cluster }]);

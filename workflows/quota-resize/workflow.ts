@@ -1,4 +1,5 @@
 import { continueAsNew, patched, setHandler } from '@temporalio/workflow';
+import { resizeAwaits } from '../../domain/quota-resize/awaited.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
@@ -54,6 +55,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       cluster: target.cluster,
       namespace: target.namespace,
     },
+    awaits: resizeAwaits,
     carried,
     memory: { resize: upgradeMemory(resize), shown },
     startedAs: null,

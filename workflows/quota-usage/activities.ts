@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { QuotaUsageActivities, UsageCacheActivities } from '../../activities/quota-usage/interface.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';
-import { controllerActivities } from '../kernel/activities.ts';
+import { controllerActivities, type SummarizedActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
 const heartbeatTimeout = '10 seconds';
@@ -10,7 +10,7 @@ const heartbeatTimeout = '10 seconds';
  * Options for activities that count from the starters' caches. An attempt waits for a cache that is behind, and the
  * next attempt may run on another starter. There is no overall limit, because a starter comes back.
  */
-export function counting(cluster: string) {
+export function counting(cluster: string): SummarizedActivities<UsageCacheActivities> {
   return proxyActivities<UsageCacheActivities>({
     taskQueue: cacheTaskQueue(cluster),
     // The activity reads memory and waits at most a few seconds for a watch.

@@ -1,5 +1,5 @@
 import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageObservation } from '../../domain/quota-usage/observation.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
@@ -70,7 +70,9 @@ export class UsageEpisode {
 
   async observe(): Promise<UsageObservation> {
     this.#isGone = false;
-    const seen = await this.#counting.observeUsage({ target: this.#target });
+    const seen = await this.#counting.observeUsage.executeWithOptions({ summary: brief(targetName(this.#target)) }, [
+      { target: this.#target },
+    ]);
     this.#mode = seen.policy.mode;
     this.#isGone ||= seen.quota === null;
     // What was refused is over once the status is true.

@@ -26,7 +26,12 @@ export async function quotaUsageRollUp({
   carried,
   quietMs = QUIET_MS,
 }: QuotaUsageRollUpInput): Promise<RollUp> {
-  const publish = createPublisher({ controller: 'quota-usage', target: cluster, cluster }, undefined, ROLL_UP_PHASE);
+  const publish = createPublisher(
+    { controller: 'quota-usage', target: cluster, cluster },
+    { [ROLL_UP_PHASE]: { whom: 'the clock', until: 'nothing was written for a quarter of an hour' } },
+    undefined,
+    ROLL_UP_PHASE,
+  );
   let rollUp = carried ?? emptyRollUp;
   let heardAt = Date.now();
   setHandler(rollUpStatus, () => rollUp);

@@ -1,4 +1,5 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { usageAwaits } from '../../domain/quota-usage/awaited.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
@@ -42,6 +43,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
       cluster: target.cluster,
       namespace: target.namespace,
     },
+    awaits: usageAwaits,
     carried,
     memory: upgradeMemory(carried?.memory),
     startedAs: FIRST_PHASE,

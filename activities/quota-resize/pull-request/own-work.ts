@@ -6,6 +6,7 @@ import type { MergeMethod } from '../../../domain/kernel/forge.ts';
 import type { WritePriority } from '../../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
+import type { TemporalUi } from '../../../domain/kernel/temporal-ui.ts';
 import { type Decision, isHeldIn, type PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import type { GuardrailInForce } from '../../../domain/quota-resize/policy/guardrail.ts';
 import {
@@ -61,7 +62,7 @@ export interface ForgeActivityConfig {
   /** The one that was chosen; absent: the first that the repository allows. */
   readonly mergeMethod?: MergeMethod | undefined;
   /** The URL of the Temporal UI and the namespace of the workflows; null when unknown. */
-  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  readonly temporalUi: TemporalUi | null;
 }
 
 /**

@@ -46,7 +46,10 @@ annotations:
 {{- end -}}
 {{- end -}}
 {{- if dig "webhooks" "enabled" false .Values.config -}}
-{{- $_ := set $own "webhooks" (dict "address" "0.0.0.0:8082" "secretFile" "/etc/headroom/webhooks/secret") -}}
+{{- $_ := set $own "webhooks" (dict "secretFile" "/etc/headroom/webhooks/secret") -}}
+{{- end -}}
+{{- if .Values.overview.certificate -}}
+{{- $_ := set $own "overview" (dict "certificate" "/tls/overview") -}}
 {{- end -}}
 {{- $temporal := dict -}}
 {{- with .Values.secrets.temporalTls -}}

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { NewNodes, Removal } from '../model/plan.ts';
 
 /** Values of the search attribute `HeadroomPhase`. */
-type NodeGroupPhase =
+export type NodeGroupPhase =
   | 'Starting'
   | 'Observing'
   | 'Steady'

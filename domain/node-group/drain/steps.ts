@@ -52,7 +52,7 @@ export interface DrainOrder {
   readonly replacement: string | null;
 }
 
-type DrainPhase = 'Draining' | 'Undoing' | 'Paused' | 'Blocked' | 'Ended';
+export type DrainPhase = 'Draining' | 'Undoing' | 'Paused' | 'Blocked' | 'Ended';
 
 export interface DrainShown {
   readonly phase: DrainPhase;

@@ -7,6 +7,7 @@ import { digestOf } from '../../kernel/digest.ts';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { RecordedRaise } from '../policy/recorded-raise.ts';
+import type { Decision } from './decision.ts';
 import { writtenDecision } from './decision-schema.ts';
 import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
 import { instant, rfc3339 } from './instant.ts';
@@ -171,6 +172,20 @@ export function legacyNamespaces(name: string): readonly string[] {
 /** The decision id in a holder `headroom/<decision id>`; null for any other holder. */
 export function decisionIdOf(holder: string | null): string | null {
   return /^headroom\/(.+)$/.exec(holder ?? '')?.[1] ?? null;
+}
+
+/** What the Lease of a quota says of it, and the decision that holds it; null for the Lease of something else. */
+export function quotaOfLease(lease: LeaseObject): {
+  readonly target: Pick<QuotaTarget, 'namespace' | 'quota'>;
+  readonly memory: LeaseMemory;
+  /** Null where another one holds the Lease, or nobody. */
+  readonly decision: Decision | null;
+} | null {
+  const target = isFileLease(lease) ? null : targetOfLease(lease);
+  if (target === null) return null;
+  const { memory } = readLeaseMemory(lease);
+  const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
+  return { target, memory, decision: memory.decision?.id === holder ? memory.decision : null };
 }
 
 /** The pull request number in an earlier tool's holder `pr-<number>`; null for any other holder. */

@@ -2,6 +2,7 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import { quotaResizeId } from '../target.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
+import { type TemporalUi, workflowUrl } from '../../kernel/temporal-ui.ts';
 import { formatInstant, formatSpan, MINUTE_MS } from '../../kernel/time.ts';
 import { approverName } from './wording.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
@@ -83,7 +84,7 @@ export interface BodyFacts {
   /** Decisions of other quotas that share the pull request. */
   readonly joined?: readonly JoinedFacts[];
   /** The URL of the Temporal UI and the workflow's namespace; null when unknown. */
-  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  readonly temporalUi: TemporalUi | null;
 }
 
 interface PolicyRow {
@@ -205,10 +206,7 @@ export function bodyContext(facts: BodyFacts): BodyContext {
     policy: policyRows(policy, [...new Set(quotas.flatMap(({ changes }) => changes.map(({ resource }) => resource)))]),
     commandArgument: targetName(target),
     workflowId,
-    workflowUrl:
-      temporalUi === null
-        ? null
-        : `${temporalUi.url}/namespaces/${encodeURIComponent(temporalUi.namespace)}/workflows/${encodeURIComponent(workflowId)}`,
+    workflowUrl: temporalUi === null ? null : workflowUrl(temporalUi, workflowId),
   };
 }
 

@@ -34,11 +34,12 @@ export function resolveWebhooks(
     { path: 'webhooks.secret', setting: webhookSettings.secret, value: secret, file: secretFile },
     sources,
   );
+  if (!enabled) return { pollMs, address: undefined, secrets: undefined };
   const isNamed = written.has('webhooks.secret') || written.has('webhooks.secretFile');
-  if (address !== undefined && !isNamed) {
+  if (!isNamed) {
     problems.push({
       where: 'GITHUB_WEBHOOK_SECRET or GITHUB_WEBHOOK_SECRET_FILE',
-      message: `is required with ${written.get('webhooks.address')?.where}: without it anybody could send webhooks`,
+      message: `is required with ${written.get('webhooks.enabled')?.where}: without it anybody could send webhooks`,
     });
   }
   const secrets = list === undefined ? undefined : new Secret(() => splitSecrets(list.reveal()));

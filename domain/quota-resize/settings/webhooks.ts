@@ -22,14 +22,18 @@ export const webhookSettings = {
     isSwitch: true,
     isForWebhooks: true,
   },
-  address: {
-    type: listenAddress,
-    expected: ADDRESS_FORM,
-    description: "Where the starter takes GitHub's webhooks, at /webhooks/github. Without it it takes none.",
-    env: 'WEBHOOK_ADDRESS',
-    flag: '--webhook-address',
-    isForWebhooks: true,
-  },
+  address: constant(
+    {
+      type: listenAddress,
+      expected: ADDRESS_FORM,
+      description: "Where the starter takes GitHub's webhooks, at /webhooks/github.",
+      env: 'WEBHOOK_ADDRESS',
+      flag: '--webhook-address',
+      default: '127.0.0.1:0',
+      podDefault: '0.0.0.0:8082',
+    },
+    'The Service and the NetworkPolicy name it.',
+  ),
   secret: {
     type: matching(/[^,\s]/),
     expected: 'the secret of the webhook, or two of them, separated by a comma or a line break',

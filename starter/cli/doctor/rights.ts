@@ -9,7 +9,7 @@ import { memcachedAccess } from '../../../worker/memcached/access.ts';
 import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
 import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
-import { needsPart } from '../../chart-parts.ts';
+import { needsPart } from './chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
 import { type DoctorContext, serviceAccountOf } from './context.ts';
@@ -27,7 +27,7 @@ function needed(process: 'worker' | 'starter', config: Config): readonly Access[
   const all =
     process === 'worker'
       ? [workerAccess, ...Object.values(workers).flat()]
-      : [starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
+      : [...starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
   return all.filter(({ component }) => needsPart(component, config));
 }
 

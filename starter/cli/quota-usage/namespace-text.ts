@@ -1,7 +1,7 @@
 /** A namespace's quotas, what uses them and what waits for room, in words for a terminal. */
 import { amountsText } from '../../../domain/kernel/quantity-text.ts';
 import { barColumns } from './bar-columns.ts';
-import { fullness } from './fullness.ts';
+import { fullness } from '../../../domain/kernel/quota-fullness.ts';
 import { count, left, nameOf, resourceRow, right } from './overview-text.ts';
 import type { MissingWorkload } from './pending.ts';
 import type { DetailedUsage, NamespaceUsage } from './report.ts';

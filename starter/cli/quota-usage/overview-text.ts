@@ -1,6 +1,6 @@
 /** All quotas of a cluster in words, for a terminal. */
 import { barColumns, type Row } from './bar-columns.ts';
-import { fullness, type QuotaUsage, type ResourceUsage } from './fullness.ts';
+import { fullness, type QuotaFullness, type ResourceUsage } from '../../../domain/kernel/quota-fullness.ts';
 import type { Overview } from './report.ts';
 import { type Colour, coloured, type Terminal, wrapped } from '../terminal.ts';
 
@@ -42,7 +42,7 @@ export function resourceRow({ resource, used, hard, ...rest }: ResourceUsage, be
   };
 }
 
-export function nameOf({ namespace, quota }: Pick<QuotaUsage, 'namespace' | 'quota'>): string {
+export function nameOf({ namespace, quota }: Pick<QuotaFullness, 'namespace' | 'quota'>): string {
   return `${namespace}/${quota}`;
 }
 

@@ -14,7 +14,7 @@ import type { UsageArgument } from './argument.ts';
 import type { Cluster } from '../cluster.ts';
 import { readQuotas } from '../quotas.ts';
 import type { CountingCluster } from './cluster.ts';
-import { fullness, type QuotaUsage, quotaUsage } from './fullness.ts';
+import { fullness, type QuotaFullness, quotaFullness } from '../../../domain/kernel/quota-fullness.ts';
 import { contextOf, CountedObjects } from './objects.ts';
 import { type MissingWorkload, type Pending, readMissingWorkloads } from './pending.ts';
 import { pendingPods, type WaitingPod } from './pending-pods.ts';
@@ -27,7 +27,7 @@ export interface Overview {
   /** When it was looked at, RFC 3339. */
   readonly at: string;
   /** The fullest first. */
-  readonly quotas: readonly QuotaUsage[];
+  readonly quotas: readonly QuotaFullness[];
 }
 
 /** What `headroom usage <namespace> --output json` prints, and with `/<quota>` as well. */
@@ -42,19 +42,19 @@ export interface NamespaceUsage {
   readonly warnings: readonly string[];
 }
 
-export interface DetailedUsage extends QuotaUsage {
+export interface DetailedUsage extends QuotaFullness {
   /** What uses each limit, in the order of `resources`. */
   readonly usedBy: readonly ResourceUses[];
 }
 
 export async function overviewOf(cluster: Cluster): Promise<Overview> {
-  const quotas = (await readQuotas(cluster, null)).map(quotaUsage).toSorted(byFullestLimit);
+  const quotas = (await readQuotas(cluster, null)).map(quotaFullness).toSorted(byFullestLimit);
   return { cluster: cluster.name, at: formatInstant(Date.now()), quotas };
 }
 
-function byFullestLimit(a: QuotaUsage, b: QuotaUsage): number {
-  const of = ({ resources: [first] }: QuotaUsage): number => (first === undefined ? -3 : fullness(first));
-  const name = ({ namespace, quota }: QuotaUsage): string => `${namespace}/${quota}`;
+function byFullestLimit(a: QuotaFullness, b: QuotaFullness): number {
+  const of = ({ resources: [first] }: QuotaFullness): number => (first === undefined ? -3 : fullness(first));
+  const name = ({ namespace, quota }: QuotaFullness): string => `${namespace}/${quota}`;
   return of(b) - of(a) || (name(a) < name(b) ? -1 : 1);
 }
 
@@ -80,7 +80,7 @@ export async function namespaceUsageOf(cluster: CountingCluster, argument: Usage
   const statefulSets = countsClaims ? await readStatefulSets(cluster, namespace, warnings) : [];
   const between: Between = { objects: byUid(objectsOf, [PODS, REPLICA_SETS, JOBS]), statefulSets };
   const detailed = quotas.map((quota): DetailedUsage => {
-    const usage = quotaUsage(quota);
+    const usage = quotaFullness(quota);
     const uses = new Map(usesOf(quota, evaluators, objectsOf, between, context).map((use) => [use.resource, use]));
     return { ...usage, usedBy: usage.resources.flatMap(({ resource }) => uses.get(resource) ?? []) };
   });

@@ -11,6 +11,7 @@ export interface ChartValues {
     readonly memcachedSecrets?: readonly string[];
     readonly kwokNodes?: boolean;
   };
+  readonly overview?: { readonly certificate: string };
   readonly webhooks?: { readonly certificates: 'self' | 'cert-manager' | 'none' };
 }
 

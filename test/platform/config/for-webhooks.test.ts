@@ -5,7 +5,6 @@ it('knows each setting that asks for webhooks, and has worker and starter in one
   const asking = settingEntries.filter(({ setting }) => /webhooks$|webhook-address$/.test(setting.flag ?? ''));
   expect(asking.map(({ path }) => path)).toEqual([
     'webhooks.enabled',
-    'webhooks.address',
     'lightsOut.webhookAddress',
     'memcached.webhookAddress',
     'nodeGroups.webhookAddress',

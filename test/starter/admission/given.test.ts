@@ -54,7 +54,7 @@ async function serve(name: string): Promise<RunningAdmission> {
   const now = () => Date.now() + ahead;
   return await runAdmission({
     webhooks: { name, kind: 'Thing', reviews: {}, address: { host: '127.0.0.1', port: 0 } },
-    source: givenCertificate({ folder, everyMs: 10, now }),
+    source: givenCertificate({ of: 'the admission webhooks', folder, everyMs: 10, now }),
     metrics: measured,
     readiness,
     log: createLog({

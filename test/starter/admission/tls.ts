@@ -32,11 +32,14 @@ export async function send(
     ca,
     method = 'POST',
     headers = {},
+    servername,
     body,
   }: {
     readonly ca: string | Buffer | undefined;
     readonly method?: string;
     readonly headers?: Readonly<Record<string, string>>;
+    /** The name that the certificate has to be for, where the header names another host. */
+    readonly servername?: string;
     readonly body?: unknown;
   },
 ): Promise<Answer> {
@@ -47,6 +50,7 @@ export async function send(
       ca,
       agent: new Agent({ keepAlive: false }),
       signal: AbortSignal.timeout(ANSWER_MS),
+      ...(servername === undefined ? {} : { servername }),
       headers: { 'content-type': 'application/json', ...headers },
     });
     request.once('response', (response) => {

@@ -94,5 +94,22 @@ describe('the workflows that wait', () => {
     });
     await gone.look();
     expect(gone.latest()).toBeNull();
+    expect([gone.listed(), gone.trouble]).toEqual([null, expect.stringContaining('there-is-none')]);
+  });
+
+  it('are known by their phase to whoever waits for the list, before anybody has answered for them', async () => {
+    await given('c/one', 'Blocked', 'read');
+    let now = Date.now();
+    const waiting = new WaitingWorkflows({ client, cluster: 'read', phases: ['Blocked'], log, now: () => now });
+    expect(waiting.listed()).toBeNull();
+    await eventually('the one is listed', async () => {
+      now += 10_000;
+      await waiting.refresh(10_000);
+      return waiting.listed()?.length === 1;
+    });
+    expect(waiting.listed()).toMatchObject([{ target: 'c/one', phase: 'Blocked', reason: 'Unknown' }]);
+    // Its question has no answer yet: what metrics tell is still what was found before it.
+    expect(waiting.latest() ?? []).toEqual([]);
+    expect(waiting.trouble).toBeNull();
   });
 });

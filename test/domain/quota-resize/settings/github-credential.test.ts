@@ -156,9 +156,9 @@ describe('the name of a token', () => {
 });
 
 describe('webhooks', () => {
-  const webhooks = { CLUSTER_NAME: 'kind', WEBHOOK_ADDRESS: '127.0.0.1:0' };
+  const webhooks = { CLUSTER_NAME: 'kind', GITHUB_WEBHOOKS: 'true' };
 
-  it('are off unless an address is named', () => {
+  it('are off unless they are switched on', () => {
     expect(load({ CLUSTER_NAME: 'kind' }, true).webhooks).toEqual({
       pollMs: undefined,
       address: undefined,
@@ -168,7 +168,7 @@ describe('webhooks', () => {
 
   it('are rejected without a secret, which a worker with the same configuration does not need', () => {
     expect(rejection(webhooks, true)).toContain(
-      'GITHUB_WEBHOOK_SECRET or GITHUB_WEBHOOK_SECRET_FILE: is required with WEBHOOK_ADDRESS',
+      'GITHUB_WEBHOOK_SECRET or GITHUB_WEBHOOK_SECRET_FILE: is required with GITHUB_WEBHOOKS',
     );
     expect(load(webhooks).webhooks.address).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { comparisonText } from '../../../../starter/cli/quota-usage/comparison-text.ts';
-import { quotaUsage } from '../../../../starter/cli/quota-usage/fullness.ts';
+import { quotaFullness } from '../../../../domain/kernel/quota-fullness.ts';
 import { namespaceText } from '../../../../starter/cli/quota-usage/namespace-text.ts';
 import { overviewText } from '../../../../starter/cli/quota-usage/overview-text.ts';
 import type { NamespaceUsage, Overview } from '../../../../starter/cli/quota-usage/report.ts';
@@ -10,7 +10,7 @@ const plain = (width: number): Terminal => ({ width, colours: false });
 const at = '2026-11-20T10:15:00Z';
 
 function quota(namespace: string, used: Record<string, string>, hard: Record<string, string>) {
-  return quotaUsage({ metadata: { namespace, name: 'compute' }, spec: { hard }, status: { hard, used } });
+  return quotaFullness({ metadata: { namespace, name: 'compute' }, spec: { hard }, status: { hard, used } });
 }
 
 const overview: Overview = {

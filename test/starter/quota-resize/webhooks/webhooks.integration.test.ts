@@ -22,7 +22,7 @@ let url: string;
 beforeAll(async () => {
   stack = await startStack({ cluster: 'prod', files: { 'README.md': '# acme/gitops\n' }, workers: 0, starters: 0 });
   starter = await stack.startStarter({
-    WEBHOOK_ADDRESS: '127.0.0.1:0',
+    GITHUB_WEBHOOKS: 'true',
     GITHUB_WEBHOOK_SECRET: SECRETS.join(','),
     LOG_LEVEL: 'debug',
   });

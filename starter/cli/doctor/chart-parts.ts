@@ -1,6 +1,6 @@
 /** Which parts of the chart, by their names in the tables of access, belong to which settings. */
-import type { Config } from './config.ts';
-import { makesCertificate } from './admission/webhook-trial.ts';
+import type { Config } from '../../config.ts';
+import { makesCertificate } from '../../admission/webhook-trial.ts';
 
 /** What has to be so for a part to be there. */
 export type PartCondition =
@@ -8,6 +8,8 @@ export type PartCondition =
   | { readonly kind: 'counting'; readonly only?: 'own' }
   /** The starter makes the certificate of the webhooks itself, in a Secret that it may change. */
   | { readonly kind: 'ownCertificate'; readonly group: 'lightsOut' | 'memcached' | 'nodeGroups' }
+  /** The overview is served to others too. */
+  | { readonly kind: 'opened' }
   /** A right that no setting brings along: a value of the chart. */
   | { readonly kind: 'right'; readonly name: 'countSecrets' | 'memcachedSecrets' | 'kwokNodes' };
 
@@ -20,6 +22,7 @@ function on(group: 'lightsOut' | 'memcached' | 'nodeGroups'): PartCondition {
 /** By the name in the tables of access; '' is what is always granted. All conditions of a part have to hold. */
 export const chartParts: Readonly<Record<string, readonly PartCondition[]>> = {
   '': [],
+  overview: [{ kind: 'opened' }],
   'quota-resize/deliveries': [],
   'quota-usage/reading': [COUNTING],
   'quota-usage/own': [{ kind: 'counting', only: 'own' }],
@@ -49,6 +52,8 @@ function holds(condition: PartCondition, config: Config): boolean {
         : config.quotaUsage.mode === condition.only;
     case 'ownCertificate':
       return makesCertificate(config[condition.group]);
+    case 'opened':
+      return config.overview.certificate !== undefined;
     case 'right':
       return false;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quotaUsage } from '../../../../starter/cli/quota-usage/fullness.ts';
+import { quotaFullness } from '../../../domain/kernel/quota-fullness.ts';
 
 const metadata = { namespace: 'team-a', name: 'compute' };
 
@@ -14,7 +14,7 @@ describe('how full a quota is', () => {
       configmaps: '5',
     };
     const used = { pods: '5', 'requests.cpu': '3600m', services: '0', 'requests.memory': '1Gi', secrets: '1' };
-    const { resources } = quotaUsage({ metadata, spec: { hard }, status: { hard, used } });
+    const { resources } = quotaFullness({ metadata, spec: { hard }, status: { hard, used } });
     expect(resources.map(({ resource, percent }) => [resource, percent])).toEqual([
       ['secrets', null], // more than the nothing that is allowed
       ['requests.memory', 100],
@@ -29,7 +29,7 @@ describe('how full a quota is', () => {
   it('is not told of a limit or a number that cannot be read, and of all others', () => {
     const hard = { memory: '1e1002', pods: '4', cpu: '1' };
     const used = { memory: '1Gi', pods: '2', cpu: '1e1002' };
-    const { resources } = quotaUsage({ metadata, spec: { hard }, status: { hard: { ...hard, memory: '1' }, used } });
+    const { resources } = quotaFullness({ metadata, spec: { hard }, status: { hard: { ...hard, memory: '1' }, used } });
     expect(resources.map(({ resource, percent, enforced }) => [resource, percent, enforced])).toEqual([
       ['pods', 50, null],
       ['cpu', null, null],
@@ -38,7 +38,7 @@ describe('how full a quota is', () => {
   });
 
   it('says which limit admission goes by while the status has not followed the spec', () => {
-    const { resources } = quotaUsage({
+    const { resources } = quotaFullness({
       metadata,
       spec: { hard: { pods: '10', 'requests.cpu': '1' } },
       status: { hard: { pods: '5', 'requests.cpu': '1000m' }, used: { pods: '5', 'requests.cpu': '0' } },
@@ -52,13 +52,13 @@ describe('how full a quota is', () => {
       { scopeName: 'VolumeAttributesClass', operator: 'Exists' },
     ];
     expect(
-      quotaUsage({ metadata, spec: { scopes: ['BestEffort'], scopeSelector: { matchExpressions } } }).scopes,
+      quotaFullness({ metadata, spec: { scopes: ['BestEffort'], scopeSelector: { matchExpressions } } }).scopes,
     ).toEqual(['BestEffort', 'PriorityClass In (high, low)', 'VolumeAttributesClass Exists']);
   });
 
   it('is never rounded up: only what is full is 100 %', () => {
     const percents = (used: string, hard: string) =>
-      quotaUsage({
+      quotaFullness({
         metadata,
         spec: { hard: { pods: hard } },
         status: { hard: { pods: hard }, used: { pods: used } },

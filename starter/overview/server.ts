@@ -1,0 +1,206 @@
+/** The port of the overview page. It answers GET and HEAD, and nothing that it does writes anything. */
+import { randomBytes } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { ListeningServer } from '../../platform/health/health.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { Pair } from '../admission/certificate.ts';
+import { overviewPage, type PageView, REFRESH_SECONDS } from './page.ts';
+import type { Overview, OverviewPart, Waiting } from './part.ts';
+import { OVERVIEW_PATH, type Visitors } from './visitor.ts';
+import type { OtherWorkflows } from './other-workflows.ts';
+
+/** A browser opens six; some people may read it at once. */
+const MAX_CONNECTIONS = 32;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** The longest name of a namespace, as the API server takes them. */
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const PAGE = /^[1-9][0-9]{0,5}$/;
+
+export interface OverviewServerOptions {
+  readonly address: ListenAddress;
+  readonly cluster: string;
+  readonly overviews: readonly Overview[];
+  /** Of those that no overview names, the workflows that wait. */
+  readonly workflows: Pick<OtherWorkflows, 'refresh' | 'waiting' | 'trouble'>;
+  /** As `PageView` has it. */
+  readonly workflowUrl: PageView['workflowUrl'];
+  /** Sentences about watches that are not current. */
+  readonly troubles: () => readonly string[];
+  readonly log: Log;
+  readonly now?: () => EpochMs;
+}
+
+/** The page for those who may connect to this process's loopback address: Kubernetes says who may forward a port to it. */
+export interface LocalOverview {
+  readonly kind: 'local';
+}
+
+/** The page for others, with TLS, who need a token and the right to read it. */
+export interface OpenedOverview {
+  readonly kind: 'opened';
+  readonly visitors: Pick<Visitors, 'visit'>;
+}
+
+export interface OverviewServer extends ListeningServer {
+  /** Of an opened overview, for every connection from now on. Before the first certificate none comes to be. */
+  useCertificate(pair: Pair): void;
+}
+
+/**
+ * Serves the overview at `/`.
+ *
+ * @throws the system's error when the address cannot be listened on.
+ */
+export async function serveOverview(
+  options: OverviewServerOptions,
+  audience: LocalOverview | OpenedOverview = { kind: 'local' },
+): Promise<OverviewServer> {
+  const { address, log } = options;
+  const { server, useCertificate } = createServer(audience);
+  server.server.maxConnections = MAX_CONNECTIONS;
+  server.server.headersTimeout = REQUEST_TIMEOUT_MS;
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      // What the client still sends is not read, so the connection cannot serve another request.
+      void reply.header('connection', 'close').header('allow', 'GET, HEAD');
+      return refuse(reply, 405, 'The overview is only read: expected GET');
+    }
+    return audience.kind === 'local' ? refuseOthers(request, reply) : await refuseStrangers(request, reply, audience);
+  });
+  server.get('/', async (request, reply) => {
+    await options.workflows.refresh();
+    return answer(request, reply, options);
+  });
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is no such page: expected /'));
+  server.setErrorHandler<Error & { statusCode?: number }>((error, _request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode < 500) return refuse(reply, statusCode, 'Expected a request of a browser');
+    log.error({ err: error }, 'the overview could not be shown');
+    return refuse(reply, 500, 'The overview could not be shown; the log of the starter says why');
+  });
+  await server.listen({ host: address.host, port: address.port });
+  const { port } = server.server.address() as AddressInfo;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const scheme = audience.kind === 'local' ? 'http' : 'https';
+  return { url: `${scheme}://${host}:${port}`, useCertificate, close: async () => await server.close() };
+}
+
+function createServer({ kind }: LocalOverview | OpenedOverview): {
+  readonly server: FastifyInstance;
+  readonly useCertificate: OverviewServer['useCertificate'];
+} {
+  const common = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+    logger: false,
+  } as const;
+  if (kind === 'local') return { server: fastify(common), useCertificate: () => {} };
+  const server = fastify({ ...common, https: { handshakeTimeout: REQUEST_TIMEOUT_MS } });
+  return {
+    // Its routes are the same; only the type of its server is another one.
+    server,
+    useCertificate: ({ certificate, key }) => server.server.setSecureContext({ cert: certificate, key }),
+  };
+}
+
+function refuseOthers(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  return isLocal(request)
+    ? undefined
+    : refuse(reply, 421, 'Expected localhost as the host, as kubectl port-forward has it');
+}
+
+async function refuseStrangers(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { visitors }: OpenedOverview,
+): Promise<FastifyReply | undefined> {
+  const visit = await visitors.visit(headers.authorization);
+  switch (visit.kind) {
+    case 'allowed':
+      return undefined;
+    case 'unknown':
+      // A browser asks for a name, which may be any, and a password: the token.
+      void reply.header('www-authenticate', 'Basic realm="Headroom: a token as the password", charset="UTF-8"');
+      return refuse(reply, 401, 'Expected a token that the API server knows, as Bearer or as the password');
+    case 'forbidden':
+      return refuse(
+        reply,
+        403,
+        `${visit.user} may not get ${OVERVIEW_PATH}: bind the ClusterRole headroom-overview-reader`,
+      );
+    case 'busy':
+      void reply.header('retry-after', '1');
+      return refuse(reply, 503, 'Too many are asking at once');
+  }
+}
+
+/**
+ * Whether the browser means this machine: a page of somebody else whose name leads here, by a DNS server of theirs, would
+ * otherwise read what is served here.
+ */
+function isLocal({ headers: { host = '' } }: FastifyRequest): boolean {
+  const name = host.replace(/:[0-9]+$/, '').toLowerCase();
+  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, options: OverviewServerOptions): FastifyReply {
+  const { cluster, overviews, workflows, workflowUrl, troubles, now: clock = Date.now } = options;
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  const asked = (query.get('namespace') ?? '').trim().toLowerCase();
+  const namespace = NAMESPACE.test(asked) ? asked : null;
+  const refreshes = query.get('refresh') !== 'off';
+  const now = clock();
+  const nonce = randomBytes(16).toString('base64');
+  const parts = overviews.map((overview) => overview({ namespace, now }));
+  const page = overviewPage({
+    cluster,
+    now,
+    nonce,
+    namespace,
+    refreshes,
+    workflowUrl,
+    parts: [...parts, { waiting: othersThan(parts, workflows.waiting(namespace)), tables: [] }],
+    troubles: [
+      ...troubles(),
+      ...(workflows.trouble === null ? [] : [workflows.trouble]),
+      ...(asked === '' || namespace !== null
+        ? []
+        : [`${JSON.stringify(asked)} is no name of a namespace: all are shown.`]),
+    ],
+    pages: Object.fromEntries([...query].filter(([, text]) => PAGE.test(text)).map(([id, text]) => [id, Number(text)])),
+  });
+  return withHeaders(reply, nonce)
+    .headers(refreshes ? { refresh: String(REFRESH_SECONDS) } : {})
+    .type('text/html; charset=utf-8')
+    .send(page);
+}
+
+/** Workflows whose controller says better what they wait for are left out. */
+function othersThan(parts: readonly OverviewPart[], waiting: readonly Waiting[]): readonly Waiting[] {
+  const named = new Set(parts.flatMap((part) => part.waiting.map(({ workflow }) => workflow)));
+  return waiting.filter(({ workflow }) => !named.has(workflow));
+}
+
+function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
+  return withHeaders(reply, null).code(status).type('text/plain; charset=utf-8').send(`${message}.\n`);
+}
+
+/** Nothing is loaded, run, framed, cached or told to others. */
+function withHeaders(reply: FastifyReply, nonce: string | null): FastifyReply {
+  const styles = nonce === null ? '' : ` style-src 'nonce-${nonce}';`;
+  return reply.headers({
+    'content-security-policy': `default-src 'none';${styles} form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+  });
+}
