@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { PERSON } from '../../domain/kernel/awaited.ts';
-import type { MonotonicMs } from '../../domain/kernel/time.ts';
+import { formatSpan, type MonotonicMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { NamedWorkflows } from '../controller.ts';
 import type { Waiting } from './part.ts';
@@ -13,6 +13,8 @@ const MOST = 500;
 const OLD_MS = 10_000;
 /** A page waits for Temporal for so long, and is then shown with what is known. */
 const PATIENCE_MS = 100;
+/** An answer that takes longer does not come: Temporal is asked again. */
+const ANSWER_MS = 15_000;
 
 export interface WaitingWorkflowsOptions {
   readonly client: Client;
@@ -30,7 +32,7 @@ interface Listed {
 export class WaitingWorkflows {
   readonly #options: WaitingWorkflowsOptions;
   readonly #phases: ReadonlySet<string>;
-  #known: { readonly waiting: readonly Listed[]; readonly at: MonotonicMs } | null = null;
+  #known: { readonly waiting: readonly Listed[]; readonly isCut: boolean; readonly at: MonotonicMs } | null = null;
   #asking: Promise<void> | null = null;
   #trouble: string | null = null;
 
@@ -45,23 +47,34 @@ export class WaitingWorkflows {
 
   /** Asks Temporal again where the list is old, and waits for the answer for a moment only. Never throws. */
   async refresh(): Promise<void> {
-    if (this.#known !== null && performance.now() - this.#known.at < OLD_MS) return;
+    if (this.#phases.size === 0 || !this.#isOld()) return;
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = null;
     });
     await Promise.race([this.#asking, sleep(PATIENCE_MS, undefined, { ref: false })]);
   }
 
-  /** Those about something in a namespace, or all. */
+  /** All, or those about something in a namespace, and those about something in none. */
   waiting(namespace: string | null): readonly Waiting[] {
-    const all = this.#known?.waiting ?? [];
-    return all.flatMap(({ target, line }) => (namespace === null || target.startsWith(`${namespace}/`) ? [line] : []));
+    const isShown = (target: string): boolean =>
+      namespace === null || !target.includes('/') || target.startsWith(`${namespace}/`);
+    return (this.#known?.waiting ?? []).flatMap(({ target, line }) => (isShown(target) ? [line] : []));
   }
 
-  /** A sentence where the list is older than it looks. */
+  /** A sentence where the list is older than it looks, or not all of it. */
   get trouble(): string | null {
-    if (this.#trouble === null && this.#known !== null) return null;
-    return `Temporal has not said which workflows wait${this.#trouble === null ? ' yet' : `: ${this.#trouble}`}.`;
+    if (this.#phases.size === 0) return null;
+    const why = this.#trouble === null ? '' : `: ${this.#trouble}`;
+    if (this.#known === null) return `Temporal has not said yet which workflows wait${why}.`;
+    const { at, isCut } = this.#known;
+    if (this.#isOld()) {
+      return `Temporal said ${formatSpan(performance.now() - at)} ago which workflows wait, and not since${why}.`;
+    }
+    return isCut ? `More than ${MOST} workflows wait for a person: only the first that Temporal lists are here.` : null;
+  }
+
+  #isOld(): boolean {
+    return this.#known === null || performance.now() - this.#known.at >= OLD_MS;
   }
 
   async #ask(): Promise<void> {
@@ -69,22 +82,26 @@ export class WaitingWorkflows {
     const phases = [...this.#phases].map((phase) => `'${phase}'`);
     const query = `HeadroomCluster = '${cluster}' AND ExecutionStatus = 'Running' AND HeadroomPhase IN (${phases.join(', ')})`;
     try {
-      const waiting: Listed[] = [];
-      for await (const { workflowId, searchAttributes } of client.workflow.list({ query })) {
-        const attribute = (name: string): string => String(searchAttributes?.[name]?.[0] ?? '');
-        const [controller, target] = [attribute('HeadroomController'), attribute('HeadroomTarget')];
-        waiting.push({
-          target,
-          line: this.#waitingOf(workflowId, { controller, target, phase: attribute('HeadroomPhase') }),
-        });
-        if (waiting.length === MOST) break;
-      }
-      this.#known = { waiting, at: performance.now() };
+      const waiting = await client.withDeadline(Date.now() + ANSWER_MS, async () => await this.#list(query));
+      this.#known = { waiting: waiting.slice(0, MOST), isCut: waiting.length > MOST, at: performance.now() };
       this.#trouble = null;
     } catch (error) {
       this.#trouble = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
       log.debug({ err: error }, 'the workflows that wait could not be listed');
     }
+  }
+
+  /** One more than are shown, where there are more. */
+  async #list(query: string): Promise<readonly Listed[]> {
+    const waiting: Listed[] = [];
+    for await (const { workflowId, searchAttributes } of this.#options.client.workflow.list({ query })) {
+      const attribute = (name: string): string => String(searchAttributes?.[name]?.[0] ?? '');
+      const [controller, target] = [attribute('HeadroomController'), attribute('HeadroomTarget')];
+      const line = this.#waitingOf(workflowId, { controller, target, phase: attribute('HeadroomPhase') });
+      waiting.push({ target, line });
+      if (waiting.length > MOST) break;
+    }
+    return waiting;
   }
 
   #waitingOf(
