@@ -31,6 +31,8 @@ export const UNKNOWN = 'Unknown';
 
 /** Milliseconds after which what was found last is no answer any more. */
 const STALE_MS = 300_000;
+/** A list that takes longer does not come, in milliseconds: Temporal is asked again. */
+const LIST_MS = 15_000;
 /** Of an answer that a worker gives from its memory, or after a replay, in milliseconds. */
 const ANSWER_MS = 5_000;
 /** Questions at once: workers have other things to do. */
@@ -88,6 +90,11 @@ export class WaitingWorkflows {
     return this.#listed === null ? null : this.#withAnswers(this.#listed.workflows);
   }
 
+  /** How old the last list is, in milliseconds; null where there is none. */
+  get listedAgo(): number | null {
+    return this.#listed === null ? null : this.#now() - this.#listed.at;
+  }
+
   /** Why the last list failed; null where it did not. */
   get trouble(): string | null {
     return this.#trouble;
@@ -114,10 +121,10 @@ export class WaitingWorkflows {
   }
 
   async #list(): Promise<void> {
-    const { log } = this.#options;
+    const { client, log } = this.#options;
     const at = this.#now();
     try {
-      const workflows = await this.#ofTemporal();
+      const workflows = await client.withDeadline(Date.now() + LIST_MS, async () => await this.#ofTemporal());
       const phases = new Map(workflows.map(({ workflowId, phase }) => [workflowId, phase]));
       this.#answers = new Map([...this.#answers].filter(([id, { phase }]) => phases.get(id) === phase));
       this.#listed = { at, workflows };

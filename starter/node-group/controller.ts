@@ -119,19 +119,6 @@ function start(context: StarterContext): RunningController {
   };
 }
 
-/** Wakes the workflow of a group, for a reason that people read. */
-type Request = (group: string, cause: string, resourceVersion: string) => void;
-
-function startRequests(context: StarterContext): Request {
-  const { cluster } = context.headroom;
-  const queue = startWorkQueue<QueuedNodeGroupRequest>(context, 'node group reconcile requests', {
-    send: createNodeGroupRequestSender(context.client),
-    kindOf: () => 'node-group',
-    gapMs: GAP_MS,
-  });
-  return (group, cause, resourceVersion) => queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
-}
-
 function overviewOf({ config, cluster }: StarterContext['headroom'], caches: NodeGroupCaches, plans: Plans): Overview {
   return nodeOverview({
     cluster,

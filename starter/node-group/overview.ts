@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { conditionIn } from '../../domain/kernel/condition.ts';
 import { sentence } from '../../domain/kernel/sentence.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type ReadNodeGroup, readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
 import type { Mode } from '../../domain/node-group/model/node-group.ts';
 import type { KeptNode, Removal } from '../../domain/node-group/model/plan.ts';
@@ -17,7 +17,7 @@ export interface NodeOverviewOptions {
   readonly mode: Mode;
   readonly groups: () => readonly KubernetesObject[];
   readonly measured: () => readonly MeasuredGroup[];
-  /** When the drain of a node began; null where that is not known. */
+  /** When the drain of a node began; null or 0 where that is not known. */
   readonly drainSince: (node: string) => EpochMs | null;
   /** The last plan that this process made; null before the first. */
   readonly plan: () => Pick<PlanResult, 'at' | 'kept' | 'removals' | 'marked' | 'unhelped'> | null;
@@ -106,12 +106,13 @@ function nodeTable(plan: ReturnType<NodeOverviewOptions['plan']>, cluster: strin
     .map((node) => () => removalRow(node, cluster));
   const held = (plan?.kept ?? []).filter(({ node }) => !marked.has(node)).map((node) => () => heldRow(node, cluster));
   const all = [...leaving, ...going, ...held];
+  const by = plan === null ? '' : `By the plan of ${formatInstant(plan.at)}, `;
   return {
     id: 'nodes',
     title: 'Nodes and what holds them',
     columns: ['Node', 'Node group', 'State', 'Until'],
-    empty: plan === null ? 'There is no plan yet.' : 'No node could go.',
-    summary: `${leaving.length} go, ${going.length} are to go, and ${held.length} are held.`,
+    empty: plan === null ? 'There is no plan yet.' : `${by}no node could go.`,
+    summary: `${by}${leaving.length} go, ${going.length} are to go, and ${held.length} are held.`,
     total: all.length,
     rows: (from, to) => all.slice(from, to).map((row) => row()),
   };
@@ -188,7 +189,7 @@ function drainWaiting({ node, uid }: MarkedNode, since: EpochMs | null, cluster:
     what: `node ${node}`,
     whom: 'its pods',
     isForPeople: false,
-    since,
+    since: since === 0 ? null : since,
     why: 'They are evicted, as far as their budgets allow it.',
     links: [],
     workflow: nodeDrainId({ cluster, uid }),

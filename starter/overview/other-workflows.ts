@@ -1,5 +1,6 @@
 /** Workflows that wait for a person, as Temporal lists them: what nothing in the cluster says. */
 import { PERSON } from '../../domain/kernel/awaited.ts';
+import { formatSpan } from '../../domain/kernel/time.ts';
 import type { NamedWorkflows } from '../controller.ts';
 import { UNKNOWN, type WaitingWorkflow, type WaitingWorkflows } from '../kernel/waiting-workflows.ts';
 import type { Waiting } from './part.ts';
@@ -9,15 +10,20 @@ const MOST = 500;
 /** Milliseconds for which a page waits for Temporal; it is then shown with what is known. */
 const PATIENCE_MS = 100;
 
+/** A list that is older is said to be so, in milliseconds: it is asked for again every ten seconds. */
+const OLD_MS = 30_000;
+
+type ListedWorkflows = Pick<WaitingWorkflows, 'refresh' | 'listed' | 'listedAgo' | 'trouble'>;
+
 /** By the name of the controller. */
 export type NamedControllers = Readonly<Record<string, NamedWorkflows | undefined>>;
 
 export class OtherWorkflows {
-  readonly #listed: Pick<WaitingWorkflows, 'refresh' | 'listed' | 'trouble'>;
+  readonly #listed: ListedWorkflows;
   readonly #controllers: NamedControllers;
   readonly #phases: ReadonlySet<string>;
 
-  constructor(listed: Pick<WaitingWorkflows, 'refresh' | 'listed' | 'trouble'>, controllers: NamedControllers) {
+  constructor(listed: ListedWorkflows, controllers: NamedControllers) {
     this.#listed = listed;
     this.#controllers = controllers;
     const awaits = Object.values(controllers).flatMap((named) => Object.entries(named?.awaits ?? {}));
@@ -29,22 +35,31 @@ export class OtherWorkflows {
 
   /** Asks Temporal again where the list is old, and waits for the answer for a moment only. Never throws. */
   async refresh(): Promise<void> {
-    await this.#listed.refresh(PATIENCE_MS);
+    if (this.#phases.size > 0) await this.#listed.refresh(PATIENCE_MS);
   }
 
-  /** Those about something in a namespace, or all. */
+  /** All, or those about something in a namespace, and those about something in none. */
   waiting(namespace: string | null): readonly Waiting[] {
-    return (this.#listed.listed() ?? [])
-      .filter(({ phase, target }) => this.#phases.has(phase) && isIn(namespace, target))
+    return this.#forPeople()
       .slice(0, MOST)
+      .filter(({ target }) => isShown(namespace, target))
       .map((workflow) => this.#waitingOf(workflow));
   }
 
-  /** A sentence where the list is older than it looks. */
+  /** A sentence where the list is older than it looks, or not all of it. */
   get trouble(): string | null {
-    const { trouble } = this.#listed;
-    if (trouble === null && this.#listed.listed() !== null) return null;
-    return `Temporal has not said which workflows wait${trouble === null ? ' yet' : `: ${trouble}`}.`;
+    if (this.#phases.size === 0) return null;
+    const { trouble, listedAgo } = this.#listed;
+    const why = trouble === null ? '' : `: ${trouble}`;
+    if (listedAgo === null) return `Temporal has not said yet which workflows wait${why}.`;
+    if (listedAgo >= OLD_MS)
+      return `Temporal said ${formatSpan(listedAgo)} ago which workflows wait, and not since${why}.`;
+    const isCut = this.#forPeople().length > MOST;
+    return isCut ? `More than ${MOST} workflows wait for a person: only the first ones are here.` : null;
+  }
+
+  #forPeople(): readonly WaitingWorkflow[] {
+    return (this.#listed.listed() ?? []).filter(({ phase }) => this.#phases.has(phase));
   }
 
   #waitingOf({ workflowId, controller, target, phase, reason, since }: WaitingWorkflow): Waiting {
@@ -63,6 +78,6 @@ export class OtherWorkflows {
   }
 }
 
-function isIn(namespace: string | null, target: string): boolean {
-  return namespace === null || target.startsWith(`${namespace}/`);
+function isShown(namespace: string | null, target: string): boolean {
+  return namespace === null || !target.includes('/') || target.startsWith(`${namespace}/`);
 }

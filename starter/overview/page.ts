@@ -1,4 +1,5 @@
 /** The overview page, from what the controllers say about themselves. */
+import { truncate } from '../../domain/kernel/sentence.ts';
 import { type EpochMs, formatInstant, formatSpan, fromNow } from '../../domain/kernel/time.ts';
 import { type Html, html, linkTarget } from './html.ts';
 import type { OverviewCell, OverviewLink, OverviewPart, OverviewRow, OverviewTable, Waiting } from './part.ts';
@@ -8,6 +9,8 @@ import { style } from './style.ts';
 export const REFRESH_SECONDS = 30;
 /** Rows of one table on a page. */
 export const ROWS_A_PAGE = 50;
+/** Characters of one text: an object of somebody's may have a megabyte. */
+const LONGEST_TEXT = 1_000;
 
 export interface PageView {
   readonly cluster: string;
@@ -161,7 +164,8 @@ function ways(
 ): Html {
   const url = workflow === null ? null : workflowUrl(workflow);
   const all = url === null ? links : [...links, { text: 'Workflow', url }];
-  const shown = command !== null && COMMAND.test(command) ? command : null;
+  const isWords = command !== null && command.length <= LONGEST_TEXT && COMMAND.test(command);
+  const shown = isWords ? command : null;
   if (all.length === 0 && shown === null) return html`<td role="cell"></td>`;
   return html`<td role="cell" data-column="${column}"><div class="ways">${all.map(link)}${
     shown === null
@@ -175,11 +179,12 @@ function link({ text, url }: OverviewLink): Html {
   return target === null ? html`<span>${text}</span>` : html`<a href="${target}" rel="noreferrer">${text}</a>`;
 }
 
-function content({ text, detail, percent, at, tone }: OverviewCell, now: EpochMs): Html {
+function content({ text: whole, detail, percent, at, tone }: OverviewCell, now: EpochMs): Html {
+  const text = truncate(whole, LONGEST_TEXT);
   const shown = at === undefined ? html`${text}` : html`${text === '' ? '' : `${text} `}${moment(at, now)}`;
   return html`${tone === undefined ? shown : html`<span class="${tone}">${shown}</span>`}${
     percent === undefined ? null : meter(percent)
-  }${detail === undefined ? null : html`<small>${detail}</small>`}`;
+  }${detail === undefined ? null : html`<small>${truncate(detail, LONGEST_TEXT)}</small>`}`;
 }
 
 /** The number stands beside it, so it is not read out twice. */

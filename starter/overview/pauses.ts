@@ -1,6 +1,7 @@
 /** What is paused, as the overview shows it: nothing of it goes on before somebody resumes it. */
 import { PAUSE_EVERYTHING, type Pause } from '../../domain/kernel/pause.ts';
 import {
+  isShortenedPauseKey,
   type PauseConfigMaps,
   pauseOfEverything,
   scopeOfPauseKey,
@@ -30,7 +31,7 @@ export function pauseOverview(systemNamespace: string, present: () => PauseConfi
 /** What a key pauses; null for one that stops nothing. */
 function namedBy(
   key: string,
-): { readonly what: string; readonly command: string; readonly namespace: string | null } | null {
+): { readonly what: string; readonly command: string | null; readonly namespace: string | null } | null {
   const scope = scopeOfPauseKey(key);
   switch (scope?.kind) {
     case 'namespace':
@@ -45,12 +46,14 @@ function namedBy(
         command: `kubectl headroom resume --controller ${scope.controller}`,
         namespace: null,
       };
-    case 'target':
+    case 'target': {
+      const isCut = isShortenedPauseKey(key);
       return {
-        what: `${scope.controller} of ${scope.name}`,
-        command: `kubectl headroom resume ${scope.name} --controller ${scope.controller}`,
+        what: `${scope.controller} of ${isCut ? scope.name.replace(/_[^_]*$/, '…') : scope.name}`,
+        command: isCut ? null : `kubectl headroom resume ${scope.name} --controller ${scope.controller}`,
         namespace: scope.name.includes('/') ? (scope.name.split('/', 1)[0] ?? null) : null,
       };
+    }
     case undefined:
       return null;
   }

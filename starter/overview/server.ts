@@ -99,6 +99,9 @@ function createServer({ kind }: LocalOverview | OpenedOverview): {
     keepAliveTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
     logger: false,
+    // Of an address that is none, before any hook: the framework's own answer has no headers of ours.
+    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
+      refuse(reply, 400, 'That is no address: expected /'),
   } as const;
   if (kind === 'local') return { server: fastify(common), useCertificate: () => {} };
   const server = fastify({ ...common, https: { handshakeTimeout: REQUEST_TIMEOUT_MS } });
@@ -137,6 +140,8 @@ async function refuseStrangers(
     case 'busy':
       void reply.header('retry-after', '1');
       return refuse(reply, 503, 'Too many are asking at once');
+    case 'unanswered':
+      return refuse(reply, 503, 'The API server does not say who is asking; the log of the starter says why');
   }
 }
 
@@ -151,10 +156,10 @@ function isLocal({ headers: { host = '' } }: FastifyRequest): boolean {
 
 function answer(request: FastifyRequest, reply: FastifyReply, options: OverviewServerOptions): FastifyReply {
   const { cluster, overviews, workflows, workflowUrl, troubles, now: clock = Date.now } = options;
-  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  const query = queryOf(request);
   const asked = (query.get('namespace') ?? '').trim().toLowerCase();
   const namespace = NAMESPACE.test(asked) ? asked : null;
-  const refreshes = query.get('refresh') !== 'off';
+  const refreshes = isLoadedAgain(request);
   const now = clock();
   const nonce = randomBytes(16).toString('base64');
   const parts = overviews.map((overview) => overview({ namespace, now }));
@@ -165,7 +170,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, options: OverviewS
     namespace,
     refreshes,
     workflowUrl,
-    parts: [...parts, { waiting: othersThan(parts, workflows.waiting(namespace)), tables: [] }],
+    parts: withListed(parts, workflows.waiting(namespace)),
     troubles: [
       ...troubles(),
       ...(workflows.trouble === null ? [] : [workflows.trouble]),
@@ -181,13 +186,37 @@ function answer(request: FastifyRequest, reply: FastifyReply, options: OverviewS
     .send(page);
 }
 
-/** Workflows whose controller says better what they wait for are left out. */
-function othersThan(parts: readonly OverviewPart[], waiting: readonly Waiting[]): readonly Waiting[] {
-  const named = new Set(parts.flatMap((part) => part.waiting.map(({ workflow }) => workflow)));
-  return waiting.filter(({ workflow }) => !named.has(workflow));
+/**
+ * With the workflows that wait for a person by Temporal. Where the controller knows that a person has to act, it says it better.
+ * Where it sees nobody, such as of a decision whose file cannot be found, the workflow knows more, but for the links.
+ */
+function withListed(parts: readonly OverviewPart[], listed: readonly Waiting[]): readonly OverviewPart[] {
+  const all = parts.flatMap(({ waiting }) => waiting);
+  const isSaid = new Set(all.flatMap(({ workflow, isForPeople }) => (isForPeople ? [workflow] : [])));
+  const linksOf = new Map(all.map(({ workflow, links }) => [workflow, links]));
+  const others = listed
+    .filter(({ workflow }) => !isSaid.has(workflow))
+    .map((line) => ({ ...line, links: linksOf.get(line.workflow) ?? line.links }));
+  const replaced = new Set(others.map(({ workflow }) => workflow));
+  const kept = parts.map(({ waiting, tables }) => ({
+    waiting: waiting.filter(({ workflow }) => workflow === null || !replaced.has(workflow)),
+    tables,
+  }));
+  return [...kept, { waiting: others, tables: [] }];
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(url.split('?', 2)[1] ?? '');
+}
+
+/** Unless whoever reads it has stopped that. */
+function isLoadedAgain(request: FastifyRequest): boolean {
+  return queryOf(request).get('refresh') !== 'off';
 }
 
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
+  // What is wrong for a moment must not be the last that a browser on a wall shows.
+  if (status >= 500 && isLoadedAgain(reply.request)) void reply.header('refresh', String(REFRESH_SECONDS));
   return withHeaders(reply, null).code(status).type('text/plain; charset=utf-8').send(`${message}.\n`);
 }
 

@@ -62,7 +62,7 @@ async function openOverview(
   },
 ): Promise<void> {
   const address = config.overview.openAddress;
-  const visitors = new Visitors(reviewsBy(kubeConfig));
+  const visitors = new Visitors(reviewsBy(kubeConfig), log);
   const server = await serveOverview({ ...options, address }, { kind: 'opened', visitors });
   const kept = keepCertificate({
     source: givenCertificate({ of: 'the overview', folder }),

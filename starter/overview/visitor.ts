@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { AuthenticationV1Api, AuthorizationV1Api, type KubeConfig, type V1UserInfo } from '@kubernetes/client-node';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { failureOf } from '../kernel/api-get.ts';
 
 /** The right to read the overview, as a rule of a ClusterRole has it: `nonResourceURLs: [/headroom/overview]`, `verbs: [get]`. */
 export const OVERVIEW_PATH = '/headroom/overview';
@@ -10,9 +12,11 @@ export const OVERVIEW_PATH = '/headroom/overview';
 const MAX_TOKEN = 16 * 1024;
 /** A page is loaded every 30 seconds, and some people share a token: what was answered holds for this long, in milliseconds. */
 const KEPT_MS = 10_000;
-/** Answers that are kept, and questions that are asked at once: others may send any number of tokens. */
+/** Answers of each kind that are kept, and questions that are asked at once: others may send any number of tokens. */
 const MOST_KEPT = 1_000;
 const MOST_ASKED = 8;
+/** Whoever was allowed before does not wait for strangers. */
+const MOST_ASKED_OF_READERS = 2 * MOST_ASKED;
 
 export type Visit =
   | { readonly kind: 'allowed'; readonly user: string }
@@ -20,7 +24,9 @@ export type Visit =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'forbidden'; readonly user: string }
   /** Too many ask at once. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'busy' }
+  /** The API server does not say. */
+  | { readonly kind: 'unanswered' };
 
 /** What the API server is asked. */
 export interface Reviews {
@@ -29,47 +35,77 @@ export interface Reviews {
   readonly mayRead: (user: V1UserInfo) => Promise<boolean>;
 }
 
+interface KeptVisit {
+  readonly visit: Visit;
+  readonly until: MonotonicMs;
+}
+
 export class Visitors {
   readonly #reviews: Reviews;
-  readonly #kept = new Map<string, { readonly visit: Visit; readonly until: MonotonicMs }>();
-  #asked = 0;
+  readonly #log: Pick<Log, 'warn'>;
+  /** Apart from the others, whose number is up to strangers. */
+  readonly #allowed = new Map<string, KeptVisit>();
+  readonly #others = new Map<string, KeptVisit>();
+  readonly #asking = new Map<string, Promise<Visit>>();
+  #trouble: string | null = null;
 
-  constructor(reviews: Reviews) {
+  constructor(reviews: Reviews, log: Pick<Log, 'warn'>) {
     this.#reviews = reviews;
+    this.#log = log;
   }
 
   /**
+   * Never throws.
+   *
    * @param authorization the header: `Bearer TOKEN`, or `Basic` with the token as the password, which a browser asks for.
-   * @throws the API server's error, or the network's.
    */
   async visit(authorization: string | undefined): Promise<Visit> {
     const token = tokenOf(authorization);
     if (token === null) return { kind: 'unknown' };
     // Not the token itself, which would be in every dump of the memory.
     const key = createHash('sha256').update(token).digest('base64');
-    const now = performance.now();
-    const kept = this.#kept.get(key);
-    if (kept !== undefined && now < kept.until) return kept.visit;
-    if (this.#asked >= MOST_ASKED) return { kind: 'busy' };
-    this.#asked += 1;
+    const before = this.#allowed.get(key);
+    const kept = before ?? this.#others.get(key);
+    if (kept !== undefined && performance.now() < kept.until) return kept.visit;
+    const asking = this.#asking.get(key);
+    if (asking !== undefined) return await asking;
+    const most = before === undefined ? MOST_ASKED : MOST_ASKED_OF_READERS;
+    if (this.#asking.size >= most) return { kind: 'busy' };
+    const asked = this.#ask(key, token).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asked);
+    return await asked;
+  }
+
+  async #ask(key: string, token: string): Promise<Visit> {
+    const until = performance.now() + KEPT_MS;
     try {
-      const visit = await this.#ask(token);
-      this.#kept.delete(key);
-      this.#kept.set(key, { visit, until: now + KEPT_MS });
-      const [oldest] = this.#kept.keys();
-      if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+      const visit = await this.#review(token);
+      this.#trouble = null;
+      for (const visits of [this.#allowed, this.#others]) visits.delete(key);
+      keep(visit.kind === 'allowed' ? this.#allowed : this.#others, key, { visit, until });
       return visit;
-    } finally {
-      this.#asked -= 1;
+    } catch (error) {
+      const { reason } = failureOf(error);
+      // Once per reason: strangers could fill the log.
+      if (reason !== this.#trouble) this.#log.warn({ reason }, 'the API server does not say who may read the overview');
+      this.#trouble = reason;
+      return { kind: 'unanswered' };
     }
   }
 
-  async #ask(token: string): Promise<Visit> {
+  async #review(token: string): Promise<Visit> {
     const user = await this.#reviews.userOf(token);
     if (user === null) return { kind: 'unknown' };
     const name = user.username ?? '';
     return { kind: (await this.#reviews.mayRead(user)) ? 'allowed' : 'forbidden', user: name };
   }
+}
+
+/** In place of the oldest, where there are too many. */
+function keep(visits: Map<string, KeptVisit>, key: string, visit: KeptVisit): void {
+  visits.set(key, visit);
+  const [oldest] = visits.keys();
+  if (visits.size > MOST_KEPT && oldest !== undefined) visits.delete(oldest);
 }
 
 /** Null for a header without a token, or with one that nobody has. */

@@ -82,7 +82,12 @@ describe('the nodes of the overview', () => {
       workflow: 'node-drain/c1/u-l',
       command: 'kubectl headroom node-groups stop-drain n-leaving',
     });
-    expect(nodes?.summary).toBe('1 go, 1 are to go, and 2 are held.');
+    expect(nodes?.summary).toBe('By the plan of 2026-11-28T12:00:00Z, 1 go, 1 are to go, and 2 are held.');
+  });
+
+  it('are by a plan whose age is said, also where none could go', () => {
+    const old = { ...plan, at: NOW - 3_600_000, kept: [], removals: [], marked: [] };
+    expect(ask({ plan: () => old }).nodes?.empty).toBe('By the plan of 2026-11-28T11:00:00Z, no node could go.');
   });
 
   it('are not there before the first plan', () => {
@@ -133,6 +138,8 @@ describe('what waits for nodes, and for the pods of a node', () => {
       ['pod shop/web-1', 'a node', null],
       ['pod blog/web-2', 'a node', null],
     ]);
+    // A mark that cannot be read has 0.
+    expect(ask({ drainSince: () => 0 }).waiting[0]?.since).toBeNull();
     expect(ask({}, 'blog').waiting.map(({ what }) => what)).toEqual(['node n-leaving', 'pod blog/web-2']);
   });
 });

@@ -73,6 +73,22 @@ describe('what others wrote', () => {
     );
   });
 
+  it('is cut where it is long, so that nobody makes the page too large for others', () => {
+    const long = 'x'.repeat(1_000_000);
+    const row = {
+      ...plain(0),
+      cells: [
+        { text: long, detail: long },
+        { text: long, at: NOW },
+      ],
+    };
+    const text = page({
+      parts: [{ waiting: [{ ...waiting, what: long, why: long, command: long }], tables: [tableOf(1, () => row)] }],
+    });
+    expect(text.length).toBeLessThan(20_000);
+    expect(text).toContain('xxx…');
+  });
+
   it.each([
     ['javascript:alert(1)', null],
     ['JAVASCRIPT:alert(1)', null],

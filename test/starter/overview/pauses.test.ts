@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PauseConfigMaps } from '../../../domain/kernel/stored-pause.ts';
-import { storePause } from '../../../domain/kernel/stored-pause.ts';
+import { pauseKey, storePause } from '../../../domain/kernel/stored-pause.ts';
 import { pauseOverview } from '../../../starter/overview/pauses.ts';
 import { NOW } from './quotas.ts';
 
@@ -48,4 +48,12 @@ it('shows of another namespace what holds there', () => {
 it('shows nothing where nothing is paused, or the ConfigMap of everything says that it is over', () => {
   expect(lines({ everything: null, pauses: null })).toEqual([]);
   expect(lines({ everything: { data: { paused: 'false' }, createdAt: null }, pauses: {} })).toEqual([]);
+});
+
+it('has no command for a name whose end is not in the key, as another would be meant', () => {
+  const name = `team-b/${'a'.repeat(250)}`;
+  const key = pauseKey({ kind: 'target', controller: 'quota-resize', name }, () => '0123456789abcdef');
+  const [line] = lines({ everything: null, pauses: { [key]: pause } });
+  expect(line?.what).toMatch(/^quota-resize of team-b\/a+…$/);
+  expect(line?.command).toBeNull();
 });

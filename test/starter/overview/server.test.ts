@@ -11,7 +11,7 @@ let server: ListeningServer;
 const asked: OverviewQuestion[] = [];
 let isBroken = false;
 
-const line = (what: string, workflow: string): Waiting => ({
+const line = (what: string, workflow: string, other: Partial<Waiting> = {}): Waiting => ({
   what,
   whom: 'a person',
   isForPeople: true,
@@ -20,8 +20,21 @@ const line = (what: string, workflow: string): Waiting => ({
   links: [],
   workflow,
   command: null,
+  ...other,
 });
-const listed = [line('quota team-a/compute', 'w-1'), line('node group pool-1', 'w-2')];
+const listed = [
+  line('quota team-a/compute', 'w-1'),
+  line('node group pool-1', 'w-2'),
+  line('quota team-a/objects', 'w-3', { command: 'kubectl headroom status team-a/objects' }),
+];
+/** What nobody else has to do, by what the controller can see. */
+const nobodys = line('quota team-a/objects', 'w-3', {
+  whom: 'Headroom',
+  isForPeople: false,
+  since: NOW - 1_000,
+  why: 'The pull request is opened.',
+  links: [{ text: 'Pull request #7', url: 'https://github.example.com/acme/gitops/pull/7' }],
+});
 
 beforeAll(async () => {
   server = await serveOverview({
@@ -31,7 +44,7 @@ beforeAll(async () => {
       (question) => {
         if (isBroken) throw new Error('the secret reason');
         asked.push(question);
-        return { waiting: [line('quota team-a/compute, by its Lease', 'w-1')], tables: [] };
+        return { waiting: [line('quota team-a/compute, by its Lease', 'w-1'), nobodys], tables: [] };
       },
     ],
     workflows: {
@@ -123,6 +136,38 @@ describe('the port of the overview', () => {
     expect(body).toContain('>node group pool-1<');
     expect((await ask('/?namespace=team-b')).body).not.toContain('node group pool-1');
   });
+
+  it('has what waits for a person by Temporal, where the controller sees nobody who has to act', async () => {
+    const { body } = await ask('/');
+    expect(body).not.toContain('The pull request is opened.');
+    const [, row = ''] = /<tr role="row">(<th [^>]*>quota team-a\/objects<.*)/.exec(body) ?? [];
+    expect(body.match(/>quota team-a\/objects</g)).toHaveLength(1);
+    expect(row).toContain('a person');
+    expect(row).toContain('It is blocked.');
+    expect(row).toContain('not known');
+    expect(row).toContain('Pull request #7');
+    expect((await ask('/?namespace=team-b')).body).toContain('The pull request is opened.');
+  });
+
+  it('is loaded again after an answer that says that something is wrong at the moment', async () => {
+    isBroken = true;
+    const { headers } = await ask('/');
+    const { headers: stopped } = await ask('/?refresh=off');
+    isBroken = false;
+    expect(headers['refresh']).toBe('30');
+    expect(stopped['refresh']).toBeUndefined();
+    expect((await ask('/there')).headers['refresh']).toBeUndefined();
+  });
+
+  it.each(['/%zz', '/%', '/?namespace=%zz', '/%00', '//', '/..//', 'http://localhost/'])(
+    'answers %s with the same headers, and says nothing of itself',
+    async (path) => {
+      const { headers, body } = await ask(path);
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(body).not.toContain('FST_ERR');
+    },
+  );
 
   it('says where a failure is explained, and not the failure', async () => {
     isBroken = true;

@@ -1,18 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Reviews, Visitors } from '../../../starter/overview/visitor.ts';
 
 /** Reviews of two users, which count how often each is asked. */
 function reviewed(other: Partial<Reviews> = {}) {
   const asked: string[] = [];
-  const visitors = new Visitors({
+  const warnings: unknown[] = [];
+  const reviews: Reviews = {
     userOf: async (token) => {
       asked.push(token);
       return token === 'alices' || token === 'bobs' ? { username: token.slice(0, -1) } : null;
     },
     mayRead: async ({ username }) => username === 'alice',
     ...other,
-  });
-  return { visitors, asked };
+  };
+  const visitors = new Visitors(reviews, { warn: (fields: unknown) => warnings.push(fields) });
+  return { visitors, asked, warnings };
 }
 
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -62,15 +64,53 @@ describe('a visitor of the opened overview', () => {
     expect(await visitors.visit('Bearer alices')).toEqual({ kind: 'unknown' });
   });
 
-  it('is not remembered after a question that failed', async () => {
+  it('is asked about once where several ask at the same moment, however many they are', async () => {
+    const { visitors, asked } = reviewed();
+    const visits = await Promise.all(Array.from({ length: 20 }, async () => await visitors.visit('Bearer alices')));
+    expect(visits).toEqual(Array.from({ length: 20 }, () => ({ kind: 'allowed', user: 'alice' })));
+    expect(asked).toEqual(['alices']);
+  });
+
+  it('who was allowed is neither forgotten nor kept waiting for the tokens of strangers', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      let hang: Promise<null> | null = null;
+      const asked: string[] = [];
+      const { promise, resolve } = Promise.withResolvers<null>();
+      const { visitors } = reviewed({
+        userOf: async (token) => {
+          asked.push(token);
+          return token === 'alices' ? { username: 'alice' } : await hang;
+        },
+      });
+      await visitors.visit('Bearer alices');
+      for (let index = 0; index < 2_000; index++) await visitors.visit(`Bearer ${index}`);
+      expect(await visitors.visit('Bearer alices')).toEqual({ kind: 'allowed', user: 'alice' });
+      expect(asked.filter((token) => token === 'alices')).toHaveLength(1);
+      vi.advanceTimersByTime(10_000);
+      hang = promise;
+      const strangers = Array.from({ length: 8 }, async (_, index) => await visitors.visit(`Bearer x${index}`));
+      expect(await visitors.visit('Bearer alices')).toEqual({ kind: 'allowed', user: 'alice' });
+      expect(asked.filter((token) => token === 'alices')).toHaveLength(2);
+      resolve(null);
+      await Promise.all(strangers);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is not let in, and not remembered, after a question that failed, which is logged once', async () => {
     let fails = true;
-    const { visitors } = reviewed({
+    const { visitors, warnings } = reviewed({
       userOf: async () => {
         if (fails) throw new Error('the API server is away');
         return { username: 'alice' };
       },
     });
-    await expect(visitors.visit('Bearer alices')).rejects.toThrow('the API server is away');
+    for (const token of ['alices', 'bobs', 'alices']) {
+      expect(await visitors.visit(`Bearer ${token}`)).toEqual({ kind: 'unanswered' });
+    }
+    expect(warnings).toEqual([{ reason: 'the API server is away' }]);
     fails = false;
     expect(await visitors.visit('Bearer alices')).toEqual({ kind: 'allowed', user: 'alice' });
   });
