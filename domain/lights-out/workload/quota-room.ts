@@ -25,16 +25,14 @@ export class QuotaRoom {
 
   /** A quota that is only for some pods is no limit here. */
   constructor(quotas: readonly NamespaceQuota[]) {
-    this.#left = quotas
-      .filter(({ spec }) => spec?.scopes === undefined && spec?.scopeSelector === undefined)
-      .flatMap(({ spec, status }) =>
-        Object.entries(spec?.hard ?? {}).flatMap(([name, hard]) => {
-          const resource = resourceOf(name);
-          if (resource === null) return [];
-          const used = isRecord(status?.used) ? ownValue(status.used, name) : undefined;
-          return [{ resource, amount: amountOf(hard, resource) - amountOf(used ?? '0', resource) }];
-        }),
-      );
+    this.#left = quotas.filter(isForAll).flatMap(({ spec, status }) =>
+      Object.entries(spec?.hard ?? {}).flatMap(([name, hard]) => {
+        const resource = resourceOf(name);
+        if (resource === null) return [];
+        const used = isRecord(status?.used) ? ownValue(status.used, name) : undefined;
+        return [{ resource, amount: amountOf(hard, resource) - amountOf(used ?? '0', resource) }];
+      }),
+    );
   }
 
   /**
@@ -53,6 +51,12 @@ export class QuotaRoom {
     for (const left of this.#left) left.amount -= taken * (oneOf(left) ?? 0);
     return taken;
   }
+}
+
+/** No pod of a workload that can be woken has an end of its own: it is `NotTerminating`. */
+function isForAll({ spec }: NamespaceQuota): boolean {
+  const scopes = Array.isArray(spec?.scopes) ? spec.scopes : [];
+  return spec?.scopeSelector === undefined && scopes.every((scope) => scope === 'NotTerminating');
 }
 
 /** What a pod takes of a quota's entry; null for one that is not about pods. A pod has no lower limit than it requests. */

@@ -41,6 +41,10 @@ describe('the quotas of a namespace', () => {
 
   it('are no limit where they are for some pods only, and let nothing in where they are exceeded', () => {
     expect(new QuotaRoom([quotaOf({ pods: '1' }, {}, { scopes: ['BestEffort'] })]).take(3, {})).toBe(3);
+    // What runs for ever is all that a schedule wakes.
+    expect(new QuotaRoom([quotaOf({ pods: '1' }, {}, { scopes: ['NotTerminating'] })]).take(3, {})).toBe(1);
+    const both = ['NotTerminating', 'NotBestEffort'];
+    expect(new QuotaRoom([quotaOf({ pods: '1' }, {}, { scopes: both })]).take(3, {})).toBe(3);
     expect(new QuotaRoom([quotaOf({ pods: '1' }, { pods: '4' })]).take(3, {})).toBe(0);
   });
 });
