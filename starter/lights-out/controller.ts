@@ -40,7 +40,7 @@ const SCHEDULE_GAP_MS = 1_000;
  * address is configured for them.
  */
 function start(context: StarterContext): RunningController {
-  const { headroom, kubeConfig, client, metrics, outlooks } = context;
+  const { headroom, kubeConfig, client, metrics, outlooks, pauseOf } = context;
   const { config, cluster, log, signal, onStop } = headroom;
   const queue = startWorkQueue<QueuedScheduleRequest>(context, 'lights-out reconcile requests', {
     send: createScheduleRequestSender(client, log),
@@ -70,6 +70,7 @@ function start(context: StarterContext): RunningController {
     outlooks,
     get: createApiGet(kubeConfig),
     memory,
+    pauseOf,
     log,
   });
   onStop('lights-out watches', async () => {

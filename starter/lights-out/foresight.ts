@@ -4,8 +4,12 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { isBound } from '../../activities/lights-out/evaluation-context.ts';
 import type { KeptMemory } from '../../activities/lights-out/scaling-memory.ts';
 import { listAll } from '../../activities/kubernetes/list.ts';
+import type { Amounts } from '../../domain/kernel/amounts.ts';
 import { FORESEEN_MS, type Outlook } from '../../domain/kernel/outlook.ts';
+import type { PauseInForce, PauseSubject } from '../../domain/kernel/pause.ts';
+import { podRequests } from '../../domain/kernel/pod-requests.ts';
 import { isRecord } from '../../domain/kernel/record.ts';
+import { type LimitRange, storedPodSpec } from '../../domain/kernel/stored-pod.ts';
 import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { MANAGED_BY, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
@@ -15,7 +19,7 @@ import { foresee, type Foreseen } from '../../domain/lights-out/workload/foresee
 import { hasOwnMoments } from '../../domain/lights-out/workload/moments.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { type NamespaceQuota, QuotaRoom } from '../../domain/lights-out/workload/quota-room.ts';
-import { labelValue } from '../../domain/lights-out/workload/saved-state.ts';
+import { labelValue, originalReplicas } from '../../domain/lights-out/workload/saved-state.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type ApiGet, failureOf, listPath, listPlainPages } from '../kernel/api-get.ts';
@@ -30,6 +34,8 @@ export interface ForesightOptions {
   readonly get: ApiGet;
   /** The memory of a schedule, read now. */
   readonly memory: (schedule: string, scheduleUid: string) => Promise<KeptMemory>;
+  /** The pause that holds for a workload, as it is watched. */
+  readonly pauseOf: (subject: PauseSubject) => PauseInForce | null;
   readonly log: Log;
   readonly now?: () => EpochMs;
 }
@@ -47,7 +53,19 @@ interface Read<T> {
   readonly of: T;
 }
 
-type Quota = KubernetesObject & NamespaceQuota;
+/** What bounds the pods of some namespaces, by namespace. */
+interface Bounds {
+  readonly namespaces: ReadonlySet<string>;
+  readonly quotas: ReadonlyMap<string, readonly NamespaceQuota[]>;
+  readonly limitRanges: ReadonlyMap<string, readonly LimitRange[]>;
+}
+
+/** Of the pods of a workload. */
+interface Template {
+  readonly reduced: unknown;
+  /** What each requests, once it is stored. */
+  readonly requests: Amounts;
+}
 
 /** What all schedules of one look share, and the context of one of them. */
 interface Given {
@@ -73,9 +91,9 @@ interface Waking {
 export class Foresight {
   readonly #options: ForesightOptions;
   /** The pods' templates of the workloads of each schedule that wakes, by UID. */
-  readonly #templates = new Map<string, Read<ReadonlyMap<string, unknown>>>();
+  readonly #templates = new Map<string, Read<ReadonlyMap<string, Template>>>();
   readonly #memories = new Map<string, Read<KeptMemory>>();
-  #quotas: Read<{ readonly namespaces: ReadonlySet<string>; readonly quotas: readonly Quota[] }> | null = null;
+  #bounds: Read<Bounds> | null = null;
   #trouble: string | null = null;
   #running: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -144,7 +162,7 @@ export class Foresight {
     { context, workloads, byName, now }: Given,
     approved?: ApprovedWorkloads,
   ): Promise<Found> {
-    const { registry } = this.#options;
+    const { registry, pauseOf } = this.#options;
     const sleeping: Outlook[] = [];
     const waking: Waking[] = [];
     // Who has not been approved stays up.
@@ -173,33 +191,38 @@ export class Foresight {
       if (!isOwn && !isInScope(workload, namespace, present.spec, present.protectedNamespaces)) continue;
       const foreseen = foresee(workload, namespace, { now, contextAt, moments });
       if (foreseen === null) continue;
+      // What is paused stays as it is, nobody knows for how long.
+      const subject = { controller: 'lights-out', namespace: workload.namespace, name: schedule.name } as const;
+      if (pauseOf(subject) !== null) continue;
       if (foreseen.change === 'sleeps') sleeping.push({ ...foreseen, template: null });
       else waking.push({ foreseen, workload });
     }
     return { sleeping, waking };
   }
 
-  /** Of what the memory knows with the same number, as far as the quotas of the namespaces let its pods in. */
+  /** Of what the memory knows, no more pods than it knows, as far as the quotas of the namespaces let its pods in. */
   async #wakes(waking: ReadonlyMap<WatchedSchedule, readonly Waking[]>, now: EpochMs): Promise<readonly Outlook[]> {
+    if (waking.size === 0) return [];
     const namespaces = new Set([...waking.values()].flat().map(({ workload: { namespace } }) => namespace));
-    const quotas = Map.groupBy(await this.#quotasOf(namespaces, now), ({ metadata }) => metadata?.namespace ?? '');
+    const bounds = await this.#boundsOf(namespaces, now);
     const rooms = new Map<string, QuotaRoom>();
     const outlooks: Outlook[] = [];
     for (const [schedule, all] of waking) {
-      const templates = await this.#templatesOf(schedule, all, now);
+      const templates = await this.#templatesOf(schedule, all, { now, bounds });
       const { remembered: kept } = await this.#memoryOf(schedule, now);
       for (const { foreseen, workload } of all) {
         const { namespace } = workload;
         // Whoever may annotate a workload could write any number into its mark.
-        const remembered = Number(kept.get(workload.uid)?.original ?? Number.NaN);
+        const remembered = kept.get(workload.uid);
+        const template = templates.get(workload.uid);
+        if (remembered === undefined || template === undefined) continue;
         const there = workload.replicas ?? 0;
-        const more = Math.min(foreseen.pods, remembered) - there;
-        const template = templates.get(workload.uid) ?? null;
-        if (!(more > 0) || template === null) continue;
-        const room = rooms.get(namespace) ?? new QuotaRoom(quotas.get(namespace) ?? []);
+        const more = Math.min(foreseen.pods, originalReplicas(remembered)) - there;
+        if (more <= 0) continue;
+        const room = rooms.get(namespace) ?? new QuotaRoom(bounds.quotas.get(namespace) ?? []);
         rooms.set(namespace, room);
-        const admitted = room.take(more, workload.requests);
-        if (admitted > 0) outlooks.push({ ...foreseen, pods: there + admitted, template });
+        const admitted = room.take(more, template.requests);
+        if (admitted > 0) outlooks.push({ ...foreseen, pods: there + admitted, template: template.reduced });
       }
     }
     return outlooks;
@@ -216,19 +239,23 @@ export class Foresight {
   async #templatesOf(
     { name }: WatchedSchedule,
     waking: readonly Waking[],
-    now: EpochMs,
-  ): Promise<ReadonlyMap<string, unknown>> {
+    { now, bounds }: { readonly now: EpochMs; readonly bounds: Bounds },
+  ): Promise<ReadonlyMap<string, Template>> {
     const known = this.#templates.get(name);
     if (known !== undefined && now - known.at < READ_AGAIN_MS) return known.of;
     const kinds = [...new Set(waking.map(({ workload }) => workload.kind))];
-    const lists = await Promise.all(kinds.map(async (kind) => await this.#list(kind, name)));
+    const lists = await Promise.all(kinds.map(async (kind) => await this.#list(kind, name, bounds)));
     const of = new Map(lists.flat());
     this.#templates.set(name, { at: now, of });
     return of;
   }
 
   /** Reduced page by page: whole templates are large. */
-  async #list(kind: WorkloadType, schedule: string): Promise<readonly (readonly [uid: string, template: unknown])[]> {
+  async #list(
+    kind: WorkloadType,
+    schedule: string,
+    { limitRanges }: Bounds,
+  ): Promise<readonly (readonly [uid: string, template: Template])[]> {
     const { get, outlooks } = this.#options;
     const labelSelector = `${MANAGED_BY}=${labelValue(schedule)}`;
     const path = listPath(WORKLOAD_KINDS[kind].resource);
@@ -237,32 +264,49 @@ export class Foresight {
       metadataOnly: false,
       labelSelector,
     });
-    const found: (readonly [string, unknown])[] = [];
+    const found: (readonly [string, Template])[] = [];
     await listAll<KubernetesObject>(async (range) => {
       const page = await pages(range);
       for (const { metadata, spec } of page.items) {
-        if (isRecord(spec) && isRecord(spec['template'])) found.push([metadata?.uid ?? '', outlooks.reduced(spec)]);
+        if (!isRecord(spec) || !isRecord(spec['template'])) continue;
+        const requests = requestsOf(spec['template']['spec'], limitRanges.get(metadata?.namespace ?? '') ?? []);
+        found.push([metadata?.uid ?? '', { reduced: outlooks.reduced(spec), requests }]);
       }
       return { ...page, items: [] };
     });
     return found;
   }
 
-  /** One list of all, of which those of these namespaces are kept. */
-  async #quotasOf(namespaces: ReadonlySet<string>, now: EpochMs): Promise<readonly Quota[]> {
-    if (namespaces.size === 0) return [];
-    const known = this.#quotas;
+  async #boundsOf(namespaces: ReadonlySet<string>, now: EpochMs): Promise<Bounds> {
+    const known = this.#bounds;
     const isKnown = known !== null && [...namespaces].every((namespace) => known.of.namespaces.has(namespace));
-    if (isKnown && now - known.at < READ_AGAIN_MS) return known.of.quotas;
-    const path = listPath({ group: '', version: 'v1', resource: 'resourcequotas' });
-    const pages = listPlainPages<Quota>(this.#options.get, { path, metadataOnly: false });
-    const quotas = await listAll<Quota>(async (range) => {
+    if (isKnown && now - known.at < READ_AGAIN_MS) return known.of;
+    const [quotas, limitRanges] = await Promise.all([
+      this.#listIn<NamespaceQuota>('resourcequotas', namespaces),
+      this.#listIn<LimitRange>('limitranges', namespaces),
+    ]);
+    const of = { namespaces, quotas, limitRanges };
+    this.#bounds = { at: now, of };
+    return of;
+  }
+
+  /** One list of all, of which those of these namespaces are kept: by namespace, and there by name. */
+  async #listIn<T>(resource: string, namespaces: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly T[]>> {
+    const path = listPath({ group: '', version: 'v1', resource });
+    const pages = listPlainPages<KubernetesObject & T>(this.#options.get, { path, metadataOnly: false });
+    const objects = await listAll<KubernetesObject & T>(async (range) => {
       const page = await pages(range);
       return { ...page, items: page.items.filter(({ metadata }) => namespaces.has(metadata?.namespace ?? '')) };
     });
-    this.#quotas = { at: now, of: { namespaces, quotas } };
-    return quotas;
+    const nameOf = ({ metadata }: KubernetesObject): string => metadata?.name ?? '';
+    const sorted = objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    return Map.groupBy(sorted, ({ metadata }) => metadata?.namespace ?? '');
   }
+}
+
+/** @param spec of the template of a pod. */
+function requestsOf(spec: unknown, limitRanges: readonly LimitRange[]): Amounts {
+  return podRequests({ spec: storedPodSpec(isRecord(spec) ? spec : {}, { limitRanges, runtimeClass: null }) });
 }
 
 /** The next change of the schedule, and the ends of what people have asked for. */

@@ -4,6 +4,7 @@ import type { DisruptionReason } from '../../../domain/node-group/model/node-gro
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
+import { despiteCancellation, unlessCancelled } from '../../kernel/cancellation.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll } from '../../kubernetes/list.ts';
 import { listMachines } from '../machines/machine-objects.ts';
@@ -24,16 +25,25 @@ const lists = new WeakMap<Kubernetes['core'], NodeList>();
 
 /** All nodes of the cluster, as they were a second ago or later. */
 async function recentNodes(core: Kubernetes['core']): Promise<readonly Node[]> {
-  const last = lists.get(core);
-  if (last !== undefined && performance.now() - last.began < RECENT_MS) return await last.nodes;
+  return await unlessCancelled(async () => {
+    const last = lists.get(core);
+    const list = last !== undefined && performance.now() - last.began < RECENT_MS ? last : beginList(core);
+    return await list.nodes;
+  });
+}
+
+/** It is of all who ask, whatever becomes of the drain that asked first. */
+function beginList(core: Kubernetes['core']): NodeList {
   const began = performance.now();
-  const nodes = listAll((range) => core.listNode(range)).then((objects) =>
-    objects.map(({ metadata, spec, status }) => readNode({ metadata, spec, status })),
-  );
-  lists.set(core, { began, nodes });
+  const nodes = despiteCancellation(async () => {
+    const objects = await listAll((range) => core.listNode(range));
+    return objects.map(({ metadata, spec, status }) => readNode({ metadata, spec, status }));
+  });
+  const list = { began, nodes };
+  lists.set(core, list);
   // Whoever asks next lists them again.
   nodes.catch(() => lists.delete(core));
-  return await nodes;
+  return list;
 }
 
 /**

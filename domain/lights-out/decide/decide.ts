@@ -279,8 +279,12 @@ function scaling({ memory, schedule, period, plan, facts }: Following, items: re
   };
 }
 
-/** What is approved is kept before anything of it is put to sleep. */
-function approving({ facts }: Following, approval: Approving): LightsOutVerdict {
+/** What is approved is kept before anything of it is put to sleep. It may be that it cannot be kept, so what is woken goes first. */
+function approving(given: Following, approval: Approving): LightsOutVerdict {
+  const { seen, memory, spec, plan, facts } = given;
+  const waking = plan.items.filter(({ direction }) => direction === 'Up');
+  const items = spec.suspend || spec.dryRun ? [] : due(waking, memory, seen.at);
+  if (items.length > 0) return scaling(given, items);
   const detail = approvingSentence(approval.by);
   return { ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'approve', approval }), facts };
 }

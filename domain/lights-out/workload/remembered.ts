@@ -124,7 +124,7 @@ export function disagreement(
 }
 
 function numberOf(original: string): number {
-  return originalReplicas({ managedBy: null, label: null, original, since: null });
+  return originalReplicas({ original });
 }
 
 /** Entries that say nothing any more: of workloads that are gone, or awake without marks. */

@@ -102,7 +102,7 @@ export function isScaledDown({ original }: SavedState, kind: Workload['kind']): 
 }
 
 /** The replicas before it was put to sleep. An invalid number counts as 1, so that something runs again. */
-export function originalReplicas({ original }: SavedState): number {
+export function originalReplicas({ original }: Pick<SavedState, 'original'>): number {
   const value = original !== null && /^\+?\d+$/.test(original) ? Number(original) : 1;
   return value <= MAX_REPLICAS ? value : 1;
 }

@@ -23,11 +23,12 @@ const MOST = 10_000;
 /** A Deployment's and a Rollout's ReplicaSets are called after them, with this label of their pods behind it. */
 const HASH_LABELS = ['pod-template-hash', 'rollouts-pod-template-hash'];
 
-/** @param spec of a workload. */
-export function readPodTemplate(spec: unknown): PodTemplate {
+/** @param spec of a workload. Null where gates keep its pods from being scheduled: nobody knows until when. */
+export function readPodTemplate(spec: unknown): PodTemplate | null {
   const { template, volumeClaimTemplates } = fieldsOf(spec);
   const { metadata, spec: podSpec } = fieldsOf(template);
   const fields = fieldsOf(podSpec);
+  if (listOf(fields['schedulingGates']).length > 0) return null;
   return {
     labels: labelsOf(fieldsOf(metadata)['labels']),
     spec: readTemplate(fields),

@@ -1,4 +1,6 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it, vi } from 'vitest';
+import { requestCancellation } from '../../../activities/kernel/cancellation.ts';
 import { haltedNow } from '../../../activities/node-group/drain/halted.ts';
 
 type Cluster = Parameters<typeof haltedNow>[0];
@@ -39,4 +41,27 @@ it('a list that failed is nobody’s answer but of those who waited for it', asy
   const { cluster } = clusterOf(1);
   await expect(ask(cluster)).rejects.toThrow('away');
   expect(await ask(cluster)).toContain('none of the 1 nodes');
+});
+
+it('a drain that is cancelled waits no longer, and ends the list of no other one', async () => {
+  const { cluster, listNode } = clusterOf(0);
+  const answer = await listNode();
+  let answered = (): void => undefined;
+  listNode.mockImplementation(
+    async () =>
+      await new Promise<typeof answer>((resolve, reject) => {
+        answered = () => resolve(answer);
+        // As the connection does it.
+        const signal = requestCancellation('GET');
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      }),
+  );
+  const environment = new MockActivityEnvironment();
+  const cancelled = environment.run(async () => await ask(cluster));
+  await vi.waitFor(() => expect(listNode).toHaveBeenCalledTimes(2));
+  const other = ask(cluster);
+  environment.cancel();
+  await expect(cancelled).rejects.toThrow('CANCELLED');
+  answered();
+  expect(await other).toContain('none of the 1 nodes');
 });

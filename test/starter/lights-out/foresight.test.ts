@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Outlook } from '../../../domain/kernel/outlook.ts';
 import { NO_CALENDARS } from '../../../domain/lights-out/schedule/calendar.ts';
 import { MANAGED_BY, ORIGINAL_REPLICAS } from '../../../domain/lights-out/schedule/names.ts';
+import type { PauseSubject } from '../../../domain/kernel/pause.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { ApiGet } from '../../../starter/kernel/api-get.ts';
 import { Outlooks } from '../../../starter/kernel/outlooks.ts';
@@ -24,10 +25,14 @@ const sleeper = (name: string, original: number): Workload =>
 
 interface Situation {
   /** What the memory knows, by UID. */
-  readonly remembered?: Record<string, number>;
+  readonly remembered?: Record<string, number | ''>;
   readonly approved?: ReadonlyMap<string, number> | null;
   readonly isBound?: boolean;
   readonly quotas?: readonly object[];
+  readonly limitRanges?: readonly object[];
+  /** What a container of each template says of itself. */
+  readonly container?: object;
+  readonly isPaused?: (subject: PauseSubject) => boolean;
   readonly spec?: object;
 }
 
@@ -35,7 +40,16 @@ interface Situation {
 async function foreseen(
   workloads: readonly Workload[],
   now: number,
-  { remembered = {}, approved = null, isBound = false, quotas = [], spec = {} }: Situation = {},
+  {
+    remembered = {},
+    approved = null,
+    isBound = false,
+    quotas = [],
+    limitRanges = [],
+    container = { resources: { requests: { cpu: '500m' } } },
+    isPaused = () => false,
+    spec = {},
+  }: Situation = {},
 ) {
   const reads: string[] = [];
   const status = isBound ? { approved: { by: 'alice', at: '2026-11-01T00:00:00Z', digest: 'd' } } : {};
@@ -43,15 +57,13 @@ async function foreseen(
   const get: ApiGet = async (path, { query }) => {
     const metadata = { namespace: 'team-a' };
     requests.push(`${path} ${query?.['labelSelector'] ?? ''}`.trim());
-    const templates = workloads.map(({ uid, name }) => ({ metadata: { uid }, spec: { template: { of: name } } }));
-    return await Promise.resolve({
-      kind: 'answer',
-      body: {
-        items: path.endsWith('/resourcequotas') ? quotas.map((quota) => ({ metadata, ...quota })) : templates,
-        metadata: {},
-      },
-      etag: undefined,
-    });
+    const templates = workloads.map(({ uid, name }) => ({
+      metadata: { ...metadata, uid },
+      spec: { template: { of: name, spec: { containers: [container] } } },
+    }));
+    const ofNamespace = path.endsWith('/resourcequotas') ? quotas : limitRanges;
+    const items = path.startsWith('/api/v1/') ? ofNamespace.map((each) => ({ metadata, ...each })) : templates;
+    return await Promise.resolve({ kind: 'answer', body: { items, metadata: {} }, etag: undefined });
   };
   const registry = new ScheduleRegistry({
     cluster: 'test',
@@ -85,6 +97,8 @@ async function foreseen(
       reads.push(schedule);
       return await Promise.resolve({ remembered: new Map(entries), approved });
     },
+    pauseOf: (subject) =>
+      isPaused(subject) ? { scope: 'namespace', by: 'alice', reason: '', at: null, kept: '' } : null,
     log: pino({ level: 'silent' }),
     now: () => now,
   });
@@ -99,7 +113,11 @@ it('asks for templates and quotas only where something wakes soon, and passes ea
   const morning = await foreseen([sleeper('web', 3)], DAWN - 9 * MINUTE, { remembered: { web: 3 } });
   const expected = { change: 'wakes', at: DAWN, pods: 3, leadMs: 10 * MINUTE, template: { template: { of: 'web' } } };
   expect(morning.told).toMatchObject([['Deployment team-a/web', expected]]);
-  expect(morning.requests).toEqual(['/api/v1/resourcequotas', `/apis/apps/v1/deployments ${MANAGED_BY}=nights`]);
+  expect(morning.requests).toEqual([
+    '/api/v1/resourcequotas',
+    '/api/v1/limitranges',
+    `/apis/apps/v1/deployments ${MANAGED_BY}=nights`,
+  ]);
   await morning.foresight.look();
   expect(morning.told).toHaveLength(1);
 });
@@ -130,4 +148,38 @@ it('believes no mark beyond what the memory knows, and no number that the quotas
   const quota = { spec: { hard: { 'requests.cpu': '2' } }, status: { used: { 'requests.cpu': '1' } } };
   expect(await podsOf({ remembered: { web: 3 }, quotas: [quota] })).toEqual([2]);
   expect(await podsOf({ remembered: { web: 3 }, quotas: [{ spec: { hard: { pods: '0' } } }] })).toEqual([]);
+});
+
+it('counts against the quotas what pods request once they are stored', async () => {
+  const podsOf = async (given: Situation) =>
+    (await foreseen([sleeper('web', 9)], DAWN - MINUTE, { remembered: { web: 9 }, ...given })).told.map(
+      ([, outlook]) => outlook?.pods,
+    );
+  const cpu = [{ spec: { hard: { 'requests.cpu': '2' } } }];
+  const limitRanges = [{ spec: { limits: [{ type: 'Container', defaultRequest: { cpu: '1' } }] } }];
+  expect(await podsOf({ container: {}, quotas: cpu, limitRanges })).toEqual([2]);
+  expect(await podsOf({ container: {}, quotas: cpu })).toEqual([]);
+  const gpu = { resources: { limits: { 'nvidia.com/gpu': '1' } } };
+  expect(await podsOf({ container: gpu, quotas: [{ spec: { hard: { 'requests.nvidia.com/gpu': '3' } } }] })).toEqual([
+    3,
+  ]);
+});
+
+it('foresees nothing of what is paused: nobody wakes it, nor puts it to sleep', async () => {
+  const isPaused = ({ controller, namespace, name }: PauseSubject): boolean =>
+    controller === 'lights-out' && namespace === 'team-a' && name === 'nights';
+  const night = await foreseen([sleeper('web', 3)], DAWN - MINUTE, { remembered: { web: 3 }, isPaused });
+  expect([night.told, night.requests]).toEqual([[], []]);
+  const evening = await foreseen([workloadAs('web')], Date.parse('2026-11-21T17:30:00Z'), { isPaused });
+  expect(evening.told).toEqual([]);
+});
+
+it('knows that a Rollout without a number has one pod', async () => {
+  const rollout: Workload = {
+    ...sleeper('web', 1),
+    kind: 'Rollout',
+    annotations: { [MANAGED_BY]: 'nights', [ORIGINAL_REPLICAS]: '' },
+  };
+  const { told } = await foreseen([rollout], DAWN - MINUTE, { remembered: { web: '' } });
+  expect(told).toMatchObject([['Rollout team-a/web', { change: 'wakes', pods: 1 }]]);
 });

@@ -144,6 +144,19 @@ describe('what cannot be written', () => {
     expect(played.failed('approval', 'configmaps is forbidden').detail).toContain('before that nothing of it is put');
     expect([played.acts(seen).kind, played.memory.run]).toEqual(['approve', null]);
   });
+
+  it('holds up no wake, although what is put to sleep waits for it', () => {
+    const approving = { by: 'alice', at: NOON, digest: null };
+    const approved = { by: 'alice', at: 0, digest: 'd', workloads: 1 };
+    const played = new Played({ ...freshMemory, approved, approving });
+    const schedule = scheduleOf({ spec: specOf({ requireApproval: true }) });
+    const verdict = played.acts({ schedule, plan: planOf([up, web]) });
+    expect(verdict).toMatchObject({ kind: 'scale', items: [up] });
+    played.wrote(verdict);
+    expect(played.acts({ schedule, plan: planOf([web]) }).kind).toBe('approve');
+    const suspended = scheduleOf({ spec: specOf({ requireApproval: true, suspend: true }) });
+    expect(played.acts({ schedule: suspended, plan: planOf([up]) }).kind).toBe('approve');
+  });
 });
 
 describe('a schedule that is deleted', () => {

@@ -129,6 +129,11 @@ describe('pods of workloads that wake soon', () => {
     expect(newNodes).toMatchObject([{ instanceType: 'west', count: 1 }]);
   });
 
+  it('are not foreseen where gates keep them from being scheduled', () => {
+    expect(stateWith([wakingOf(2, 5, { schedulingGates: [{ name: 'queue' }] })]).coming).toEqual([]);
+    expect(stateWith([wakingOf(2, 5, { schedulingGates: [] })]).coming).toHaveLength(2);
+  });
+
   it('are no more than a plan can have, whatever a mark says', () => {
     expect(stateWith([wakingOf(2_000_000_000, 5)]).coming).toHaveLength(1_000);
   });
