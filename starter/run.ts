@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
+import { runningControllers } from '../domain/kernel/controllers.ts';
 import type { Readiness } from '../platform/health/health.ts';
 import { collectAfterStart } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
@@ -45,18 +46,18 @@ export async function startWatching(
   const { config, cluster, log, readiness } = headroom;
   const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
-  const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
+  const enabled = runningControllers(controllers, config);
   const running: RunningController[] = [];
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, requestMetrics, cacheHost };
   const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
-  for (const [, { start }] of enabled) running.push(await start(context));
+  for (const name of enabled) running.push(await controllers[name].start(context));
   running.push(pauses);
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);
-  log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+  log.info({ cluster, controllers: enabled }, 'the starter is watching');
   collectAfterStart();
 }
 

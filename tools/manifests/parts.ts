@@ -1,4 +1,5 @@
 /** When the chart has which part of what is granted. */
+import type { PairName } from '../../domain/kernel/controllers.ts';
 import type { PartOfChart } from './rbac.ts';
 
 const isOn = (group: string): string => `dig "${group}" "enabled" false .Values.config`;
@@ -13,9 +14,23 @@ function when(condition: string | null): Omit<PartOfChart, 'part'> {
   return { condition, whereBound: null };
 }
 
-/** By the name in the tables of access; '' is what is always granted. */
+/** When a controller is switched on, in the chart's templates; null: always. */
+const PAIRS: Readonly<Record<PairName, string | null>> = {
+  'quota-resize': null,
+  'quota-usage': isCounting,
+  'lights-out': isOn('lightsOut'),
+  memcached: isOn('memcached'),
+  'node-group': isOn('nodeGroups'),
+};
+
+export function conditionOfPair(pair: PairName): string | null {
+  return PAIRS[pair];
+}
+
+/** By the name in the tables of access; '' is what every account of a process has. */
 const PARTS: Readonly<Record<string, Omit<PartOfChart, 'part'>>> = {
   '': when(null),
+  'quota-resize': when(null),
   'quota-usage/reading': when(isCounting),
   'quota-usage/own': when('eq (dig "quotaUsage" "mode" "off" .Values.config) "own"'),
   'quota-usage/secrets': when(`and (${isCounting}) .Values.rights.countSecrets`),

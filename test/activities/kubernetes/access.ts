@@ -9,9 +9,10 @@ import { type Cluster, connect, namespaceOf, NOBODY, patience, targetOf, WORKER 
 export function accessTests(cluster: () => Cluster): void {
   describe('the role of the worker', () => {
     it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
-      const objects = (await templateObjects('rbac')) as readonly V1ClusterRole[];
+      const objects = (await templateObjects('rbac', 'quota-resize/rbac')) as readonly V1ClusterRole[];
       const roles = objects.filter(
-        (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name === 'headroom-worker',
+        ({ kind, metadata }) =>
+          kind?.endsWith('Role') && ['headroom-worker', 'headroom-worker-quota-resize'].includes(metadata?.name ?? ''),
       );
       const wanted = roles.flatMap((role) =>
         (role.rules ?? []).flatMap((rule) =>
