@@ -1,4 +1,4 @@
-/** Which parts of the chart, by their names in the tables of access, belong to which settings. */
+/** Which parts of the chart, by their names in the tables of access, belong to which settings; and which pairs of processes. */
 import type { Config } from './config.ts';
 import { makesCertificate } from './admission/webhook-trial.ts';
 
@@ -17,10 +17,15 @@ function on(group: 'lightsOut' | 'memcached' | 'nodeGroups'): PartCondition {
   return { kind: 'on', group };
 }
 
-/** By the name in the tables of access; '' is what is always granted. All conditions of a part have to hold. */
+/**
+ * By the name in the tables of access; '' is what every account of a process has. All conditions of a part have to hold. Those of a
+ * controller are also those of its pair, where each has its own.
+ */
 export const chartParts: Readonly<Record<string, readonly PartCondition[]>> = {
   '': [],
+  'quota-resize': [],
   'quota-resize/deliveries': [],
+  'quota-usage': [COUNTING],
   'quota-usage/reading': [COUNTING],
   'quota-usage/own': [{ kind: 'counting', only: 'own' }],
   'quota-usage/secrets': [COUNTING, { kind: 'right', name: 'countSecrets' }],

@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
+import { controllersToldOf, pairNames, runningControllers } from '../domain/kernel/controllers.ts';
 import { CLUSTER_LABEL } from '../domain/kernel/monitoring/metric.ts';
 import { processMetrics } from '../domain/kernel/monitoring/process-metrics.ts';
 import { processMonitoring } from '../domain/kernel/monitoring/process-monitoring.ts';
@@ -54,19 +55,27 @@ export async function startWatching(
   const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
   const outlooks = new Outlooks();
-  const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
+  const enabled = runningControllers(controllers, config);
   const running: RunningController[] = [];
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, outlooks, requestMetrics, cacheHost };
   const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
-  for (const [, { start }] of enabled) running.push(await start(context));
+  for (const name of enabled) running.push(await controllers[name].start(context));
   running.push(pauses);
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
-  registerWaitingMetrics(metrics, new WaitingWorkflows({ client, cluster, phases: waitingPhases(), log }));
+  const pairs = pairNames.filter((name) => controllers[name].isEnabled(config));
+  collectGauge(metrics, processMetrics.controllers, () =>
+    pairs.map((controller) => [{ controller }, config.runs.has(controller) ? 1 : 0] as const),
+  );
+  const waitingOf = controllersToldOf(controllers, config);
+  registerWaitingMetrics(
+    metrics,
+    new WaitingWorkflows({ client, cluster, phases: waitingPhases(), controllers: waitingOf, log }),
+  );
   watchReadiness(readiness, running);
-  log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+  log.info({ cluster, controllers: enabled }, 'the starter is watching');
   collectAfterStart();
 }
 

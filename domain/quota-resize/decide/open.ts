@@ -304,7 +304,11 @@ function letMerge(approved: OpenDecision, stored: OpenDecision, waiting: MakeHol
 }
 
 /** People are told once each time that the forge does not merge it any more, unless Headroom did that and said then why. */
-function removedFromQueue(memory: ResizeMemory<Open>, { removal, why, until }: OutOfQueue, waiting: MakeHold): Intended {
+function removedFromQueue(
+  memory: ResizeMemory<Open>,
+  { removal, why, until }: OutOfQueue,
+  waiting: MakeHold,
+): Intended {
   const { decision } = memory.state;
   const link = linkTo(decision.pullRequest);
   const status =

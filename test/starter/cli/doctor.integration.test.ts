@@ -170,7 +170,7 @@ describe('of the cluster it finds', () => {
   });
 
   it('rights that are missing', async () => {
-    const name = 'headroom-worker';
+    const name = 'headroom-worker-quota-resize';
     const binding = await rbac.readClusterRoleBinding({ name });
     await rbac.deleteClusterRoleBinding({ name });
     try {
@@ -384,7 +384,7 @@ describe('of GitHub it finds', () => {
 
   it('nothing where no repository is named and nothing may be proposed, and that it cannot see what the worker has', async () => {
     fresh = await startFreshForge({ 'quota.yaml': 'cpu: 1\n' }, { token: TOKEN });
-    const none = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '' };
+    const none = { HEADROOM_MODE: 'observe', GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '' };
     expect(await gitHub({ ...none, CLUSTER_NAME: 'elsewhere' })).toEqual([]);
     expect(await gitHub(none)).toEqual([
       expect.stringMatching(/^github unknown: No repository and credential of GitHub are configured here\./),
