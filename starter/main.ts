@@ -4,11 +4,14 @@
  */
 import { guardedRequests } from '../activities/kernel/guarded-requests.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
+import { switchedOff } from '../domain/kernel/controllers.ts';
 import type { Constants } from '../platform/config/config.ts';
+import { refuseSwitchedOff } from '../platform/config/config-problem.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
 import { release } from '../platform/process/release.ts';
 import { watchWritePolicy } from './policies.ts';
+import { controllers } from './registry.ts';
 import { createMetrics, startWatching } from './run.ts';
 
 /**
@@ -22,6 +25,7 @@ export function start(constants: Constants = {}): void {
     controllerSettings,
     async (headroom) => {
       const { config, cluster, log, readiness, onStop } = headroom;
+      refuseSwitchedOff(switchedOff(controllers, config));
       const metrics = createMetrics(cluster);
       const health = await serveHealth(config.process.healthAddress, readiness);
       onStop('health', async () => await health.close());

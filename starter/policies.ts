@@ -2,6 +2,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
+import { runningControllers } from '../domain/kernel/controllers.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import type { Config } from './config.ts';
 import { controllers } from './registry.ts';
@@ -19,6 +20,5 @@ export function watchWritePolicy(
 
 /** Writes that the roles of a starter with these settings allow and its policy has to refuse; none where it writes nothing. */
 export function writeTrialsOf(config: Config): readonly PolicyTrial[] {
-  const enabled = Object.values(controllers).filter(({ isEnabled }) => isEnabled(config));
-  return enabled.flatMap(({ writeTrials }) => writeTrials?.(config) ?? []);
+  return runningControllers(controllers, config).flatMap((name) => controllers[name].writeTrials?.(config) ?? []);
 }

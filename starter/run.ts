@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
+import { controllersToldOf, pairNames, runningControllers } from '../domain/kernel/controllers.ts';
 import { CLUSTER_LABEL } from '../domain/kernel/monitoring/metric.ts';
 import { processMetrics } from '../domain/kernel/monitoring/process-metrics.ts';
 import { processMonitoring } from '../domain/kernel/monitoring/process-monitoring.ts';
@@ -55,21 +56,26 @@ export async function startWatching(
   const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
   const outlooks = new Outlooks();
-  const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
+  const enabled = runningControllers(controllers, config);
   const started: Record<string, RunningController> = {};
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, outlooks, requestMetrics, cacheHost };
   const pauses = watchPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
-  for (const [name, { start }] of enabled) started[name] = await start(context);
+  for (const name of enabled) started[name] = await controllers[name].start(context);
   const running = [...Object.values(started), pauses];
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
-  const waiting = new WaitingWorkflows({ client, cluster, phases: waitingPhases(), log });
+  const toldOf = controllersToldOf(controllers, config);
+  const waiting = new WaitingWorkflows({ client, cluster, phases: waitingPhases(), controllers: toldOf, log });
   await startOverview(headroom, { kubeConfig, waiting, started, pauses });
   registerMetrics(metrics, running);
   registerWaitingMetrics(metrics, waiting);
+  const pairs = pairNames.filter((name) => controllers[name].isEnabled(config));
+  collectGauge(metrics, processMetrics.controllers, () =>
+    pairs.map((controller) => [{ controller }, config.runs.has(controller) ? 1 : 0] as const),
+  );
   watchReadiness(readiness, running);
-  log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+  log.info({ cluster, controllers: enabled }, 'the starter is watching');
   collectAfterStart();
 }
 

@@ -1,10 +1,11 @@
+import { EVENT_COMPONENT } from '../activities/kernel/object-event.ts';
 import type { Access } from '../platform/kubernetes/access.ts';
 
 /** The permissions that every worker needs. */
 export const workerAccess: Access = {
   component: '',
   about:
-    'What Headroom may do, and no more. Neither process can change a quota, a workload or a namespace, read a Secret, or write anywhere but Events on quotas, and Leases and the ConfigMap headroom-pauses of its own namespace. What is switched on adds what it needs, and says so. The worker runs the activities.',
+    'What Headroom may do whatever is switched on: write Events, and the ConfigMap headroom-pauses of its own namespace. No process can change a quota, a workload or a namespace, or read a Secret. Each controller adds what it needs, and says so. The worker runs the activities.',
   everywhere: [
     {
       why: 'Its UID tells this cluster from others.',
@@ -12,6 +13,18 @@ export const workerAccess: Access = {
       resources: ['namespaces'],
       resourceNames: ['kube-system'],
       verbs: ['get'],
+    },
+    {
+      why: 'What is done and what is wrong, on the object that it is about.',
+      apiGroups: [''],
+      resources: ['events'],
+      verbs: ['create'],
+      conditions: [
+        {
+          expression: `object.reportingComponent == '${EVENT_COMPONENT}' && object.?source.?component.orValue('') == '${EVENT_COMPONENT}'`,
+          message: 'may write Events in its own name only',
+        },
+      ],
     },
   ],
   inSystemNamespace: [

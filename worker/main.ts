@@ -1,11 +1,14 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
 import { guardedRequests } from '../activities/kernel/guarded-requests.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
+import { switchedOff } from '../domain/kernel/controllers.ts';
 import type { Constants } from '../platform/config/config.ts';
+import { refuseSwitchedOff } from '../platform/config/config-problem.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { collectOften } from '../platform/process/memory.ts';
 import { connectProcess, runProcess } from '../platform/process/process.ts';
 import { release } from '../platform/process/release.ts';
+import { controllers } from './registry.ts';
 import { installRuntime, runWorkers } from './run.ts';
 
 /**
@@ -20,6 +23,7 @@ export function start(constants: Constants = {}): void {
     controllerSettings,
     async (headroom) => {
       const { config, cluster, log, readiness, onStop } = headroom;
+      refuseSwitchedOff(switchedOff(controllers, config));
       const health = await serveHealth(config.process.healthAddress, readiness);
       onStop('health', async () => await health.close());
       const metricsAddress = await concreteAddress(config.process.metricsAddress);

@@ -3,6 +3,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { PolicyProof } from '../activities/kernel/policy-proof.ts';
 import { workerTrials } from '../activities/kernel/worker-trials.ts';
 import { trialPace, type WriteGate } from '../activities/kernel/write-gate.ts';
+import { runningControllers } from '../domain/kernel/controllers.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import type { Config } from './config.ts';
 import { controllers } from './registry.ts';
@@ -16,8 +17,8 @@ export function watchPolicies(
   const { systemNamespace, writePolicy } = config.kubernetes;
   readiness.watch('write policy', () => gate.condition());
   void gate.keepTrying({ kubeConfig, trials: workerTrials(systemNamespace), signal });
-  const enabled = Object.values(controllers).filter(({ isEnabled }) => isEnabled(config));
-  for (const { name, trial, without } of enabled.flatMap(({ policies = [] }) => policies)) {
+  const policies = runningControllers(controllers, config).flatMap((name) => controllers[name].policies ?? []);
+  for (const { name, trial, without } of policies) {
     const proof = new PolicyProof({
       kubeConfig,
       trials: [trial(systemNamespace)],

@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
+import { namedPairs } from '../domain/kernel/controllers.ts';
 import { CLUSTER_LABEL, sdkBuckets } from '../domain/kernel/monitoring/metric.ts';
 import { taskQueue } from '../domain/kernel/target.ts';
 import { clusterSchedule, controllerMonitoring } from '../domain/registry.ts';
@@ -72,7 +73,8 @@ export async function runWorkers(
   log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
   collectAfterStart();
   const schedule = clusterSchedule(config);
-  const report = { cluster, scheduleId: schedule.id, worker: identity, release, settings: config.reported };
+  const pairs = namedPairs(config.runs);
+  const report = { cluster, scheduleId: schedule.id, worker: identity, release, pairs, settings: config.reported };
   void keepReported(client, report, { log, signal });
   void watchDeployment(client, config.temporal, { log, signal });
   await Promise.race(running);

@@ -1,7 +1,7 @@
 import type { Worker } from '@temporalio/worker';
 import { createPauseActivities } from '../activities/kernel/pause-activities.ts';
 import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
-import { type ControllerName, controllerNames } from '../domain/kernel/controllers.ts';
+import { type ControllerName, runningControllers } from '../domain/kernel/controllers.ts';
 import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
 import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
@@ -36,10 +36,11 @@ export async function createWorkflowWorker(
   return { name: 'workflow worker', worker };
 }
 
-/** The activities of every enabled controller that has any. */
+/** The activities of every controller that runs here and has any. */
 export function createActivities(controllers: Controllers, context: ControllerContext): ControllerActivities {
-  const enabled = controllerNames.filter((name) => controllers[name].isEnabled(context.config));
-  const all = enabled.map((name) => [name, controllers[name].createActivities(context)] as const);
+  const all = runningControllers(controllers, context.config).map(
+    (name) => [name, controllers[name].createActivities(context)] as const,
+  );
   const active = all.filter(([, activities]) => Object.keys(activities).length > 0);
   const { kubeConfig, pauses, config } = context;
   const { systemNamespace } = config.kubernetes;
@@ -84,9 +85,9 @@ export async function createSharedWorkers(
   environment: WorkflowEnvironment,
 ): Promise<readonly NamedWorker[]> {
   const workers: NamedWorker[] = [];
-  for (const name of controllerNames) {
-    const { isEnabled, createSharedWorker } = controllers[name];
-    if (createSharedWorker === undefined || !isEnabled(config)) continue;
+  for (const name of runningControllers(controllers, config)) {
+    const { createSharedWorker } = controllers[name];
+    if (createSharedWorker === undefined) continue;
     workers.push({ name: `worker of ${name}`, worker: await createSharedWorker(environment) });
   }
   return workers;

@@ -3,8 +3,9 @@ import { closest } from './closest.ts';
 import type { ConfigProblem, Setting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import { configFileSetting, constantRefusal, isSetting, type SettingEntry } from './settings.ts';
 
-/** The result of parsing a command line: the text of each setting by its flag, and the problems. */
+/** The result of parsing a command line: the text of each setting by its flag, what is no flag, and the problems. */
 interface CommandLine {
+  readonly words: readonly string[];
   readonly values: ReadonlyMap<string, WrittenValue>;
   readonly problems: readonly ConfigProblem[];
 }
@@ -21,12 +22,11 @@ export function readCommandLine(argv: readonly string[], settingEntries: readonl
   const { tokens } = parseArgs({ args: [...argv], strict: false, allowPositionals: true, tokens: true });
 
   const values = new Map<string, WrittenValue>();
+  const words: string[] = [];
   const problems: ConfigProblem[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
-    if (token?.kind === 'positional') {
-      problems.push({ where: `"${token.value}"`, message: 'is not a flag: every setting is given as --flag value' });
-    }
+    if (token?.kind === 'positional') words.push(token.value);
     if (token?.kind !== 'option') continue;
     const flag = token.rawName;
     const setting = existing.get(flag);
@@ -51,5 +51,5 @@ export function readCommandLine(argv: readonly string[], settingEntries: readonl
       values.set(flag, { text: text ?? 'true', where: flag, layer: 'command line' });
     }
   }
-  return { values, problems };
+  return { values, words, problems };
 }

@@ -16,3 +16,14 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
+
+/** @throws {ConfigError} for controllers that the arguments name and the configuration has off: nothing of them would run. */
+export function refuseSwitchedOff(controllers: readonly string[]): void {
+  if (controllers.length === 0) return;
+  throw new ConfigError(
+    controllers.map((name) => ({
+      where: `"${name}"`,
+      message: 'is not switched on: switch it on in the configuration, or leave it out of the arguments',
+    })),
+  );
+}

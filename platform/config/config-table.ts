@@ -1,3 +1,4 @@
+import { pairNames } from '../../domain/kernel/controllers.ts';
 import type { Setting } from '../../domain/kernel/settings/setting.ts';
 import { allConstants, allSettings, type ControllerSettings, settingTitles } from './config.ts';
 import { configFileSetting, type SettingEntry } from './settings.ts';
@@ -65,7 +66,10 @@ function between(document: string, first: string, last: string, table: string): 
 
 /** The text of `--help`. */
 export function configurationHelp(program: string, controllers: ControllerSettings): string {
-  const lines = [`Usage: ${program} [--flag value ...]`, '', ...helpEntry(configFileSetting, undefined)];
+  const words = program === 'all-in-one' ? '' : ' [controller ...]';
+  const lines = [`Usage: ${program}${words} [--flag value ...]`, '', ...helpEntry(configFileSetting, undefined)];
+  if (words !== '')
+    lines.splice(1, 0, '', `Controllers that run in this ${program} and no others: ${pairNames.join(', ')}.`);
   for (const [title, members] of groups(controllers)) {
     lines.push('', `${title}:`, ...members.flatMap(({ setting, path }) => helpEntry(setting, path)));
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type ControllerName, controllerNames, pairNames, pairOf } from '../../domain/kernel/controllers.ts';
 import type { Secret } from '../../domain/kernel/settings/secret.ts';
 import type { TemporalUi } from '../../domain/kernel/temporal-ui.ts';
 import { NO_REASON } from '../../domain/kernel/settings/forms.ts';
@@ -58,6 +59,8 @@ type Origin = Pick<WrittenValue, 'where' | 'layer'> & Partial<Pick<ReportedSetti
 export interface PlatformConfig extends Omit<PlatformValues, 'temporal' | 'network'> {
   readonly network: Network;
   readonly temporal: TemporalTarget;
+  /** The controllers that this process is there for: all, or those that its arguments name. */
+  readonly runs: ReadonlySet<ControllerName>;
   /** The URL of the Temporal UI and the namespace of the workflows; null when not configured. */
   readonly temporalUi: TemporalUi | null;
   /** All secrets of this process, which are redacted from its log. */
@@ -121,14 +124,15 @@ export function loadConfig<Values extends object>(
   const problems: ConfigProblem[] = [];
   const notices: string[] = misspelledVariables(env, entry);
 
-  const written = readLayers(sources, entry, readFile, problems);
+  const { written, words } = readLayers(sources, entry, readFile, problems);
+  const runs = readRuns(words, program, problems);
   const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
   const values = readValues(written, entry, { program, inPod, problems, constants });
   const own = values as unknown as PlatformValues;
   const network = resolveNetwork(own.network, { written, env, readFile, problems, notices });
   const temporal = resolveTemporal(own.temporal, { written, env, readFile, problems, network });
   const parts = Object.values(controllers).map(({ resolve }) =>
-    resolve(values, { program, written, readFile, problems, notices }),
+    resolve(values, { program, runs, written, readFile, problems, notices }),
   );
   if (problems.length > 0 || temporal === undefined) throw new ConfigError(problems);
 
@@ -137,6 +141,7 @@ export function loadConfig<Values extends object>(
     kubernetes: own.kubernetes,
     network,
     temporal,
+    runs,
     temporalUi: uiUrl === undefined ? null : { url: uiUrl, namespace: temporal.namespace },
     timings: own.timings,
     worker: own.worker,
@@ -161,7 +166,7 @@ function resolveNetwork(
     readFile,
     problems,
     notices,
-  }: Omit<SettingSources, 'program'> & { readonly env: ConfigSources['env'] },
+  }: Omit<SettingSources, 'program' | 'runs'> & { readonly env: ConfigSources['env'] },
 ): Network {
   const where = written.get('network.caFile')?.where ?? 'network.caFile';
   const authoritiesFile = caFile === undefined ? null : { where, path: caFile };
@@ -207,7 +212,7 @@ function readLayers(
   settingEntries: readonly SettingEntry[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
-): Written {
+): { readonly written: Written; readonly words: readonly string[] } {
   const commandLine = readCommandLine(argv, settingEntries);
   const configFile = commandLine.values.get(configFileSetting.flag) ?? fromEnvironment(env, configFileSetting.env);
   const file = configFile === undefined ? undefined : readNamedFile(configFile, settingEntries, readFile, problems);
@@ -226,7 +231,25 @@ function readLayers(
       (reported !== undefined && isReported ? reported.get(path) : ofProcess());
     if (value !== undefined) written.set(path, value);
   }
-  return written;
+  return { written, words: commandLine.words };
+}
+
+/** Worker and starter take the names of controllers: the others run in processes of their own. */
+function readRuns(
+  words: readonly string[],
+  program: ProgramName,
+  problems: ConfigProblem[],
+): ReadonlySet<ControllerName> {
+  const named = program === 'worker' || program === 'starter' ? pairNames.filter((pair) => words.includes(pair)) : [];
+  const all = 'is not a flag: every setting is given as --flag value';
+  const message =
+    program === 'worker' || program === 'starter'
+      ? `${all}; nor a controller that may have a ${program} of its own: those are ${pairNames.join(', ')}`
+      : all;
+  for (const word of words.filter((each) => !named.some((pair) => pair === each))) {
+    problems.push({ where: `"${word}"`, message });
+  }
+  return new Set(controllerNames.filter((name) => named.length === 0 || named.includes(pairOf(name))));
 }
 
 function fromEnvironment(env: ConfigSources['env'], name: string): WrittenValue | undefined {

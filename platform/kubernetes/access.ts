@@ -12,6 +12,8 @@ export interface AccessRule {
   readonly resourceNames?: readonly string[];
   /** The setting, such as `things.secret`, that has another name than the one in `resourceNames`; that is its default. */
   readonly namedBy?: `${string}.${string}`;
+  /** The names that the policy of writes holds a `create` to: a role cannot. */
+  readonly createdNames?: readonly string[];
   readonly verbs: readonly string[];
   /**
    * What `patch` and `update` may change: a part of the object (`status`), a field of a part (`spec.replicas`), or an entry of its

@@ -66,6 +66,7 @@ export function runProcess<Values extends object>(
   run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
     if (shutdown.signal.aborted) return;
     if (
+      error instanceof ConfigError ||
       error instanceof ClusterNameTaken ||
       error instanceof KubernetesAccessError ||
       error instanceof SearchAttributesError

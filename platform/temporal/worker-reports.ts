@@ -20,6 +20,8 @@ export interface WorkerReport {
   readonly release: string;
   /** When it started, RFC 3339. */
   readonly since: string;
+  /** The controllers that have workers of their own and that this one is there for; null: it runs all. */
+  readonly pairs: readonly string[] | null;
   /** By the setting's path. */
   readonly settings: ReadonlyMap<string, ReportedSetting>;
 }
@@ -35,7 +37,15 @@ export interface WorkerReports {
 const settingForm = z.object({ text: z.string(), where: z.string(), layer: z.string() });
 /** Equal settings of several workers are stored once, by their digest: a cluster may have dozens of workers. */
 const memoForm = z.object({
-  workers: z.record(z.string(), z.object({ release: z.string(), since: z.iso.datetime(), settings: z.string() })),
+  workers: z.record(
+    z.string(),
+    z.object({
+      release: z.string(),
+      since: z.iso.datetime(),
+      settings: z.string(),
+      pairs: z.array(z.string()).optional(),
+    }),
+  ),
   settings: z.record(z.string(), z.record(z.string(), settingForm)),
 });
 type Memo = z.infer<typeof memoForm>;
@@ -64,21 +74,25 @@ interface ReportTarget {
  */
 export async function readWorkers(client: Client, { cluster, scheduleId }: ReportTarget): Promise<WorkerReports> {
   const [memo, running] = await Promise.all([readMemo(client, scheduleId), runningWorkers(client, cluster)]);
-  const reports = Object.entries(memo.workers).map(([worker, { release, since, settings }]): WorkerReport => {
-    const named = Object.entries(memo.settings[settings] ?? {});
-    return {
-      worker,
-      release,
-      since,
-      settings: new Map(named.map(([path, value]) => [path, { ...value, reportedBy: 'worker' }])),
-    };
-  });
+  const reports = Object.entries(memo.workers).map(
+    ([worker, { release, since, settings, pairs = null }]): WorkerReport => {
+      const named = Object.entries(memo.settings[settings] ?? {});
+      return {
+        worker,
+        release,
+        since,
+        pairs,
+        settings: new Map(named.map(([path, value]) => [path, { ...value, reportedBy: 'worker' }])),
+      };
+    },
+  );
   return { reports: reports.toSorted((a, b) => Date.parse(b.since) - Date.parse(a.since)), running };
 }
 
 export interface OwnReport extends ReportTarget {
   readonly worker: string;
   readonly release: string;
+  readonly pairs: WorkerReport['pairs'];
   /** By path; never a secret. */
   readonly settings: ReadonlyMap<string, WrittenValue>;
 }
@@ -109,7 +123,12 @@ export async function keepReported(
 async function ensureReported(client: Client, own: OwnReport, since: string, signal: AbortSignal): Promise<void> {
   const settings = Object.fromEntries([...own.settings].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const digest = digestOf(JSON.stringify(settings), 12);
-  const mine = { release: own.release, since, settings: digest };
+  const mine = {
+    release: own.release,
+    since,
+    settings: digest,
+    ...(own.pairs === null ? {} : { pairs: [...own.pairs] }),
+  };
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const { raw, action } = await client.schedule.getHandle(own.scheduleId).describe();
     const memo = memoOf(action.memo);

@@ -51,6 +51,7 @@ export function watchPauses(
 ): WatchedPauses {
   const { headroom, kubeConfig, client } = context;
   const { config, cluster, log, signal, onStop } = headroom;
+  const { runs } = config;
   const { systemNamespace } = config.kubernetes;
   let signalled = NOTHING_PAUSED;
   const kubernetes = connectKubernetes(kubeConfig);
@@ -59,7 +60,10 @@ export function watchPauses(
   const send = async ({ workflowId, cause }: PauseRequest): Promise<void> => {
     if (workflowId !== null) return await signalPauseChanged(client, workflowId);
     const now = present();
-    for (const { workflowId: concerned } of concernedBy(signalled, now, await runningTargets(client, cluster))) {
+    // Those of other controllers are signalled by the starters that run these.
+    const running = await runningTargets(client, cluster);
+    const own = running.filter(({ target }) => runs.has(target.controller));
+    for (const { workflowId: concerned } of concernedBy(signalled, now, own)) {
       queue.add({ coalescingKey: concerned, workflowId: concerned, starts: false, cause });
     }
     signalled = now;

@@ -1,6 +1,7 @@
 /** Which workflows wait for a person or a limit, why and since when, for the metrics and the overview page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
 
@@ -20,6 +21,8 @@ export interface WaitingWorkflowsOptions {
   readonly cluster: string;
   /** Those in which a workflow waits so. */
   readonly phases: readonly string[];
+  /** Whose workflows; null: those of all. */
+  readonly controllers: readonly ControllerName[] | null;
   readonly log: Pick<Log, 'warn' | 'info'>;
   readonly now?: () => EpochMs;
 }
@@ -137,10 +140,11 @@ export class WaitingWorkflows {
   }
 
   async #ofTemporal(): Promise<readonly WaitingWorkflow[]> {
-    const { client, cluster, phases } = this.#options;
+    const { client, cluster, phases, controllers } = this.#options;
     // The workflows of no cluster in particular have `*`.
     const clusters = textsOf([cluster, '*']);
-    const query = `HeadroomCluster IN (${clusters}) AND ExecutionStatus = 'Running' AND HeadroomPhase IN (${textsOf(phases)})`;
+    const ofWhom = controllers === null ? '' : ` AND HeadroomController IN (${textsOf(controllers)})`;
+    const query = `HeadroomCluster IN (${clusters}) AND ExecutionStatus = 'Running' AND HeadroomPhase IN (${textsOf(phases)})${ofWhom}`;
     const listed: WaitingWorkflow[] = [];
     for await (const { workflowId, searchAttributes, startTime } of client.workflow.list({ query })) {
       const attribute = (name: string): string => String(searchAttributes?.[name]?.[0] ?? '');

@@ -8,13 +8,19 @@ export const lightsOutAccess: readonly Access[] = [
     component: 'lights-out',
     everywhere: [
       {
+        why: 'Which namespaces a schedule selects.',
+        apiGroups: [''],
+        resources: ['namespaces'],
+        verbs: ['list', 'watch'],
+      },
+      {
         why: 'Each schedule has a workflow, which gets a reconcile request when the schedule changes; and the webhook warns of two that overlap. get: one that is observed, as a watch could be behind.',
         apiGroups: [GROUP],
         resources: [PLURAL],
         verbs: ['get', 'list', 'watch'],
       },
       ...workloadResources().map(({ group, resources }) => ({
-        why: 'What is created or scaled up while its schedule is down. Namespaces may always be read.',
+        why: 'What is created or scaled up while its schedule is down.',
         apiGroups: [group],
         resources,
         verbs: ['list', 'watch'],

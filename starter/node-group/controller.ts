@@ -41,7 +41,6 @@ const GONE = 'the NodeGroup is gone';
 function start(context: StarterContext): RunningController {
   const { headroom, kubeConfig, client, pauseOf, pauses, outlooks } = context;
   const { config, cluster, log, signal, onStop } = headroom;
-  const { systemNamespace } = config.kubernetes;
   const everyMs = config.starter.resyncInterval;
   const kubernetes = connectKubernetes(kubeConfig);
   const request = startRequests(context);
@@ -63,7 +62,7 @@ function start(context: StarterContext): RunningController {
     caches: { ...caches, all: () => ({ ...caches.all(), outlooks: outlooks.all() }) },
     fresh: createFreshFacts({
       kubernetes,
-      systemNamespace,
+      systemNamespace: config.kubernetes.systemNamespace,
       pauseOf,
       groups: () => namesOf(caches.groups.list()),
       clock,
@@ -74,7 +73,7 @@ function start(context: StarterContext): RunningController {
     log,
     signal,
   });
-  outlooks.ask(readPodTemplate, (key, outlook) => plans.change('outlooks', key, outlook));
+  askForOutlooks(context, plans);
   // Who is paused asks for nothing, which others may do in its place.
   pauses.onChange(() => plans.soon());
   const metrics = registerGroupMetrics(
@@ -144,6 +143,14 @@ function startRequests(context: StarterContext): Request {
     gapMs: GAP_MS,
   });
   return (group, cause, resourceVersion) => queue.add(nodeGroupRequest({ cluster, group }, cause, resourceVersion));
+}
+
+/** For what LightsOut is about to do, where it runs in this process. */
+function askForOutlooks({ headroom, outlooks }: StarterContext, plans: Plans): void {
+  const { config, log } = headroom;
+  outlooks.ask(readPodTemplate, (key, outlook) => plans.change('outlooks', key, outlook));
+  if (!config.lightsOut.enabled || config.runs.has('lights-out')) return;
+  log.info('LightsOut runs in another process: nodes do not come before a schedule wakes its workloads (spec.prewarm)');
 }
 
 async function hostObservations(

@@ -2,7 +2,7 @@ import type { Access } from '../../platform/kubernetes/access.ts';
 
 export const quotaResizeAccess: readonly Access[] = [
   {
-    component: '',
+    component: 'quota-resize',
     everywhere: [
       {
         why: 'Quotas under pressure, refusals, and namespaces whose annotations change the policy.',

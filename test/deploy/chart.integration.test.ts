@@ -296,6 +296,20 @@ describe('the values of the pods', () => {
     expect(await of({ https: 'proxy:3128', noProxy: '192.0.2.0/24' }, named)).toEqual([{ to, ...direct }]);
   });
 
+  it('reach past the proxy, with processes apart, only what their own controller reaches', async () => {
+    const of = async (noProxy: string) => {
+      const config = { nodeGroups: { enabled: true } };
+      const policies = await rendered({ processes: 'apart', config, proxy: { https: 'proxy:3128', noProxy } });
+      return policies.flatMap(({ kind, metadata }) =>
+        kind === 'NetworkPolicy' && /^headroom-worker.*-egress$/.test(metadata.name) ? [metadata.name] : [],
+      );
+    };
+    expect(await of('.svc')).toEqual([]);
+    expect(await of('api.github.com')).toEqual(['headroom-worker-egress']);
+    expect(await of('api.vpsie.com')).toEqual(['headroom-worker-node-group-egress']);
+    expect(await of('*')).toEqual(['headroom-worker-egress', 'headroom-worker-node-group-egress']);
+  });
+
   it('go through a proxy of a Secret, to where the values say', async () => {
     const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
     const objects = await rendered({

@@ -115,6 +115,41 @@ describe('an upgrade', () => {
   });
 });
 
+describe('processes apart', () => {
+  it('take the rights of their controllers with them, and give them back', async () => {
+    const deployments = ['worker', 'worker-node-group', 'starter-node-group'].map(
+      (process) => `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/headroom-${process}`,
+    );
+    const selector = async () => {
+      const path = `/api/v1/namespaces/${NAMESPACE}/services/headroom-node-group`;
+      return ((await admin.ask('GET', path)).object as { spec?: { selector?: Record<string, string> } }).spec?.selector;
+    };
+    await helm(['upgrade', 'headroom', CHART], { ...EVERYTHING, processes: 'apart' });
+    expect(await codesOf(deployments)).toEqual([200, 200, 200]);
+    expect(await selector()).toEqual({ 'app.kubernetes.io/name': 'headroom-starter-node-group' });
+    await eventually('the worker of node groups evicts, and no other', async () => {
+      return (await mayEvict(`${WORKER}-node-group`)) && !(await mayEvict(WORKER));
+    });
+    await helm(['upgrade', 'headroom', CHART], { ...EVERYTHING, processes: 'together' });
+    expect(await codesOf(deployments)).toEqual([200, 404, 404]);
+    expect(await selector()).toEqual({ 'app.kubernetes.io/name': 'headroom-starter' });
+    await eventually('the worker evicts', async () => {
+      return (await mayEvict(WORKER)) && !(await mayEvict(`${WORKER}-node-group`));
+    });
+  });
+});
+
+async function mayEvict(user: string): Promise<boolean> {
+  const resourceAttributes = { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: 'team-a' };
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user, resourceAttributes },
+  };
+  const { object } = await admin.ask('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', body);
+  return (object as { status?: { allowed?: boolean } }).status?.allowed === true;
+}
+
 describe('an end', () => {
   it('leaves pauses and memory, and the definitions with what people made of them', async () => {
     await helm(['uninstall', 'headroom']);

@@ -8,6 +8,7 @@ import {
   type V1NetworkPolicy,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PairName, pairNames, processName } from '../../domain/kernel/controllers.ts';
 import { configFileSetting } from '../../platform/config/settings.ts';
 import { settingEntries } from '../../starter/config.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
@@ -17,8 +18,9 @@ import { accessOf } from '../kernel/stack/access.ts';
 import { EVERY_RIGHT, EVERYTHING } from '../kernel/stack/chart.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { certManagerDefinitions } from './cert-manager.ts';
-import { configOf, containerOf, deploymentOf, found, portsOf } from './pods.ts';
+import { configOf, containerOf, deploymentOf, found, portsOf, processesOf } from './pods.ts';
 import { type Manifest, objectsOf, rendered } from './rendered.ts';
+import { rightsOf, writePolicyOf } from './rights.ts';
 
 const SYSTEM = 'namespace-resizer-system';
 const PROCESSES = ['worker', 'starter'] as const;
@@ -26,22 +28,38 @@ const EXAMPLES = ['github-token', 'github-app', 'github-webhooks'].map((name) =>
 const OF_HEADROOM = { matchLabels: { 'app.kubernetes.io/part-of': 'headroom' } };
 const GITHUB = { owner: 'acme', repo: 'gitops' };
 
-/** Every choice of controllers, with each kind of certificate. */
-const COMBINATIONS = ['off', 'audit', 'own'].flatMap((mode) =>
-  [0, 1, 2, 3, 4, 5, 6, 7].flatMap((bits) =>
-    (['self', 'cert-manager', 'none'] as const).map((certificates) => ({
-      config: {
-        quotaUsage: { mode },
-        lightsOut: { enabled: (bits & 1) !== 0 },
-        memcached: { enabled: (bits & 2) !== 0 },
-        nodeGroups: { enabled: (bits & 4) !== 0 },
-        webhooks: { enabled: certificates === 'self' },
-      },
-      webhooks: { certificates },
-      overview: { certificate: certificates === 'cert-manager' ? 'overview-tls' : '' },
-    })),
+/** Every choice of controllers, with each kind of certificate, in one pair of processes and in one for each. */
+const COMBINATIONS = (['together', 'apart'] as const).flatMap((processes) =>
+  ['off', 'audit', 'own'].flatMap((mode) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].flatMap((bits) =>
+      (['self', 'cert-manager', 'none'] as const).map((certificates) => ({
+        processes,
+        config: {
+          quotaUsage: { mode },
+          lightsOut: { enabled: (bits & 1) !== 0 },
+          memcached: { enabled: (bits & 2) !== 0 },
+          nodeGroups: { enabled: (bits & 4) !== 0 },
+          webhooks: { enabled: certificates === 'self' },
+        },
+        webhooks: { certificates },
+        overview: { certificate: certificates === 'cert-manager' ? 'overview-tls' : '' },
+      })),
+    ),
   ),
 );
+
+/** The pairs that there are with these values. */
+function pairsOf({ processes, config }: (typeof COMBINATIONS)[number]): readonly (PairName | null)[] {
+  if (processes === 'together') return [null];
+  const isOn: Readonly<Record<PairName, boolean>> = {
+    'quota-resize': true,
+    'quota-usage': config.quotaUsage.mode !== 'off',
+    'lights-out': config.lightsOut.enabled,
+    memcached: config.memcached.enabled,
+    'node-group': config.nodeGroups.enabled,
+  };
+  return pairNames.filter((pair) => isOn[pair]);
+}
 const BY_CERT_MANAGER = { ...EVERYTHING, webhooks: { certificates: 'cert-manager' } };
 
 let plane: ControlPlane;
@@ -68,7 +86,7 @@ afterAll(async () => {
 describe('whatever is switched on', () => {
   it('is taken by a real API server, and so are the examples of Secrets', async () => {
     const distinct = new Map<string, Manifest>();
-    for (const values of [{}, EVERY_RIGHT, ...COMBINATIONS]) {
+    for (const values of [{}, EVERY_RIGHT, { ...EVERY_RIGHT, processes: 'apart' }, ...COMBINATIONS]) {
       for (const object of await rendered(values)) {
         distinct.set(JSON.stringify(object).replace(/"checksum\/config":"\w+"/, ''), object);
       }
@@ -85,8 +103,8 @@ describe('whatever is switched on', () => {
     await core.createNamespace({
       body: { metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } },
     });
-    const objects = await rendered(BY_CERT_MANAGER);
-    for (const process of PROCESSES) {
+    const objects = await rendered({ ...BY_CERT_MANAGER, processes: 'apart' });
+    for (const process of processesOf(objects)) {
       const { template } = deploymentOf(process, objects).spec ?? {};
       if (template?.spec === undefined) throw new Error(`the Deployment of the ${process} has no pod template`);
       const body = { metadata: { name: process, labels: template.metadata?.labels ?? {} }, spec: template.spec };
@@ -110,7 +128,7 @@ describe('whatever is switched on', () => {
         'headroom-temporal',
         'overview-tls',
       ];
-      for (const process of PROCESSES) {
+      for (const process of processesOf(objects)) {
         const { env = [], volumeMounts = [] } = containerOf(process, objects);
         for (const { name, valueFrom } of env) {
           expect(existing).toContain(name);
@@ -128,10 +146,12 @@ describe('whatever is switched on', () => {
     }
   });
 
-  it('starts both processes with what was switched on, without a word about it, in the release’s namespace', async () => {
+  it('starts all processes with what was switched on, without a word about it, in the release’s namespace', async () => {
     for (const values of COMBINATIONS) {
       const objects = await rendered(values);
-      for (const process of PROCESSES) {
+      const names = pairsOf(values).flatMap((pair) => PROCESSES.map((process) => processName(process, pair).slice(9)));
+      expect(processesOf(objects).toSorted()).toEqual(names.toSorted());
+      for (const process of names) {
         const config = configOf(process, objects, secretsOf('github-webhooks', 'webhooks'));
         expect(config.notices.filter((notice) => notice.includes('is not a setting'))).toEqual([]);
         expect(config.kubernetes.systemNamespace).toBe(SYSTEM);
@@ -155,7 +175,7 @@ describe('whatever is switched on', () => {
       expect(denying.map(({ spec }) => spec)).toEqual([
         { podSelector: OF_HEADROOM, policyTypes: ['Ingress', 'Egress'] },
       ]);
-      for (const process of PROCESSES) {
+      for (const process of processesOf(objects)) {
         const labels = deploymentOf(process, objects).spec?.template.metadata?.labels ?? {};
         expect(labels).toMatchObject(OF_HEADROOM.matchLabels);
         const admitted = policies
@@ -167,20 +187,100 @@ describe('whatever is switched on', () => {
         // kubelet asks for the health from the pod's node, which no policy keeps out.
         expect(new Set(admitted)).toEqual(new Set(served.filter((name) => name !== 'health')));
         const { lightsOut, memcached, nodeGroups, webhooks } = values.config;
-        const isServing = process === 'starter' && values.webhooks.certificates !== 'none';
+        const isServing = (pair: PairName): boolean =>
+          process === (values.processes === 'apart' ? processName('starter', pair).slice(9) : 'starter');
+        const isAsked = (pair: PairName): boolean => isServing(pair) && values.webhooks.certificates !== 'none';
         expect(served).toEqual([
           'health',
           'metrics',
           ...(process === 'starter' && webhooks.enabled ? ['webhooks'] : []),
-          ...(isServing && lightsOut.enabled ? ['lights-out'] : []),
-          ...(isServing && memcached.enabled ? ['memcached'] : []),
-          ...(isServing && nodeGroups.enabled ? ['node-group'] : []),
-          ...(process === 'starter' && values.overview.certificate !== '' ? ['overview'] : []),
+          ...(isAsked('lights-out') && lightsOut.enabled ? ['lights-out'] : []),
+          ...(isAsked('memcached') && memcached.enabled ? ['memcached'] : []),
+          ...(isAsked('node-group') && nodeGroups.enabled ? ['node-group'] : []),
+          ...(process.startsWith('starter') && values.overview.certificate !== '' ? ['overview'] : []),
         ]);
       }
     }
   });
 });
+
+describe('processes apart', () => {
+  it('may do together what one pair may do, and no process of another controller does it', async () => {
+    const [together, apart] = await Promise.all([
+      rendered({ ...EVERY_RIGHT, processes: 'together' }),
+      rendered({ ...EVERY_RIGHT, processes: 'apart' }),
+    ]);
+    const ofWorker = (process: string): boolean => process.startsWith('worker');
+    const rights = (objects: readonly Manifest[]) =>
+      new Set(rightsOf(objects).map((right) => JSON.stringify({ ...right, process: ofWorker(right.process) })));
+    expect(rights(apart)).toEqual(rights(together));
+    const whoMay = (verb: string, resource: string) => [
+      ...new Set(
+        rightsOf(apart).flatMap((right) => (right.verb === verb && right.resource === resource ? [right.process] : [])),
+      ),
+    ];
+    expect(whoMay('create', 'pods/eviction')).toEqual(['worker-node-group']);
+    expect(whoMay('delete', 'coordination.k8s.io/leases')).toEqual(['worker']);
+    expect(whoMay('patch', 'apps/deployments').toSorted()).toEqual(['worker-lights-out', 'worker-memcached']);
+    expect(whoMay('list', 'argoproj.io/applications')).toEqual(['worker']);
+    expect(whoMay('patch', 'resourcequotas/status')).toEqual(['starter-quota-usage']);
+    expect(whoMay('list', 'secrets').toSorted()).toEqual(['starter-memcached', 'starter-quota-usage']);
+  });
+
+  it('mount a Secret in the one process that needs it, but Temporal’s in all, and connect to whom it is for', async () => {
+    const objects = await rendered({
+      ...BY_CERT_MANAGER,
+      processes: 'apart',
+      secrets: { temporalApiKey: 'headroom-temporal' },
+    });
+    const secretsIn = (process: string) =>
+      (deploymentOf(process, objects).spec?.template.spec?.volumes ?? []).flatMap(({ secret }) =>
+        secret?.secretName === undefined || secret.secretName === 'headroom-temporal' ? [] : [secret.secretName],
+      );
+    const processes = processesOf(objects);
+    for (const process of processes) expect(containerOf(process, objects).volumeMounts).toContainEqual(TEMPORAL_KEY);
+    expect(Object.fromEntries(processes.map((process) => [process, secretsIn(process)]))).toEqual({
+      worker: ['headroom-github'],
+      'worker-lights-out': [],
+      'worker-memcached': [],
+      'worker-node-group': [],
+      'worker-quota-usage': [],
+      starter: ['headroom-webhooks'],
+      'starter-lights-out': ['headroom-lights-out-tls'],
+      'starter-memcached': ['headroom-memcached-tls'],
+      'starter-node-group': ['headroom-node-group-tls'],
+      'starter-quota-usage': [],
+    });
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy') as unknown as V1NetworkPolicy[];
+    const outside = policies.filter(({ metadata }) => metadata?.name?.endsWith('-egress'));
+    expect(outside.map(({ spec }) => spec?.podSelector?.matchLabels)).toEqual([
+      OF_HEADROOM.matchLabels,
+      { 'app.kubernetes.io/name': 'headroom-worker' },
+      { 'app.kubernetes.io/name': 'headroom-worker-node-group' },
+    ]);
+  });
+
+  it('hold each account by a policy of its own', async () => {
+    const objects = await rendered({ ...EVERY_RIGHT, processes: 'apart' });
+    const accounts = objects.flatMap(({ kind, metadata }) =>
+      kind === 'ServiceAccount' ? [metadata.name.slice(9)] : [],
+    );
+    expect(accounts.toSorted()).toEqual(processesOf(objects).toSorted());
+    for (const account of accounts) {
+      const { writes, binding, matchConditions } = writePolicyOf(account, objects);
+      expect(binding.validationActions).toEqual(['Deny']);
+      expect(matchConditions[0]?.expression).toContain(`:headroom-${account}'`);
+      expect(writes.has('pods/eviction')).toBe(account === 'worker-node-group');
+    }
+    expect(writePolicyOf('worker-node-group', objects).writes.get('coordination.k8s.io/leases')).toMatchObject({
+      names: ['node-group-plan'],
+      operations: ['UPDATE', 'CREATE'],
+    });
+    expect(writePolicyOf('starter', objects).writes.size).toBe(0);
+  });
+});
+
+const TEMPORAL_KEY = { name: 'temporal-api-key', mountPath: '/etc/headroom/temporal-api-key', readOnly: true };
 
 describe('the default values', () => {
   it('start both processes in observe mode, without a token and without auto-merge, on the ports that are probed', async () => {

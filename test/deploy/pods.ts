@@ -1,4 +1,4 @@
-/** The pods of worker and starter among rendered objects, and the configuration that they would have. */
+/** The pods of workers and starters among rendered objects, and the configuration that they would have. */
 import type { V1Container, V1Deployment } from '@kubernetes/client-node';
 import { loadConfig } from '../../starter/config.ts';
 import type { Manifest } from './rendered.ts';
@@ -6,7 +6,15 @@ import type { Manifest } from './rendered.ts';
 /** What Kubernetes itself sets in a pod. */
 const IN_A_POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
 
-type Process = 'worker' | 'starter';
+/** `worker`, or `worker-node-group` where each controller has its own. */
+type Process = string;
+
+/** Those that there are. */
+export function processesOf(objects: readonly Manifest[]): readonly Process[] {
+  return objects.flatMap(({ kind, metadata }) =>
+    kind === 'Deployment' ? [metadata.name.slice('headroom-'.length)] : [],
+  );
+}
 
 /** @throws Error where there is none. */
 export function found(kind: string, name: string, objects: readonly Manifest[]): Manifest {
@@ -50,7 +58,7 @@ export function configOf(
   return loadConfig({
     env: { ...IN_A_POD, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
     argv: args.slice(1),
-    program: process,
+    program: args[0] === 'worker.js' ? 'worker' : 'starter',
     readFile: (path) => {
       const text = files.get(path);
       if (text === undefined) throw new Error(`nothing is mounted at ${path}`);

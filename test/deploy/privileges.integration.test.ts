@@ -93,6 +93,7 @@ describe('with every controller but the counting of Secrets', () => {
       'coordination.k8s.io/leases create',
       'coordination.k8s.io/leases delete',
       'coordination.k8s.io/leases update',
+      'coordination.k8s.io/leases(node-group-plan) update',
       'pods/eviction create',
     ]);
   });

@@ -11,16 +11,34 @@ const manifest = z.looseObject({
 });
 export type Manifest = z.infer<typeof manifest>;
 
+const known = new Map<string, Promise<readonly Manifest[]>>();
+
 /**
- * What Helm renders with these values.
+ * What Helm renders with these values; for all tests of a file the same objects.
  *
  * @throws Error where an object comes twice.
  */
 export async function rendered(values?: object, namespace?: string): Promise<readonly Manifest[]> {
-  const objects = manifestsIn(await chartText(values, namespace));
+  const key = JSON.stringify([values, namespace]);
+  const objects = known.get(key) ?? render(values, namespace);
+  known.set(key, objects);
+  return await objects;
+}
+
+async function render(values?: object, namespace?: string): Promise<readonly Manifest[]> {
+  const objects = (await chartText(values, namespace)).split(/^---\n/m).flatMap(parsed);
   const ids = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new Error(`${twice} comes twice with ${JSON.stringify(values)}`);
+  return objects;
+}
+
+const ofText = new Map<string, readonly Manifest[]>();
+
+/** Most documents are the same with other values, and reading them takes longer than rendering them. */
+function parsed(text: string): readonly Manifest[] {
+  const objects = ofText.get(text) ?? manifestsIn(text);
+  ofText.set(text, objects);
   return objects;
 }
 

@@ -7,6 +7,7 @@ export const SYSTEM = 'namespace-resizer-system';
 
 /** One verb on one resource. */
 export interface Right {
+  /** `worker`, or `worker-node-group` where each controller has its own. */
   readonly process: string;
   readonly verb: string;
   /** `apps/deployments`, `resourcequotas/status`. */
@@ -25,7 +26,7 @@ const rule = z.strictObject({
 });
 const subject = z.strictObject({
   kind: z.literal('ServiceAccount'),
-  name: z.enum(['headroom-worker', 'headroom-starter']),
+  name: z.stringFormat('account', /^headroom-(?:worker|starter)(?:-[a-z-]+)?$/),
   namespace: z.literal(SYSTEM),
 });
 const binding = z.looseObject({
@@ -33,7 +34,7 @@ const binding = z.looseObject({
   subjects: z.array(subject),
 });
 
-/** @throws Error where a role is bound to anybody but the two accounts, or is not among the objects. */
+/** @throws Error where a role is bound to anybody but the accounts of Headroom, or is not among the objects. */
 export function rightsOf(objects: readonly Manifest[]): readonly Right[] {
   return objects
     .filter(({ kind }) => kind === 'ClusterRoleBinding' || kind === 'RoleBinding')

@@ -39,11 +39,20 @@ const RENDERS = [
   await rendered({ ...EVERY_RIGHT, ...SWITCHES['webhooks.certificates: cert-manager'] }),
 ];
 const ALL_RIGHTS = [DEFAULT, ...BY_SWITCH.values(), ...RENDERS].flatMap(rightsOf);
-const BASE = linesOf(rightsOf(DEFAULT).filter(isWrite));
+const BASE_RIGHTS = rightsOf(DEFAULT).filter(isWrite);
+const BASE = linesOf(BASE_RIGHTS);
 const OWN_GROUPS = ['lightsout.techsupport.mk', 'memcached.c5c3.io', 'autoscaler.vpsie.com'];
 const policies = { worker: writePolicyOf('worker', DEFAULT), starter: writePolicyOf('starter', DEFAULT) };
 
 const isOwnKind = ({ resource }: Right): boolean => OWN_GROUPS.some((group) => resource.startsWith(`${group}/`));
+
+/** Whether it is for one object where all objects of the resource may be written without any switch. */
+function isOneOfAll({ names: only, process, verb, resource, namespace }: Right): boolean {
+  const isSame = (base: Right) =>
+    base.names.length === 0 && JSON.stringify([base.process, base.verb, base.resource, base.namespace]) === of;
+  const of = JSON.stringify([process, verb, resource, namespace]);
+  return only.length > 0 && BASE_RIGHTS.some(isSame);
+}
 
 function rightsWith(name: Switch): readonly Right[] {
   return rightsOf(BY_SWITCH.get(name) ?? []);
@@ -51,9 +60,8 @@ function rightsWith(name: Switch): readonly Right[] {
 
 /** What a switch lets Headroom write that it may not write without it, but objects of Headroom's own kinds. */
 function added(name: Switch): readonly string[] {
-  return linesOf(rightsWith(name).filter((right) => isWrite(right) && !isOwnKind(right))).filter(
-    (line) => !BASE.includes(line),
-  );
+  const isNew = (right: Right) => isWrite(right) && !isOwnKind(right) && !isOneOfAll(right);
+  return linesOf(rightsWith(name).filter(isNew)).filter((line) => !BASE.includes(line));
 }
 
 /** The entries of the worker's policy for a resource, by the kind of the owner; '' is anybody's. */

@@ -21,6 +21,10 @@ const STARTER_2 = 'cluster="a",pod="starter-2"';
 const WORKER_1 = 'cluster="a",pod="worker-1"';
 const WORKER_2 = 'cluster="a",pod="worker-2"';
 
+function slots(worker: string, type: string, queue: string): string {
+  return `temporal_worker_task_slots_available{${worker},worker_type="${type}",task_queue="${queue}"}`;
+}
+
 /** Buckets of a histogram of which a tenth is slow, in a series of growing counts. */
 function buckets(name: string, labels: string, fast: string, slow: string): Series {
   return {
@@ -59,6 +63,35 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     series: { other: '1x20' },
     fires: {},
     quiet: { [`temporal_worker_task_slots_available{${WORKER_1}}`]: '0x20' },
+  },
+  HeadroomControllerWithoutStarter: {
+    at: '10m',
+    series: {
+      [`headroom_starter_controllers{${STARTER_1},controller="node-group"}`]: '0x20',
+      [`headroom_starter_controllers{${STARTER_1},controller="quota-resize"}`]: '1x20',
+    },
+    fires: { ...IN_A, controller: 'node-group' },
+    quiet: {
+      [`headroom_starter_controllers{${STARTER_1},controller="node-group"}`]: '0x20',
+      [`headroom_starter_controllers{${STARTER_2},controller="node-group"}`]: '1x20',
+    },
+  },
+  HeadroomControllerWithoutWorker: {
+    at: '10m',
+    series: {
+      [`headroom_starter_controllers{${STARTER_1},controller="quota-resize"}`]: '1x20',
+      [`headroom_starter_controllers{${STARTER_1},controller="node-group"}`]: '0x20',
+      [slots(WORKER_1, 'ActivityWorker', 'headroom/a/quota-resize')]: '0x20',
+      // Its workflows are on a queue that every worker polls; and another cluster has workers of its own.
+      [slots(WORKER_1, 'WorkflowWorker', 'headroom/a')]: '100x20',
+      [slots('cluster="b",pod="worker-1"', 'ActivityWorker', 'headroom/b/node-group')]: '100x20',
+    },
+    fires: { ...IN_A, controller: 'node-group' },
+    quiet: {
+      [`headroom_starter_controllers{${STARTER_1},controller="node-group"}`]: '1x20',
+      [slots(WORKER_1, 'ActivityWorker', 'headroom/a/node-group')]: '0x20',
+      [slots(WORKER_2, 'ActivityWorker', 'headroom/a/node-group')]: '5x20',
+    },
   },
   HeadroomWatchBroken: {
     at: '10m',

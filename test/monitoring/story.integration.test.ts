@@ -217,6 +217,7 @@ const SHOWN: Readonly<Record<string, unknown>> = {
     'quota-resize Blocked FileNotFound': seconds(),
   },
   // Every process.
+  'Controllers without a process': {},
   'Phases entered in an hour': having({
     'quota-resize AwaitingMerge AutoMergeOff': 1,
     'lights-out Down AsScheduled': 1,

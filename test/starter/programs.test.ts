@@ -136,7 +136,7 @@ describe.concurrent('--help', () => {
   it.each(['worker', 'starter'] as const)('of the %s shows every setting, and ends with 0', async (program) => {
     const { code, stdout } = await runProgram(program, ['--help']);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Usage: ${program} [--flag value ...]`);
+    expect(stdout).toContain(`Usage: ${program} [controller ...] [--flag value ...]`);
     expect(stdout).toContain('--mode, HEADROOM_MODE');
     expect(stdout).toContain('Default: observe');
   });
@@ -155,6 +155,17 @@ describe.concurrent.each(['worker', 'starter'] as const)('the %s with a bad conf
     expect(stderr).toMatch(/HEADROOM_MODE.*"guess".*expected "observe" or "propose"/);
     expect(stderr).toMatch(/CLUSTER_NAME.*is required/);
     expect(stderr).not.toContain('    at ');
+  });
+
+  it('does not start for a controller that is not switched on, and ends with 2', async () => {
+    const { code, stderr, stdout } = await runProgram(program, ['node-group', 'quota-resize'], {
+      ...CLUSTER,
+      HEALTH_ADDRESS: '127.0.0.1:0',
+      METRICS_ADDRESS: '127.0.0.1:0',
+    });
+    expect(code).toBe(2);
+    expect(`${stdout}${stderr}`).toContain('node-group');
+    expect(`${stdout}${stderr}`).toContain('is not switched on: switch it on in the configuration');
   });
 
   it('says which proxy and which authorities cannot be used, without the password, and ends with 2', async () => {

@@ -1,5 +1,6 @@
 /** What of deploy/ is written from the code: of the chart roles, the policy of what is written, the schema of its values, rules and dashboards, and the definitions of custom resources. */
 import { stringify } from 'yaml';
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { Access, Definition } from '../../platform/kubernetes/access.ts';
 import { starterAccess } from '../../starter/access.ts';
 import { controllers as starterControllers } from '../../starter/registry.ts';
@@ -43,12 +44,12 @@ function rbacFiles(): readonly (readonly [path: string, text: string])[] {
 function accessOf(
   process: ProcessAccess['process'],
   ofProcess: readonly Access[],
-  controllers: Readonly<Record<string, { readonly access: readonly Access[] }>>,
+  controllers: Readonly<Record<ControllerName, { readonly access: readonly Access[] }>>,
 ): readonly ProcessAccess[] {
   return [
     ...ofProcess.map((access) => ({ process, controller: null, access })),
-    ...Object.entries(controllers).flatMap(([controller, { access }]) =>
-      access.map((granted) => ({ process, controller, access: granted })),
+    ...(Object.keys(controllers) as ControllerName[]).flatMap((controller) =>
+      controllers[controller].access.map((granted) => ({ process, controller, access: granted })),
     ),
   ];
 }

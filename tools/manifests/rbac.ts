@@ -1,4 +1,6 @@
 /** Roles as templates of the chart, each rule below its reason. */
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import { controllerOfPart } from '../../starter/cli/doctor/chart-parts.ts';
 import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
 
@@ -12,7 +14,7 @@ export const KUBE_SYSTEM = 'kube-system';
 /** What one process may do, and for which controller; null: for all. */
 export interface ProcessAccess {
   readonly process: 'worker' | 'starter';
-  readonly controller: string | null;
+  readonly controller: ControllerName | null;
   readonly access: Access;
 }
 
@@ -36,21 +38,21 @@ export function rbacTemplate(
   const documents = [...Map.groupBy(accesses, ({ process }) => process)].flatMap(([process, own]) => {
     const name = ['headroom', process, ...part.split('/')].filter((part) => part !== '').join('-');
     return [
-      ...(part === '' ? [account(process)] : []),
+      ...(part === '' ? [accounts(process)] : []),
       ...roleOf(
-        { process, name, namespace: null },
+        { process, part, name, namespace: null },
         rulesOf(own, ({ everywhere }) => everywhere),
       ),
       ...roleOf(
-        { process, name, namespace: NAMESPACE },
+        { process, part, name, namespace: NAMESPACE },
         rulesOf(own, ({ inSystemNamespace }) => inSystemNamespace),
       ),
       ...roleOf(
-        { process, name, namespace: KUBE_SYSTEM },
+        { process, part, name, namespace: KUBE_SYSTEM },
         rulesOf(own, ({ inKubeSystem }) => inKubeSystem),
       ),
       ...roleToBind(
-        { process, name: ['headroom', ...part.split('/'), process].join('-'), namespace: whereBound },
+        { process, part, name: ['headroom', ...part.split('/'), process].join('-'), namespace: whereBound },
         rulesOf(own, (access) => access.whereBound),
         everywhereWith,
       ),
@@ -60,13 +62,19 @@ export function rbacTemplate(
   return `${about}${documents.join('---\n')}`;
 }
 
-function account(process: string): string {
-  return `apiVersion: v1
+/** One for each pair that there is. */
+function accounts(process: string): string {
+  return `{{- range $at, $pair := include "headroom.pairs" $ | fromYamlArray }}
+{{- if $at }}
+---
+{{- end }}
+apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: headroom-${process}
+  name: headroom-${process}{{ $pair.suffix }}
   namespace: ${NAMESPACE}
-${META}`;
+${META}{{- end }}
+`;
 }
 
 /** The rules with the controllers that need them. */
@@ -123,13 +131,13 @@ function quoted(item: string): string {
 
 /** A role with a binding in each namespace that a value names, or everywhere; nothing where it has no rules. */
 function roleToBind(
-  { process, name, namespace: value }: RoleName,
+  { process, part, name, namespace: value }: RoleName,
   rules: string,
   everywhereWith?: string,
 ): readonly string[] {
   if (rules === '') return [];
   if (value === null) throw new Error(`expected the value with the namespaces in which ${name} is bound`);
-  const role = { kind: 'ClusterRole', name, process };
+  const role = { kind: 'ClusterRole', name, process, part };
   const metadata = `metadata:\n  name: ${name}\n${META}`;
   const binding = bindingText('RoleBinding', `metadata:\n  name: ${name}\n  namespace: {{ . }}\n${META}`, role);
   const bound = `{{- range ${value} }}\n---\n${binding}{{- end }}\n`;
@@ -149,25 +157,27 @@ ${rules}`;
 
 interface RoleName {
   readonly process: string;
+  /** Whose accounts it is for: those of its controller, or all of the process where it is of none. */
+  readonly part: string;
   readonly name: string;
   /** Null for a ClusterRole. */
   readonly namespace: string | null;
 }
 
 /** A role and its binding to the account of the process; nothing where it has no rules. */
-function roleOf({ process, name, namespace }: RoleName, rules: string): readonly string[] {
+function roleOf({ process, part, name, namespace }: RoleName, rules: string): readonly string[] {
   if (rules === '') return [];
   const kind = namespace === null ? 'ClusterRole' : 'Role';
   const metadata = `metadata:
   name: ${name}
 ${namespace === null ? '' : `  namespace: ${namespace}\n`}${META}`;
-  return [roleText(kind, metadata, rules), bindingText(`${kind}Binding`, metadata, { kind, name, process })];
+  return [roleText(kind, metadata, rules), bindingText(`${kind}Binding`, metadata, { kind, name, process, part })];
 }
 
 function bindingText(
   kind: string,
   metadata: string,
-  role: { readonly kind: string; readonly name: string; readonly process: string },
+  role: { readonly kind: string; readonly name: string; readonly process: string; readonly part: string },
 ): string {
   return `apiVersion: rbac.authorization.k8s.io/v1
 kind: ${kind}
@@ -176,8 +186,17 @@ ${metadata}roleRef:
   kind: ${role.kind}
   name: ${role.name}
 subjects:
-  - kind: ServiceAccount
-    name: headroom-${role.process}
+${subjects(role)}`;
+}
+
+function subjects({ process, part }: { readonly process: string; readonly part: string }): string {
+  const controller = controllerOfPart(part);
+  const suffix = controller === null ? '.suffix' : `include "headroom.suffix" (list $ "${controller}")`;
+  const subject = `  - kind: ServiceAccount
+    name: headroom-${process}{{ ${suffix} }}
     namespace: ${NAMESPACE}
 `;
+  return controller === null
+    ? `  {{- range include "headroom.pairs" $ | fromYamlArray }}\n${subject}  {{- end }}\n`
+    : subject;
 }

@@ -60,6 +60,7 @@ const peers = z.strictObject({ ports: z.array(port).min(1), to: z.array(ofKubern
 
 /** All values but `config`. */
 const chartValues = z.strictObject({
+  processes: z.enum(['together', 'apart']),
   secrets: z.strictObject({
     github: z.strictObject({ name: secretName, kind: z.enum(['token', 'app']) }),
     githubWebhooks: secretName,

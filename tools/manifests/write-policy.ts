@@ -1,6 +1,8 @@
 /** The policies that hold what each process writes to the fields that its controllers name. */
+import { type PairName, pairNames, pairOf, processName } from '../../domain/kernel/controllers.ts';
 import type { AccessRule, WriteCondition } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
+import { partOfChart } from './parts.ts';
 import { KUBE_SYSTEM, META, NAMESPACE, type ProcessAccess } from './rbac.ts';
 
 /** What may be written of one resource. */
@@ -21,18 +23,30 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-const ABOUT = `What worker and starter write, whatever their roles allow: the listed resources, and of these the listed fields. The API server refuses anything else in their names. The list is that of the definitions of the controllers, of those that are switched off as well.
+const ABOUT = `What worker and starter write, whatever their roles allow: the listed resources, and of these the listed fields. The API server refuses anything else in their names. The list is that of the definitions of the controllers, of those that are switched off as well. Where each controller has processes of its own, each account has the list of its own controller.
 
 Roles cannot say which fields of an object may be changed: who may put a Deployment to sleep may change its image as well. So this is a part of what is deployed, and not an option.
 
 Where another admission webhook changes an object when Headroom writes it, that write has more in it than Headroom's, and is refused: add those fields to the list by a patch of kustomize, which may be Helm's --post-renderer.`;
 
-/** The policy of each process, with its binding. */
+/** The policy of each account, with its binding: of worker and starter, or of those of each pair that is there. */
 export function writePolicyManifest(accesses: readonly ProcessAccess[]): string {
-  const documents = [...Map.groupBy(accesses, ({ process }) => process)].flatMap(([process, own]) =>
-    policyOf(process, writesOf(own)),
-  );
-  return `${comment(`\n${ABOUT}`)}${documents.join('---\n')}`;
+  const apart = pairNames.map((pair) => {
+    const own = accesses.filter(({ controller }) => controller === null || pairOf(controller) === pair);
+    const { condition } = partOfChart(pair);
+    const documents = policies(own, pair);
+    return condition === null ? documents : `{{- if ${condition} }}\n---\n${documents}{{- end }}\n`;
+  });
+  return `${comment(`\n${ABOUT}`)}${DEFINED}{{- if eq $.Values.processes "together" }}
+${policies(accesses, null)}{{- else }}
+${apart.join('')}{{- end }}
+`;
+}
+
+function policies(accesses: readonly ProcessAccess[], pair: PairName | null): string {
+  return [...Map.groupBy(accesses, ({ process }) => process)]
+    .flatMap(([process, own]) => policyOf(processName(process, pair), process, writesOf(own)))
+    .join('---\n');
 }
 
 function writesOf(accesses: readonly ProcessAccess[]): ReadonlyMap<string, Write> {
@@ -68,7 +82,7 @@ function resourcesOf({ apiGroups, resources }: AccessRule): readonly string[] {
 
 /** Null for a rule that only reads. */
 function writeOf(rule: AccessRule, namespaces: readonly string[] | undefined): Write | null {
-  const { resources, resourceNames, verbs, changes = [], conditions = [], ownedBy } = rule;
+  const { resources, verbs, changes = [], conditions = [], ownedBy } = rule;
   const operations = verbs
     .filter((verb) => !READING.has(verb))
     .map((verb) => {
@@ -83,6 +97,7 @@ function writeOf(rule: AccessRule, namespaces: readonly string[] | undefined): W
   if (operations.includes('UPDATE') !== changes.length > 0) {
     throw new Error(`expected the fields that a write of ${resources.join(', ')} changes, where it changes any`);
   }
+  const resourceNames = rule.resourceNames ?? rule.createdNames;
   return {
     operations: [...new Set(operations)],
     ...(namespaces === undefined ? {} : { namespaces }),
@@ -94,14 +109,22 @@ function writeOf(rule: AccessRule, namespaces: readonly string[] | undefined): W
 
 const union = (a: readonly string[], b: readonly string[]): readonly string[] => [...new Set([...a, ...b])];
 
+function includes(one: Write, other: Write): boolean {
+  return (['operations', 'changes'] as const).every((key) => other[key].every((each) => one[key].includes(each)));
+}
+
 /** Several controllers may write the same: in the same places, or, by name, objects of which the same may be changed. */
 function merged(resource: string, one: Write | undefined, other: Write): Write {
   if (one === undefined) return other;
   if (JSON.stringify(one.namespaces) !== JSON.stringify(other.namespaces)) {
     throw new Error(`expected one list of namespaces for all writes of ${resource}`);
   }
-  const isSame = JSON.stringify([one.operations, one.changes]) === JSON.stringify([other.operations, other.changes]);
-  if ((one.names === undefined) !== (other.names === undefined) || (one.names !== undefined && !isSame)) {
+  // What may be done with every object may be done with some of them.
+  if (one.names === undefined && other.names !== undefined && includes(one, other)) return one;
+  if (other.names === undefined && one.names !== undefined && includes(other, one)) return other;
+  const isSame = includes(one, other) && includes(other, one);
+  const areSameNames = JSON.stringify(one.names) === JSON.stringify(other.names);
+  if (!areSameNames && (!isSame || one.names === undefined || other.names === undefined)) {
     throw new Error(`expected one list of names for all writes of ${resource}, or the same changes for each`);
   }
   const present = new Set(one.conditions.map(({ expression }) => expression));
@@ -114,9 +137,8 @@ function merged(resource: string, one: Write | undefined, other: Write): Write {
   };
 }
 
-function policyOf(process: string, writes: ReadonlyMap<string, Write>): readonly string[] {
-  const name = `headroom-${process}-writes`;
-  const account = `headroom-${process}`;
+function policyOf(account: string, process: string, writes: ReadonlyMap<string, Write>): readonly string[] {
+  const name = `${account}-writes`;
   return [
     `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -139,7 +161,7 @@ ${META}spec:
     - name: writes
       expression: |-
 ${writesText(writes)}
-${VARIABLES}
+{{- template "headroom.writes" }}
   validations:
     - expression: "variables.isListed"
       messageExpression: >-
@@ -168,7 +190,7 @@ function writesText(writes: ReadonlyMap<string, Write>): string {
       .map(([key, values]) => `            '${key}': [${values.map((value) => `'${value}'`).join(', ')}]`);
     return `          '${resource}': {\n${text.join(',\n')}\n          }`;
   });
-  return `        {\n${lines.join(',\n')}\n        }`;
+  return lines.length === 0 ? '        {}' : `        {\n${lines.join(',\n')}\n        }`;
 }
 
 function conditionsText(account: string, writes: ReadonlyMap<string, Write>): string {
@@ -271,3 +293,8 @@ ${part('labels', 'metadata.labels', ofMetadata('labels'))}
       expression: >-
         variables.sections + variables.spec + variables.metadata + variables.annotations + variables.labels +
         variables.finalizers`;
+
+const DEFINED = `{{- define "headroom.writes" }}
+${VARIABLES}
+{{- end }}
+`;

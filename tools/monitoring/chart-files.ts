@@ -1,4 +1,5 @@
 /** What of the chart is made from what the controllers measure: files of rules and dashboards, and the templates that choose among them. */
+import { chartParts } from '../../starter/cli/doctor/chart-parts.ts';
 import { comment } from '../manifests/comment.ts';
 import { partOfChart } from '../manifests/parts.ts';
 import { dashboards } from './dashboards.ts';
@@ -6,14 +7,6 @@ import { groupsText, ruleGroups } from './rules.ts';
 
 const HEADER = 'Written by `npm run manifests` from domain/*/monitoring.ts: change those.';
 const FOLDER = 'files/monitoring';
-
-/** The part of the chart that a controller comes with, where it is one that is switched on. */
-const PARTS: Readonly<Record<string, string>> = {
-  'quota-usage': 'quota-usage/reading',
-  'lights-out': 'lights-out',
-  memcached: 'memcached',
-  'node-group': 'node-group',
-};
 
 /** Each file with its text, by its path below deploy/. */
 export function monitoringFiles(): readonly (readonly [path: string, text: string])[] {
@@ -69,7 +62,6 @@ data:
 
 /** The text where the controller is switched on, if it is one that is. */
 function whereOn(name: string, text: string): string {
-  const part = PARTS[name];
-  const condition = part === undefined ? null : partOfChart(part).condition;
+  const condition = name in chartParts ? partOfChart(name).condition : null;
   return condition === null ? text : `{{- if ${condition} }}\n${text}{{- end }}\n`;
 }

@@ -2,7 +2,7 @@ import type { Access } from '../../platform/kubernetes/access.ts';
 
 export const leaseGcAccess: readonly Access[] = [
   {
-    component: '',
+    component: 'quota-resize',
     everywhere: [
       {
         why: 'Which namespaces and quotas still exist.',

@@ -28,10 +28,16 @@ function labels(...more: readonly string[]): readonly string[] {
 export const lightsOutAccess: readonly Access[] = [
   {
     component: 'lights-out',
-    about: `What following LightsOutSchedules needs besides what is always granted. With it the worker can change workloads, which it otherwise cannot; it can create and delete none, and the starter only reads.
+    about: `What following LightsOutSchedules needs. With it the worker can change workloads, which it otherwise cannot; it can create and delete none, and the starter only reads.
 
 Kubernetes has no right for some fields of an object: the policy of writes holds these to the fields that are needed. Nor has it one for some namespaces of a cluster-wide role. Where the worker may touch a few namespaces only, take \`patch\` out of the rules for workloads and autoscalers, and bind a role with it in those namespaces: whatever else a schedule selects is then shown as failing, and left.`,
     everywhere: [
+      {
+        why: 'Which namespaces a schedule selects.',
+        apiGroups: [''],
+        resources: ['namespaces'],
+        verbs: ['list'],
+      },
       {
         why: 'get: the schedule of a decision. list: the others, because each workload has one owner. patch: the finalizer that keeps a deleted schedule until everything that it put to sleep is awake.',
         apiGroups: [GROUP],

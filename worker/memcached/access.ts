@@ -32,7 +32,7 @@ const children: readonly AccessRule[] = [
 export const memcachedAccess: readonly Access[] = [
   {
     component: 'memcached',
-    about: `What running Memcacheds needs besides what is always granted. With it the worker can create Deployments, and so pods, in every namespace.
+    about: `What running Memcacheds needs. With it the worker can create Deployments, and so pods, in every namespace.
 
 Kubernetes has no right for the objects of an owner: the policy of writes holds these to objects whose controller is a Memcached. Where Memcacheds are in a few namespaces only, bind the role there with RoleBindings in place of the ClusterRoleBinding: elsewhere a Memcached then says that it cannot be read.`,
     everywhere: [

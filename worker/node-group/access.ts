@@ -7,6 +7,7 @@ import {
   PLURAL,
 } from '../../domain/node-group/api/names.ts';
 import { definitionNames } from '../../domain/node-group/api/own-definition.ts';
+import { PLAN_LEASE } from '../../domain/node-group/plan-claim.ts';
 import { DRAIN_ANNOTATIONS } from '../../domain/node-group/drain/marks.ts';
 import { DEFAULT_VPSIE_SECRET } from '../../domain/node-group/settings.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
@@ -14,7 +15,7 @@ import type { Access } from '../../platform/kubernetes/access.ts';
 export const nodeGroupAccess: readonly Access[] = [
   {
     component: 'node-group',
-    about: `What following NodeGroups needs besides what is always granted, where pods, Events and the Lease by which one plan is made at a time are. With it the worker can evict every pod and delete every Node of the cluster, and has the machines of VPSie with the token of its Secret.
+    about: `What following NodeGroups needs. With it the worker can evict every pod and delete every Node of the cluster, and has the machines of VPSie with the token of its Secret.
 
 Kubernetes has no right for some fields of a Node: the policy of writes holds those to cordons, taints, labels and the annotations of drains.`,
     everywhere: [
@@ -29,6 +30,12 @@ Kubernetes has no right for some fields of a Node: the policy of writes holds th
           'metadata.labels',
           ...DRAIN_ANNOTATIONS.map((key) => `metadata.annotations.${key}`),
         ],
+      },
+      {
+        why: 'What runs on a node, before it goes.',
+        apiGroups: [''],
+        resources: ['pods'],
+        verbs: ['list'],
       },
       {
         why: 'The pods of a node that is drained, one by one, as far as their PodDisruptionBudgets allow.',
@@ -48,6 +55,23 @@ Kubernetes has no right for some fields of a Node: the policy of writes holds th
         resources: ['customresourcedefinitions'],
         resourceNames: [...definitionNames],
         verbs: ['get'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'By which plan is acted, and what people and failed drains want of nodes.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [PLAN_LEASE],
+        verbs: ['get', 'update'],
+        changes: ['metadata.annotations', 'spec'],
+      },
+      {
+        why: 'The same, for the first plan; the policy of writes holds this to that name.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        createdNames: [PLAN_LEASE],
+        verbs: ['create'],
       },
     ],
     inKubeSystem: [

@@ -1,10 +1,9 @@
-import { EVENT_COMPONENT } from '../../activities/kernel/object-event.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
 
 /** It reads quotas, what they refused and where they are applied from, and keeps Leases. */
 export const quotaResizeAccess: readonly Access[] = [
   {
-    component: '',
+    component: 'quota-resize',
     everywhere: [
       {
         why: "get: the annotations of a decision's namespace. list: the namespaces that count towards the totals of a guardrail.",
@@ -18,18 +17,7 @@ export const quotaResizeAccess: readonly Access[] = [
         resources: ['resourcequotas'],
         verbs: ['get', 'list'],
       },
-      {
-        why: 'list: what admission refused. create: recommendations and warnings on the quota.',
-        apiGroups: [''],
-        resources: ['events'],
-        verbs: ['list', 'create'],
-        conditions: [
-          {
-            expression: `object.reportingComponent == '${EVENT_COMPONENT}' && object.?source.?component.orValue('') == '${EVENT_COMPONENT}'`,
-            message: 'may write Events in its own name only',
-          },
-        ],
-      },
+      { why: 'What admission refused.', apiGroups: [''], resources: ['events'], verbs: ['list'] },
       {
         why: 'The pods and claims of a namespace, to know what a refused workload misses and whether the quota has counted right; and the defaults that a new pod would get.',
         apiGroups: [''],

@@ -15,6 +15,39 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{- /*
+The pairs of worker and starter, as a list in YAML: which controllers each runs (none named: all), and how its names end.
+That of the resizer has the names of the one that runs all.
+*/ -}}
+{{- define "headroom.pairs" -}}
+{{- if eq .Values.processes "together" }}
+- { runs: [], suffix: "" }
+{{- else }}
+- { runs: [quota-resize], suffix: "" }
+{{- range $pair, $isOn := dict
+  "quota-usage" (ne (dig "quotaUsage" "mode" "off" .Values.config) "off")
+  "lights-out" (dig "lightsOut" "enabled" false .Values.config)
+  "memcached" (dig "memcached" "enabled" false .Values.config)
+  "node-group" (dig "nodeGroups" "enabled" false .Values.config) }}
+{{- if $isOn }}
+- { runs: [{{ $pair }}], suffix: -{{ $pair }} }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* How the names of the pair end that runs a controller: (list . "node-group"). */ -}}
+{{- define "headroom.suffix" -}}
+{{- $controller := index . 1 -}}
+{{- if and (eq (index . 0).Values.processes "apart") (ne $controller "quota-resize") }}{{ printf "-%s" $controller }}{{ end -}}
+{{- end }}
+
+{{- /* Whether a pair runs a controller: (list $pair "node-group"). */ -}}
+{{- define "headroom.runs" -}}
+{{- $pair := index . 0 -}}
+{{- if or (empty $pair.runs) (has (index . 1) $pair.runs) }}true{{ end -}}
+{{- end }}
+
 {{- /* The admission webhooks of the controllers that are switched on, as a list in YAML. */ -}}
 {{- define "headroom.webhooks" -}}
 {{- $on := list -}}
@@ -126,15 +159,19 @@ one says it in networkPolicy.egress.
 {{- if $isDirect }}direct{{ end -}}
 {{- end }}
 
-{{- /* What the worker alone connects to, and not through the proxy: none where that is all there is. */ -}}
+{{- /* What the worker of a pair alone connects to, and not through the proxy: (list . $pair); none where that is all there is. */ -}}
 {{- define "headroom.workerEgress" -}}
-{{- $egress := .Values.networkPolicy.egress -}}
-{{- $forge := dig "github" "apiUrl" "https://api.github.com" .Values.config | urlParse -}}
-{{- if or $egress.forge.to (include "headroom.isDirect" (list . (get $forge "hostname"))) }}
+{{- $root := index . 0 -}}
+{{- $pair := index . 1 -}}
+{{- $egress := $root.Values.networkPolicy.egress -}}
+{{- $forge := dig "github" "apiUrl" "https://api.github.com" $root.Values.config | urlParse -}}
+{{- if include "headroom.runs" (list $pair "quota-resize") }}
+{{- if or $egress.forge.to (include "headroom.isDirect" (list $root (get $forge "hostname"))) }}
 {{ include "headroom.egress" (list $egress.forge "TCP") }}
 {{- end }}
-{{- if dig "nodeGroups" "enabled" false .Values.config }}
-{{- if or $egress.nodeProvider.to (include "headroom.isDirect" (list . "api.vpsie.com")) }}
+{{- end }}
+{{- if and (include "headroom.runs" (list $pair "node-group")) (dig "nodeGroups" "enabled" false $root.Values.config) }}
+{{- if or $egress.nodeProvider.to (include "headroom.isDirect" (list $root "api.vpsie.com")) }}
 {{ include "headroom.egress" (list $egress.nodeProvider "TCP") }}
 {{- end }}
 {{- end }}

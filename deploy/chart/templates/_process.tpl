@@ -1,16 +1,17 @@
 {{- /*
-The Deployment of a process: (dict "root" . "process" "worker" "ports" … "mounts" … "volumes" …), the last three in YAML.
+The Deployment of a process of a pair: (dict "root" . "process" "worker" "pair" … "ports" … "mounts" … "volumes" …), the last three in YAML.
 */ -}}
 {{- define "headroom.process" -}}
 {{- $ := .root -}}
-{{- $name := printf "headroom-%s" .process -}}
+{{- $process := printf "%s%s" .process .pair.suffix -}}
+{{- $name := printf "headroom-%s" $process -}}
 {{- $own := index $.Values .process -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: {{ $name }}
   namespace: {{ $.Release.Namespace }}
-  {{- include "headroom.meta" (list $ .process) | nindent 2 }}
+  {{- include "headroom.meta" (list $ $process) | nindent 2 }}
 spec:
   replicas: {{ $own.replicas }}
   selector:
@@ -83,7 +84,7 @@ spec:
           {{- with $.Values.image.pullPolicy }}
           imagePullPolicy: {{ . }}
           {{- end }}
-          args: [{{ .process }}.js]
+          args: [{{ prepend .pair.runs (printf "%s.js" .process) | join ", " }}]
           env:
             - name: HEADROOM_CONFIG
               value: /etc/headroom/headroom.yaml
@@ -185,7 +186,7 @@ kind: PodDisruptionBudget
 metadata:
   name: {{ $name }}
   namespace: {{ $.Release.Namespace }}
-  {{- include "headroom.meta" (list $ .process) | nindent 2 }}
+  {{- include "headroom.meta" (list $ $process) | nindent 2 }}
 spec:
   maxUnavailable: {{ $.Values.podDisruptionBudget.maxUnavailable }}
   selector:

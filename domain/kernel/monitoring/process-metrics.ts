@@ -26,6 +26,14 @@ export const processMetrics = {
     labels: ['controller', 'phase', 'reason'],
     help: 'For how long the workflow among them that has waited longest has done so.',
   },
+  controllers: {
+    name: 'headroom_starter_controllers',
+    type: 'gauge',
+    of: 'starter',
+    across: 'same',
+    labels: ['controller'],
+    help: 'For each controller that is switched on and may have processes of its own: 1 of a starter that runs it, 0 of one that leaves it to another.',
+  },
   requests: {
     name: 'headroom_starter_reconcile_requests_total',
     type: 'counter',

@@ -2,6 +2,11 @@ import type { Monitoring } from './monitoring.ts';
 import { foreignMetrics as foreign, processMetrics as own } from './process-metrics.ts';
 import { grown, most, now, quantile, rate, total } from './query.ts';
 
+/** By the task queue of the activities of each controller: its workers. */
+const ofWorkers = `label_replace(${now(foreign.slots, ['task_queue'], 'worker_type="ActivityWorker"')}, "controller", "$1", "task_queue", "[^/]+/.+/([^/]+)")`;
+const withoutStarter = `${now(own.controllers)} == 0`;
+const withoutWorker = `${now(own.controllers)} unless on (cluster, controller) ${ofWorkers}`;
+
 /** What the frame of all controllers measures: the overview begins with it. */
 export const processMonitoring: Monitoring = {
   title: 'Headroom',
@@ -37,6 +42,17 @@ export const processMonitoring: Monitoring = {
       unit: 's',
       kind: 'timeseries',
       queries: [{ expr: now(own.longestWait), legend: '{{controller}} {{phase}} {{reason}}' }],
+    },
+    {
+      title: 'Controllers without a process',
+      about:
+        'Where each controller has processes of its own: those of which no starter sees the cluster, or no worker acts.',
+      unit: 'short',
+      kind: 'table',
+      queries: [
+        { expr: withoutStarter, legend: '{{controller}} without a starter' },
+        { expr: withoutWorker, legend: '{{controller}} without a worker' },
+      ],
     },
     {
       title: 'Phases entered in an hour',
@@ -150,6 +166,26 @@ export const processMonitoring: Monitoring = {
       who: 'platform team',
       action: 'look at the pods of headroom-worker and their /readyz',
       runbook: 'docs/operations.md#metrics-and-probes',
+    },
+    {
+      name: 'HeadroomControllerWithoutStarter',
+      expr: withoutStarter,
+      for: '10m',
+      severity: 'critical',
+      summary: 'no starter runs {{ $labels.controller }} in {{ $labels.cluster }}: nothing is seen for it',
+      who: 'platform team',
+      action: 'look at the pods of headroom-starter-{{ $labels.controller }}, of quota-resize headroom-starter',
+      runbook: 'docs/operations.md#processes-apart',
+    },
+    {
+      name: 'HeadroomControllerWithoutWorker',
+      expr: withoutWorker,
+      for: '10m',
+      severity: 'critical',
+      summary: 'no worker runs {{ $labels.controller }} in {{ $labels.cluster }}: it decides and writes nothing',
+      who: 'platform team',
+      action: 'look at the pods of headroom-worker-{{ $labels.controller }}, of quota-resize headroom-worker',
+      runbook: 'docs/operations.md#processes-apart',
     },
     {
       name: 'HeadroomWatchBroken',

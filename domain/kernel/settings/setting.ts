@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ControllerName } from '../controllers.ts';
 
 /**
  * One setting of the processes. Parsing, `--help` and the table in the documentation are derived from it; its path in
@@ -86,6 +87,8 @@ export type ProgramName = 'worker' | 'starter' | 'all-in-one' | 'command line';
 /** The input for checking settings against each other. */
 export interface SettingSources {
   readonly program: ProgramName;
+  /** The controllers that the process is there for. */
+  readonly runs: ReadonlySet<ControllerName>;
   /** For each setting, by its path, what the user wrote in the highest layer that names it. */
   readonly written: ReadonlyMap<string, WrittenValue>;
   readonly readFile: (path: string) => string;

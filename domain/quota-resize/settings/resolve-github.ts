@@ -29,13 +29,14 @@ export function repositoriesOf({
   return owner === undefined || repo === undefined ? repositories : [{ owner, repo, baseBranch }, ...repositories];
 }
 
-/** Only a worker writes to GitHub; it needs a repository and a credential as soon as it may propose. */
+/** Only a worker that resizes quotas writes to GitHub; it needs a repository and a credential as soon as it may propose. */
 export function resolveGitHub(
   github: ValuesOf<typeof githubSettings>,
   isProposing: boolean,
   sources: SettingSources,
 ): GitHubTarget | undefined {
-  if (sources.program !== 'worker' && sources.program !== 'all-in-one') return undefined;
+  const isWriting = sources.runs.has('quota-resize') && ['worker', 'all-in-one'].includes(sources.program);
+  if (!isWriting) return undefined;
   const { written, problems, notices } = sources;
   const credential = readGitHubCredential(github, sources);
   const repositories = repositoriesOf(github);

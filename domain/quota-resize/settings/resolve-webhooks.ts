@@ -22,13 +22,14 @@ function splitSecrets(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** Only a starter receives webhooks and needs their secret. */
+/** Only a starter that resizes quotas receives webhooks and needs their secret. */
 export function resolveWebhooks(
   { enabled, poll, address, secret, secretFile }: ValuesOf<typeof webhookSettings>,
   sources: SettingSources,
 ): Webhooks {
   const pollMs = enabled ? poll : undefined;
-  if (sources.program !== 'starter') return { pollMs, address: undefined, secrets: undefined };
+  const isReceiving = sources.program === 'starter' && sources.runs.has('quota-resize');
+  if (!isReceiving) return { pollMs, address: undefined, secrets: undefined };
   const { written, problems } = sources;
   const list = readSecretSetting(
     { path: 'webhooks.secret', setting: webhookSettings.secret, value: secret, file: secretFile },

@@ -1,4 +1,5 @@
-/** Which parts of the chart, by their names in the tables of access, belong to which settings. */
+/** Which parts of the chart, by their names in the tables of access, belong to which settings; and which pairs of processes. */
+import { type ControllerName, controllerNames } from '../../../domain/kernel/controllers.ts';
 import type { Config } from '../../config.ts';
 import { makesCertificate } from '../../admission/webhook-trial.ts';
 
@@ -19,11 +20,16 @@ function on(group: 'lightsOut' | 'memcached' | 'nodeGroups'): PartCondition {
   return { kind: 'on', group };
 }
 
-/** By the name in the tables of access; '' is what is always granted. All conditions of a part have to hold. */
+/**
+ * By the name in the tables of access; '' is what every account of a process has. All conditions of a part have to hold. Those of a
+ * controller are also those of its pair, where each has its own.
+ */
 export const chartParts: Readonly<Record<string, readonly PartCondition[]>> = {
   '': [],
   overview: [{ kind: 'opened' }],
+  'quota-resize': [],
   'quota-resize/deliveries': [],
+  'quota-usage': [COUNTING],
   'quota-usage/reading': [COUNTING],
   'quota-usage/own': [{ kind: 'counting', only: 'own' }],
   'quota-usage/secrets': [COUNTING, { kind: 'right', name: 'countSecrets' }],
@@ -57,4 +63,10 @@ function holds(condition: PartCondition, config: Config): boolean {
     case 'right':
       return false;
   }
+}
+
+/** The controller whose pair of processes a part is granted to; null for what is granted to every pair. */
+export function controllerOfPart(part: string): ControllerName | null {
+  const [first] = part.split('/', 1);
+  return controllerNames.find((name) => name === first) ?? null;
 }

@@ -1,6 +1,7 @@
 /** Looks at everything that Headroom needs, with the rights of whoever asks; it changes nothing. */
 import { AuthenticationV1Api } from '@kubernetes/client-node';
 import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { type PairedProcess, pairNames, processName } from '../../../domain/kernel/controllers.ts';
 import { clusterSchedule } from '../../../domain/registry.ts';
 import {
   type ClosableKubeConfig,
@@ -8,18 +9,19 @@ import {
   loadKubeConfig,
 } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { recordedClusterUid } from '../../../platform/temporal/cluster-name.ts';
+import { needsPart } from './chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import type { LoadedConfig } from '../controller.ts';
 import { lookAtGitHubClock, lookAtKubernetesClock, lookAtTemporalClock } from './clocks.ts';
-import type { Accounts, DoctorContext } from './context.ts';
+import type { Account, DoctorContext, NamedAccounts } from './context.ts';
 import { lookAtDefinitions } from './definitions.ts';
 import { type CheckName, type Finding, type Findings, findingsOf } from './finding.ts';
 import { lookAtGitHub } from './github.ts';
 import { lookAtOthers } from './other-controllers.ts';
 import { lookAtPolicies } from './policies.ts';
 import { lookAtRights } from './rights.ts';
-import { lookAtTemporal } from './temporal.ts';
+import { lookAtTemporal, type OfWorkers } from './temporal.ts';
 
 type Look = (context: DoctorContext, findings: Findings) => Promise<void>;
 
@@ -32,9 +34,9 @@ const ofCluster: readonly (readonly [CheckName, Look])[] = [
   ['clocks', async ({ kubeConfig }, findings) => await lookAtKubernetesClock(kubeConfig, findings)],
 ];
 
-/** @param accounts as the API server calls them, where they are others than those of the manifests. */
-export async function examine(loaded: LoadedConfig, accounts: Partial<Accounts>): Promise<readonly Finding[]> {
-  let config = loaded.config;
+/** @param accounts as the API server calls them, where they are others than those of the chart. */
+export async function examine(loaded: LoadedConfig, accounts: NamedAccounts): Promise<readonly Finding[]> {
+  let ofWorkers: OfWorkers = { config: loaded.config, areApart: false };
   let context: DoctorContext | null = null;
   let gitHub: string | null = null;
   const all: Finding[] = [];
@@ -42,24 +44,24 @@ export async function examine(loaded: LoadedConfig, accounts: Partial<Accounts>)
     all.push(...(await findingsOf(check, run)));
   };
   await look('temporal', async (findings) => {
-    config = await lookAtTemporal(loaded, findings);
+    ofWorkers = await lookAtTemporal(loaded, findings);
   });
   const kubeConfig = openKubeConfig(loaded, all);
   try {
     if (kubeConfig !== null) {
       await look('cluster', async (findings) => {
-        context = await connected({ loaded, config, kubeConfig, accounts }, findings);
+        context = await connected({ loaded, ...ofWorkers, kubeConfig, accounts }, findings);
       });
     }
     for (const [check, run] of ofCluster) {
       await look(check, async (findings) => (context === null ? undefined : await run(context, findings)));
     }
     await look('github', async (findings) => {
-      gitHub = await lookAtGitHub(loaded, config, findings);
+      gitHub = await lookAtGitHub(loaded, ofWorkers.config, findings);
     });
     await look('clocks', async (findings) => (gitHub === null ? undefined : await lookAtGitHubClock(gitHub, findings)));
     await look('clocks', async (findings) => {
-      await ifThere(config, async (client) => await lookAtTemporalClock(client, findings));
+      await ifThere(ofWorkers.config, async (client) => await lookAtTemporalClock(client, findings));
     });
     return all;
   } finally {
@@ -83,13 +85,12 @@ function openKubeConfig({ config, sources }: LoadedConfig, all: Finding[]): Clos
 async function connected(
   given: {
     readonly loaded: LoadedConfig;
-    readonly config: Config;
     readonly kubeConfig: ClosableKubeConfig;
-    readonly accounts: Partial<Accounts>;
-  },
+    readonly accounts: NamedAccounts;
+  } & OfWorkers,
   findings: Findings,
 ): Promise<DoctorContext> {
-  const { loaded, config, kubeConfig, accounts } = given;
+  const { loaded, config, kubeConfig } = given;
   const { status } = await kubeConfig.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({ body: {} });
   const self = status?.userInfo?.username ?? '';
   findings.ok(`The API server answers at ${kubeConfig.getCurrentCluster()?.server}, and takes you for ${self}.`);
@@ -103,16 +104,25 @@ async function connected(
       'Choose the right --context, or the right CLUSTER_NAME.',
     );
   });
-  const account = (process: keyof Accounts): string =>
-    accounts[process] ?? `system:serviceaccount:${config.kubernetes.systemNamespace}:headroom-${process}`;
   return {
     config,
     kubeConfig,
     kubernetes,
     self,
-    accounts: { worker: account('worker'), starter: account('starter') },
+    accounts: (['worker', 'starter'] as const).flatMap((process) => accountsOf(process, given)),
     as: (user) => asUser(loaded, user),
   };
+}
+
+/** Those that the chart has; where they are others, the end of their names is the same. */
+function accountsOf(
+  process: PairedProcess,
+  { config, areApart, accounts }: OfWorkers & { readonly accounts: NamedAccounts },
+): readonly Account[] {
+  const ofAll = processName(process, null);
+  const named = accounts[process] ?? `system:serviceaccount:${config.kubernetes.systemNamespace}:${ofAll}`;
+  const pairs = areApart ? pairNames.filter((pair) => needsPart(pair, config)) : [null];
+  return pairs.map((pair) => ({ process, pair, user: `${named}${processName(process, pair).slice(ofAll.length)}` }));
 }
 
 function asUser({ config, sources }: LoadedConfig, user: string): ClosableKubeConfig {

@@ -10,14 +10,14 @@ import { workerTrials } from '../../../activities/kernel/worker-trials.ts';
 import { APPROVAL_POLICY, approvalTrial } from '../../../activities/quota-resize/lease/approval-policy.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { writeTrialsOf } from '../../policies.ts';
-import { type DoctorContext, serviceAccountOf } from './context.ts';
+import type { Config } from '../../config.ts';
+import { type Account, type DoctorContext, serviceAccountOf } from './context.ts';
 import type { Findings } from './finding.ts';
 
 const MEND =
   'Apply write-policy.yaml and approval-policy.yaml of the chart (deploy/chart/templates), rendered for the namespace that Headroom runs in.';
 
-interface Held {
-  readonly process: 'worker' | 'starter';
+interface Held extends Account {
   readonly policy: string;
   readonly trials: readonly PolicyTrial[];
   /** Whether the policy names the account that it holds. */
@@ -27,14 +27,26 @@ interface Held {
 export async function lookAtPolicies(context: DoctorContext, findings: Findings): Promise<void> {
   const { config, accounts } = context;
   const { systemNamespace, writePolicy } = config.kubernetes;
+  const approving = accounts.filter(
+    ({ process, pair }) => process === 'worker' && (pair ?? 'quota-resize') === 'quota-resize',
+  );
   const all: readonly Held[] = [
-    { process: 'worker', policy: policyOf(accounts.worker), trials: workerTrials(systemNamespace), namesAccount: true },
-    { process: 'starter', policy: policyOf(accounts.starter), trials: writeTrialsOf(config), namesAccount: true },
-    { process: 'worker', policy: APPROVAL_POLICY, trials: [approvalTrial(systemNamespace)], namesAccount: false },
+    ...accounts.map((account) => ({
+      ...account,
+      policy: policyOf(account.user),
+      trials: account.process === 'worker' ? workerTrials(systemNamespace) : writeTrialsOf(configOf(account, config)),
+      namesAccount: true,
+    })),
+    ...approving.map((account) => ({
+      ...account,
+      policy: APPROVAL_POLICY,
+      trials: [approvalTrial(systemNamespace)],
+      namesAccount: false,
+    })),
   ];
   for (const held of all) {
-    if (held.trials.length === 0) findings.ok(`With these settings the ${held.process} writes nothing to the cluster.`);
-    else if (await mayAskAs(context, accounts[held.process])) await tryIt(context, held, findings);
+    if (held.trials.length === 0) findings.ok(`With these settings ${held.user} writes nothing to the cluster.`);
+    else if (await mayAskAs(context, held.user)) await tryIt(context, held, findings);
     else await readIt(context, held, findings);
   }
   if (writePolicy === 'observed') {
@@ -43,6 +55,11 @@ export async function lookAtPolicies(context: DoctorContext, findings: Findings)
       'Set HEADROOM_WRITE_POLICY=required.',
     );
   }
+}
+
+/** As the process has it. */
+function configOf({ pair }: Account, config: Config): Config {
+  return pair === null ? config : { ...config, runs: new Set([pair]) };
 }
 
 function policyOf(account: string): string {
@@ -60,11 +77,10 @@ async function mayAskAs({ kubeConfig, self }: DoctorContext, user: string): Prom
 }
 
 async function tryIt(
-  { kubeConfig, self, as, accounts }: DoctorContext,
-  { process, policy, trials }: Held,
+  { kubeConfig, self, as }: DoctorContext,
+  { user, policy, trials }: Held,
   findings: Findings,
 ): Promise<void> {
-  const user = accounts[process];
   const asked = user === self ? kubeConfig : as(user);
   try {
     const proof = new PolicyProof({
@@ -86,12 +102,11 @@ async function tryIt(
 
 /** What is written down: it does not show what the policy does. */
 async function readIt(
-  { kubeConfig, accounts }: DoctorContext,
-  { process, policy: name, namesAccount }: Held,
+  { kubeConfig }: DoctorContext,
+  { user: account, policy: name, namesAccount }: Held,
   findings: Findings,
 ): Promise<void> {
   const api = kubeConfig.makeApiClient(AdmissionregistrationV1Api);
-  const account = accounts[process];
   const policy = await orNull(api.readValidatingAdmissionPolicy({ name }));
   if (policy === null) {
     findings.wrong(`There is no ValidatingAdmissionPolicy ${name}.`, MEND);

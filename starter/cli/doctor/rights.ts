@@ -1,6 +1,7 @@
 /** Whether the accounts of worker and starter have the rights of what is switched on. */
 import { ApiException, AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
+import { type PairName, processName } from '../../../domain/kernel/controllers.ts';
 import type { Access, AccessRule } from '../../../platform/kubernetes/access.ts';
 import { workerAccess } from '../../../worker/access.ts';
 import { leaseGcAccess } from '../../../worker/lease-gc/access.ts';
@@ -9,10 +10,10 @@ import { memcachedAccess } from '../../../worker/memcached/access.ts';
 import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
 import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
-import { needsPart } from './chart-parts.ts';
+import { controllerOfPart, needsPart } from './chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
-import { type DoctorContext, serviceAccountOf } from './context.ts';
+import { type Account, type DoctorContext, serviceAccountOf } from './context.ts';
 import type { Findings } from './finding.ts';
 
 /** Questions at once: the API server answers each in a few milliseconds. */
@@ -22,13 +23,19 @@ const NAMED = 8;
 
 const workers = { leaseGcAccess, lightsOutAccess, memcachedAccess, nodeGroupAccess, quotaResizeAccess } as const;
 
-/** Rights of the parts of the chart that these settings need. Its optional ones (`rights`) are asked for by nothing here. */
-function needed(process: 'worker' | 'starter', config: Config): readonly Access[] {
+/** Rights of the parts of the chart that these settings need, of one controller or of all. Its optional ones (`rights`) are asked for by nothing here. */
+function needed({ process, pair }: Account, config: Config): readonly Access[] {
   const all =
     process === 'worker'
       ? [workerAccess, ...Object.values(workers).flat()]
       : [...starterAccess, ...Object.values(controllers).flatMap(({ access }) => access)];
-  return all.filter(({ component }) => needsPart(component, config));
+  return all.filter(({ component }) => needsPart(component, config) && isOfPair(component, pair));
+}
+
+/** Whether a part is granted to the account of this controller; null: to that of all. */
+function isOfPair(part: string, pair: PairName | null): boolean {
+  const controller = controllerOfPart(part);
+  return pair === null || controller === null || controller === pair;
 }
 
 /** What one rule allows, one question for each. */
@@ -55,9 +62,9 @@ export async function lookAtRights(context: DoctorContext, findings: Findings): 
   const { config, accounts } = context;
   const { systemNamespace, deliveryNamespaces } = config.kubernetes;
   const boundIn = deliveryNamespaces.only ?? [undefined];
-  for (const process of ['worker', 'starter'] as const) {
-    const account = accounts[process];
-    const deeds = needed(process, config).flatMap(
+  for (const account of accounts) {
+    const { process, pair, user } = account;
+    const deeds = needed(account, config).flatMap(
       ({ everywhere = [], inSystemNamespace = [], inKubeSystem = [], whereBound = [] }) => [
         ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
         ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
@@ -66,22 +73,22 @@ export async function lookAtRights(context: DoctorContext, findings: Findings): 
       ],
     );
     try {
-      const allowed = await inParallel(AT_ONCE, deeds, async (deed) => await isAllowed(context, account, deed));
+      const allowed = await inParallel(AT_ONCE, deeds, async (deed) => await isAllowed(context, user, deed));
       const missing = deeds.filter((_, at) => allowed[at] !== true);
       if (missing.length === 0) {
-        findings.ok(`${account} has the ${deeds.length} rights that the ${process} needs for what is on.`);
+        findings.ok(`${user} has the ${deeds.length} rights that the ${process} needs for what is on.`);
         continue;
       }
       const more = missing.length > NAMED ? `, and ${missing.length - NAMED} more` : '';
       findings.wrong(
-        `${account} lacks rights that the ${process} needs: ${missing.slice(0, NAMED).map(words).join('; ')}${more}.`,
+        `${user} lacks rights that the ${process} needs: ${missing.slice(0, NAMED).map(words).join('; ')}${more}.`,
         'Apply the chart with these settings in its values, which renders the roles for them, and see that their bindings name this account.',
       );
     } catch (error) {
       if (!(error instanceof ApiException) || error.code !== 403) throw error;
       findings.unknown(
-        `You may not ask what ${account} may do (create subjectaccessreviews of authorization.k8s.io).`,
-        `Ask as an administrator, or in its pod: kubectl -n ${systemNamespace} exec deployment/headroom-${process} -- headroom doctor`,
+        `You may not ask what ${user} may do (create subjectaccessreviews of authorization.k8s.io).`,
+        `Ask as an administrator, or in its pod: kubectl -n ${systemNamespace} exec deployment/${processName(process, pair)} -- headroom doctor`,
       );
     }
   }

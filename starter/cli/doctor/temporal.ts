@@ -16,12 +16,20 @@ const NOT_FOUND = 5;
 /** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const ACTIVITY = 2;
 
-/** Looks at Temporal, and returns the configuration that the workers have reported, or the own one. */
-export async function lookAtTemporal({ config, sources }: LoadedConfig, findings: Findings): Promise<Config> {
+/** What the workers say of themselves. */
+export interface OfWorkers {
+  /** The configuration that they have reported, or the own one. */
+  readonly config: Config;
+  /** Whether each controller has a worker of its own, by the last worker that reported. */
+  readonly areApart: boolean;
+}
+
+export async function lookAtTemporal({ config, sources }: LoadedConfig, findings: Findings): Promise<OfWorkers> {
+  const unknown = { config, areApart: false };
   try {
     return await withClient(config, async (client) => {
       findings.ok(`Temporal answers at ${config.temporal.address}.`);
-      if (!(await hasNamespace(client, findings))) return config;
+      if (!(await hasNamespace(client, findings))) return unknown;
       const problem = await searchAttributeProblem(client, config.temporal);
       if (problem === null) findings.ok('The search attributes are registered.');
       else findings.wrong(problem.what, problem.mend);
@@ -29,12 +37,20 @@ export async function lookAtTemporal({ config, sources }: LoadedConfig, findings
       const inForce = settingsInForce(config, sources, answer).config;
       lookAtWorkers(config, answer, findings);
       await lookAtQueues(client, inForce, findings);
-      return inForce;
+      const [last] = 'unknown' in answer ? [] : answer.reports.reports;
+      const areApart = last !== undefined && last.pairs !== null;
+      if (areApart && inForce.lightsOut.enabled && inForce.nodeGroups.enabled) {
+        findings.warning(
+          'LightsOut and node groups run in processes of their own, so nodes do not come before a schedule wakes its workloads (spec.prewarm), but when their pods wait.',
+          'Where that is too late, set processes: together in the values of the chart.',
+        );
+      }
+      return { config: inForce, areApart };
     });
   } catch (error) {
     if (!(error instanceof TemporalUnreachable)) throw error;
     findings.wrong(error.message, 'See whether the address, its certificate and the API key are right.');
-    return config;
+    return unknown;
   }
 }
 

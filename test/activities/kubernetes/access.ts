@@ -9,10 +9,11 @@ import { type Cluster, connect, namespaceOf, NOBODY, patience, targetOf, WORKER 
 export function accessTests(cluster: () => Cluster): void {
   describe('the role of the worker', () => {
     it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
-      const templates = ['rbac', 'quota-resize/deliveries-rbac'];
+      const templates = ['rbac', 'quota-resize/rbac', 'quota-resize/deliveries-rbac'];
       const objects = (await templateObjects(...templates)) as readonly V1ClusterRole[];
+      const names = ['headroom-worker', 'headroom-worker-quota-resize', 'headroom-quota-resize-deliveries-worker'];
       const roles = objects.filter(
-        (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name?.endsWith('-worker'),
+        ({ kind, metadata }) => kind?.endsWith('Role') && names.includes(metadata?.name ?? ''),
       );
       const wanted = roles.flatMap((role) =>
         (role.rules ?? []).flatMap((rule) =>

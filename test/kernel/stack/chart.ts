@@ -5,6 +5,7 @@ import { applyObjects, readManifests } from './manifests.ts';
 
 /** Values as a user would write them; Helm fills in the rest. */
 export interface ChartValues {
+  readonly processes?: 'together' | 'apart';
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly rights?: {
     readonly countSecrets?: boolean;

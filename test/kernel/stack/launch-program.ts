@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { PairName } from '../../../domain/kernel/controllers.ts';
 import { freePort } from '../servers/free-port.ts';
 import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
 import { eventually } from './eventually.ts';
@@ -8,6 +9,8 @@ export interface LaunchOptions {
   readonly name: keyof typeof READY;
   /** Variables of its environment, and constants by their path, such as `timings.syncPoll`. */
   readonly env: Readonly<Record<string, string>>;
+  /** Those that it runs; all of them by default. */
+  readonly controllers?: readonly PairName[];
   readonly logFile: string;
   /** Called as soon as the process runs, so that it is ended also when it never becomes ready. */
   readonly onStarted: (started: SupervisedProcess) => void;
@@ -42,7 +45,7 @@ export async function launchProgram({
   const started = await startProcess({
     name,
     command: program.command,
-    args: program.args,
+    args: [...program.args, ...(options.controllers ?? [])],
     env: { ...program.env, ...(await withMetricsPort(env)) },
     logFile,
   });

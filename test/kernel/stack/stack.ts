@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppsV1Api, CoordinationV1Api, CoreV1Api } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
+import { type PairedProcess, type PairName, pairNames, processName } from '../../../domain/kernel/controllers.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { borrowControlPlane } from '../servers/shared-control-plane.ts';
@@ -24,6 +25,7 @@ export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 /** The users that worker and starter run as: bound to the product's own roles, never admins. */
 const WORKER_USER = 'headroom-worker';
 const STARTER_USER = 'headroom-starter';
+const PROCESSES = ['worker', 'starter'] as const;
 
 export interface StackOptions {
   readonly cluster?: string;
@@ -34,7 +36,7 @@ export interface StackOptions {
   readonly controlPlane?: Pick<ControlPlaneOptions, 'apiServerFlags' | 'controllerManagerFlags'>;
   /** Another control plane than a plain one, with these users besides. */
   readonly startPlane?: (options: Pick<ControlPlaneOptions, 'users'>) => Promise<ControlPlane>;
-  /** The values that the chart is rendered with, for its roles and policies; by default those of the mode of counting in `env`. */
+  /** The values that the chart is rendered with, for its roles and policies. Default: those of the resizer and of what `env` counts. */
   readonly values?: ChartValues;
   /** Environment variables of worker and starter beside those of the servers, and constants by path: `timings.syncPoll`. */
   readonly env?: Readonly<Record<string, string>>;
@@ -70,11 +72,15 @@ export interface Stack {
   readonly processes: SupervisedProcess[];
   startWorker(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
   startStarter(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
+  /** Worker and starter of one controller, as the chart has them with `processes: apart`. */
+  startPair(pair: PairName): Promise<readonly SupervisedProcess[]>;
   stop(): Promise<void>;
 }
 
-async function controlPlaneFor({ controlPlane, startPlane, ownServers = false }: StackOptions): Promise<ControlPlane> {
-  const users = [{ name: WORKER_USER }, { name: STARTER_USER }];
+async function controlPlaneFor(options: StackOptions): Promise<ControlPlane> {
+  const { controlPlane, startPlane, ownServers = false, values } = options;
+  const pairs: readonly (PairName | null)[] = values?.processes === 'apart' ? pairNames : [null];
+  const users = pairs.flatMap((pair) => PROCESSES.map((process) => ({ name: processName(process, pair) })));
   if (startPlane !== undefined) return await startPlane({ users });
   if (controlPlane === undefined && !ownServers) return await borrowControlPlane(users);
   return await startControlPlane({ ...controlPlane, users });
@@ -162,14 +168,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const processes: SupervisedProcess[] = [];
     let launched = 0;
     const launch = async (
-      name: 'worker' | 'starter',
+      name: PairedProcess,
       extra: Readonly<Record<string, string>>,
+      controllers: readonly PairName[] = [],
     ): Promise<SupervisedProcess> => {
       const logFile = join(logFolder(dir), `${name}-${launched}.log`);
       launched += 1;
       const started = await launchProgram({
         name,
         env: { ...env[name], ...extra },
+        controllers,
         logFile,
         onStarted: (started) => processes.push(started),
       });
@@ -181,6 +189,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     });
     const startWorker = async (extra = {}) => await launch('worker', extra);
     const startStarter = async (extra = {}) => await launch('starter', extra);
+    const startPair = async (pair: PairName) =>
+      await allSettled(
+        PROCESSES.map(async (process) => {
+          const KUBECONFIG = controlPlane.kubeconfigFor(processName(process, pair));
+          // The Secret of GitHub is mounted in no other pod.
+          return await launch(process, { KUBECONFIG, ...(pair === 'quota-resize' ? {} : { GITHUB_TOKEN: '' }) }, [
+            pair,
+          ]);
+        }),
+      );
     const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig });
     if (options.sync === false) syncer.pause();
     undo.push(async () => await syncer.stop());
@@ -204,6 +222,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       processes,
       startWorker,
       startStarter,
+      startPair,
       stop,
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { controllerNames } from '../../../domain/kernel/controllers.ts';
 import { BUILT_IN_GUARDRAIL } from '../../../domain/quota-resize/policy/guardrail.ts';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import { loadConfig, settingEntries } from '../../../starter/config.ts';
@@ -220,6 +221,40 @@ describe('a constant', () => {
       '"soon" is not',
     );
     expect(() => loadConfig({ env: base, argv: [], constants: { 'timings.settle': '1s' } })).toThrow('not a constant');
+  });
+
+  it('a worker and a starter run the controllers that they are told, and what belongs to these, and all without a word', () => {
+    const runs = (program: 'worker' | 'starter', ...argv: string[]) => [
+      ...loadConfig({ env: base, argv, program }).runs,
+    ];
+    expect(runs('worker')).toEqual(controllerNames);
+    expect(runs('worker', 'node-group')).toEqual(['node-group']);
+    expect(runs('starter', 'memcached', '--threshold', '70', 'quota-resize')).toEqual([
+      'quota-resize',
+      'memcached',
+      'lease-gc',
+      'github-budget',
+    ]);
+    expect(() => runs('worker', 'lease-gc')).toThrow(
+      '"lease-gc": is not a flag: every setting is given as --flag value; nor',
+    );
+    expect(() => loadConfig({ env: base, argv: ['node-group'], program: 'all-in-one' })).toThrow(
+      /"node-group": is not a flag: every setting is given as --flag value$/,
+    );
+  });
+
+  it('a process that does not resize quotas reads no credential of GitHub and no secret of its webhooks', () => {
+    const files = {
+      GITHUB_TOKEN: '',
+      GITHUB_TOKEN_FILE: '/nowhere/token',
+      GITHUB_WEBHOOK_SECRET_FILE: '/nowhere/secret',
+    };
+    const env = { ...propose, ...files, WEBHOOK_ADDRESS: '127.0.0.1:0', HEADROOM_NODE_GROUPS: 'true' };
+    for (const program of ['worker', 'starter'] as const) {
+      expect(() => loadConfig({ env, argv: ['quota-resize'], program })).toThrow('/nowhere/');
+      const config = loadConfig({ env, argv: ['node-group'], program });
+      expect([config.github, config.webhooks.address, config.secrets]).toEqual([undefined, undefined, []]);
+    }
   });
 
   it('of its users there are at most 80 settings', () => {

@@ -39,7 +39,11 @@ function report(target: { cluster: string; scheduleId: string }, worker: string,
   const settings = new Map([['resize.mode', { text: mode, where: 'HEADROOM_MODE', layer: 'environment' }]]);
   const log = createLog({ name: 'worker', level: 'error' });
   reporting.push(
-    keepReported(client, { ...target, worker, release: '0.1.0', settings }, { log, signal: stopped.signal }),
+    keepReported(
+      client,
+      { ...target, worker, release: '0.1.0', pairs: null, settings },
+      { log, signal: stopped.signal },
+    ),
   );
 }
 

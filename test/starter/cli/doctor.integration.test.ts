@@ -170,7 +170,7 @@ describe('of the cluster it finds', () => {
   });
 
   it('rights that are missing', async () => {
-    const name = 'headroom-worker';
+    const name = 'headroom-worker-quota-resize';
     const binding = await rbac.readClusterRoleBinding({ name });
     await rbac.deleteClusterRoleBinding({ name });
     try {

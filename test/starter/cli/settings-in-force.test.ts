@@ -24,7 +24,7 @@ function report(
   const settings = new Map(
     [...config.reported].map(([path, value]) => [path, { ...value, reportedBy: 'worker' as const }]),
   );
-  return { worker, release: '0.1.0', since: '2026-11-22T08:00:00.000Z', settings, ...more };
+  return { worker, release: '0.1.0', since: '2026-11-22T08:00:00.000Z', pairs: null, settings, ...more };
 }
 
 function inForce(

@@ -2,6 +2,7 @@
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ControllerName } from '../../../domain/kernel/controllers.ts';
 import { WaitingWorkflows } from '../../../starter/kernel/waiting-workflows.ts';
 import { borrowTemporal } from '../../kernel/servers/shared-temporal.ts';
 import type { TemporalServer } from '../../kernel/servers/temporal.ts';
@@ -25,15 +26,15 @@ afterAll(async () => {
 const log = { warn: () => {}, info: () => {} };
 
 /** A workflow that nobody runs, as it would be found. */
-async function given(target: string, phase: string, cluster: string): Promise<string> {
-  const workflowId = `quota-resize/${cluster}/${target}`;
+async function given(target: string, phase: string, cluster: string, controller = 'quota-resize'): Promise<string> {
+  const workflowId = `${controller}/${cluster}/${target}`;
   const key = (name: string) => defineSearchAttributeKey(name, 'KEYWORD');
   await client.workflow.start('quotaResize', {
     workflowId,
     taskQueue: 'nobody',
     args: [],
     typedSearchAttributes: new TypedSearchAttributes([
-      { key: key('HeadroomController'), value: 'quota-resize' },
+      { key: key('HeadroomController'), value: controller },
       { key: key('HeadroomTarget'), value: target },
       { key: key('HeadroomPhase'), value: phase },
       { key: key('HeadroomCluster'), value: cluster },
@@ -49,7 +50,13 @@ describe('the workflows that wait', () => {
     await given('a/two', 'AwaitingApproval', '*');
     await given('a/three', 'CoolingDown', 'here');
     await given('a/four', 'Blocked', 'elsewhere');
-    const waiting = new WaitingWorkflows({ client, cluster: 'here', phases: ['Blocked', 'AwaitingApproval'], log });
+    const waiting = new WaitingWorkflows({
+      client,
+      cluster: 'here',
+      phases: ['Blocked', 'AwaitingApproval'],
+      controllers: null,
+      log,
+    });
     const found = async () => {
       await waiting.look();
       return waiting.latest() ?? [];
@@ -69,6 +76,20 @@ describe('the workflows that wait', () => {
     await eventually('one is left', async () => (await found()).length === 1);
   });
 
+  it('are those of the controllers that the starter tells of', async () => {
+    await given('a/one', 'Blocked', 'apart');
+    await given('nights', 'Blocked', 'apart', 'lights-out');
+    await given('pool', 'Blocked', 'apart', 'node-group');
+    const found = async (controllers: readonly ControllerName[] | null) => {
+      const waiting = new WaitingWorkflows({ client, cluster: 'apart', phases: ['Blocked'], controllers, log });
+      await waiting.look();
+      return waiting.latest()?.map(({ controller }) => controller);
+    };
+    await eventually('all are listed', async () => (await found(null))?.length === 3);
+    expect(await found(['lights-out'])).toEqual(['lights-out']);
+    expect(await found(['quota-resize', 'github-budget', 'node-group'])).toEqual(['node-group', 'quota-resize']);
+  });
+
   it('are looked for when somebody asks, and told as they were found last until that is too old', async () => {
     await given('b/one', 'Blocked', 'asked');
     let now = Date.now();
@@ -76,6 +97,7 @@ describe('the workflows that wait', () => {
       client,
       cluster: 'asked',
       phases: ['Blocked'],
+      controllers: null,
       log,
       now: () => now,
     });
@@ -90,6 +112,7 @@ describe('the workflows that wait', () => {
       client: new Client({ connection, namespace: 'there-is-none' }),
       cluster: 'asked',
       phases: ['Blocked'],
+      controllers: null,
       log,
     });
     await gone.look();
@@ -100,7 +123,14 @@ describe('the workflows that wait', () => {
   it('are known by their phase to whoever waits for the list, before anybody has answered for them', async () => {
     await given('c/one', 'Blocked', 'read');
     let now = Date.now();
-    const waiting = new WaitingWorkflows({ client, cluster: 'read', phases: ['Blocked'], log, now: () => now });
+    const waiting = new WaitingWorkflows({
+      client,
+      cluster: 'read',
+      phases: ['Blocked'],
+      controllers: null,
+      log,
+      now: () => now,
+    });
     expect(waiting.listed()).toBeNull();
     await eventually('the one is listed', async () => {
       now += 10_000;
