@@ -94,6 +94,8 @@ export interface PullRequest {
   readonly labels: readonly string[];
   /** Requested reviewers who have not reviewed yet; teams by their slug. */
   readonly requestedReviewers: readonly string[];
+  /** The forge's own auto-merge, with who enabled it; absent where it is not enabled, or `PullRequestState.queue` tells of it. */
+  readonly autoMerge?: { readonly by: string; readonly method: MergeMethod };
 }
 
 /** That somebody reopened a pull request. */
@@ -288,9 +290,7 @@ export interface ForgeBranches {
   /** Compares a branch or commit with a base commit; null when either does not exist. */
   compare(base: string, head: string): Promise<Comparison | null>;
   commit(sha: string): Promise<Commit>;
-  /**
-   * Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit.
-   */
+  /** Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit. */
   commitFiles(input: NewCommit): Promise<CommitOutcome>;
   /** Creates a commit with changed files on top of another commit, without a branch. */
   commitOnto(input: {

@@ -69,5 +69,10 @@ const DISABLE =
 
 /** It is refused where auto-merge is not enabled. */
 export async function disableAutoMerge(client: GitHubClient, pullRequestId: string): Promise<void> {
-  await client.graphqlAnswer(['UNPROCESSABLE', 'NOT_FOUND'], DISABLE, { input: { pullRequestId } });
+  await client.graphqlAnswer(
+    ['UNPROCESSABLE', 'NOT_FOUND'],
+    DISABLE,
+    { input: { pullRequestId } },
+    { takesBack: true },
+  );
 }

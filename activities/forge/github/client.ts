@@ -6,7 +6,7 @@ import { RequestError } from '@octokit/request-error';
 import type { Octokit } from '@octokit/rest';
 import { asyncLocalStorage } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
-import { connect, type Connection, type GitHubOptions, WriteQueueFull } from './connection.ts';
+import { connect, type Connection, type GitHubOptions, NotSent } from './connection.ts';
 import type { GitHubCredentials } from './credentials.ts';
 import { failureOf, type GraphQlError, graphQlFailure, rateLimited, rateLimitWait, unauthorized } from './failures.ts';
 
@@ -24,6 +24,14 @@ export type Answer<T, Status extends number> = { readonly ok: true; readonly dat
 export type GraphQlAnswer<T, Type extends string> =
   | { readonly ok: true; readonly data: T }
   | { readonly ok: false; readonly type: Type | 'ABSENT'; readonly message: string };
+
+interface MutationOptions {
+  /**
+   * It takes a merge back, which GitHub would make meanwhile: it goes before the writes that wait, and is tried although
+   * GraphQL was absent a while ago.
+   */
+  readonly takesBack?: boolean;
+}
 
 interface GraphQlBody {
   readonly data?: unknown;
@@ -145,8 +153,9 @@ export class GitHubClient {
     types: readonly Type[],
     query: string,
     variables: Readonly<Record<string, unknown>> = {},
+    how: MutationOptions = {},
   ): Promise<GraphQlAnswer<T, Type>> {
-    const response = await this.graphqlParts<T>(query, variables);
+    const response = await this.graphqlParts<T>(query, variables, how);
     if (response === null) return { ok: false, type: 'ABSENT', message: 'the server has no GraphQL' };
     const { data, errors } = response;
     if (errors.length === 0 && data !== null) return { ok: true, data: data as T };
@@ -167,16 +176,18 @@ export class GitHubClient {
   async graphqlParts<T>(
     query: string,
     variables: Readonly<Record<string, unknown>>,
+    { takesBack = false }: MutationOptions = {},
   ): Promise<{ readonly data: Partial<T> | null; readonly errors: readonly GraphQlError[] } | null> {
-    if (!this.hasGraphQl) return null;
     const connection = this.#connection;
+    const isOff = connection.graphQlAbsentUntil === Number.POSITIVE_INFINITY;
+    if (takesBack ? isOff : !this.hasGraphQl) return null;
     const url = connection.graphQlUrl;
     // GraphQL reports missing objects in a successful response; a 404 means that there is no GraphQL at this URL.
     const answer = await this.answer<GraphQlBody, 404>([404], async (octokit) => {
       const response: { data: GraphQlBody } = await octokit.request(`POST ${url}`, {
         query,
         variables,
-        request: { reads: !isMutation(query) },
+        request: { reads: !isMutation(query), takesBack },
       });
       throwGraphQlLimit(response, { method: 'POST', url });
       return response;
@@ -199,8 +210,7 @@ export class GitHubClient {
   /** @param onFailure gets GitHub's errors that are not rate limits; it rethrows those it does not handle. */
   async #send<T>(ask: Ask<T>, onFailure: (error: RequestError) => T): Promise<T> {
     const connection = this.#connection;
-    const rest = connection.limitedUntil - Date.now();
-    if (rest > 0) throw rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
+    if (Date.now() < connection.limitedUntil) throw this.#limitedNow();
     const { credentials, octokit } = connection;
     try {
       const failed = connection.failed;
@@ -211,12 +221,13 @@ export class GitHubClient {
       connection.failed = null;
       return data;
     } catch (error) {
-      if (error instanceof WriteQueueFull) {
+      if (error instanceof NotSent && error.why === 'queueFull') {
         throw rateLimited(QUEUE_FULL_WAIT_MS, `too many writes to ${this.repository} wait for their turn`);
       }
       if (asyncLocalStorage.getStore()?.cancellationSignal.aborted === true) {
         throw new CancelledFailure(`a request to GitHub for ${this.repository} was cancelled`);
       }
+      if (error instanceof NotSent) throw this.#limitedNow();
       if (error instanceof RequestError && error.status === UNAUTHORIZED) {
         throw this.#unauthorized(this.#redact(error.message));
       }
@@ -232,6 +243,11 @@ export class GitHubClient {
         );
       }
     }
+  }
+
+  #limitedNow(): Error {
+    const rest = Math.max(1, this.#connection.limitedUntil - Date.now());
+    return rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
   }
 
   /** Records that GitHub wants no requests for a while, if the failure says so. */

@@ -5,6 +5,7 @@ import { Octokit } from '@octokit/rest';
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import { BoundedCache } from './cache.ts';
+import { isInterrupted } from '../../kernel/cancellation.ts';
 import type { GitHubCredentials } from './credentials.ts';
 import { fetchWhole } from './fetch.ts';
 
@@ -98,7 +99,7 @@ export function connect(options: GitHubOptions): Connection {
   };
   // A hook that is added later wraps the earlier ones: it sees each request once, with its repetition inside.
   octokit.hook.wrap('request', repeatedRead);
-  octokit.hook.wrap('request', paced(options));
+  octokit.hook.wrap('request', paced(connection, options));
   octokit.hook.wrap('request', conditionally(octokit));
   octokit.hook.wrap('request', authorized(connection));
   return connection;
@@ -129,24 +130,46 @@ const repeatedRead: Hook = async (request, options) => {
   }
 };
 
-/** More writes wait for their turn than an activity has time for. */
-export class WriteQueueFull extends Error {
-  override readonly name = 'WriteQueueFull';
+/** Why a request was not sent, where it would have had to wait too long or what is so by now forbids it. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+  readonly why: 'queueFull' | 'limited' | 'interrupted';
+
+  constructor(why: NotSent['why']) {
+    super(`not sent: ${why}`);
+    this.why = why;
+  }
 }
 
-/** Sends a few requests at a time, and writes one after the other, at the distance that GitHub asks for. */
-function paced({
-  writeSpacingMs: interval = WRITE_SPACING_MS,
-  writeQueue = WRITE_QUEUE,
-}: Pick<GitHubOptions, 'writeSpacingMs' | 'writeQueue'>): Hook {
+/** Before everything that has the priority 0. */
+const FIRST = 1;
+
+/**
+ * Sends a few requests at a time, and writes one after the other, at the distance that GitHub asks for. What `takesBack` a merge
+ * goes first, and does not count: GitHub would merge meanwhile.
+ */
+function paced(
+  connection: Pick<Connection, 'limitedUntil'>,
+  {
+    writeSpacingMs: interval = WRITE_SPACING_MS,
+    writeQueue = WRITE_QUEUE,
+  }: Pick<GitHubOptions, 'writeSpacingMs' | 'writeQueue'>,
+): Hook {
   const requests = new PQueue({ concurrency: CONCURRENT_REQUESTS });
   const turns = new PQueue({ concurrency: 1, interval, intervalCap: 1, strict: interval > 0 });
   return async (request, options) => {
+    const isFirst = options.request['takesBack'] === true;
+    const place = { priority: isFirst ? FIRST : 0 };
     if (isWrite(options)) {
-      if (turns.size >= writeQueue) throw new WriteQueueFull();
-      await turns.add(() => {});
+      if (!isFirst && turns.size >= writeQueue) throw new NotSent('queueFull');
+      await turns.add(() => {}, place);
     }
-    return await requests.add(() => request(options));
+    return await requests.add(() => {
+      // Whoever goes on while GitHub limits is locked out for longer, and people have said no to what is cancelled.
+      if (Date.now() < connection.limitedUntil) throw new NotSent('limited');
+      if (isInterrupted()) throw new NotSent('interrupted');
+      return request(options);
+    }, place);
   };
 }
 

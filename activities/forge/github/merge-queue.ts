@@ -137,5 +137,10 @@ const DEQUEUE =
 
 /** GitHub may say that it failed and have done it all the same. */
 export async function dequeue(client: GitHubClient, pullRequestId: string): Promise<void> {
-  await client.graphqlAnswer(['UNPROCESSABLE', 'NOT_FOUND'], DEQUEUE, { input: { id: pullRequestId } });
+  await client.graphqlAnswer(
+    ['UNPROCESSABLE', 'NOT_FOUND'],
+    DEQUEUE,
+    { input: { id: pullRequestId } },
+    { takesBack: true },
+  );
 }

@@ -174,10 +174,13 @@ function noteMerge({ objects, ownChanges }: GitHubRepository, { merge, headRefOi
 }
 
 function restState({ files, branches, pullRequests }: OneByOne, pull: PullRequest): PullRequestState {
-  const { number, headSha, headRef, baseRef, mergeSha } = pull;
+  const { number, headSha, headRef, baseRef, mergeSha, autoMerge, createdAt } = pull;
+  // Since when it is enabled REST does not tell, nor of a merge queue.
+  const how = { at: createdAt, state: 'waiting', position: null } as const;
+  const entry = autoMerge && { autoMerge: autoMerge.method, by: autoMerge.by, ...how };
   return {
     pull,
-    queue: null,
+    queue: entry === undefined ? null : { entry, removal: null },
     autoMergeIsAllowed: false,
     checks: async () => await pullRequests.checks(headSha),
     rules: async () => await branches.rules(baseRef),

@@ -360,6 +360,13 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 }
 
+function autoMergeOf({
+  enabled_by: by,
+  merge_method: method,
+}: NonNullable<PullData['auto_merge']>): NonNullable<PullRequest['autoMerge']> {
+  return { by: loginOf(by) ?? 'unknown', method };
+}
+
 function pullRequestOf(data: PullData): PullRequest {
   return {
     number: data.number,
@@ -382,5 +389,6 @@ function pullRequestOf(data: PullData): PullRequest {
       ...(data.requested_reviewers ?? []).map(({ login }) => login),
       ...(data.requested_teams ?? []).map(({ slug }) => slug),
     ],
+    ...(data.auto_merge ? { autoMerge: autoMergeOf(data.auto_merge) } : {}),
   };
 }

@@ -1,8 +1,9 @@
 import type { PullRequest, PullRequestState, QueueState } from '../../forge/forge.ts';
+import { failure } from '../../kernel/failure.ts';
 import type { DequeueOutcome } from '../interface.ts';
 import type { PullRequestTask } from './decision-branch.ts';
 import { isOwnAccount } from './own-account.ts';
-import { pullRequestRef } from './own-work.ts';
+import { pullRequestRef, writesOf } from './own-work.ts';
 
 type Entry = NonNullable<QueueState['entry']>;
 
@@ -29,6 +30,23 @@ export async function takenOut(
     ? 'the merge queue does not let it go, because it is about to be merged'
     : "GitHub's auto-merge is still enabled, although it was to be disabled";
   return { kind: 'moved', why };
+}
+
+/**
+ * The same before something is pushed to the branch or before the pull request is left to others: also during a pause, and
+ * without a permit.
+ *
+ * @throws {ApplicationFailure} ForgeUnavailable where it would still be merged: with a push, what nobody has let pass.
+ */
+export async function assertTakenOut(
+  task: Omit<PullRequestTask, 'write'>,
+  pull: Pick<PullRequest, 'number'>,
+): Promise<void> {
+  const { target, decision, forge } = task;
+  const out = await takenOut({ ...task, write: writesOf(task, target, decision, 'withdraw') }, pull);
+  if (out.kind === 'dequeued') return;
+  const message = `nothing is pushed to pull request #${pull.number} of ${forge.repository}: ${out.why}; it is looked at again`;
+  throw failure({ type: 'ForgeUnavailable', message });
 }
 
 async function ownEntry({ forge }: PullRequestTask, { pull, queue }: PullRequestState): Promise<Entry | null> {

@@ -14,6 +14,7 @@ import { failure } from '../../kernel/failure.ts';
 import type { FoundOrphan, OrphanActivities, OrphanOutcome } from '../interface.ts';
 import { pullRequestKey } from '../lease/open-pull-requests.ts';
 import type { PullRequestTask } from './decision-branch.ts';
+import { assertTakenOut } from './dequeue.ts';
 import { closeOrphans, isOfDecision, wasClosedBefore } from './orphans.ts';
 import { ensureComment, isAllOurs, type PullRequestDependencies, writesOf } from './own-work.ts';
 
@@ -92,9 +93,15 @@ async function endOrphan(dependencies: OrphanDependencies, found: FoundOrphan): 
   if (await dependencies.isOfEpisode(found)) return { kind: 'left', why: 'the episode of its quota is about it' };
   const reopened = await forge.pullRequests.reopened(number);
   const orphan: Orphan = { isOwn: await isAllOurs(forge, commits, pull), reopened };
-  const evaluate = async (): Promise<OrphanStep> => await evaluateNow(dependencies, target, { forge, pull, orphan });
+  const evaluate = async (): Promise<OrphanStep | OfDecision> =>
+    await evaluateNow(dependencies, target, { forge, pull, orphan });
 
   const step = await evaluate();
+  if (step.kind === 'ofDecision') return { kind: 'left', why: step.why };
+  // Whatever holds it, whoever it is left to: the decision that GitHub was to merge is lost, and no gate looks at it any more.
+  if (pull.autoMerge !== undefined) {
+    await assertTakenOut({ ...dependencies, forge, target, decision: unrecordedDecision(String(number)) }, pull);
+  }
   if (step.kind === 'leave') return { kind: 'left', why: step.why };
   // A period in which it is open has one comment, whoever writes it, and whichever attempt.
   const period = digestOf(`${number} ${reopened?.id ?? ''}`, 8);
@@ -151,17 +158,23 @@ async function take(
   }
 }
 
+/** It is no orphan. */
+interface OfDecision {
+  readonly kind: 'ofDecision';
+  readonly why: string;
+}
+
 /** What becomes of the pull request as its quota is now. */
 async function evaluateNow(
   { observeQuota, config }: OrphanDependencies,
   target: QuotaTarget,
   { forge, pull, orphan }: { readonly forge: Forge; readonly pull: PullRequest; readonly orphan: Orphan },
-): Promise<OrphanStep> {
+): Promise<OrphanStep | OfDecision> {
   const observation = await observeQuota({ target });
   const { decision } = observation.lease;
   if (decision !== null && decision.merge === null) {
     if (await isOfDecision({ forge, config }, { target, decision }, pull)) {
-      return { kind: 'leave', why: `it is of decision ${decision.id}` };
+      return { kind: 'ofDecision', why: `it is of decision ${decision.id}` };
     }
   }
   return evaluateOrphan(observation, orphan, Date.now());

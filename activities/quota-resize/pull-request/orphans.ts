@@ -6,6 +6,7 @@ import { targetName } from '../../../domain/kernel/target.ts';
 import { decisionOfCommit, targetsOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
 import type { PullRequest } from '../../forge/forge.ts';
 import type { PullRequestTask } from './decision-branch.ts';
+import { assertTakenOut } from './dequeue.ts';
 import { ensureComment, hasCommentOfOther, isAllOurs } from './own-work.ts';
 
 /** How old the list may be, in milliseconds: it is read with the base branch. */
@@ -95,6 +96,8 @@ export async function closeOrphans(
   for (const { pull } of orphans) {
     const { number, headRef, headSha } = pull;
     if (await wasClosedBefore(forge, decision, number)) return pull;
+    // The comment may wait for a permit, in which GitHub would merge it.
+    if (pull.autoMerge !== undefined) await assertTakenOut(task, pull);
     const text = `Closed by Headroom: ${why}. If somebody reopens it, Headroom leaves it to people.`;
     await ensureComment(forge, write, decision, { number, about: CLOSED, text });
     await write('close pull request', { number }, () => forge.pullRequests.edit(number, { state: 'closed' }));

@@ -11,7 +11,7 @@ import { despiteCancellation } from '../../kernel/cancellation.ts';
 import type { Forge, PullRequest } from '../../forge/forge.ts';
 import type { FileLockOutcome, LockOwner } from '../lease/file-lock.ts';
 import { discardBranch, isUpToDate, notThereYet, rebuild } from './decision-branch.ts';
-import { takenOut } from './dequeue.ts';
+import { assertTakenOut } from './dequeue.ts';
 import { addMetadata, describe, type EnsureInput, type ProposalTask as Task } from './description.ts';
 import { type DecisionEdit, editDecision } from '../source/edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from '../interface.ts';
@@ -26,6 +26,7 @@ import {
   writesOf,
 } from './own-work.ts';
 import { closeOrphans, hasTakenOver, orphansOf } from './orphans.ts';
+import { isOwnAccount } from './own-account.ts';
 import { joinedOutcome, withJoined } from './joined.ts';
 import { GitTrees } from '../source/git-tree.ts';
 import { recordedQuotaFile } from '../source/quota-file.ts';
@@ -140,6 +141,10 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
   const foreign = orphans.find(({ isOwn }) => !isOwn)?.pull;
   if (foreign !== undefined) return leftToPeople(forge, foreign, 'has commits of other people');
   const taken = orphans.find(({ pull }) => pull.baseRef === base.name)?.pull;
+  const enabledBy = taken?.autoMerge?.by ?? null;
+  if (taken !== undefined && enabledBy !== null && !(await isOwnAccount(forge, taken, enabledBy))) {
+    return leftToPeople(forge, taken, `${enabledBy} enabled auto-merge, with which GitHub would merge other values`);
+  }
   const instead = taken === undefined ? 'another one' : `#${taken.number}`;
   const others = orphans.filter(({ pull }) => pull !== taken);
   const reopened = await closeOrphans(task, others, `${instead} into ${base.name} raises this quota`);
@@ -151,7 +156,7 @@ async function openOrTakeOver(task: Task, edit: DecisionEdit, opening: Opening):
 async function takeOver(task: Task, edit: DecisionEdit, taken: PullRequest): Promise<PullRequestOutcome> {
   const { forge, decision } = task;
   // GitHub lets nobody push to a branch that is queued, and what an earlier decision queued is not to be merged.
-  await takenOut(task, taken);
+  await assertTakenOut(task, taken);
   await task.fileLocks.assertLocked(task, filesOf(task, edit));
   // The content may be up to date, but the commit has to be of this decision, or it is never merged.
   const head = await forge.branches.commit(taken.headSha);
@@ -216,6 +221,8 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   const recorded = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
   if (pull.state !== 'open') return { kind: 'completed', pullRequest: recorded };
   if (!(await headIsOurs(forge, pull, decision))) return { kind: 'open', pullRequest: recorded };
+  // An attempt that counts as lost may have enabled it since this was decided.
+  if (pull.autoMerge !== undefined) await assertTakenOut(task, pull);
 
   const trees = new GitTrees();
   const edit = await editDecision(task.repositories, task, { trees });

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
 import { requirementDigest } from '../sizing/requirement.ts';
-import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
+import type { PullRequestObservation } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
 import type { Pass } from './pass.ts';
@@ -16,6 +16,9 @@ import { recheckAt, quietUntil } from './wait.ts';
  */
 const MOST_NOTIFIED = 10;
 const NOTIFIED_WITHIN_MS = 3_600_000;
+
+/** The longest backoff while the forge would merge what Headroom has left to it, in milliseconds. */
+const LEFT_TO_FORGE_REPEAT_MS = 30_000;
 
 /** Backoff before the first repetition of an act without effect; each further one is twice as long. */
 const FIRST_REPEAT_MS = 1_000;
@@ -67,7 +70,9 @@ export function attempt(
   }
   const tries = before?.kind === 'tried' ? before.count : 0;
   if (before?.kind === 'tried') {
-    const repeatAt = before.at + spacing(before.count, observation);
+    const isLeftToForge = pullRequest?.state === 'open' && pullRequest.queueEntry?.isOwn === true;
+    const longest = isLeftToForge ? LEFT_TO_FORGE_REPEAT_MS : observation.timings.updateInterval;
+    const repeatAt = before.at + spacing(before.count, longest);
     if (now < repeatAt) {
       const notice = refusalNotice(intent, before, memory);
       if (notice !== null && recent.length < MOST_NOTIFIED && isInForce('refusals-are-told')) {
@@ -108,10 +113,10 @@ function closingFor(intent: IntendedAct, state: ResizeState): ResizeState {
   return { ...state, closing: { reason, detail, ...(rejection === null ? {} : { rejection }) } };
 }
 
-function spacing(count: number, observation: QuotaObservation): number {
+function spacing(count: number, longest: number): number {
   // 2^20 seconds is far above any interval; larger exponents would only lose precision.
   const doubled = FIRST_REPEAT_MS * 2 ** Math.min(count - 1, 20);
-  return Math.min(doubled, Math.max(FIRST_REPEAT_MS, observation.timings.updateInterval));
+  return Math.min(doubled, Math.max(FIRST_REPEAT_MS, longest));
 }
 
 /** What identifies an act: its path in Git and its values, or the head commit that it needs. */

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { CancelledFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { blobSha } from '../../../../activities/forge/git-blob.ts';
@@ -58,8 +60,13 @@ async function startGraphQl(answers: readonly Scripted[], prefix = '', options: 
 }
 
 /** The data of an answer. */
-async function ask(client: GitHubClient, query: string, variables?: Readonly<Record<string, unknown>>) {
-  const answer = await client.graphqlAnswer([], query, variables);
+async function ask(
+  client: GitHubClient,
+  query: string,
+  variables?: Readonly<Record<string, unknown>>,
+  how?: { readonly takesBack: true },
+) {
+  const answer = await client.graphqlAnswer([], query, variables, how);
   return answer.ok ? answer.data : answer;
 }
 
@@ -170,6 +177,44 @@ describe('GraphQL', () => {
       message: expect.stringContaining('too many writes to acme/gitops wait for their turn'),
     });
     expect(github.requests).toHaveLength(1);
+  });
+
+  it('sends what takes a merge back before the writes that wait, however many there are', async () => {
+    await using github = await startGraphQl([{ body: { data: {} } }], '', { writeSpacingMs: 300, writeQueue: 2 });
+    const sent = [ask(github.client, 'mutation { a }'), ask(github.client, 'mutation { b }')];
+    sent.push(ask(github.client, 'mutation { c }'));
+    sent.push(ask(github.client, 'mutation { takesBack }', {}, { takesBack: true }));
+    await Promise.all(sent);
+    expect(github.requests.map(({ body }) => /\{ (\w+) \}/.exec(body)?.[1])).toEqual(['a', 'takesBack', 'b', 'c']);
+  });
+
+  it('does not send a write that waits for its turn while its activity is cancelled', async () => {
+    await using github = await startGraphQl([{ body: { data: {} } }], '', { writeSpacingMs: 200 });
+    await ask(github.client, 'mutation { a }');
+    const activity = new MockActivityEnvironment();
+    const waiting = activity.run(async () => await ask(github.client, 'mutation { b }'));
+    activity.cancel('CANCELLED');
+    await expect(waiting).rejects.toBeInstanceOf(CancelledFailure);
+    expect(github.requests).toHaveLength(1);
+  });
+
+  it('does not send what waits for its turn while GitHub says that it limits', async () => {
+    const limits = { ...error('RATE_LIMITED', 'API rate limit exceeded'), headers: { 'retry-after': '31' } };
+    await using github = await startGraphQl([limits], '', { writeSpacingMs: 200 });
+    const first = ask(github.client, 'mutation { a }');
+    const second = ask(github.client, 'mutation { b }');
+    await expect(first).rejects.toMatchObject({ type: 'ForgeRateLimited' });
+    await expect(second).rejects.toMatchObject({ type: 'ForgeRateLimited', nonRetryable: false });
+    expect(github.requests, 'GitHub locks out whoever goes on').toHaveLength(1);
+    expect(github.limits, 'it was limited once').toEqual([31_000]);
+  });
+
+  it('is asked to take a merge back although it did not answer a while ago', async () => {
+    await using github = await startGraphQl([{ status: 404, body: {} }, { body: { data: {} } }]);
+    expect(await ask(github.client, '{ viewer { login } }')).toMatchObject({ type: 'ABSENT' });
+    expect(await ask(github.client, 'mutation { x }')).toMatchObject({ type: 'ABSENT' });
+    expect(await ask(github.client, 'mutation { x }', {}, { takesBack: true })).toEqual({});
+    expect(github.requests).toHaveLength(2);
   });
 
   it('has the token in no failure, whoever put it there', async () => {

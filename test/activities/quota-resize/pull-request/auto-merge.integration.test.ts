@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { untilHeld } from '../../../kernel/forge/until-held.ts';
 import { eventually } from '../../../kernel/stack/eventually.ts';
-import { asAttempt, change, decide, ensureOpen, type GitOps, open, startGitOps, target } from '../gitops-fixture.ts';
+import {
+  asAttempt,
+  candidatesByQuota,
+  change,
+  decide,
+  ensureOpen,
+  type GitOps,
+  open,
+  policy,
+  startGitOps,
+  target,
+} from '../gitops-fixture.ts';
 import { openPlaced, watchedGate } from './watched-gate.ts';
 
 const mutations = ({ forge }: GitOps) =>
@@ -168,6 +179,59 @@ describe('GitHub’s own auto-merge', () => {
     await gitops.worker().activities.ensureMerged(ask);
     const next = decide([change('requests.cpu', '2', '4')]);
     expect(await ensureOpen(gitops.worker(), next)).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
+    expect(gitops.forge.autoMergeOf(1)).toBeUndefined();
+  });
+
+  it('that could not be disabled has nothing pushed to its branch', async () => {
+    await using gitops = await startGitOps();
+    const { decision, ask } = await watched(gitops);
+    await gitops.worker().activities.ensureMerged(ask);
+    const action = {
+      kind: 'field-error',
+      field: 'disablePullRequestAutoMerge',
+      type: 'UNPROCESSABLE',
+      message: "Can't disable auto-merge for this pull request.",
+    } as const;
+    gitops.forge.fail({ path: '/graphql', body: 'disablePullRequestAutoMerge', times: 'always', action });
+    const next = decide([change('requests.cpu', '2', '4')]);
+    const why = expect.stringContaining('auto-merge is still enabled') as string;
+    await expect(ensureOpen(gitops.worker(), next)).rejects.toMatchObject({ type: 'ForgeUnavailable', message: why });
+    const { branch, headSha } = decision.pullRequest;
+    expect(await gitops.forge.branchTip(branch)).toBe(headSha);
+    gitops.forge.clearFaults();
+    // The decision that it belongs to has other values by now as well.
+    const grown = { ...decision, ...decide([change('requests.cpu', '2', '4')], { id: decision.id }) };
+    const rebuilt = { ...grown, pullRequest: decision.pullRequest };
+    const input = { target, decision: rebuilt, policy, candidatesByQuota, why: 'the demand grew' };
+    expect(await gitops.worker().activities.ensurePullRequestRebuilt(input)).toMatchObject({ kind: 'open' });
+    expect(await gitops.forge.branchTip(branch)).not.toBe(headSha);
+    expect(gitops.forge.autoMergeOf(1)).toBeUndefined();
+  });
+
+  it('that a person enabled on the pull request of a lost Lease leaves that to people', async () => {
+    await using gitops = await startGitOps();
+    const { decision } = await watched(gitops);
+    await gitops.forge.enableAutoMerge(1, 'alice', 'squash');
+    const next = decide([change('requests.cpu', '2', '4')]);
+    expect(await ensureOpen(gitops.worker(), next)).toMatchObject({
+      kind: 'blocked',
+      message: expect.stringContaining('alice enabled auto-merge') as string,
+    });
+    expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBe(decision.pullRequest.headSha);
+  });
+
+  it('is seen, and disabled, where GraphQL did not answer a while ago', async () => {
+    await using gitops = await startGitOps();
+    const { decision, ask } = await watched(gitops);
+    await gitops.worker().activities.ensureMerged(ask);
+    const absent = { kind: 'status', status: 404, message: 'Not Found' } as const;
+    gitops.forge.fail({ path: '/graphql', action: absent });
+    const worker = gitops.worker();
+    const seen = await worker.activities.observePullRequest({ target, decision });
+    expect(seen).toMatchObject({ queueEntry: { by: 'headroom-bot', isOwn: true, autoMerge: 'squash' } });
+    // REST does not tell when it was enabled, and nothing is new at each look.
+    expect(await worker.activities.observePullRequest({ target, decision })).toEqual(seen);
+    expect(await worker.activities.ensureDequeued({ target, decision })).toEqual({ kind: 'dequeued' });
     expect(gitops.forge.autoMergeOf(1)).toBeUndefined();
   });
 

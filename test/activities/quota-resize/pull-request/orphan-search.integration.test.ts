@@ -158,6 +158,26 @@ describe('a reopened pull request', () => {
     ]);
   });
 
+  it('is not left to auto-merge that Headroom enabled for a decision that is lost, and to that of people it is', async () => {
+    await using gitops = await startGitOps();
+    const { pullRequest } = await open(gitops.worker());
+    await gitops.forge.protectBranch('main', { requiredChecks: ['ci'] });
+    await gitops.forge.setMergeSettings({ autoMerge: true });
+    const pause = { scope: 'target', by: 'alice', reason: 'maintenance', at: Date.now(), kept: 'here' } as const;
+    const { activities } = searcher(gitops, () => observation({ pause }));
+    await gitops.forge.enableAutoMerge(1, 'headroom-bot', 'squash');
+    expect(await activities.ensureOrphanEnded(found)).toEqual({ kind: 'left', why: 'it is paused' });
+    expect(gitops.forge.autoMergeOf(1)).toBeUndefined();
+    await gitops.forge.enableAutoMerge(1, 'headroom-bot', 'squash');
+    const { branch } = pullRequest;
+    await gitops.forge.pushCommit({ branch, files: { 'README.md': '# mine\n' }, author: 'alice' });
+    expect(await searcher(gitops, () => calm).activities.ensureOrphanEnded(found)).toMatchObject({ kind: 'left' });
+    expect(gitops.forge.autoMergeOf(1)).toBeUndefined();
+    await gitops.forge.enableAutoMerge(1, 'alice', 'squash');
+    expect(await searcher(gitops, () => calm).activities.ensureOrphanEnded(found)).toMatchObject({ kind: 'left' });
+    expect(gitops.forge.autoMergeOf(1)).toEqual({ by: 'alice', method: 'squash' });
+  });
+
   it('is no orphan where a decision has just opened it or taken it over, and its number is not recorded yet', async () => {
     await using gitops = await startGitOps();
     const opening = decide();

@@ -110,6 +110,25 @@ describe('a pull request for which Headroom enabled auto-merge', () => {
     expect(decide(seen(enabled), kept, NOW + 5 * MINUTE)[1]).toMatchObject({ kind: 'merge' });
   });
 
+  it('is tried to be disabled every half a minute at least, however often that has failed', () => {
+    const frozen = seenWith(openDecision(), pullRequest(enabled), {
+      policy: byForge,
+      mergeHold: { reason: 'Frozen', until: null, detail: 'frozen' },
+    });
+    let tried = decide(frozen, waiting, NOW)[0];
+    let now = NOW;
+    for (let failed = 0; failed < 12; failed += 1) {
+      const [kept, hold] = decide(frozen, withoutEffect(tried, 'auto-merge is still enabled'), now);
+      expect(hold).toMatchObject({ kind: 'hold', wait: { watch: 'pullRequest' } });
+      const { until = Number.POSITIVE_INFINITY } = 'wait' in hold ? hold.wait : {};
+      expect(until - now).toBeLessThanOrEqual(30_000);
+      now = until;
+      const [again, verdict] = decide(frozen, kept, now);
+      expect(verdict).toMatchObject({ kind: 'dequeue', reason: 'Frozen' });
+      tried = again;
+    }
+  });
+
   it.each<[string, Changed, string]>([
     [
       'a request for changes',
