@@ -140,6 +140,11 @@ function pullRequestLinks({ pullRequest }: OpenDecision): readonly OverviewLink[
   return pullRequest === null ? [] : [{ text: `Pull request #${pullRequest.number}`, url: pullRequest.url }];
 }
 
+/** Only what is shown is approved: the decision may have grown since the page was loaded. */
+function headOption({ pullRequest }: OpenDecision): string {
+  return pullRequest === null ? '' : ` --head ${pullRequest.headSha.slice(0, 12)}`;
+}
+
 function waitingFor(
   decision: OpenDecision,
   autoMerges: (decision: OpenDecision) => boolean,
@@ -156,7 +161,7 @@ function waitingFor(
         whom: 'a person',
         isForPeople: true,
         why: `An approval of ${raise}: ${waitsFor.requirement.message}`,
-        command: `kubectl headroom approve ${name} --reason WHY`,
+        command: `kubectl headroom approve ${name}${headOption(decision)} --reason WHY`,
       };
     case 'pull-request':
       return {

@@ -59,8 +59,10 @@ describe('an operator on the overview page', { timeout }, () => {
     const page = await open();
     const row = page.getByRole('table').first().getByRole('row', { name: 'quota shop/compute' });
     expect(await row.textContent()).toMatch(/a person.*ago.*requests\.cpu from 2 to 7600m is more than 2 × the limit/s);
-    expect(await row.getByRole('code').textContent()).toBe('kubectl headroom approve shop/compute --reason WHY');
-    const { number } = await quota.pullRequest();
+    const { number, head } = await quota.pullRequest();
+    expect(await row.getByRole('code').textContent()).toBe(
+      `kubectl headroom approve shop/compute --head ${head.sha.slice(0, 12)} --reason WHY`,
+    );
     const link = row.getByRole('link', { name: `Pull request #${number}` });
     expect(await link.getAttribute('href')).toBe(`${stack.forge.url}/acme/gitops/pull/${number}`);
     expect(await row.getByRole('link', { name: 'Workflow' }).getAttribute('href')).toBe(

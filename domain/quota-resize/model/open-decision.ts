@@ -11,7 +11,7 @@ export interface OpenDecision {
   readonly id: string;
   readonly decidedAt: EpochMs;
   readonly changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[];
-  readonly pullRequest: Pick<PullRequestRef, 'number' | 'url' | 'openedAt' | 'joinedTo'> | null;
+  readonly pullRequest: Pick<PullRequestRef, 'number' | 'url' | 'headSha' | 'openedAt' | 'joinedTo'> | null;
   readonly waitsFor: AwaitedStep;
   readonly since: EpochMs;
 }
@@ -46,6 +46,7 @@ export function openDecisionOf(lease: LeaseObject): OpenDecision | null {
         : {
             number: pullRequest.number,
             url: pullRequest.url,
+            headSha: pullRequest.headSha,
             openedAt: pullRequest.openedAt,
             ...(pullRequest.joinedTo === undefined ? {} : { joinedTo: pullRequest.joinedTo }),
           },

@@ -71,8 +71,11 @@ describe('a decision that waits', () => {
       whom: 'a person',
       isForPeople: true,
       why: 'An approval of requests.cpu 4 → 10: requests.cpu from 4 to 10 is more than twice the limit',
-      command: 'kubectl headroom approve team-a/compute --reason WHY',
+      command: 'kubectl headroom approve team-a/compute --head ffffffffffff --reason WHY',
     });
+    // It may have grown before somebody presses enter: only what the page shows is approved.
+    const before = decisionFor(7, { approvalRequirement: approvalRequired, pullRequest: null });
+    expect(waitingOf(before, true)?.command).toBe('kubectl headroom approve team-a/compute --reason WHY');
   });
 
   it('for its merge waits for GitHub where Headroom merges, and else for a person', () => {
