@@ -1,5 +1,6 @@
 import type { Monitoring } from '../kernel/monitoring/monitoring.ts';
 import { processMetrics } from '../kernel/monitoring/process-metrics.ts';
+import { IS_KNOWN } from '../kernel/monitoring/process-monitoring.ts';
 import { grown, most, now } from '../kernel/monitoring/query.ts';
 import { githubBudgetMetrics as own } from './metrics.ts';
 
@@ -34,7 +35,7 @@ export const githubBudgetMonitoring: Monitoring = {
   alerts: [
     {
       name: 'HeadroomGitHubPermitsWait',
-      expr: `${most(processMetrics.longestWait, ['phase'], OF_BUDGET)} > 3600`,
+      expr: `${most(processMetrics.longestWait, ['phase'], `${OF_BUDGET},${IS_KNOWN}`)} > 3600`,
       severity: 'warning',
       summary: 'writes to GitHub of {{ $labels.cluster }} have waited for more than an hour: {{ $labels.phase }}',
       who: 'platform team',

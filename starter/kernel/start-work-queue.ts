@@ -35,7 +35,7 @@ export function startWorkQueue<Request extends QueuedRequest>(
     log,
     signal,
   });
-  requestMetrics.include(() => queue.depth);
+  requestMetrics.include(() => queue.unsent);
   const draining = queue.run();
   onStop(name, async () => await draining);
   readiness.watch(name, () =>

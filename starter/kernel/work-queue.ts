@@ -122,6 +122,11 @@ export class WorkQueue<H extends QueuedRequest> {
     return [...this.#waiting.values()].reduce((sum, queue) => sum + queue.size, 0);
   }
 
+  /** Those that wait, and those that Temporal did not accept and that are tried again. */
+  get unsent(): number {
+    return this.depth + (this.#failing ? this.#sending.size : 0);
+  }
+
   get sent(): number {
     return this.#sent;
   }

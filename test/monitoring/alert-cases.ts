@@ -20,6 +20,9 @@ const STARTER_1 = 'cluster="a",pod="starter-1"';
 const STARTER_2 = 'cluster="a",pod="starter-2"';
 const WORKER_1 = 'cluster="a",pod="worker-1"';
 const WORKER_2 = 'cluster="a",pod="worker-2"';
+const OWN_QUEUE = 'task_queue="headroom/a"';
+/** Of a worker of somebody else, with the same SDK, that the same Prometheus scrapes. */
+const SOMEBODY_ELSES = 'cluster="a",pod="billing-1",task_queue="billing"';
 
 function slots(worker: string, type: string, queue: string): string {
   return `temporal_worker_task_slots_available{${worker},worker_type="${type}",task_queue="${queue}"}`;
@@ -60,9 +63,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   HeadroomWorkerAbsent: {
     at: '10m',
-    series: { other: '1x20' },
+    series: { [`temporal_worker_task_slots_available{${SOMEBODY_ELSES}}`]: '5x20' },
     fires: {},
-    quiet: { [`temporal_worker_task_slots_available{${WORKER_1}}`]: '0x20' },
+    quiet: { [`temporal_worker_task_slots_available{${WORKER_1},${OWN_QUEUE}}`]: '0x20' },
   },
   HeadroomControllerWithoutStarter: {
     at: '10m',
@@ -112,6 +115,19 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     value: '1100',
     quiet: { [`headroom_starter_reconcile_requests_waiting{${STARTER_1}}`]: '2000x8 0x20' },
   },
+  HeadroomNoRequestIsSent: {
+    at: '25m',
+    series: {
+      [`headroom_starter_reconcile_requests_waiting{${STARTER_1}}`]: '3x30',
+      [`headroom_starter_reconcile_requests_total{${STARTER_1},kind="start"}`]: '7x30',
+    },
+    fires: IN_A,
+    value: '3',
+    quiet: {
+      [`headroom_starter_reconcile_requests_waiting{${STARTER_1}}`]: '3x30',
+      [`headroom_starter_reconcile_requests_total{${STARTER_1},kind="start"}`]: '0+1x30',
+    },
+  },
   HeadroomBlocked: {
     at: '20m',
     series: {
@@ -136,26 +152,38 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: {
       [`headroom_workflows_longest_wait_seconds{${STARTER_1},controller="node-group",phase="AwaitingApproval",reason="ApprovalRequired"}`]:
         '14400x10',
+      // Since when nobody has said: such a workflow may have run for months.
+      [`headroom_workflows_longest_wait_seconds{${STARTER_2},controller="node-group",phase="AwaitingApproval",reason="Unknown"}`]:
+        '9000000x10',
       [`headroom_workflows_longest_wait_seconds{${STARTER_1},controller="node-group",phase="Blocked",reason="Frozen"}`]:
         '90000x10',
     },
   },
   HeadroomWorkersBehind: {
     at: '30m',
-    series: buckets('temporal_workflow_task_schedule_to_start_latency_seconds', WORKER_1, '1', '100'),
+    series: buckets('temporal_workflow_task_schedule_to_start_latency_seconds', `${WORKER_1},${OWN_QUEUE}`, '1', '100'),
     fires: IN_A,
-    quiet: buckets('temporal_workflow_task_schedule_to_start_latency_seconds', WORKER_1, '0.1', '1'),
+    quiet: {
+      ...buckets('temporal_workflow_task_schedule_to_start_latency_seconds', `${WORKER_1},${OWN_QUEUE}`, '0.1', '1'),
+      ...buckets('temporal_workflow_task_schedule_to_start_latency_seconds', SOMEBODY_ELSES, '1', '100'),
+    },
   },
   HeadroomWorkflowTaskFails: {
-    at: '40m',
+    at: '63m',
     // Of a worker that started half an hour ago: its series begins with the first failure.
     series: {
-      [`temporal_workflow_task_execution_failed_total{${WORKER_1},workflow_type="quotaResize"}`]: '_x30 2x20',
-      [`temporal_workflow_task_execution_failed_total{${WORKER_2},workflow_type="quotaResize"}`]: '7x30 9x20',
+      [`temporal_workflow_task_execution_failed_total{${WORKER_1},${OWN_QUEUE},workflow_type="quotaResize"}`]:
+        '_x50 2x20',
+      [`temporal_workflow_task_execution_failed_total{${WORKER_2},${OWN_QUEUE},workflow_type="quotaResize"}`]:
+        '7x50 9x20',
     },
     fires: { ...IN_A, workflow_type: 'quotaResize' },
     quiet: {
-      [`temporal_workflow_task_execution_failed_total{${WORKER_1},workflow_type="quotaResize"}`]: '900x60',
+      [`temporal_workflow_task_execution_failed_total{${WORKER_1},${OWN_QUEUE},workflow_type="quotaResize"}`]: '900x60',
+      // Prometheus itself was away half an hour ago.
+      [`temporal_workflow_task_execution_failed_total{${WORKER_2},${OWN_QUEUE},workflow_type="quotaResize"}`]:
+        '900x20 _x15 900x60',
+      [`temporal_workflow_task_execution_failed_total{${SOMEBODY_ELSES},workflow_type="invoice"}`]: '0+1x60',
     },
   },
   HeadroomAdmissionCertificateEnds: {
@@ -163,6 +191,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     series: {
       [`headroom_admission_certificate_expiry_timestamp_seconds{${STARTER_1},webhooks="headroom-memcached"}`]:
         '1209600x20',
+      // Another has the new one.
+      [`headroom_admission_certificate_expiry_timestamp_seconds{${STARTER_2},webhooks="headroom-memcached"}`]:
+        '9000000x20',
     },
     fires: { ...IN_A, webhooks: 'headroom-memcached' },
     quiet: {
@@ -216,6 +247,8 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: {
       [`headroom_workflows_longest_wait_seconds{${STARTER_1},controller="github-budget",phase="Waiting",reason="Queued"}`]:
         '60x10',
+      [`headroom_workflows_longest_wait_seconds{${STARTER_2},controller="github-budget",phase="Waiting",reason="Unknown"}`]:
+        '9000000x10',
       [`headroom_workflows_longest_wait_seconds{${STARTER_1},controller="memcached",phase="Paused",reason="Paused"}`]:
         '9000x10',
     },

@@ -31,6 +31,11 @@ function metricOf(series: string): Metric | undefined {
   return histogram?.type === 'histogram' ? histogram : metrics.get(series);
 }
 
+/** By its own labels, or by which series of it are Headroom's. */
+function hasLabel(metric: Metric | undefined, label: string): boolean {
+  return metric?.labels.includes(label) === true || metric?.where?.startsWith(`${label}=`) === true;
+}
+
 /** What is wrong with a query: a metric that there is not, or a label that it does not have. */
 function problemsOf(expr: string): readonly string[] {
   const { selectors, grouping } = readQuery(expr);
@@ -39,7 +44,7 @@ function problemsOf(expr: string): readonly string[] {
     ...selectors.filter(({ metric }) => metricOf(metric) === undefined).map(({ metric }) => `no metric ${metric}`),
     ...selectors.flatMap(({ metric, labels }) =>
       labels
-        .filter((label) => label !== CLUSTER_LABEL && metricOf(metric)?.labels.includes(label) !== true)
+        .filter((label) => label !== CLUSTER_LABEL && !hasLabel(metricOf(metric), label))
         .map((label) => `${metric} has no label ${label}`),
     ),
     ...grouping.filter((label) => !known.has(label)).map((label) => `nothing has the label ${label}`),

@@ -35,7 +35,9 @@ has counted of a deleted object until it restarts. The gauges of the starters go
 it has such a gauge.
 
 A series of a counter begins with its first count, and \`increase\` does not see that one. So the rules count a series that is younger than their span from
-nothing: \`(x unless x offset 1h) or increase(x[1h])\`.
+nothing: \`(x unless last_over_time(x[1d] offset 1h)) or increase(x[1h])\`. Where Prometheus sees the processes for the first time, that is all they have counted.
+
+Metrics of Temporal's SDK are those of Headroom's task queues only, as other workers have the same.
 `;
 
 /** The whole page. */

@@ -14,6 +14,8 @@ export interface Metric<Label extends string = string> {
   readonly buckets?: readonly number[];
   /** Whether somebody else makes it, such as the SDK of Temporal. */
   readonly isForeign?: boolean;
+  /** Of one that processes of others may have as well: which series are Headroom's, in the form of a selector. */
+  readonly where?: string;
 }
 
 /** The label of every metric of Headroom's processes. */

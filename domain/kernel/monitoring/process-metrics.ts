@@ -76,6 +76,9 @@ export const processMetrics = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
+/** Others have workers with the same SDK. */
+const OWN_QUEUES = 'task_queue=~"headroom[/-].+"';
+
 /** Of Temporal's SDK and of Node, those that say whether the processes are well. They make many more. */
 export const foreignMetrics = {
   workflowTaskWait: {
@@ -86,6 +89,7 @@ export const foreignMetrics = {
     labels: [],
     help: "How long tasks of workflows waited for a worker. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   activityWait: {
     name: 'temporal_activity_schedule_to_start_latency_seconds',
@@ -95,6 +99,7 @@ export const foreignMetrics = {
     labels: ['task_queue'],
     help: "How long activities waited for a worker, by the task queue of their controller. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   taskFailures: {
     name: 'temporal_workflow_task_execution_failed_total',
@@ -104,6 +109,7 @@ export const foreignMetrics = {
     labels: ['workflow_type'],
     help: "Tasks of workflows that failed: a defect, or a release that cannot replay a history. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   activityFailures: {
     name: 'temporal_activity_execution_failed_total',
@@ -113,6 +119,7 @@ export const foreignMetrics = {
     labels: ['activity_type'],
     help: "Attempts of activities that failed; each is tried again. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   slots: {
     name: 'temporal_worker_task_slots_available',
@@ -122,6 +129,7 @@ export const foreignMetrics = {
     labels: ['worker_type', 'task_queue'],
     help: "Tasks that a worker could take besides those it runs. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   cachedWorkflows: {
     name: 'temporal_sticky_cache_size',
@@ -131,6 +139,7 @@ export const foreignMetrics = {
     labels: [],
     help: "Workflows in the memory of workers. Temporal's own.",
     isForeign: true,
+    where: OWN_QUEUES,
   },
   memory: {
     name: 'process_resident_memory_bytes',

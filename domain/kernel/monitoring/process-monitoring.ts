@@ -1,6 +1,9 @@
 import type { Monitoring } from './monitoring.ts';
 import { foreignMetrics as foreign, processMetrics as own } from './process-metrics.ts';
-import { grown, most, now, quantile, rate, total } from './query.ts';
+import { grown, isAbsent, least, most, now, quantile, rate, total } from './query.ts';
+
+/** Without the workflows of which nobody has said since when they wait. */
+export const IS_KNOWN = 'reason!="Unknown"';
 
 /** By the task queue of the activities of each controller: its workers. */
 const ofWorkers = `label_replace(${now(foreign.slots, ['task_queue'], 'worker_type="ActivityWorker"')}, "controller", "$1", "task_queue", "[^/]+/.+/([^/]+)")`;
@@ -94,7 +97,7 @@ export const processMonitoring: Monitoring = {
       about: 'How long they hold; negative: over, or there is none yet.',
       unit: 's',
       kind: 'stat',
-      queries: [{ expr: `${now(own.certificateExpiry)} - time()`, legend: '{{webhooks}}' }],
+      queries: [{ expr: `${least(own.certificateExpiry)} - time()`, legend: '{{webhooks}}' }],
     },
     {
       title: 'Wait for a worker',
@@ -149,7 +152,7 @@ export const processMonitoring: Monitoring = {
   alerts: [
     {
       name: 'HeadroomStarterAbsent',
-      expr: `absent(${own.requestsWaiting.name})`,
+      expr: isAbsent(own.requestsWaiting),
       for: '10m',
       severity: 'critical',
       summary: 'no starter of Headroom is there: nothing of the cluster is seen',
@@ -159,7 +162,7 @@ export const processMonitoring: Monitoring = {
     },
     {
       name: 'HeadroomWorkerAbsent',
-      expr: `absent(${foreign.slots.name})`,
+      expr: isAbsent(foreign.slots),
       for: '10m',
       severity: 'critical',
       summary: 'no worker of Headroom is there: nothing is decided or written',
@@ -207,6 +210,16 @@ export const processMonitoring: Monitoring = {
       runbook: 'docs/operations.md#metrics-and-probes',
     },
     {
+      name: 'HeadroomNoRequestIsSent',
+      expr: `${now(own.requestsWaiting)} > 0 unless on (cluster) ${grown(own.requests, '10m', [])} > 0`,
+      for: '10m',
+      severity: 'critical',
+      summary: '{{ $value }} reconcile requests of {{ $labels.cluster }} wait, and none is sent: nothing is decided',
+      who: 'platform team',
+      action: 'look at Temporal, and at the log of the starter, which says why',
+      runbook: 'docs/operations.md#metrics-and-probes',
+    },
+    {
       name: 'HeadroomBlocked',
       expr: `${now(own.waiting, ['controller', 'reason'], 'phase="Blocked"')} > 0`,
       for: '15m',
@@ -219,7 +232,7 @@ export const processMonitoring: Monitoring = {
     },
     {
       name: 'HeadroomApprovalWaits',
-      expr: `${most(own.longestWait, ['controller'], 'phase="AwaitingApproval"')} > 14400`,
+      expr: `${most(own.longestWait, ['controller'], `phase="AwaitingApproval",${IS_KNOWN}`)} > 14400`,
       severity: 'info',
       summary:
         'an approval of {{ $labels.controller }} in {{ $labels.cluster }} has been waited for since four hours or more',
@@ -250,7 +263,7 @@ export const processMonitoring: Monitoring = {
     },
     {
       name: 'HeadroomAdmissionCertificateEnds',
-      expr: `${now(own.certificateExpiry)} - time() < 1209600`,
+      expr: `${least(own.certificateExpiry)} - time() < 1209600`,
       for: '10m',
       severity: 'warning',
       summary:

@@ -6,7 +6,13 @@ const SCOPE = '$scope';
 
 /** `name{$scope,phase="Blocked"}`. */
 function selector(metric: Metric, where: string, suffix = ''): string {
-  return `${metric.name}${suffix}{${SCOPE}${where === '' ? '' : `,${where}`}}`;
+  const all = [SCOPE, metric.where ?? '', where].filter((part) => part !== '');
+  return `${metric.name}${suffix}{${all.join(',')}}`;
+}
+
+/** That no process tells it. */
+export function isAbsent(metric: Metric): string {
+  return `absent(${selector(metric, '')})`;
 }
 
 function grouped(by: readonly string[]): string {
@@ -58,7 +64,8 @@ export function rate<Label extends string>(
 
 /**
  * By how much a counter grew. A series begins with its first count, which `increase` does not see: of a reason that came up once it
- * would say 0. So one that is younger than the span counts from nothing.
+ * would say 0. So one that is younger than the span counts from nothing. It is not younger where there was a sample in the day before:
+ * then Prometheus was away when the span began.
  */
 export function grown<Label extends string>(
   metric: Metric<Label>,
@@ -67,7 +74,11 @@ export function grown<Label extends string>(
   where = '',
 ): string {
   const series = selector(metric, where);
-  return joined(metric, by, `(${series} unless ${series} offset ${span}) or increase(${series}[${span}])`);
+  return joined(
+    metric,
+    by,
+    `(${series} unless last_over_time(${series}[1d] offset ${span})) or increase(${series}[${span}])`,
+  );
 }
 
 /** A quantile of a histogram over a span. */

@@ -246,13 +246,15 @@ describe('the work queue', () => {
     for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`));
     await clock.pass(60_000);
     expect(queue.trouble).toBe('14 UNAVAILABLE: no connection');
+    // Eight are tried again and again, of which the depth has none.
+    expect(queue).toMatchObject({ depth: 12, unsent: 20 });
     expect(got).toEqual([]);
     // More pressure on a workflow whose reconcile request did not get through yet.
     for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`, { cause: '2' }));
     away = false;
     await clock.pass(60_000);
     expect(new Set(got).size).toBe(20);
-    expect(queue).toMatchObject({ trouble: null, depth: 0 });
+    expect(queue).toMatchObject({ trouble: null, depth: 0, unsent: 0 });
     expect(lines.filter((line) => line.startsWith('waiting for Temporal'))).toEqual([
       'waiting for Temporal to accept reconcile requests: 14 UNAVAILABLE: no connection',
     ]);
