@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig as loadWorkerConfig } from '../../../platform/config/config.ts';
+import { release } from '../../../platform/process/release.ts';
 import { controllerSettings } from '../../../domain/registry.ts';
 import type { WorkerReports, WorkerReport } from '../../../platform/temporal/worker-reports.ts';
 import { fromOfProcess, fromText } from '../../../starter/cli/quota-resize/explain/layers.ts';
@@ -24,7 +25,7 @@ function report(
   const settings = new Map(
     [...config.reported].map(([path, value]) => [path, { ...value, reportedBy: 'worker' as const }]),
   );
-  return { worker, release: '0.1.0', since: '2026-11-22T08:00:00.000Z', pairs: null, settings, ...more };
+  return { worker, release, since: '2026-11-22T08:00:00.000Z', pairs: null, settings, ...more };
 }
 
 function inForce(
@@ -57,7 +58,7 @@ describe('beside a worker that runs', () => {
   it('the worker is named, and nothing is held against the answer', () => {
     expect(settings).toEqual({
       from: 'running worker',
-      worker: { name: 'a', release: '0.1.0', since: '2026-11-22T08:00:00.000Z' },
+      worker: { name: 'a', release, since: '2026-11-22T08:00:00.000Z' },
       notes: ['The settings are those of the worker a, which has run since 2026-11-22T08:00:00.000Z.'],
       differences: [],
     });
@@ -137,7 +138,7 @@ describe('a worker of another release', () => {
     expect(config.resize).toMatchObject({ mode: 'observe', threshold: '70' });
     expect(settings.notes).toEqual([
       'The settings are those of the worker a, which has run since 2026-11-22T08:00:00.000Z.',
-      'The worker is of release 9.0.0, and this command of release 0.1.0.',
+      `The worker is of release 9.0.0, and this command of release ${release}.`,
       'The worker\'s value "auto" of resize.mode is not understood by this command, because the worker is of release 9.0.0. This answer goes by the default.',
       'The worker has a setting resize.speed, which this command does not know. It is left out.',
     ]);
