@@ -80,7 +80,7 @@ beforeAll(async () => {
       HEADROOM_LIGHTS_OUT: 'true',
       HEADROOM_MEMCACHED: 'true',
       HEADROOM_USAGE_MODE: 'audit',
-      WEBHOOK_ADDRESS: '127.0.0.1:0',
+      GITHUB_WEBHOOKS: 'true',
       GITHUB_WEBHOOK_SECRET: 'not-used-here',
     },
     workers: 0,

@@ -249,11 +249,12 @@ describe('a constant', () => {
       GITHUB_TOKEN_FILE: '/nowhere/token',
       GITHUB_WEBHOOK_SECRET_FILE: '/nowhere/secret',
     };
-    const env = { ...propose, ...files, WEBHOOK_ADDRESS: '127.0.0.1:0', HEADROOM_NODE_GROUPS: 'true' };
+    const env = { ...propose, ...files, GITHUB_WEBHOOKS: 'true', HEADROOM_NODE_GROUPS: 'true' };
     for (const program of ['worker', 'starter'] as const) {
       expect(() => loadConfig({ env, argv: ['quota-resize'], program })).toThrow('/nowhere/');
       const config = loadConfig({ env, argv: ['node-group'], program });
-      expect([config.github, config.webhooks.address, config.secrets]).toEqual([undefined, undefined, []]);
+      const { address, secrets } = config.webhooks;
+      expect([config.github, address, secrets, config.secrets]).toEqual([undefined, undefined, undefined, []]);
     }
   });
 
