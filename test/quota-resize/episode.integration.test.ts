@@ -74,7 +74,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     const details = await quota.details();
     expect(details).toMatch(
       new RegExp(
-        `^\\*\\*CoolingDown\\*\\* \\(CoolingDown\\) since ${cooling.since}\n\nCooling down until ${cooling.until} \\(in \\d+ min\\)\\.\n`,
+        `^\\*\\*CoolingDown\\*\\* \\(CoolingDown\\) since ${cooling.since}: quota-resize of \\S+ waits for the clock, until the cooldown is over\\.\n\nCooling down until ${cooling.until} \\(in \\d+ min\\)\\.\n`,
       ),
     );
 

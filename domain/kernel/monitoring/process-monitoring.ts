@@ -177,7 +177,8 @@ export const processMonitoring: Monitoring = {
       severity: 'critical',
       summary: 'no starter runs {{ $labels.controller }} in {{ $labels.cluster }}: nothing is seen for it',
       who: 'platform team',
-      action: 'look at the pods of headroom-starter-{{ $labels.controller }}, of quota-resize headroom-starter',
+      action:
+        'look at the pods of headroom-starter-{{ $labels.controller }}, or of headroom-starter where there is no such Deployment',
       runbook: 'docs/operations.md#processes-apart',
     },
     {
@@ -187,7 +188,8 @@ export const processMonitoring: Monitoring = {
       severity: 'critical',
       summary: 'no worker runs {{ $labels.controller }} in {{ $labels.cluster }}: it decides and writes nothing',
       who: 'platform team',
-      action: 'look at the pods of headroom-worker-{{ $labels.controller }}, of quota-resize headroom-worker',
+      action:
+        'look at the pods of headroom-worker-{{ $labels.controller }}, or of headroom-worker where there is no such Deployment',
       runbook: 'docs/operations.md#processes-apart',
     },
     {

@@ -1,7 +1,7 @@
 /** The type of a NodeGroup, from which its definition, its webhook and its controller are derived. */
 import { z } from 'zod';
 import { keptInVain } from './in-vain.ts';
-import { keptLowered } from '../rules/lowered-for.ts';
+import { keptLowered } from './lowered-for.ts';
 import { LABEL_KEY, LABEL_KEY_FORM, LABEL_VALUE, LONGEST_KEY, LONGEST_VALUE } from './label-rules.ts';
 
 /** The most nodes of a group: the VPSie autoscaler's webhook takes no more. */

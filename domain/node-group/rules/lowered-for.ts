@@ -3,17 +3,14 @@
  * whoever goes on after an end knows what was done: nobody lowers the size twice for one machine, and it goes up again with a machine
  * that stays after all.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { listOf } from '../../kernel/pod-requests.ts';
+import type { keptLowered } from '../api/lowered-for.ts';
 import type { DrivenMachine } from '../machine/driven-machine.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import { textOf } from '../scheduling/read-pod.ts';
 import { loweredDesired, stayingMachines } from './desired.ts';
 
-export const keptLowered = z.object({
-  machine: z.string().describe('The name of the VPSieNode.'),
-  uid: z.string().describe('Its UID.'),
-});
 type Lowered = z.output<typeof keptLowered>;
 
 type Fields = Readonly<Record<string, unknown>>;
