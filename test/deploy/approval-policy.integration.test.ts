@@ -47,7 +47,7 @@ const warnings: string[] = [];
 beforeAll(async () => {
   plane = await borrowControlPlane([WORKER, STARTER, 'alice', 'bob', 'keeper'].map((name) => ({ name })));
   const admin = plane.adminKubeconfig;
-  await applyObjects(admin, await templateObjects('namespace', 'rbac'));
+  await applyObjects(admin, await templateObjects('namespace', 'rbac', 'quota-resize/rbac'));
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
   // Alice may approve every quota of team-a, and Bob one. The keeper may write Leases and approve nothing.
   const ofAlice = readManifests(await readFile(EXAMPLE, 'utf8')).map((object) => withSubjects(object, ['alice']));

@@ -33,10 +33,14 @@ const DEFAULT = await rendered();
 const BY_SWITCH = new Map(
   await Promise.all(names.map(async (name) => [name, await rendered(SWITCHES[name])] as const)),
 );
-/** Everything, with either kind of certificate. */
+/** Everything, with either kind of certificate, and the overview closed and opened. */
 const RENDERS = [
   await rendered(EVERY_RIGHT),
-  await rendered({ ...EVERY_RIGHT, ...SWITCHES['webhooks.certificates: cert-manager'] }),
+  await rendered({
+    ...EVERY_RIGHT,
+    ...SWITCHES['webhooks.certificates: cert-manager'],
+    overview: { certificate: 'overview-tls' },
+  }),
 ];
 const ALL_RIGHTS = [DEFAULT, ...BY_SWITCH.values(), ...RENDERS].flatMap(rightsOf);
 const BASE_RIGHTS = rightsOf(DEFAULT).filter(isWrite);
@@ -304,7 +308,7 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
     },
   ],
   [
-    'The pods run as a user without privileges and without capabilities, on a read-only file system, in a namespace that enforces the `restricted` standard. NetworkPolicies admit connections to metrics and webhooks only, and let the pods connect to the API server, Temporal, GitHub, VPSie and DNS only.',
+    'The pods run as a user without privileges and without capabilities, on a read-only file system, in a namespace that enforces the `restricted` standard. NetworkPolicies admit connections to metrics, webhooks and an opened overview only, and let the pods connect to the API server, Temporal, GitHub, VPSie and DNS only.',
     () => {
       const pods = RENDERS.flat()
         .filter(({ kind }) => kind === 'Deployment')
@@ -333,7 +337,13 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
       const outward = network.flatMap(({ spec }) => spec.egress ?? []).flatMap(({ ports: to }) => to);
       expect(new Set(outward.map(({ port }) => port))).toEqual(new Set([53, 443, 6443, 7233]));
       const ports = network.flatMap(({ spec }) => spec.ingress ?? []).map((rule) => rule.ports.map(({ port }) => port));
-      expect([...new Set(ports.flat())].toSorted()).toEqual(['lights-out', 'memcached', 'metrics', 'node-group']);
+      expect([...new Set(ports.flat())].toSorted()).toEqual([
+        'lights-out',
+        'memcached',
+        'metrics',
+        'node-group',
+        'overview',
+      ]);
     },
   ],
 ];
