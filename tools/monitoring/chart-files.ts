@@ -1,5 +1,5 @@
 /** What of the chart is made from what the controllers measure: files of rules and dashboards, and the templates that choose among them. */
-import { chartParts } from '../../starter/cli/doctor/chart-parts.ts';
+import { chartParts, controllerOfPart } from '../../starter/cli/doctor/chart-parts.ts';
 import { comment } from '../manifests/comment.ts';
 import { partOfChart } from '../manifests/parts.ts';
 import { dashboards } from './dashboards.ts';
@@ -62,6 +62,7 @@ data:
 
 /** The text where the controller is switched on, if it is one that is. */
 function whereOn(name: string, text: string): string {
-  const condition = name in chartParts ? partOfChart(name).condition : null;
+  const isSwitched = controllerOfPart(name) !== null && name in chartParts;
+  const condition = isSwitched ? partOfChart(name).condition : null;
   return condition === null ? text : `{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
