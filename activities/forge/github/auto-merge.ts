@@ -2,6 +2,7 @@
 import type { MergeMethod, QueueRemoval } from '../../../domain/kernel/forge.ts';
 import type { EnqueueOutcome, MergeRequest, QueueState } from '../forge.ts';
 import type { GitHubClient } from './client.ts';
+import { handOver, takeBack } from './handed-over.ts';
 import { type ActorNode, accountOf } from './pull-request-node.ts';
 import { moment } from './responses.ts';
 
@@ -60,8 +61,7 @@ export async function enableAutoMerge(
 ): Promise<EnqueueOutcome> {
   const text = method === 'rebase' ? {} : { commitHeadline: title, commitBody: message };
   const input = { pullRequestId, expectedHeadOid: headSha, mergeMethod: method.toUpperCase(), ...text };
-  const answer = await client.graphqlAnswer(['UNPROCESSABLE', 'STALE_DATA', 'FORBIDDEN'], ENABLE, { input });
-  return answer.ok ? { kind: 'queued' } : { kind: 'rejected', message: answer.message };
+  return await handOver(client, ENABLE, input);
 }
 
 const DISABLE =
@@ -69,10 +69,5 @@ const DISABLE =
 
 /** It is refused where auto-merge is not enabled. */
 export async function disableAutoMerge(client: GitHubClient, pullRequestId: string): Promise<void> {
-  await client.graphqlAnswer(
-    ['UNPROCESSABLE', 'NOT_FOUND'],
-    DISABLE,
-    { input: { pullRequestId } },
-    { takesBack: true },
-  );
+  await takeBack(client, DISABLE, { pullRequestId });
 }

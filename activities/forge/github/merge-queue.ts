@@ -11,6 +11,7 @@ import {
   kindOfDisabling,
 } from './auto-merge.ts';
 import type { GitHubClient } from './client.ts';
+import { handOver, takeBack } from './handed-over.ts';
 import { type ActorNode, accountOf } from './pull-request-node.ts';
 import { moment } from './responses.ts';
 
@@ -127,9 +128,7 @@ const ENQUEUE =
 
 /** https://docs.github.com/en/graphql/reference/mutations#enqueuepullrequest */
 export async function enqueue(client: GitHubClient, pullRequestId: string, headSha: string): Promise<EnqueueOutcome> {
-  const input = { pullRequestId, expectedHeadOid: headSha };
-  const answer = await client.graphqlAnswer(['UNPROCESSABLE', 'STALE_DATA', 'FORBIDDEN'], ENQUEUE, { input });
-  return answer.ok ? { kind: 'queued' } : { kind: 'rejected', message: answer.message };
+  return await handOver(client, ENQUEUE, { pullRequestId, expectedHeadOid: headSha });
 }
 
 const DEQUEUE =
@@ -137,10 +136,5 @@ const DEQUEUE =
 
 /** GitHub may say that it failed and have done it all the same. */
 export async function dequeue(client: GitHubClient, pullRequestId: string): Promise<void> {
-  await client.graphqlAnswer(
-    ['UNPROCESSABLE', 'NOT_FOUND'],
-    DEQUEUE,
-    { input: { id: pullRequestId } },
-    { takesBack: true },
-  );
+  await takeBack(client, DEQUEUE, { id: pullRequestId });
 }
