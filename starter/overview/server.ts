@@ -1,11 +1,10 @@
 /** The port of the overview page. It answers GET and HEAD, and nothing that it does writes anything. */
 import { randomBytes } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { ListeningServer } from '../../platform/health/health.ts';
+import { type ListeningServer, urlOf } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Pair } from '../admission/certificate.ts';
 import { overviewPage, type PageView, REFRESH_SECONDS } from './page.ts';
@@ -83,10 +82,8 @@ export async function serveOverview(
     return refuse(reply, 500, 'The overview could not be shown; the log of the starter says why');
   });
   await server.listen({ host: address.host, port: address.port });
-  const { port } = server.server.address() as AddressInfo;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  const scheme = audience.kind === 'local' ? 'http' : 'https';
-  return { url: `${scheme}://${host}:${port}`, useCertificate, close: async () => await server.close() };
+  const url = urlOf(audience.kind === 'local' ? 'http' : 'https', address, server.server);
+  return { url, useCertificate, close: async () => await server.close() };
 }
 
 function createServer({ kind }: LocalOverview | OpenedOverview): {
