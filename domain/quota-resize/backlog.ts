@@ -3,7 +3,7 @@ import { exceededKeys, maskList, readableList, type ResourceList, subtractLists 
 import type { EpochMs } from '../kernel/time.ts';
 import type { QuotaTarget } from '../kernel/target.ts';
 import type { Decision, PullRequestRef } from './model/decision.ts';
-import { type LeaseObject, quotaOfLease } from './model/lease.ts';
+import type { QuotaLease } from './model/lease.ts';
 
 type QuotaName = Pick<QuotaTarget, 'namespace' | 'quota'>;
 
@@ -15,11 +15,7 @@ export interface LeaseBacklog extends QuotaName {
   readonly wanted: { readonly limits: ResourceList; readonly since: EpochMs; readonly isDecided: boolean } | null;
 }
 
-/** Null for the Lease of something else, and where nothing of it can be read. */
-export function backlogOfLease(lease: LeaseObject): LeaseBacklog | null {
-  const read = quotaOfLease(lease);
-  if (read === null) return null;
-  const { target, memory, decision } = read;
+export function backlogOfLease({ target, memory, decision }: QuotaLease): LeaseBacklog {
   return { ...target, pullRequest: openPullRequest(decision), wanted: wantedBy(decision, memory.lastRecommendation) };
 }
 

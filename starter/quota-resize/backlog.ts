@@ -6,7 +6,7 @@ import {
   unservedQuota,
 } from '../../domain/quota-resize/backlog.ts';
 import type { PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
-import type { LeaseObject } from '../../domain/quota-resize/model/lease.ts';
+import type { QuotaLease } from '../../domain/quota-resize/model/lease.ts';
 
 /** The pull request that raises a quota. */
 interface OpenPullRequest {
@@ -24,11 +24,8 @@ export class QuotaBacklog {
     this.#seen = seen;
   }
 
-  put(lease: LeaseObject): void {
-    const name = lease.metadata?.name ?? '';
-    const backlog = backlogOfLease(lease);
-    if (backlog === null) this.#ofLease.delete(name);
-    else this.#ofLease.set(name, backlog);
+  put(name: string, lease: QuotaLease): void {
+    this.#ofLease.set(name, backlogOfLease(lease));
   }
 
   remove(name: string): void {

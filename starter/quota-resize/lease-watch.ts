@@ -1,12 +1,28 @@
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
-import { type LeaseObject, leaseSelector } from '../../domain/quota-resize/model/lease.ts';
+import {
+  type LeaseObject,
+  leaseSelector,
+  type QuotaLease,
+  quotaOfLease,
+} from '../../domain/quota-resize/model/lease.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 
 /** What is kept of the Leases, as they change. */
 interface LeaseListener {
-  put(lease: LeaseObject): void;
+  put(name: string, lease: QuotaLease): void;
+  /** Of one that is gone, or is about something else than a quota. */
   remove(name: string): void;
+}
+
+/** It is read once for all of them: a decision is large. */
+export function tellOf(lease: LeaseObject, listeners: readonly LeaseListener[]): void {
+  const name = lease.metadata?.name ?? '';
+  const read = quotaOfLease(lease);
+  for (const listener of listeners) {
+    if (read === null) listener.remove(name);
+    else listener.put(name, read);
+  }
 }
 
 /** Watches the Leases of the resizer, once for everything that is read from them. */
@@ -35,9 +51,7 @@ export async function watchLeases(
       listPage: async (page) =>
         await coordination.listNamespacedLease({ ...page, namespace: systemNamespace, labelSelector: leaseSelector }),
       shape: shapeLease,
-      onChange: (lease) => {
-        for (const listener of listeners) listener.put(lease);
-      },
+      onChange: (lease) => tellOf(lease, listeners),
       onDelete: ({ metadata }) => {
         for (const listener of listeners) listener.remove(metadata?.name ?? '');
       },

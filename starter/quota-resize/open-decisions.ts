@@ -1,4 +1,4 @@
-import type { LeaseObject } from '../../domain/quota-resize/model/lease.ts';
+import type { QuotaLease } from '../../domain/quota-resize/model/lease.ts';
 import { type OpenDecision, openDecisionOf } from '../../domain/quota-resize/model/open-decision.ts';
 
 /** The decisions that hold the Leases of quotas. */
@@ -7,8 +7,7 @@ export class OpenDecisions {
   readonly byQuota = new Map<string, OpenDecision>();
   readonly #quotaOfLease = new Map<string, string>();
 
-  put(lease: LeaseObject): void {
-    const name = lease.metadata?.name ?? '';
+  put(name: string, lease: QuotaLease): void {
     this.remove(name);
     const decision = openDecisionOf(lease);
     if (decision === null) return;

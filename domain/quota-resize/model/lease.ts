@@ -12,7 +12,7 @@ import { writtenDecision } from './decision-schema.ts';
 import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
 import { instant, rfc3339 } from './instant.ts';
 import { neededLimits, raise, recommendation, rejection } from './lease-schema.ts';
-import { approvalRemoval, readLeaseApproval } from './lease-approval.ts';
+import { approvalRemoval, type LeaseApproval, readLeaseApproval } from './lease-approval.ts';
 import type { LeaseRecord } from './observation.ts';
 import type { NeededLimits } from '../sizing/needed.ts';
 import { keptRejections } from './rejections.ts';
@@ -174,18 +174,23 @@ export function decisionIdOf(holder: string | null): string | null {
   return /^headroom\/(.+)$/.exec(holder ?? '')?.[1] ?? null;
 }
 
-/** What the Lease of a quota says of it, and the decision that holds it; null for the Lease of something else. */
-export function quotaOfLease(lease: LeaseObject): {
+/** What the Lease of a quota says of it. */
+export interface QuotaLease {
   readonly target: Pick<QuotaTarget, 'namespace' | 'quota'>;
   readonly memory: LeaseMemory;
-  /** Null where another one holds the Lease, or nobody. */
+  /** The decision that holds it; null where another one holds the Lease, or nobody. */
   readonly decision: Decision | null;
-} | null {
+  readonly approval: LeaseApproval | null;
+}
+
+/** Null for the Lease of something else. */
+export function quotaOfLease(lease: LeaseObject): QuotaLease | null {
   const target = isFileLease(lease) ? null : targetOfLease(lease);
   if (target === null) return null;
   const { memory } = readLeaseMemory(lease);
   const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
-  return { target, memory, decision: memory.decision?.id === holder ? memory.decision : null };
+  const decision = memory.decision?.id === holder ? memory.decision : null;
+  return { target, memory, decision, approval: readLeaseApproval(lease.metadata?.annotations).approval };
 }
 
 /** The pull request number in an earlier tool's holder `pr-<number>`; null for any other holder. */

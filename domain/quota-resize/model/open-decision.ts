@@ -1,8 +1,7 @@
 /** What a decision that has not reached its end waits for, as the Lease of its quota has it. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ApprovalRequirement, LimitChange, PullRequestRef } from './decision.ts';
-import { type LeaseObject, quotaOfLease } from './lease.ts';
-import { readLeaseApproval } from './lease-approval.ts';
+import type { QuotaLease } from './lease.ts';
 
 /** A decision that holds the Lease of its quota, with what is shown of it. */
 export interface OpenDecision {
@@ -29,11 +28,9 @@ type AwaitedStep =
   /** The merged limits in the cluster. */
   | { readonly kind: 'sync' };
 
-/** The decision that holds a quota's Lease; null where there is none, and of a Lease that is no quota's. */
-export function openDecisionOf(lease: LeaseObject): OpenDecision | null {
-  const read = quotaOfLease(lease);
-  if (read === null || read.decision === null) return null;
-  const { target, decision } = read;
+/** The decision that holds a quota's Lease; null where there is none. */
+export function openDecisionOf({ target, decision, approval }: QuotaLease): OpenDecision | null {
+  if (decision === null) return null;
   const { id, decidedAt, pullRequest, merge, approvalRequirement } = decision;
   const open = {
     ...target,
@@ -52,8 +49,7 @@ export function openDecisionOf(lease: LeaseObject): OpenDecision | null {
           },
   };
   if (merge !== null) return { ...open, waitsFor: { kind: 'sync' }, since: merge.at };
-  const approved = readLeaseApproval(lease.metadata?.annotations).approval;
-  const isApproved = decision.approvedBy !== undefined || approved?.decision === id;
+  const isApproved = decision.approvedBy !== undefined || approval?.decision === id;
   const decided = decision.grownAt ?? decidedAt;
   if (approvalRequirement !== null && !isApproved) {
     const waitsFor = { kind: 'approval', requirement: approvalRequirement } as const;

@@ -2,7 +2,7 @@
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { backlogOfLease } from '../../../domain/quota-resize/backlog.ts';
 import type { PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
-import type { LeaseObject } from '../../../domain/quota-resize/model/lease.ts';
+import type { QuotaLease } from '../../../domain/quota-resize/model/lease.ts';
 import type { RepositoryEvent } from './delivery.ts';
 
 /** The fields of a pull request by which it is found. */
@@ -31,13 +31,11 @@ export class PullRequestIndex {
   }
 
   /** Adds or updates a Lease. One without a decision with an open pull request is removed. */
-  put(lease: LeaseObject): void {
-    const name = lease.metadata?.name ?? '';
+  put(name: string, lease: QuotaLease): void {
     this.remove(name);
-    const backlog = backlogOfLease(lease);
-    if (backlog === null || backlog.pullRequest === null) return;
-    const { namespace, quota } = backlog;
-    const keys = keysOfLocation(backlog.pullRequest);
+    const { namespace, quota, pullRequest } = backlogOfLease(lease);
+    if (pullRequest === null) return;
+    const keys = keysOfLocation(pullRequest);
     this.#keysOfLease.set(name, keys);
     for (const key of keys) {
       const targets = this.#targets.get(key) ?? new Map<string, QuotaTarget>();

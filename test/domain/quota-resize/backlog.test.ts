@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { backlogOfLease, type SeenQuota, unservedQuota } from '../../../domain/quota-resize/backlog.ts';
+import {
+  backlogOfLease as backlogOf,
+  type LeaseBacklog,
+  type SeenQuota,
+  unservedQuota,
+} from '../../../domain/quota-resize/backlog.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import {
   fileLeaseAnnotations,
   fileLeaseLabels,
+  type LeaseObject,
   quotaLeaseLabels,
+  quotaOfLease,
   withMemory,
 } from '../../../domain/quota-resize/model/lease.ts';
 
@@ -57,6 +64,11 @@ function leaseOf({
     metadata: { name: 'state-team-a-compute', labels: quotaLeaseLabels, annotations: withMemory({}, target, memory) },
     spec: { holderIdentity: holder },
   };
+}
+
+function backlogOfLease(lease: LeaseObject): LeaseBacklog | null {
+  const read = quotaOfLease(lease);
+  return read === null ? null : backlogOf(read);
 }
 
 const quota = (seen: Partial<SeenQuota> = {}): SeenQuota => ({

@@ -3,6 +3,7 @@ import type { V1ResourceQuota } from '@kubernetes/client-node';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { type LeaseObject, quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/model/lease.ts';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
+import { tellOf } from '../../../starter/quota-resize/lease-watch.ts';
 import { OpenDecisions } from '../../../starter/quota-resize/open-decisions.ts';
 import { quotaOverview } from '../../../starter/quota-resize/overview.ts';
 import type { Overview } from '../../../starter/overview/part.ts';
@@ -75,7 +76,7 @@ export function overviewOf(
   autoMerge = false,
 ): Overview {
   const decisions = new OpenDecisions();
-  for (const lease of leases) decisions.put(lease);
+  for (const lease of leases) tellOf(lease, [decisions]);
   const byName = new Map(quotas.map((quota) => [`${quota.metadata?.namespace}/${quota.metadata?.name}`, quota]));
   return quotaOverview({
     cluster: 'c1',

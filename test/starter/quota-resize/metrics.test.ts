@@ -4,6 +4,7 @@ import type { SeenQuota } from '../../../domain/quota-resize/backlog.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/model/lease.ts';
 import { QuotaBacklog } from '../../../starter/quota-resize/backlog.ts';
+import { tellOf } from '../../../starter/quota-resize/lease-watch.ts';
 import { registerBacklogMetrics } from '../../../starter/quota-resize/metrics.ts';
 
 const HOUR_MS = 3_600_000;
@@ -65,8 +66,8 @@ describe('the metrics of what is not done yet', () => {
   });
 
   it('count a pull request of two quotas once, and say of each how old it is and what is missing', async () => {
-    backlog.put(leaseOf('one', 7));
-    backlog.put(leaseOf('two', 7));
+    tellOf(leaseOf('one', 7), [backlog]);
+    tellOf(leaseOf('two', 7), [backlog]);
     const found = await samples();
     expect(found['pull_requests_open']).toBe(1);
     const of = (quota: string) => `namespace="team-a",quota="${quota}"`;

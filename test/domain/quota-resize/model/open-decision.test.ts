@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { approvalAnnotations } from '../../../../domain/quota-resize/model/lease-approval.ts';
-import { fileLeaseLabels, type LeaseObject } from '../../../../domain/quota-resize/model/lease.ts';
-import { openDecisionOf } from '../../../../domain/quota-resize/model/open-decision.ts';
+import { fileLeaseLabels, type LeaseObject, quotaOfLease } from '../../../../domain/quota-resize/model/lease.ts';
+import {
+  openDecisionOf as openDecision,
+  type OpenDecision,
+} from '../../../../domain/quota-resize/model/open-decision.ts';
 import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
 import { approvalRequired, decisionFor, leaseOf, NOW } from '../../../starter/overview/quotas.ts';
 
 const HOUR = 3_600_000;
+
+function openDecisionOf(lease: LeaseObject): OpenDecision | null {
+  const read = quotaOfLease(lease);
+  return read === null ? null : openDecision(read);
+}
 
 function open(other: Partial<Decision> = {}) {
   return openDecisionOf(leaseOf('team-a', 'compute', decisionFor(7, other)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileLeaseAnnotations, fileLeaseLabels } from '../../../../domain/quota-resize/model/lease.ts';
+import { tellOf } from '../../../../starter/quota-resize/lease-watch.ts';
 import { readDelivery } from '../../../../starter/quota-resize/webhooks/delivery.ts';
 import { PullRequestIndex } from '../../../../starter/quota-resize/webhooks/pull-request-index.ts';
 import { HEAD, lease, NOW, payloads } from './payloads.ts';
@@ -7,7 +8,7 @@ import { HEAD, lease, NOW, payloads } from './payloads.ts';
 /** The quotas that an event wakes, with these Leases in the cluster. */
 function woken(event: string, payload: unknown, leases = [lease('compute')]): readonly string[] {
   const index = new PullRequestIndex('prod');
-  for (const lease of leases) index.put(lease);
+  for (const lease of leases) tellOf(lease, [index]);
   const read = readDelivery(event, payload);
   return read === null
     ? ['ignored']
@@ -109,9 +110,9 @@ describe('whom a webhook is for', () => {
         const event = readDelivery('issue_comment', payloads.issue_comment(number));
         return event !== null && index.find(event).length > 0;
       });
-    index.put(lease('compute'));
+    tellOf(lease('compute'), [index]);
     expect(numbers()).toEqual([7]);
-    index.put(lease('compute', { number: 8 }));
+    tellOf(lease('compute', { number: 8 }), [index]);
     expect(numbers()).toEqual([8]);
     expect(index.size).toBe(1);
     index.remove('state-team-a-compute');
