@@ -5,6 +5,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { SEVERAL_PHASES } from './phases.ts';
+import { raisesOf } from './raises.ts';
 import { reconcileCompletely } from './reconcile.ts';
 
 let stack: Stack;
@@ -42,11 +43,6 @@ async function passes(quota: WatchedQuota): Promise<void> {
   await stack.forge.setStatus({ sha: head.sha, context: 'ci', state: 'success' });
 }
 
-async function raises(quota: WatchedQuota): Promise<readonly Record<string, unknown>[]> {
-  const lease = await quota.lease();
-  return JSON.parse(lease?.annotations['resizer.io/unattended-raises'] ?? '[]') as Record<string, unknown>[];
-}
-
 async function endsMerged(quota: WatchedQuota, by: string): Promise<void> {
   await quota.reaches('CoolingDown', 'CoolingDown');
   expect(await quota.hard()).toEqual({ pods: '12' });
@@ -81,11 +77,11 @@ describe.concurrent('a pull request that GitHub merges by itself', SEVERAL_PHASE
   it('is merged as soon as its check passes, which counts as Headroom’s own merge', async () => {
     const quota = await enabledEpisode('merged');
     // The raise counts from the moment on at which Headroom can no longer hold the merge.
-    expect(await raises(quota)).toMatchObject([{ to: { pods: '12' }, isPending: true }]);
+    expect(await raisesOf(quota)).toMatchObject([{ to: { pods: '12' }, isPending: true }]);
     await passes(quota);
     await endsMerged(quota, 'headroom-bot');
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
-    const [raise, ...others] = await raises(quota);
+    const [raise, ...others] = await raisesOf(quota);
     expect(others).toEqual([]);
     expect(raise).toMatchObject({ from: { pods: '10' }, to: { pods: '12' } });
     expect(raise).not.toHaveProperty('isPending');
@@ -146,7 +142,7 @@ describe.concurrent('a pull request that GitHub merges by itself', SEVERAL_PHASE
     expect(await quota.pullRequest()).toMatchObject({ state: 'open' });
     await stack.forge.mergePullRequest(quota.number, 'alice');
     await endsMerged(quota, 'alice');
-    expect(await raises(quota)).toEqual([]);
+    expect(await raisesOf(quota)).toEqual([]);
   });
 
   it('whose episode is terminated is decided about by the next one, which disables it where a freeze began', async () => {

@@ -4,7 +4,8 @@ import { kindsOf, ONE_OF_EACH } from '../faults/decision-writes.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
+import { givenQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
+import { raisesOf } from './raises.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
@@ -17,12 +18,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => await stack?.stop());
-
-/** The raises that the quota's Lease counts for its growth. */
-async function countedRaises(quota: WatchedQuota): Promise<readonly unknown[]> {
-  const lease = await quota.lease();
-  return JSON.parse(lease?.annotations['resizer.io/unattended-raises'] ?? '[]') as readonly unknown[];
-}
 
 describe('in a repository that allows one method only', SEVERAL_PHASES, () => {
   it.each(['squash', 'rebase', 'merge'] as const)(
@@ -37,9 +32,7 @@ describe('in a repository that allows one method only', SEVERAL_PHASES, () => {
       expect(first).toMatchObject({ state: 'closed', merged: true, commits: 1 });
       expect(await quota.branches()).toEqual([]);
       expect(await kindsOf(stack, quota.writes(), quota.workflowId)).toEqual(ONE_OF_EACH);
-      expect(await countedRaises(quota)).toEqual([
-        expect.objectContaining({ from: { pods: '10' }, to: { pods: '12' } }),
-      ]);
+      expect(await raisesOf(quota)).toEqual([expect.objectContaining({ from: { pods: '10' }, to: { pods: '12' } })]);
 
       await quota.scale('web', 10);
       await quota.command('skipCooldown');
@@ -47,7 +40,7 @@ describe('in a repository that allows one method only', SEVERAL_PHASES, () => {
       await eventually('it is raised a second time', raisedAgain, EPISODE_MS);
       await quota.reaches('CoolingDown', 'CoolingDown');
       expect(await quota.branches()).toEqual([]);
-      expect(await countedRaises(quota)).toMatchObject([
+      expect(await raisesOf(quota)).toMatchObject([
         { from: { pods: '10' }, to: { pods: '12' } },
         { from: { pods: '12' }, to: { pods: '15' } },
       ]);

@@ -5,6 +5,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
 import { SEVERAL_PHASES } from './phases.ts';
+import { raisesOf } from './raises.ts';
 import { reconcileCompletely } from './reconcile.ts';
 
 let stack: Stack;
@@ -30,11 +31,6 @@ async function queuedEpisode(namespace: string): Promise<WatchedQuota & { readon
   return Object.assign(quota, { number });
 }
 
-async function raises(quota: WatchedQuota): Promise<readonly Record<string, unknown>[]> {
-  const lease = await quota.lease();
-  return JSON.parse(lease?.annotations['resizer.io/unattended-raises'] ?? '[]') as Record<string, unknown>[];
-}
-
 async function endsMerged(quota: WatchedQuota, by: string): Promise<void> {
   await quota.reaches('CoolingDown', 'CoolingDown');
   expect(await quota.hard()).toEqual({ pods: '12' });
@@ -52,10 +48,10 @@ describe.concurrent('a pull request in the merge queue', SEVERAL_PHASES, () => {
   it('is merged by the queue, which counts as Headroom\u2019s own merge', async () => {
     const quota = await queuedEpisode('merged');
     // The raise counts from the moment on at which Headroom can no longer hold the merge.
-    expect(await raises(quota)).toMatchObject([{ to: { pods: '12' }, isPending: true }]);
+    expect(await raisesOf(quota)).toMatchObject([{ to: { pods: '12' }, isPending: true }]);
     await stack.forge.finishQueued(quota.number, 'passed');
     await endsMerged(quota, 'headroom-bot');
-    const [raise, ...others] = await raises(quota);
+    const [raise, ...others] = await raisesOf(quota);
     expect(others).toEqual([]);
     expect(raise).toMatchObject({ from: { pods: '10' }, to: { pods: '12' } });
     expect(raise).not.toHaveProperty('isPending');
@@ -80,7 +76,7 @@ describe.concurrent('a pull request in the merge queue', SEVERAL_PHASES, () => {
     await quota.reaches('AwaitingMerge', 'InMergeQueue');
     await stack.forge.finishQueued(quota.number, 'passed');
     await endsMerged(quota, 'alice');
-    expect(await raises(quota)).toEqual([]);
+    expect(await raisesOf(quota)).toEqual([]);
   });
 
   it('is taken out by a request for changes, and put there again when that is over', async () => {
