@@ -65,3 +65,30 @@ it('a drain that is cancelled waits no longer, and ends the list of no other one
   answered();
   expect(await other).toContain('none of the 1 nodes');
 });
+
+it('machines that join while the nodes are listed have not lost theirs', async () => {
+  let joined = 0;
+  const nodes = () => Array.from({ length: joined }, (_, index) => `node-${index}`);
+  const machine = (name: string) => ({
+    metadata: { name, labels: { 'autoscaler.vpsie.com/nodegroup': 'web' } },
+    spec: { nodeGroupName: 'web' },
+    status: { phase: 'Joining', nodeName: name },
+  });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  // Whichever is listed first, two machines join in between.
+  const listNode = vi.fn(async () => {
+    const items = nodes().map((name) => ({ metadata: { name }, status: { conditions } }));
+    joined += 2;
+    return await Promise.resolve({ items, metadata: {} });
+  });
+  const listNamespacedCustomObject = vi.fn(async () => {
+    const items = nodes().map(machine);
+    joined += 2;
+    return await Promise.resolve({ items, metadata: {} });
+  });
+  const cluster = { core: { listNode }, custom: { listNamespacedCustomObject } } as unknown as Cluster;
+  expect(await ask(cluster)).toBeNull();
+  // Nor while the list of the nodes is the one that another drain has made just now.
+  expect(await ask(cluster)).toBeNull();
+  expect(listNode).toHaveBeenCalledTimes(1);
+});

@@ -6,6 +6,7 @@ import { requestCancellation } from '../../../activities/kernel/cancellation.ts'
 import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { orNull, withKubernetesFailures } from '../../../activities/kubernetes/failure.ts';
 import { createDrainActivities } from '../../../activities/node-group/drain/kubernetes-activities.ts';
+import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
 import type { NodeGroupActivities } from '../../../activities/node-group/interface.ts';
 import { activityTaskQueue, taskQueue } from '../../../domain/kernel/target.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
@@ -22,11 +23,12 @@ const kubernetes = connectKubernetes(
 );
 const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, log: { warn: () => {} } };
 
-/** A machine is called as its node is, and has gone when that has. */
+/** A machine is called as its node is, and both go together. */
 const ensureMachineDeleted: NodeGroupActivities['ensureMachineDeleted'] = withKubernetesFailures(
   async ({ machine }) => {
     if (machine === KEPT_MACHINE) return true;
     await orNull(kubernetes.core.deleteNode({ name: machine }));
+    await orNull(kubernetes.custom.deleteNamespacedCustomObject({ ...MACHINES, name: machine }));
     return false;
   },
 );
