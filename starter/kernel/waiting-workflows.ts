@@ -42,9 +42,11 @@ const ANSWER_MS = 5_000;
 const AT_ONCE = 5;
 /**
  * Questions in one round. A wrong token blocks every quota at once, and the reason of the first hundred is that of the others: those are
- * asked in later rounds, as each keeps its reason for as long as it is in its phase.
+ * asked in later rounds.
  */
 const QUESTIONS = 100;
+/** A workflow in the same phase is not asked again for so many milliseconds: it seldom has another reason then. */
+const ANSWERED_MS = 60_000;
 
 /** As of a moment. */
 interface Found {
@@ -64,12 +66,12 @@ export class WaitingWorkflows {
   #found: Found | null = null;
   /** What the workflows of the last list answered, by their ids. */
   #answers: ReadonlyMap<string, WaitingWorkflow> = new Map();
+  /** When those of the last list were asked last, by their ids. */
+  #askedAt: ReadonlyMap<string, EpochMs> = new Map();
   #attemptedAt = -Infinity;
   #listing: Promise<void> | null = null;
   #isAsking = false;
   #trouble: string | null = null;
-  /** Where the questions of the next round begin. */
-  #next = 0;
 
   constructor(options: WaitingWorkflowsOptions) {
     this.#options = options;
@@ -167,13 +169,24 @@ export class WaitingWorkflows {
     });
   }
 
+  /** Asks those that were asked longest ago, of which no answer is new enough. */
   async #askNext(workflows: readonly WaitingWorkflow[]): Promise<void> {
-    const from = this.#next % Math.max(1, workflows.length);
-    const waiting = [...workflows.slice(from), ...workflows.slice(0, from)].slice(0, QUESTIONS);
-    this.#next = from + waiting.length;
+    const now = this.#now();
+    const askedAt = new Map(
+      workflows.map(({ workflowId }) => [workflowId, this.#askedAt.get(workflowId) ?? -Infinity]),
+    );
+    const lastAsked = ({ workflowId }: WaitingWorkflow): number => askedAt.get(workflowId) ?? -Infinity;
+    const isOpen = (workflow: WaitingWorkflow): boolean =>
+      now - lastAsked(workflow) >= ANSWERED_MS || !this.#answers.has(workflow.workflowId);
+    const toAsk = workflows
+      .filter(isOpen)
+      .toSorted((a, b) => lastAsked(a) - lastAsked(b))
+      .slice(0, QUESTIONS);
+    for (const { workflowId } of toAsk) askedAt.set(workflowId, now);
+    this.#askedAt = askedAt;
     const answers = new Map<string, WaitingWorkflow>();
     const ask = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      for (let next = toAsk.shift(); next !== undefined; next = toAsk.shift()) {
         const answer = await this.#ask(next);
         if (answer !== null) answers.set(next.workflowId, answer);
       }

@@ -1,6 +1,6 @@
 import type { Monitoring } from './monitoring.ts';
 import { foreignMetrics as foreign, processMetrics as own } from './process-metrics.ts';
-import { grown, isAbsent, least, most, now, quantile, rate, total } from './query.ts';
+import { grown, isAbsent, least, most, now, nowWhereTold, quantile, rate, total } from './query.ts';
 
 /** Without the workflows of which nobody has said since when they wait. */
 export const IS_KNOWN = 'reason!="Unknown"';
@@ -129,10 +129,10 @@ export const processMonitoring: Monitoring = {
     },
     {
       title: 'Memory',
-      about: 'Workflows that the workers remember, and the memory of a starter.',
+      about: 'Of the largest starter.',
       unit: 'bytes',
       kind: 'timeseries',
-      queries: [{ expr: now(foreign.memory), legend: 'starter' }],
+      queries: [{ expr: nowWhereTold(foreign.memory, own.requestsWaiting), legend: 'starter' }],
     },
     {
       title: 'Workflows in memory',
@@ -146,7 +146,7 @@ export const processMonitoring: Monitoring = {
       about: 'Seconds of it: the starter has too little CPU.',
       unit: 's',
       kind: 'timeseries',
-      queries: [{ expr: now(foreign.eventLoopLag), legend: 'starter' }],
+      queries: [{ expr: nowWhereTold(foreign.eventLoopLag, own.requestsWaiting), legend: 'starter' }],
     },
   ],
   alerts: [

@@ -32,6 +32,11 @@ export function now<Label extends string>(
   return joined(metric, by, selector(metric, where));
 }
 
+/** The value now of the processes that tell another metric as well: what Node measures has the same name in every program. */
+export function nowWhereTold(metric: Metric, other: Metric): string {
+  return joined(metric, [], `${selector(metric, '')} and on (job, instance) ${selector(other, '')}`);
+}
+
 /** The smallest value that a process tells. */
 export function least<Label extends string>(
   metric: Metric<Label>,
