@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { ApiGet } from '../starter/kernel/api-get.ts';
+import type { ApiGet } from '../activities/kubernetes/api-get.ts';
 import { listParts } from '../starter/node-group/caches.ts';
 import { Planner } from '../starter/node-group/planner.ts';
 import { groupOf, typeOf } from '../test/domain/node-group/builders.ts';

@@ -10,7 +10,7 @@ import type { AdmissionWebhooks } from './admission/webhooks.ts';
 import type { Config } from './config.ts';
 import type { CacheHost } from './kernel/cache-host.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
-import type { Informer } from './kernel/informer.ts';
+import type { Informer } from '../activities/kubernetes/informer.ts';
 import type { Outlooks } from './kernel/outlooks.ts';
 import type { RequestMetrics } from './kernel/request-metrics.ts';
 import type { Overview } from './overview/part.ts';

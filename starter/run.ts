@@ -17,7 +17,7 @@ import { CacheHost } from './kernel/cache-host.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
 import { collectGauge } from './kernel/metrics.ts';
 import { Outlooks } from './kernel/outlooks.ts';
-import { watchPauses } from './kernel/pause-watch.ts';
+import { tellPauses } from './kernel/pause-watch.ts';
 import { RequestMetrics } from './kernel/request-metrics.ts';
 import { registerWaitingMetrics } from './kernel/waiting-metrics.ts';
 import { WaitingWorkflows } from './kernel/waiting-workflows.ts';
@@ -60,7 +60,7 @@ export async function startWatching(
   const started: Record<string, RunningController> = {};
   const cacheHost = new CacheHost(headroom, hasRuntime);
   const common = { headroom, kubeConfig, client, metrics, countedUsage, outlooks, requestMetrics, cacheHost };
-  const pauses = watchPauses(common, gate);
+  const pauses = tellPauses(common, gate);
   const context = { ...common, pauseOf: pauses.pauseOf, pauses: pauses.pauses };
   for (const name of enabled) started[name] = await controllers[name].start(context);
   const running = [...Object.values(started), pauses];

@@ -1,64 +1,68 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type KubeConfig, Watch } from '@kubernetes/client-node';
-import type { Logger } from 'pino';
+import type { KubeConfig, V1ConfigMap } from '@kubernetes/client-node';
 import { PAUSE_EVERYTHING, PAUSES } from '../../domain/kernel/pause.ts';
+import type { PauseConfigMaps } from '../../domain/kernel/stored-pause.ts';
+import type { Logger } from 'pino';
+import { type Informer, openInformer } from '../kubernetes/informer.ts';
+import { pauseConfigMapsOf } from './pause.ts';
 import type { PauseView } from './pause-view.ts';
 
-/** Delay before a watch is opened again, in milliseconds; with jitter, because every worker has a watch. */
-const RESTART_MS = 2_000;
-/** The API server ends a watch after this time, which reveals a broken connection at the latest. */
-const WATCH_SECONDS = 240;
+export interface PauseWatch {
+  /** By the name of the ConfigMap. */
+  readonly informers: Readonly<Record<string, Informer<V1ConfigMap>>>;
+  /** As the watches have them. */
+  present(): PauseConfigMaps;
+  stop(): Promise<void>;
+}
 
 /**
- * Watches both ConfigMaps until the signal is aborted, and reports changes and interruptions of the watch to the view.
+ * Watches both ConfigMaps until the signal is aborted, and reports changes and interruptions of the watch to the view: without a
+ * watch, every write reads the ConfigMaps.
  */
 export function watchPauses(
   view: PauseView,
   {
     kubeConfig,
     systemNamespace,
-    signal,
-    log,
+    onChange,
+    ...context
   }: {
     readonly kubeConfig: KubeConfig;
     readonly systemNamespace: string;
+    /** After the view has been told. */
+    readonly onChange?: (name: string) => void;
     readonly signal: AbortSignal;
-    readonly log: Pick<Logger, 'warn' | 'debug'>;
+    readonly log: Logger;
   },
-): void {
-  const alive = new Set<string>();
-  const path = `/api/v1/namespaces/${encodeURIComponent(systemNamespace)}/configmaps`;
-  const setAlive = (name: string, isAlive: boolean): void => {
-    if (isAlive) alive.add(name);
-    else alive.delete(name);
-    view.watched(alive.size === 2);
+): PauseWatch {
+  const informerOf = (name: string): Informer<V1ConfigMap> => {
+    const changed = (): void => {
+      view.changed();
+      onChange?.(name);
+    };
+    return openInformer<V1ConfigMap>(
+      kubeConfig,
+      {
+        name: `configmaps ${name}`,
+        path: `/api/v1/namespaces/${systemNamespace}/configmaps`,
+        fieldSelector: `metadata.name=${name}`,
+        onChange: changed,
+        onDelete: changed,
+        onState: () => view.watched(everything.staleSeconds() === 0 && pauses.staleSeconds() === 0),
+      },
+      context,
+    );
   };
-  const watchOnce = async (name: string): Promise<void> => {
-    const watch = new Watch(kubeConfig);
-    Object.assign(watch, { requestTimeoutMs: (WATCH_SECONDS + 30) * 1000 });
-    await new Promise<void>((resolve, reject) => {
-      const query = { fieldSelector: `metadata.name=${name}`, timeoutSeconds: WATCH_SECONDS };
-      const done = (error: unknown): void => (error instanceof Error ? reject(error) : resolve());
-      watch
-        .watch(path, query, () => view.changed(), done)
-        .then((controller) => {
-          if (signal.aborted) controller.abort();
-          else signal.addEventListener('abort', () => controller.abort(), { once: true });
-          setAlive(name, true);
-        }, reject);
-    });
+  const everything = informerOf(PAUSE_EVERYTHING);
+  const pauses = informerOf(PAUSES);
+  return {
+    informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
+    present: () =>
+      pauseConfigMapsOf(
+        everything.get(PAUSE_EVERYTHING, systemNamespace) ?? null,
+        pauses.get(PAUSES, systemNamespace) ?? null,
+      ),
+    stop: async () => {
+      await Promise.all([everything.stop(), pauses.stop()]);
+    },
   };
-  const keepWatching = async (name: string): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await watchOnce(name);
-      } catch (error) {
-        // Without a watch, every write reads the ConfigMaps.
-        if (!signal.aborted) log.warn({ err: error, configMap: name }, 'the watch of the pauses ended');
-      }
-      setAlive(name, false);
-      await sleep(RESTART_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
-    }
-  };
-  for (const name of [PAUSE_EVERYTHING, PAUSES]) void keepWatching(name);
 }

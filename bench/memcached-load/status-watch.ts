@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { GROUP, PLURAL, VERSION } from '../../domain/memcached/api/names.ts';
-import { listPath } from '../../starter/kernel/api-get.ts';
-import { openInformer } from '../../starter/kernel/informer.ts';
+import { listPath } from '../../activities/kubernetes/api-get.ts';
+import { openInformer } from '../../activities/kubernetes/informer.ts';
 import { accessOf } from '../../test/kernel/stack/access.ts';
 import type { MemcachedObject } from '../../test/memcached/cluster.ts';
 

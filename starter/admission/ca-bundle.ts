@@ -2,7 +2,7 @@
 import { AdmissionregistrationV1Api, type KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 import type { AdmissionWebhooks } from './webhooks.ts';
 
 interface Webhook {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { untilAvailable } from '../../platform/process/availability.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 import type { ServerCertificate } from './certificate.ts';
 
 /** Where a certificate comes from. */

@@ -3,7 +3,7 @@ import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-no
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 import { createBundleWriter } from './ca-bundle.ts';
 import { type Chain, type CheckedChain, reviewChain } from './chain.ts';
 import type { CertificateSource } from './keep.ts';

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { apiMessage, kubernetesFailure } from '../../activities/kubernetes/failure.ts';
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { KubernetesAccessError, loadKubeConfig } from '../../platform/kubernetes/kubernetes-access.ts';
-import { type ApiGet, createApiGet } from '../kernel/api-get.ts';
+import { type ApiGet, createApiGet } from '../../activities/kubernetes/api-get.ts';
 import type { LoadedConfig } from './controller.ts';
 import { CommandFailed } from './shared.ts';
 

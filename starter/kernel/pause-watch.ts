@@ -1,23 +1,16 @@
-import type { V1ConfigMap } from '@kubernetes/client-node';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { PauseView } from '../../activities/kernel/pause-view.ts';
-import {
-  pauseConfigMapsOf,
-  pausesIn,
-  readPause,
-  readPauseConfigMaps,
-  readPausesFor,
-} from '../../activities/kernel/pause.ts';
+import { pausesIn, readPause, readPauseConfigMaps, readPausesFor } from '../../activities/kernel/pause.ts';
+import { watchPauses } from '../../activities/kernel/pause-watch.ts';
 import type { WriteGate } from '../../activities/kernel/write-gate.ts';
 import { PAUSES_CONFIRMED_MS } from '../../domain/kernel/pause-state.ts';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
-import { PAUSE_EVERYTHING, PAUSES, type PauseTarget } from '../../domain/kernel/pause.ts';
+import type { PauseTarget } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, scopeOfPauseKey } from '../../domain/kernel/stored-pause.ts';
 import { pauseChanged } from '../../workflows/kernel/messages.ts';
 import type { RunningController, StarterContext } from '../controller.ts';
 import { pauseOverview } from '../overview/pauses.ts';
-import { type Informer, openInformer } from './informer.ts';
 import { startWorkQueue } from './start-work-queue.ts';
 import type { QueuedRequest } from './work-queue.ts';
 
@@ -45,7 +38,7 @@ export interface RunningTarget {
  * wrote it. A pause holds without that, but a workflow that waits would not show it, nor its end, before it next
  * observes. At the start, every workflow that is paused is signalled.
  */
-export function watchPauses(
+export function tellPauses(
   context: Omit<StarterContext, 'pauseOf' | 'pauses'>,
   gate: Pick<WriteGate, 'held'>,
 ): WatchedPauses {
@@ -73,37 +66,20 @@ export function watchPauses(
     kindOf: ({ workflowId }) => (workflowId === null ? 'pauses' : 'pause'),
     gapMs: PAUSE_GAP_MS,
   });
-  const informerOf = (name: string): Informer<V1ConfigMap> => {
-    const changed = (): void => {
-      view.changed();
+  const watch = watchPauses(view, {
+    kubeConfig,
+    systemNamespace,
+    onChange: (name) => {
       for (const listener of listeners) listener();
       queue.add({ coalescingKey: 'pauses', workflowId: null, starts: false, cause: `the ConfigMap ${name} changed` });
-    };
-    return openInformer<V1ConfigMap>(
-      kubeConfig,
-      {
-        name: `configmaps ${name}`,
-        path: `/api/v1/namespaces/${systemNamespace}/configmaps`,
-        fieldSelector: `metadata.name=${name}`,
-        onChange: changed,
-        onDelete: changed,
-        onState: () => view.watched(everything.staleSeconds() === 0 && pauses.staleSeconds() === 0),
-      },
-      { log, signal },
-    );
-  };
-  const everything = informerOf(PAUSE_EVERYTHING);
-  const pauses = informerOf(PAUSES);
-  const present = (): PauseConfigMaps =>
-    pauseConfigMapsOf(
-      everything.get(PAUSE_EVERYTHING, systemNamespace) ?? null,
-      pauses.get(PAUSES, systemNamespace) ?? null,
-    );
-  onStop('watches of the pauses', async () => {
-    await Promise.all([everything.stop(), pauses.stop()]);
+    },
+    log,
+    signal,
   });
+  const present = (): PauseConfigMaps => watch.present();
+  onStop('watches of the pauses', async () => await watch.stop());
   return {
-    informers: { [PAUSE_EVERYTHING]: everything, [PAUSES]: pauses },
+    informers: watch.informers,
     overview: pauseOverview(systemNamespace, present),
     pauseOf: (subject) => pausesIn(present())(subject),
     pauses: {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Log } from '../../platform/log/log.ts';
-import { createApiGet, failureOf, listPath } from './api-get.ts';
-import { type Informer, type InformerOptions, openInformer } from './informer.ts';
+import { createApiGet, failureOf, listPath } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, type InformerOptions, openInformer } from '../../activities/kubernetes/informer.ts';
 
 export interface WhereServedOptions<T extends KubernetesObject> extends Omit<InformerOptions<T>, 'name' | 'path'> {
   readonly group: string;

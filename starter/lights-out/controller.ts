@@ -6,7 +6,7 @@ import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import { webhookTrials } from '../admission/webhook-trial.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
-import { createApiGet } from '../kernel/api-get.ts';
+import { createApiGet } from '../../activities/kubernetes/api-get.ts';
 import { keepRunning } from '../kernel/keep-running.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { scheduleAdmission } from './admission.ts';

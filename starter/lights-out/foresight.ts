@@ -22,7 +22,7 @@ import { type NamespaceQuota, QuotaRoom } from '../../domain/lights-out/workload
 import { labelValue, originalReplicas } from '../../domain/lights-out/workload/saved-state.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ApiGet, failureOf, listPath, listPlainPages } from '../kernel/api-get.ts';
+import { type ApiGet, failureOf, listPath, listPlainPages } from '../../activities/kubernetes/api-get.ts';
 import type { Outlooks } from '../kernel/outlooks.ts';
 import type { ScheduleRegistry, WatchedSchedule } from './schedule-registry.ts';
 import type { ScheduleWatch } from './watch.ts';

@@ -20,8 +20,8 @@ import {
   workloadName,
 } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { listPath } from '../kernel/api-get.ts';
-import { type Informer, type InformerOptions, openInformer } from '../kernel/informer.ts';
+import { listPath } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, type InformerOptions, openInformer } from '../../activities/kubernetes/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
 import { isOtherNamespace, isOtherScaler, isOtherWorkload, isUnobserved, scheduleNews } from './attention.ts';
 import { orphanRequest, type QueuedScheduleRequest, scheduleRequest, workloadsRequest } from './reconcile-request.ts';

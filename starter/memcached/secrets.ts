@@ -2,8 +2,8 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import { readMemcached } from '../../domain/memcached/api/read-memcached.ts';
 import { referencedSecrets } from '../../domain/memcached/children/secrets.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { listPath } from '../kernel/api-get.ts';
-import { type Informer, openInformer } from '../kernel/informer.ts';
+import { listPath } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, openInformer } from '../../activities/kubernetes/informer.ts';
 
 export interface SecretWatch {
   /** Watches the Secrets of the Memcached's namespace, where it names any; it may have named some before. */

@@ -17,8 +17,8 @@ import { ENDPOINT_SLICES, serviceOf } from '../../domain/memcached/servers/endpo
 import { instanceOf } from '../../domain/memcached/status/instance.ts';
 import { memcachedName, type MemcachedTarget } from '../../domain/memcached/target.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { listPath } from '../kernel/api-get.ts';
-import { type Informer, openInformer } from '../kernel/informer.ts';
+import { listPath } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, openInformer } from '../../activities/kubernetes/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
 import type { SeenMemcached } from './overview.ts';
 import { watchSecrets } from './secrets.ts';

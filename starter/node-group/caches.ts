@@ -21,8 +21,8 @@ import {
 import type { Machine } from '../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../domain/node-group/model/node.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ApiGet, listPath, listPlainPages } from '../kernel/api-get.ts';
-import { type Informer, openInformer } from '../kernel/informer.ts';
+import { type ApiGet, listPath, listPlainPages } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, openInformer } from '../../activities/kubernetes/informer.ts';
 import { openWhereServed } from '../kernel/where-served.ts';
 import type { ApiPart, PlanPart, PlanParts } from './plan-messages.ts';
 

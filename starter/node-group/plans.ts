@@ -29,7 +29,7 @@ import type { GroupCounts } from '../../domain/node-group/status/group-status.ts
 import { groupCounts } from '../../domain/node-group/status/group-counts.ts';
 import { statusPatch, wantedStatusOf } from '../../domain/node-group/status/status-patch.ts';
 import { fieldsOf } from '../../domain/node-group/scheduling/read-pod.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { PlanPart } from './plan-messages.ts';
 import { Planner, type PlanContext, type Planned } from './planner.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Amounts } from '../../domain/kernel/amounts.ts';
 import { amountsOf } from '../../domain/kernel/amounts.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ApiGet, createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
+import { type ApiGet, createApiGet, failureOf, listPath } from '../../activities/kubernetes/api-get.ts';
 import type { UsageSample } from './plan-messages.ts';
 
 export interface UsageSamplerOptions {

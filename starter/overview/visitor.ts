@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { AuthenticationV1Api, AuthorizationV1Api, type KubeConfig, type V1UserInfo } from '@kubernetes/client-node';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 
 /** The right to read the overview, as a rule of a ClusterRole has it: `nonResourceURLs: [/headroom/overview]`, `verbs: [get]`. */
 export const OVERVIEW_PATH = '/headroom/overview';

@@ -6,7 +6,7 @@ import {
   quotaOfLease,
 } from '../../domain/quota-resize/model/lease.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type Informer, startInformer } from '../kernel/informer.ts';
+import { type Informer, startInformer } from '../../activities/kubernetes/informer.ts';
 
 /** What is kept of the Leases, as they change. */
 interface LeaseListener {

@@ -3,7 +3,7 @@ import { equalTexts } from '../../domain/kernel/record.ts';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
 import type { SeenQuota } from '../../domain/quota-resize/backlog.ts';
 import { denialReasons, EVENTS_A_PAGE } from '../../domain/quota-resize/demand/event-message.ts';
-import { type Informer, startInformer } from '../kernel/informer.ts';
+import { type Informer, startInformer } from '../../activities/kubernetes/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';

@@ -13,8 +13,8 @@ import {
 } from '../../domain/quota-usage/cache-currency.ts';
 import type { Monitored } from '../../domain/quota-usage/monitors.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ApiGet, failureOf, listPath, listPlainPages } from '../kernel/api-get.ts';
-import type { Informer } from '../kernel/informer.ts';
+import { type ApiGet, failureOf, listPath, listPlainPages } from '../../activities/kubernetes/api-get.ts';
+import type { Informer } from '../../activities/kubernetes/informer.ts';
 
 type CheckedInformer = Pick<Informer<KubernetesObject>, 'list' | 'resourceVersion'>;
 

@@ -1,7 +1,7 @@
 /** Which resources a cluster serves, in two requests. */
 import { z } from 'zod';
 import type { DiscoveredResource, Discovery } from '../../domain/quota-usage/monitors.ts';
-import { type ApiGet, failureOf } from '../kernel/api-get.ts';
+import { type ApiGet, failureOf } from '../../activities/kubernetes/api-get.ts';
 
 /** Aggregated discovery, as kubectl asks for it: v2 since Kubernetes 1.30, the beta of the same shape since 1.26. */
 const AGGREGATED = ['v2', 'v2beta1']

@@ -7,8 +7,8 @@ import { type Discovery, type Monitored, neededResources, nextMonitors } from '.
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { createApiGet, listPath } from '../kernel/api-get.ts';
-import { type Informer, openInformer } from '../kernel/informer.ts';
+import { createApiGet, listPath } from '../../activities/kubernetes/api-get.ts';
+import { type Informer, openInformer } from '../../activities/kubernetes/informer.ts';
 import type { Notifier } from './notifier.ts';
 import type { CheckedCacheAnswer } from './cache-checks.ts';
 import { COUNTABLE } from './countable.ts';

@@ -6,7 +6,7 @@ import { statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { holderOf, readLease } from '../../activities/kubernetes/lease-object.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 
 export const OWNER_LEASE = 'quota-usage-owner';
 

@@ -8,7 +8,7 @@ import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import type { DesiredStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { failureOf } from '../kernel/api-get.ts';
+import { failureOf } from '../../activities/kubernetes/api-get.ts';
 import type { UsageMetrics } from './metrics.ts';
 import type { patchStatus } from './status-patch.ts';
 

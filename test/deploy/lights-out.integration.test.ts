@@ -22,7 +22,7 @@ import { FINALIZER, GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out
 import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-out/schedule/problems.ts';
 import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
-import { createApiGet } from '../../starter/kernel/api-get.ts';
+import { createApiGet } from '../../activities/kubernetes/api-get.ts';
 import type { ControlPlane } from '../kernel/servers/control-plane.ts';
 import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { WEBHOOK_KINDS, templateObjects, webhookObjects } from '../kernel/stack/chart.ts';

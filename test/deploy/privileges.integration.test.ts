@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupResourceName } from '../../domain/kernel/group-resource.ts';
 import { nextMonitors } from '../../domain/quota-usage/monitors.ts';
-import { createApiGet } from '../../starter/kernel/api-get.ts';
+import { createApiGet } from '../../activities/kubernetes/api-get.ts';
 import { createDiscovery } from '../../starter/quota-usage/discovery.ts';
 import { createUsageCache } from '../../starter/quota-usage/cache.ts';
 import { untilAllowed } from '../activities/until-allowed.ts';

@@ -35,6 +35,7 @@ const CORE = {
 
   activities: [
     'activities/kubernetes',
+    'activities/kubernetes/informer',
     'activities/forge/github/approvals',
     'activities/forge/github/enterprise',
     'activities/lights-out/lights-out',
@@ -47,7 +48,6 @@ const CORE = {
     'activities/quota-resize/source/layouts',
   ],
   starter: [
-    'starter/kernel/informer',
     'starter/kernel/keep-running',
     'starter/lights-out/admission',
     'starter/node-group/admission',
@@ -82,7 +82,7 @@ const CORE = {
 
   'a worker dies at a write': ['faults/worker-killed'],
   'a starter dies': ['quota-usage/owner'],
-  'the API server goes away': ['starter/quota-usage/cache', 'starter/kernel/informer'],
+  'the API server goes away': ['starter/quota-usage/cache', 'activities/kubernetes/informer'],
   'Temporal goes away': ['quota-usage/owner'],
   'an answer is lost': ['activities/quota-resize/pull-request/open'],
   'a conflict': ['activities/kubernetes'],

@@ -22,7 +22,7 @@ import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts'
 import { nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
 import { drainUpdates } from '../../../workflows/node-group/drain-messages.ts';
 import { commandUpdates } from '../../../workflows/node-group/messages.ts';
-import { type ApiGet, listPath, listPlainPages } from '../../kernel/api-get.ts';
+import { type ApiGet, listPath, listPlainPages } from '../../../activities/kubernetes/api-get.ts';
 import { withCluster } from '../cluster.ts';
 import { withClient } from '../connection.ts';
 import type { CommandTools, LoadedConfig } from '../controller.ts';

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { GROUP, KIND, NAMESPACE, PLURAL, VERSION } from '../../../domain/node-group/api/names.ts';
-import { type ApiGet, listPath, listPlainPages } from '../../kernel/api-get.ts';
+import { type ApiGet, listPath, listPlainPages } from '../../../activities/kubernetes/api-get.ts';
 import { readingFailure, withCluster } from '../cluster.ts';
 import type { LoadedConfig } from '../controller.ts';
 import { UnknownName, whatThereIs } from '../names.ts';

@@ -9,7 +9,7 @@ import type { ClusterPlan } from '../../../domain/node-group/model/plan.ts';
 import type { Labels, Pod } from '../../../domain/node-group/model/pod.ts';
 import { PLAN_LEASE } from '../../../domain/node-group/plan-claim.ts';
 import type { Config } from '../../config.ts';
-import { type ApiGet, failureOf } from '../../kernel/api-get.ts';
+import { type ApiGet, failureOf } from '../../../activities/kubernetes/api-get.ts';
 import { listParts } from '../../node-group/caches.ts';
 import { createFreshFacts } from '../../node-group/fresh-facts.ts';
 import { PlanBook } from '../../node-group/plan-book.ts';

@@ -3,7 +3,7 @@ import { groupOf } from '../../../domain/kernel/group-resource.ts';
 import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
 import { nextMonitors } from '../../../domain/quota-usage/monitors.ts';
-import type { ApiGet } from '../../kernel/api-get.ts';
+import type { ApiGet } from '../../../activities/kubernetes/api-get.ts';
 import { createDiscovery } from '../../quota-usage/discovery.ts';
 import type { Cluster } from '../cluster.ts';
 import { CommandFailed } from '../shared.ts';

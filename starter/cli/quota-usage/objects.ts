@@ -8,7 +8,7 @@ import type { ObjectsOf } from '../../../domain/quota-usage/calculate.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import type { Monitored } from '../../../domain/quota-usage/monitors.ts';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';
-import { type ApiGet, listPath, listPlainPages } from '../../kernel/api-get.ts';
+import { type ApiGet, listPath, listPlainPages } from '../../../activities/kubernetes/api-get.ts';
 import { shapeOf } from '../../quota-usage/shape.ts';
 
 /** Lists at the same time, so that one look is no burst on the API server. */

@@ -5,7 +5,7 @@ import { NO_CALENDARS } from '../../../domain/lights-out/schedule/calendar.ts';
 import { MANAGED_BY, ORIGINAL_REPLICAS } from '../../../domain/lights-out/schedule/names.ts';
 import type { PauseSubject } from '../../../domain/kernel/pause.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
-import type { ApiGet } from '../../../starter/kernel/api-get.ts';
+import type { ApiGet } from '../../../activities/kubernetes/api-get.ts';
 import { Outlooks } from '../../../starter/kernel/outlooks.ts';
 import { Foresight } from '../../../starter/lights-out/foresight.ts';
 import { ScheduleRegistry } from '../../../starter/lights-out/schedule-registry.ts';

@@ -28,7 +28,7 @@ import { memoryOf } from '../../../activities/lights-out/scale.ts';
 import type { ScalingMemory } from '../../../activities/lights-out/scaling-memory.ts';
 import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
-import type { Informer } from '../../../starter/kernel/informer.ts';
+import type { Informer } from '../../../activities/kubernetes/informer.ts';
 import type { QueuedScheduleRequest } from '../../../starter/lights-out/reconcile-request.ts';
 import type { Shaped } from '../../../starter/lights-out/shape.ts';
 import { watchSchedules } from '../../../starter/lights-out/watch.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiAnswer, ApiGetOptions } from '../../../starter/kernel/api-get.ts';
+import type { ApiAnswer, ApiGetOptions } from '../../../activities/kubernetes/api-get.ts';
 import { createDiscovery } from '../../../starter/quota-usage/discovery.ts';
 
 const CORE = {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { isAtLeast } from '../../../domain/kernel/resource-version.ts';
-import { type InformerOptions, startInformer } from '../../../starter/kernel/informer.ts';
+import { type InformerOptions, startInformer } from '../../../activities/kubernetes/informer.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { type CuttableLine, kubeconfigThrough, startLine } from '../../kernel/servers/cuttable-line.ts';

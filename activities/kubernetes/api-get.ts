@@ -6,8 +6,8 @@ import {
   type KubeConfig,
   type KubernetesObject,
 } from '@kubernetes/client-node';
-import { apiMessage } from '../../activities/kubernetes/failure.ts';
-import { type ListPage, METADATA_LIST } from '../../activities/kubernetes/list.ts';
+import { apiMessage } from './failure.ts';
+import { type ListPage, METADATA_LIST } from './list.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 
 export interface ApiGetOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeConfig, type KubernetesObject, ListWatch } from '@kubernetes/client-node';
-import { type ListPage, listSnapshot } from '../../activities/kubernetes/list.ts';
-import type { Log } from '../../platform/log/log.ts';
+import { type ListPage, listSnapshot } from './list.ts';
+import type { Logger } from 'pino';
 import type { MonotonicMs } from '../../domain/kernel/time.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';
 import { CacheProgress } from './cache-progress.ts';
@@ -79,7 +79,7 @@ export interface Informer<T extends KubernetesObject> {
 export async function startInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   options: InformerOptions<T>,
-  context: { log: Log; signal: AbortSignal },
+  context: { log: Logger; signal: AbortSignal },
 ): Promise<Informer<T>> {
   const informer = new RestartingInformer(kubeConfig, options, context);
   await informer.run();
@@ -90,7 +90,7 @@ export async function startInformer<T extends KubernetesObject>(
 export function openInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   options: InformerOptions<T>,
-  context: { log: Log; signal: AbortSignal },
+  context: { log: Logger; signal: AbortSignal },
 ): Informer<T> {
   const informer = new RestartingInformer(kubeConfig, options, context);
   void informer.run();
@@ -99,7 +99,7 @@ export function openInformer<T extends KubernetesObject>(
 
 class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #options: InformerOptions<T>;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #listPage: ListPage<T>;
   readonly #watch: ReportingWatch;
   readonly #listWatch: ListWatch<T>;
@@ -119,7 +119,11 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
   #isRestarting = false;
   #pauseMs = FIRST_RESTART_MS;
 
-  constructor(kubeConfig: KubeConfig, options: InformerOptions<T>, { log, signal }: { log: Log; signal: AbortSignal }) {
+  constructor(
+    kubeConfig: KubeConfig,
+    options: InformerOptions<T>,
+    { log, signal }: { log: Logger; signal: AbortSignal },
+  ) {
     const { path, labelSelector, fieldSelector, metadataOnly = false } = options;
     this.#options = options;
     this.#log = log;
