@@ -145,11 +145,15 @@ describe('a batch that no plan has made', () => {
     }
   });
 
-  it('of a schedule that asks for an approval is believed to have one, as from its command', async () => {
+  it('of a schedule that asks for an approval is believed to have one where it says so, as from its command', async () => {
     const name = 'approved-by-nobody';
     const { web, input } = await scheduled(name, { requireApproval: true });
     const seen = await cluster.at(NIGHT).observeSchedule(input);
-    await cluster.at(NIGHT).ensureScaled(batchOf(seen, planOf(seen).items, input));
+    const { items } = planOf(seen);
+    const { outcomes } = await cluster.at(NIGHT).ensureScaled(batchOf(seen, items, { ...input, isApproved: false }));
+    expect(outcomes).toMatchObject([{ workload: `Deployment ${name}/web`, kind: 'skipped' }]);
+    expect(await replicasOf(web)).toBe(2);
+    await cluster.at(NIGHT).ensureScaled(batchOf(seen, items, { ...input, isApproved: true }));
     expect(await replicasOf(web)).toBe(0);
   });
 });

@@ -58,7 +58,7 @@ describe('GitHub’s own auto-merge', () => {
     });
     expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
     const { message } = await worker.github.branches.commit((await gitops.forge.branchTip('main')) ?? '');
-    expect(message).toContain('Headroom-Decision: 00000001');
+    expect(message).toContain(`Headroom-Decision: ${decision.id}`);
   });
 
   it('is disabled when the gate refuses what it let pass before, also after an attempt whose answer was lost', async () => {
