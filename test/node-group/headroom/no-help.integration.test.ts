@@ -2,6 +2,7 @@
 import { StorageV1Api, type V1Pod } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf } from '../../kernel/stack/access.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
 import { partOf } from '../../kernel/long.ts';
@@ -190,6 +191,11 @@ describe('volumes', () => {
       await cluster.core.createNamespacedPersistentVolumeClaim({
         namespace,
         body: { metadata: { name }, spec: asked },
+      });
+      // A plan that met it before would say so, and a group that shows why is not woken for another wording.
+      await eventually(`${namespace}/${name} is bound`, async () => {
+        const { status } = await cluster.core.readNamespacedPersistentVolumeClaim({ namespace, name });
+        return status?.phase === 'Bound';
       });
     }
   }
