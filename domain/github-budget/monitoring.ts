@@ -41,7 +41,7 @@ export const githubBudgetMonitoring: Monitoring = {
       who: 'platform team',
       action:
         'the details of the budget have the queue; raise the limits if those of GitHub are higher for you, or send resume',
-      runbook: 'docs/operations.md#one-budget-for-github',
+      runbook: 'docs/operations/shared.md#one-budget-for-github',
     },
   ],
 };

@@ -106,6 +106,6 @@ export const lightsOutMetrics = {
     of: 'worker',
     across: 'same',
     labels: ['schedule'],
-    help: 'When a schedule was last looked at. Each worker tells when it did so itself, and keeps that of a deleted schedule until it restarts.',
+    help: 'When a schedule was last observed. Each worker tells its own last time, and keeps that of a deleted schedule until it restarts.',
   },
 } as const satisfies Readonly<Record<string, Metric>>;

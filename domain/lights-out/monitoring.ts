@@ -101,7 +101,7 @@ export const lightsOutMonitoring: Monitoring = {
       ],
     },
     {
-      title: 'Last looked at',
+      title: 'Last observed',
       about: 'How long ago each schedule was.',
       unit: 's',
       kind: 'table',
@@ -117,17 +117,18 @@ export const lightsOutMonitoring: Monitoring = {
       summary: 'the schedule {{ $labels.schedule }} in {{ $labels.cluster }} is not Ready',
       who: 'platform team',
       action: 'kubectl describe lightsoutschedule has the reason',
-      runbook: 'docs/operations.md#the-condition-ready',
+      runbook: 'docs/operations/lights-out.md#the-condition-ready',
     },
     {
       name: 'HeadroomScheduleNotLookedAt',
       expr: ofExisting(`time() - ${now(own.lastReconcile)} > 90000`),
       for: '1h',
       severity: 'warning',
-      summary: 'nobody has looked at the schedule {{ $labels.schedule }} in {{ $labels.cluster }} for more than a day',
+      summary:
+        'no worker has observed the schedule {{ $labels.schedule }} in {{ $labels.cluster }} for more than a day',
       who: 'platform team',
       action: 'look at the workers, at Temporal, and whether it is suspended or paused',
-      runbook: 'docs/operations.md#metrics-of-the-schedules',
+      runbook: 'docs/operations/lights-out.md#a-schedule-is-not-observed',
     },
   ],
 };

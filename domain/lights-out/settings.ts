@@ -52,7 +52,7 @@ const scheduleSettings = {
     type: PATH,
     expected: 'the path of a folder with tls.crt and tls.key',
     description:
-      'The certificate of the webhooks, as cert-manager mounts it; read again when it changes. Absent: the starter makes one, keeps it in a Secret and renews it.',
+      'A mounted certificate of the webhooks, read again when it changes. Without it the starter makes and renews its own.',
     env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_CERTIFICATE',
     flag: '--lights-out-webhook-certificate',
   },
@@ -83,7 +83,7 @@ const scheduleSettings = {
     timing(
       'lights-out-contested-min',
       '1m',
-      'How long a workload that GitOps scales up again and again is left up before it is scaled down once more; twice as long each time.',
+      'How long a workload that GitOps scales up again and again stays up at first; twice as long each time after that.',
     ),
     'It doubles, so that where it begins matters for a few minutes.',
   ),

@@ -71,7 +71,7 @@ export const memcachedMonitoring: Monitoring = {
       summary: '{{ $labels.namespace }}/{{ $labels.name }} in {{ $labels.cluster }} has only {{ $value }} ready pods',
       who: 'owners of the workload',
       action: 'kubectl headroom memcached explain says what it waits for',
-      runbook: 'docs/operations.md#reasons-of-a-memcached',
+      runbook: 'docs/operations/memcached.md#what-it-means',
     },
     {
       name: 'HeadroomMemcachedFails',
@@ -81,7 +81,7 @@ export const memcachedMonitoring: Monitoring = {
       summary: '{{ $labels.namespace }}/{{ $labels.name }} in {{ $labels.cluster }} cannot be read or written',
       who: 'platform team',
       action: 'look at its condition Degraded and its workflow',
-      runbook: 'docs/operations.md#reasons-of-a-memcached',
+      runbook: 'docs/operations/memcached.md#what-it-means',
     },
   ],
 };

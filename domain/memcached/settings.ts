@@ -32,7 +32,7 @@ const instanceSettings = {
     type: PATH,
     expected: 'the path of a folder with tls.crt and tls.key',
     description:
-      'The certificate of the webhooks, as cert-manager mounts it; read again when it changes. Absent: the starter makes one, keeps it in a Secret and renews it.',
+      'A mounted certificate of the webhooks, read again when it changes. Without it the starter makes and renews its own.',
     env: 'HEADROOM_MEMCACHED_WEBHOOK_CERTIFICATE',
     flag: '--memcached-webhook-certificate',
   },

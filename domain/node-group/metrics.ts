@@ -48,7 +48,7 @@ export const nodeGroupMetrics = {
     of: 'starter',
     across: 'same',
     labels: [],
-    help: 'Pending pods that get no new node: none would help, or none is to be had (a maximum, a pause).',
+    help: 'Pending pods that get no new node: none would help, or none can be added (a maximum, a pause).',
   },
   kept: {
     name: 'vpsie_autoscaler_scale_down_blocked_total',

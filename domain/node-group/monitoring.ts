@@ -94,7 +94,7 @@ export const nodeGroupMonitoring: Monitoring = {
       summary: '{{ $labels.nodegroup }} in {{ $labels.cluster }} has fewer ready nodes than its minimum',
       who: 'cluster administrators',
       action: 'kubectl headroom node-groups status says what is missing',
-      runbook: 'docs/operations.md#failed-machines',
+      runbook: 'docs/operations/node-group.md#failed-machines',
     },
     {
       name: 'HeadroomRepairHalted',
@@ -102,8 +102,8 @@ export const nodeGroupMonitoring: Monitoring = {
       severity: 'critical',
       summary: 'nodes of {{ $labels.nodegroup }} in {{ $labels.cluster }} are not ready, and are not replaced',
       who: 'cluster administrators',
-      action: 'kubectl headroom node-groups status, and see the runbook before draining any',
-      runbook: 'docs/operations.md#what-to-do-when-1',
+      action: 'kubectl headroom node-groups status, and read what to do before you drain any of them',
+      runbook: 'docs/operations/node-group.md#nodes-are-not-ready-and-nothing-replaces-them',
     },
     {
       name: 'HeadroomNodeGroupAtMaximum',
@@ -113,7 +113,7 @@ export const nodeGroupMonitoring: Monitoring = {
       summary: '{{ $labels.nodegroup }} in {{ $labels.cluster }} has its maximum, and pods wait',
       who: 'cluster administrators',
       action: 'raise maxNodes if the pods are worth it',
-      runbook: 'docs/operations.md#reasons-of-a-nodegroup',
+      runbook: 'docs/operations/node-group.md#reasons-of-a-nodegroup',
     },
     {
       name: 'HeadroomPodsWithoutHelp',
@@ -134,7 +134,7 @@ export const nodeGroupMonitoring: Monitoring = {
       summary: 'nodes of {{ $labels.nodegroup }} in {{ $labels.cluster }} cannot be given back',
       who: 'owners of the workload',
       action: 'the Events ScaleDownBlocked of the NodeGroup name the pods and budgets that are in the way',
-      runbook: 'docs/operations.md#phases-and-reasons-of-a-drain',
+      runbook: 'docs/operations/node-group.md#reasons-of-a-drain',
     },
     {
       name: 'HeadroomNodesSlow',
@@ -144,7 +144,7 @@ export const nodeGroupMonitoring: Monitoring = {
       summary: 'one machine in ten of {{ $labels.cluster }} takes more than ten minutes to become a node',
       who: 'cluster administrators',
       action: 'look at the provider, and at what a node does before it is Ready',
-      runbook: 'docs/operations.md#failed-machines',
+      runbook: 'docs/operations/node-group.md#failed-machines',
     },
   ],
 };

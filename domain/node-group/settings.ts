@@ -38,7 +38,7 @@ const groupSettings = {
       type: matching(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
       expected: 'the name of a Secret',
       description:
-        'The Secret in kube-system with the credentials of VPSie: token, or clientId and clientSecret, and its url if it is another one. The role that reads it names it as well.',
+        'The Secret in kube-system with the credentials of VPSie (docs/node-groups.md). The role that reads it names it as well.',
       env: 'HEADROOM_NODE_GROUPS_VPSIE_SECRET',
       flag: '--node-groups-vpsie-secret',
       default: DEFAULT_VPSIE_SECRET,
@@ -68,7 +68,7 @@ const groupSettings = {
     type: PATH,
     expected: 'the path of a folder with tls.crt and tls.key',
     description:
-      'The certificate of the webhook, as cert-manager mounts it; read again when it changes. Absent: the starter makes one, keeps it in a Secret and renews it.',
+      'A mounted certificate of the webhook, read again when it changes. Without it the starter makes and renews its own.',
     env: 'HEADROOM_NODE_GROUPS_WEBHOOK_CERTIFICATE',
     flag: '--node-groups-webhook-certificate',
   },

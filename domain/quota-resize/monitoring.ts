@@ -49,7 +49,7 @@ export const quotaResizeMonitoring: Monitoring = {
     },
     {
       title: 'Blocked quotas, by reason',
-      about: 'Who has to act, and how, is in the runbook under the reason.',
+      about: 'Who has to act, and how, is on the operations page under the reason.',
       unit: 'short',
       kind: 'table',
       queries: [
@@ -92,7 +92,7 @@ export const quotaResizeMonitoring: Monitoring = {
         'the pull request for {{ $labels.namespace }}/{{ $labels.quota }} in {{ $labels.cluster }} has been open for more than three days',
       who: 'platform team',
       action: 'merge or close it; kubectl headroom status says what it waits for',
-      runbook: 'docs/operations.md#stopped-by-people-or-by-policy',
+      runbook: 'docs/operations/quota-resize.md#stopped-by-people-or-by-policy',
     },
     {
       name: 'HeadroomDemandUnserved',
@@ -102,7 +102,7 @@ export const quotaResizeMonitoring: Monitoring = {
         '{{ $labels.namespace }}/{{ $labels.quota }} in {{ $labels.cluster }} has needed more for more than a day',
       who: 'platform team',
       action: 'kubectl headroom explain quota-resize says why it is not raised',
-      runbook: 'docs/operations.md#first-questions',
+      runbook: 'docs/operations/quota-resize.md#why-was-a-quota-not-raised',
     },
     {
       name: 'HeadroomSyncOverdue',
@@ -111,7 +111,7 @@ export const quotaResizeMonitoring: Monitoring = {
       summary: 'a limit that was merged does not arrive in {{ $labels.cluster }}',
       who: 'platform team',
       action: 'look at Argo CD or Flux',
-      runbook: 'docs/operations.md#waiting-for-the-cluster',
+      runbook: 'docs/operations/quota-resize.md#waiting-for-the-cluster',
     },
     {
       name: 'HeadroomUsageContradicted',
@@ -120,7 +120,7 @@ export const quotaResizeMonitoring: Monitoring = {
       summary: 'the quota controller of Kubernetes in {{ $labels.cluster }} is behind',
       who: 'cluster administrators',
       action: 'look at kube-controller-manager',
-      runbook: 'docs/operations.md#acting',
+      runbook: 'docs/operations/quota-resize.md#acting',
     },
     {
       name: 'HeadroomWebhooksRejected',
@@ -129,7 +129,7 @@ export const quotaResizeMonitoring: Monitoring = {
       summary: 'webhooks were rejected in {{ $labels.cluster }}: {{ $labels.outcome }}',
       who: 'platform team',
       action: 'look at the secret and the clock, or find out who sends them and is not GitHub',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/github.md#webhooks',
     },
   ],
 };

@@ -20,7 +20,7 @@ const kubernetesSettings = {
     type: parsed(parseDeliveryNamespaces),
     expected: DELIVERY_NAMESPACES_FORM,
     description:
-      "Where the objects of Argo CD and Flux are. The first is that of Argo CD's Applications, where a quota's tracking id names no other. Without * Headroom reads these namespaces only, and the chart grants it no more.",
+      'Namespaces of the objects of Argo CD and Flux, that of Argo CD first. Without * Headroom may read no others.',
     env: 'DELIVERY_NAMESPACES',
     flag: '--delivery-namespaces',
     default: 'argocd,*',

@@ -91,7 +91,7 @@ export const quotaUsageMonitoring: Monitoring = {
       who: 'cluster administrators',
       action:
         'mode audit: look at kube-controller-manager; mode own: at the starter that holds the Lease quota-usage-owner',
-      runbook: 'docs/operations.md#usage-episodes',
+      runbook: 'docs/operations/quota-usage.md#a-status-is-wrong',
     },
     {
       name: 'HeadroomQuotaStatusLate',
@@ -101,7 +101,7 @@ export const quotaUsageMonitoring: Monitoring = {
       summary: 'one quota status in a hundred of {{ $labels.cluster }} is more than 30 s behind',
       who: 'platform team',
       action: 'look at the starter that owns the writes, and at the API server',
-      runbook: 'docs/operations.md#usage-episodes',
+      runbook: 'docs/operations/quota-usage.md#a-status-is-wrong',
     },
   ],
 };

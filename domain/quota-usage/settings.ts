@@ -8,7 +8,7 @@ const usageSettings = {
     type: z.enum(usageModes),
     expected: '"off", "own" or "audit"',
     description:
-      "Who keeps the status of quotas true: Kubernetes' own controller (off), Headroom (own), or Kubernetes while Headroom checks (audit).",
+      'Who keeps the status of quotas true: Kubernetes (off), Headroom (own), or Kubernetes while Headroom checks (audit).',
     env: 'HEADROOM_USAGE_MODE',
     flag: '--usage-mode',
     default: 'off',

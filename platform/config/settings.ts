@@ -52,7 +52,7 @@ export const platformSettings = {
       type: z.enum(['required', 'observed']),
       expected: 'required or observed',
       description:
-        'Whether anything is written while the policy of the API server that holds these writes (`deploy/chart/templates/write-policy.yaml`) is not proved: with `required` nothing is, with `observed` it is only said, in the log and by `/readyz`.',
+        'While the policy of writes is not proved: `required` writes nothing, `observed` says so (docs/operations/shared.md).',
       env: 'HEADROOM_WRITE_POLICY',
       flag: '--write-policy',
       default: 'observed',
@@ -227,7 +227,7 @@ export const platformSettings = {
       type: PATH,
       expected: 'the path of a folder with tls.crt and tls.key',
       description:
-        'A certificate with which the overview is also served to others, who need a token and the right to read it (docs/overview.md). Without it, it is served on loopback only.',
+        'A certificate that opens the overview to others (docs/overview.md). Without it, it is served on loopback only.',
       env: 'HEADROOM_OVERVIEW_CERTIFICATE',
       flag: '--overview-certificate',
     },

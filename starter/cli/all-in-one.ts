@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 
 /** It brings Temporal's native library, which no other command needs. */
 const NOT_ALONE =
-  'all-in-one is not in this file, which stands alone. Run headroom of the folder that npm run build writes, or of the image.';
+  'This file does not contain all-in-one. Run headroom from the folder dist that npm run build writes, or from the image.';
 
 /** The name of the command. */
 export const ALL_IN_ONE = 'all-in-one';

@@ -17,7 +17,7 @@ export interface WhoAndWhy {
 export function addWhoAndWhy(command: Command): Command {
   return command
     .option('--by <name>', 'who gives the command (default: your user name)')
-    .option('--reason <text>', 'why you give the command; it is kept, and everybody who asks is shown it');
+    .option('--reason <text>', 'why you give the command; Headroom keeps it, and shows it to everybody who asks');
 }
 
 /** Reads the name of a target. */

@@ -101,7 +101,10 @@ describe('the command line as one file, kubectl-headroom,', () => {
 
   it('says that it has no worker in it, nor the native library that one needs', async () => {
     const { code, stderr } = await inFolder({}, ['all-in-one']);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('all-in-one is not in this file') });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('This file does not contain all-in-one'),
+    });
     expect(await readFile(join(folder, 'kubectl-headroom'), 'utf8')).not.toContain('temporal-core-bridge');
   });
 

@@ -36,18 +36,16 @@ async function section(): Promise<string> {
   return found;
 }
 
-/** The rows of the table that names a test for each. */
-async function testedRows(): Promise<
+/** The entries of the list that names a test for each. */
+async function testedEntries(): Promise<
   readonly { readonly activities: readonly string[]; readonly tests: readonly string[] }[]
 > {
-  const lines = (await section()).split('\n');
-  const begins = lines.findIndex((line) => /^\| activities .*\| test +\|$/.test(line));
-  const rows = lines.slice(begins + 2);
-  return rows.slice(0, rows.indexOf('')).map((row) => {
-    const cells = row.split('|').map((cell) => cell.trim());
-    const named = (cell = '', pattern: RegExp) => [...cell.matchAll(pattern)].map(([, name]) => name ?? '');
-    return { activities: named(cells[1], /`(ensure\w+)`/g), tests: named(cells.at(-2), /`(test\/[^`]+)`/g) };
-  });
+  return [...(await section()).matchAll(/^- (`ensure[^]*?)\. Told: [^]*?\sTest:\s(.*)\.$/gm)].map(
+    ([, names = '', tests = '']) => ({
+      activities: [...names.matchAll(/`(ensure\w+)`/g)].map(([, name = '']) => name),
+      tests: [...tests.matchAll(/`(test\/[^`]+)`/g)].map(([, test = '']) => test),
+    }),
+  );
 }
 
 describe('docs/security.md', () => {
@@ -59,10 +57,10 @@ describe('docs/security.md', () => {
   });
 
   it('names a test for what is said of quotas, which calls each activity with forged input', async () => {
-    const rows = await testedRows();
-    expect(rows.length).toBeGreaterThan(10);
+    const entries = await testedEntries();
+    expect(entries.length).toBeGreaterThan(10);
     const uncalled: string[] = [];
-    for (const { activities, tests } of rows) {
+    for (const { activities, tests } of entries) {
       const sources = await Promise.all(tests.map(async (path) => await text(path)));
       const isCalled = (name: string) => sources.some((source) => new RegExp(`\\b${name}\\(`).test(source));
       uncalled.push(...activities.filter((name) => !isCalled(name) && !isCalled(through[name] ?? name)));
@@ -72,7 +70,7 @@ describe('docs/security.md', () => {
   });
 
   it('says of no other activity what a lie gains without a test that lies', async () => {
-    const tested = (await testedRows()).flatMap(({ activities }) => activities);
+    const tested = (await testedEntries()).flatMap(({ activities }) => activities);
     const named = [...(await section()).matchAll(/`(ensure\w+)`/g)].map(([, name]) => name ?? '');
     const sources = (await Promise.all(others.map(text))).join('\n');
     const uncalled = named.filter((name) => !tested.includes(name) && !sources.includes(`${name}(`));

@@ -1,60 +1,31 @@
 /** What people read must be what the code does: the words of the product, and links that lead somewhere. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
-import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
-import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
-import { failureTypes } from '../../domain/kernel/failures.ts';
 import { parseDuration } from '../../domain/kernel/duration.ts';
 import { platformSettings } from '../../platform/config/settings.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { completionScripts } from '../../starter/cli/completion-scripts.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { constantEntries } from '../../starter/config.ts';
-import { commandSignals } from '../../workflows/quota-resize/messages.ts';
-import { firstCells, firstWords, leadsSomewhere, read, ROOT, sectionOf, unionMembers, withoutCode } from './reading.ts';
-
-const phases = unionMembers('domain/quota-resize/model/verdict.ts', 'Phase');
-const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
-const documents = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  ...['docs', 'docs/adr'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder))
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => `${folder}/${file}`),
-  ),
-];
-
-describe('the runbook', () => {
-  const runbook = read('docs/operations.md');
-
-  it('explains every reason once, and none that there is not', () => {
-    const section = runbook.slice(runbook.indexOf('## Reasons'), runbook.indexOf('## Activities that retry'));
-    expect(firstCells(section).toSorted()).toEqual(reasons.toSorted());
-  });
-
-  it('lists exactly the reasons of a block under "Blocked", besides a foreign commit', () => {
-    const section = runbook.slice(runbook.indexOf('### Blocked'), runbook.indexOf('### Waiting for the cluster'));
-    const others = blockedReasons.filter((reason) => reason !== 'ForeignCommit');
-    expect(firstCells(section).toSorted()).toEqual(others.toSorted());
-  });
-
-  it('explains every failure of an activity that a person can mend by waiting or acting', () => {
-    const section = runbook.slice(runbook.indexOf('## Activities that retry'), runbook.indexOf('## How to'));
-    const shown = Object.keys(failureTypes).filter((type) => type !== 'ForgeRejected' && type !== 'InvalidInput');
-    expect(firstCells(section).toSorted()).toEqual(shown.toSorted());
-  });
-});
+import { documents, entriesOf, leadsSomewhere, longCells, read, ROOT, sectionOf, withoutCode } from './reading.ts';
 
 it('the table of workflows has every type that a worker runs', () => {
   const types = [...read('workflows/index.ts').matchAll(/^export \{ (\w+) \}/gm)].map(([, type = '']) => type);
   const section = sectionOf(read('docs/architecture.md'), '## The workflows and their task queues');
-  expect(firstCells(section.slice(0, section.indexOf('\n| task queue '))).toSorted()).toEqual(types.toSorted());
+  expect(entriesOf(section.slice(0, section.indexOf('\n| task queue '))).toSorted()).toEqual(types.toSorted());
+});
+
+it('the list of where to change what names only files and folders that there are', () => {
+  const section = sectionOf(read('docs/architecture.md'), '## Where to change what');
+  const paths = [...section.matchAll(/`([a-z]+\/[\w./-]+)`/gi)].map(([, path = '']) => path);
+  expect(paths.length).toBeGreaterThan(30);
+  const names = [...controllerNames, 'kernel'];
+  const isThere = (path: string): boolean =>
+    names.some((name) => existsSync(join(ROOT, path.replace('CONTROLLER', name))));
+  expect(paths.filter((path) => !isThere(path))).toEqual([]);
 });
 
 describe('the table of decisions', () => {
@@ -88,55 +59,12 @@ describe('the page of the command line', () => {
   });
 });
 
-describe('the section of usage episodes', () => {
-  const runbook = read('docs/operations.md');
-  const section = runbook.slice(runbook.indexOf('## Usage episodes'), runbook.indexOf('## One budget for GitHub'));
-  const words = firstCells(section);
-
-  it('explains every phase and reason once, and none that there is not', () => {
-    const verdict = 'domain/quota-usage/verdict.ts';
-    const existing = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason')];
-    expect(words.toSorted()).toEqual(existing.toSorted());
-  });
-});
-
-describe('what the runbook says of quotas', () => {
-  const runbook = read('docs/operations.md');
-
-  it('has every phase in its list, and every reason with some phase', () => {
-    const section = sectionOf(runbook, '## Phases of a quota');
-    const list = section.slice(section.indexOf('\n- '));
-    expect(firstWords(list).toSorted()).toEqual(phases.toSorted());
-    const named = [...list.matchAll(/`(\w+)`/g)].map(([, word = '']) => word);
-    expect(reasons.filter((reason) => !named.includes(reason))).toEqual([]);
-    expect(named.filter((word) => ![...phases, ...reasons, 'resume', 'approve'].includes(word))).toEqual([]);
-  });
-
-  it('draws no phase that there is not', () => {
-    const [, diagram = ''] = /```mermaid\n(stateDiagram[^`]*)```/.exec(runbook) ?? [];
-    const drawn = [...diagram.matchAll(/^ +(\S+) --> ([^\s:]+)/gm)].flatMap(([, from = '', to = '']) => [from, to]);
-    expect(drawn.filter((phase) => phase !== '[*]' && !phases.includes(phase))).toEqual([]);
-    expect(phases.filter((phase) => !drawn.includes(phase)).toSorted()).toEqual(['Blocked', 'Ended', 'Paused']);
-  });
-
-  it('has every Event of the resizer with its type', () => {
-    const section = sectionOf(runbook, '## Events on a quota');
-    const rows = [...section.matchAll(/^- `(\w+)` \((\w+)\)/gm)].map(([, reason = '', type = '']) => [reason, type]);
-    expect(rows).toHaveLength(Object.keys(eventTypes).length);
-    expect(Object.fromEntries(rows)).toEqual(eventTypes);
-  });
-
-  it('has every operator command', () => {
-    expect(firstWords(sectionOf(runbook, '## Commands to a quota'))).toEqual(Object.keys(commandSignals));
-  });
-});
-
 it('the page of policy has every annotation', () => {
   const page = read('docs/policy.md');
   const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy/annotations.ts')) ?? [];
   const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name);
   const sections = ['## How much', '## Whether and when', '## Where the quota is in Git'];
-  const documented = sections.flatMap((heading) => firstCells(sectionOf(page, heading)));
+  const documented = sections.flatMap((heading) => entriesOf(sectionOf(page, heading)));
   const perResource = ['threshold', 'increment', 'min', 'max'].map((name) => `<resource>-${name}`);
   expect(documented.toSorted()).toEqual([...plain, ...perResource].toSorted());
 });
@@ -223,4 +151,35 @@ it('every relative link of the documents leads to a file, and to a heading of it
       .map((link) => `${document}: ${link}`),
   );
   expect(broken).toEqual([]);
+});
+
+it('no cell of a table is longer than a line: what is longer is a list or a paragraph', () => {
+  expect(documents.flatMap((document) => longCells(read(document)).map((cell) => `${document}: ${cell}`))).toEqual([]);
+});
+
+it('the programs and the chart name only documents, headings of them, and metrics that there are', () => {
+  const files = globSync('{activities,domain,platform,starter,worker,workflows}/**/*.ts', { cwd: ROOT });
+  const sources = [...files, 'deploy/chart/values.yaml', 'deploy/chart/templates/NOTES.txt'];
+  const page = read('docs/metrics.md');
+  const missing = sources.flatMap((file) => {
+    const text = read(file);
+    const links = (text.match(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g) ?? []).filter(
+      (link) => !leadsSomewhere('README.md', link),
+    );
+    const metrics = [...text.matchAll(/the metric (headroom_\w+)/g)].map(([, metric = '']) => metric);
+    return [...links, ...metrics.filter((metric) => !page.includes(`\`${metric}\``))].map((name) => `${file}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+it('every page is three links from the README at most', () => {
+  const steps = new Map([['README.md', 0]]);
+  for (const [document, step] of steps) {
+    for (const [, path = ''] of withoutCode(read(document)).matchAll(/\]\(([^)#:\s]+\.md)(?:#[^)]*)?\)/g)) {
+      const target = normalize(join(dirname(document), path));
+      if (!steps.has(target)) steps.set(target, step + 1);
+    }
+  }
+  const pages = documents.filter((name) => /^docs\/(?!adr\/)/.test(name));
+  expect(pages.filter((page) => (steps.get(page) ?? Infinity) > 3)).toEqual([]);
 });

@@ -11,10 +11,10 @@ import { SYSTEM_NAMESPACES } from '../../domain/lights-out/schedule/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { settingEntries } from '../../starter/config.ts';
 import { commandDescriptions } from '../../workflows/lights-out/messages.ts';
-import { chartValue, firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
+import { chartValue, entriesOf, pairsOf, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
 const page = read('docs/lights-out.md');
-const runbook = sectionOf(read('docs/operations.md'), '## LightsOut schedules');
+const runbook = read('docs/operations/lights-out.md');
 
 function sorted(words: Iterable<string>): readonly string[] {
   return [...new Set(words)].toSorted();
@@ -33,13 +33,13 @@ const WORKFLOW = readdirSync(join(ROOT, 'workflows/lights-out'))
   .map((file) => read(`workflows/lights-out/${file}`))
   .join('\n');
 
-describe('the section of schedules in the runbook', () => {
+describe('the operations page of schedules', () => {
   it.each([
-    ['### Phases of a schedule', 'LightsOutPhase'],
-    ['### Reasons of a schedule', 'LightsOutReason'],
+    ['### Phases', 'LightsOutPhase'],
+    ['## What it means', 'LightsOutReason'],
   ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
     const existing = unionMembers('domain/lights-out/decide/verdict.ts', union);
-    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
+    expect(entriesOf(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
   });
 
   it('explains every reason of the condition Ready, with the status that it comes with', () => {
@@ -47,9 +47,7 @@ describe('the section of schedules in the runbook', () => {
     const existing = [...DECISIONS.matchAll(reasons)].flatMap(([, status, reason]) =>
       (reason === undefined ? ['Paused', 'GloballyPaused'] : [reason]).map((pauseReason) => `${pauseReason} ${status}`),
     );
-    const rows = [...sectionOf(runbook, '### The condition Ready').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
-      ([, reason, status]) => `${reason} ${status}`,
-    );
+    const rows = pairsOf(sectionOf(runbook, '### The condition Ready'));
     expect(existing.length).toBeGreaterThan(5);
     expect(rows.toSorted()).toEqual(sorted(existing));
   });
@@ -62,16 +60,14 @@ describe('the section of schedules in the runbook', () => {
       ),
       ...found(read('domain/lights-out/decide/run.ts'), /note\('(\w+)'/g).map((reason) => `${reason} Normal`),
     ];
-    const rows = [...sectionOf(runbook, '### Events on a schedule').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
-      ([, reason, type]) => `${reason} ${type}`,
-    );
+    const rows = pairsOf(sectionOf(runbook, '### Events'));
     expect(existing.length).toBeGreaterThan(10);
     expect(rows.toSorted()).toEqual(sorted(existing));
   });
 
   it('explains every command of the command line, and names every one of the workflow', () => {
-    const section = sectionOf(runbook, '### Commands to a schedule');
-    expect(firstCells(section).toSorted()).toEqual(
+    const section = sectionOf(runbook, '### Send a command');
+    expect(entriesOf(section).toSorted()).toEqual(
       commands()
         .map((command) => command.name())
         .toSorted(),
@@ -80,7 +76,7 @@ describe('the section of schedules in the runbook', () => {
   });
 
   it('says which metrics each of several processes has, and explains every kind of reconcile request', () => {
-    const section = sectionOf(runbook, '### Metrics of the schedules');
+    const section = sectionOf(runbook, '### Metrics');
     const [several = ''] = found(section, /(Every starter tells.*?)\n\n/gs);
     expect(found(several, /`((?:lightsout|headroom_lights_out)_\w+|max by \(schedule\))`/g)).toEqual([
       'lightsout_saved_replica_hours_total',
@@ -90,9 +86,8 @@ describe('the section of schedules in the runbook', () => {
       'headroom_lights_out_ready',
     ]);
     expect(page).toMatch(/`lightsout_saved_replica_hours_total`[^#]*`max by \(schedule\)`/);
-    const [candidates = ''] = found(section, /by `kind`: (.*?)\. Those that wait/gs);
     const kinds = unionMembers('starter/lights-out/reconcile-request.ts', 'ScheduleRequestKind');
-    expect(found(candidates, /`(\w+)`/g).toSorted()).toEqual(kinds.toSorted());
+    expect(entriesOf(section).toSorted()).toEqual(kinds.toSorted());
   });
 });
 
@@ -117,7 +112,7 @@ function fieldsOf(type: unknown, path: string): readonly string[] {
 
 describe('the page of schedules', () => {
   it('has a row for each field of the spec, and none that there is not', () => {
-    const rows = firstCells(sectionOf(page, '## Every field'));
+    const rows = entriesOf(sectionOf(page, '## Every field'));
     expect(rows.toSorted()).toEqual(sorted(fieldsOf(scheduleSpec, '')));
   });
 
@@ -138,7 +133,7 @@ describe('the page of schedules', () => {
 
   it('names each field of the status, those inside of others too', () => {
     const section = sectionOf(page, '## Status');
-    const rows = firstCells(section);
+    const rows = entriesOf(section);
     const tops = Object.keys(scheduleStatus.shape);
     expect(sorted(rows.map((row) => row.split('.')[0] ?? '')).filter((row) => tops.includes(row))).toEqual(
       sorted(tops),
@@ -171,7 +166,7 @@ describe('the page of schedules', () => {
   it('has every setting with its default, and none that there is not', () => {
     const section = sectionOf(page, '## Settings');
     const own = settingEntries.filter(({ group }) => group === 'lightsOut').map(({ setting }) => setting);
-    expect(firstCells(section).toSorted()).toEqual(own.map(({ env }) => env).toSorted());
+    expect(entriesOf(section).toSorted()).toEqual(own.map(({ env }) => env).toSorted());
     for (const { env, default: value } of own) {
       const [row = ''] = section.split('\n').filter((line) => line.startsWith(`| \`${env}\``));
       if (typeof value === 'string') expect(row).toContain(`| \`${value}\``);
@@ -214,7 +209,7 @@ describe('the page of schedules', () => {
   });
 
   it('names every kind of certificate', () => {
-    expect(firstCells(sectionOf(page, '## Switch it on'))).toEqual([
+    expect(entriesOf(sectionOf(page, '## Switch it on'))).toEqual([
       'webhooks.certificates',
       ...(chartValue('webhooks.certificates').enum ?? []),
     ]);

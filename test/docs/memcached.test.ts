@@ -12,10 +12,10 @@ import { KIND } from '../../domain/memcached/api/names.ts';
 import { readMemcached } from '../../domain/memcached/api/read-memcached.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { settingEntries } from '../../starter/config.ts';
-import { chartValue, firstCells, read, sectionOf, unionMembers } from './reading.ts';
+import { chartValue, entriesOf, pairsOf, read, sectionOf, unionMembers } from './reading.ts';
 
 const page = read('docs/memcached.md');
-const runbook = sectionOf(read('docs/operations.md'), '## Memcacheds');
+const runbook = read('docs/operations/memcached.md');
 
 /** `memcached.threads` and so on; what Kubernetes has a type for is one row. */
 function fieldsOf(type: unknown, path = ''): readonly string[] {
@@ -26,13 +26,20 @@ function fieldsOf(type: unknown, path = ''): readonly string[] {
   return Object.entries(type.shape).flatMap(([name, part]) => fieldsOf(part, path === '' ? name : `${path}.${name}`));
 }
 
-describe('the section of Memcacheds in the runbook', () => {
+describe('the operations page of Memcacheds', () => {
   it.each([
-    ['### Phases of a Memcached', 'MemcachedPhase'],
-    ['### Reasons of a Memcached', 'MemcachedReason'],
+    ['### Phases', 'MemcachedPhase'],
+    ['## What it means', 'MemcachedReason'],
   ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
     const existing = unionMembers('domain/memcached/decide/verdict.ts', union);
-    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
+    expect(entriesOf(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
+  });
+
+  it('has every Event, with its type', () => {
+    const [, type = '', reasons = ''] =
+      /readonly type: '(\w+)'; readonly reason: ([^;]+);/.exec(read('domain/memcached/plan/events.ts')) ?? [];
+    const existing = [...reasons.matchAll(/'(\w+)'/g)].map(([, reason]) => `${reason} ${type}`);
+    expect(pairsOf(sectionOf(runbook, '### Events'))).toEqual(existing);
   });
 
   it('explains every command of the command line', () => {
@@ -40,20 +47,20 @@ describe('the section of Memcacheds in the runbook', () => {
     const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
     const group = program.commands.find((command) => command.name() === 'memcached');
     const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
-    expect(firstCells(sectionOf(runbook, '### Commands to a Memcached')).toSorted()).toEqual(names.toSorted());
+    expect(entriesOf(sectionOf(runbook, '### Send a command')).toSorted()).toEqual(names.toSorted());
   });
 });
 
 describe('the page of Memcacheds', () => {
   it('has a row for each field, and none that there is not', () => {
-    expect(firstCells(sectionOf(page, '## Every field')).toSorted()).toEqual([...fieldsOf(memcachedSpec)].toSorted());
-    expect(firstCells(sectionOf(page, '## Status')).toSorted()).toEqual(Object.keys(memcachedStatus.shape).toSorted());
+    expect(entriesOf(sectionOf(page, '## Every field')).toSorted()).toEqual([...fieldsOf(memcachedSpec)].toSorted());
+    expect(entriesOf(sectionOf(page, '## Status')).toSorted()).toEqual(Object.keys(memcachedStatus.shape).toSorted());
   });
 
   it('has every setting, and values that the chart has', () => {
     const settings = settingEntries.filter(({ group }) => group === 'memcached').map(({ setting }) => setting.env);
-    expect(firstCells(sectionOf(page, '## Settings')).toSorted()).toEqual(settings.toSorted());
-    const values = firstCells(sectionOf(page, '## Switch it on'));
+    expect(entriesOf(sectionOf(page, '## Settings')).toSorted()).toEqual(settings.toSorted());
+    const values = entriesOf(sectionOf(page, '## Switch it on'));
     expect(values).toHaveLength(3);
     for (const value of values) expect(chartValue(value)).toHaveProperty('type');
   });

@@ -8,10 +8,10 @@ import { KIND } from '../../domain/node-group/api/names.ts';
 import { readNodeGroup } from '../../domain/node-group/api/read-node-group.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { settingEntries } from '../../starter/config.ts';
-import { chartValue, firstCells, read, sectionOf, unionMembers } from './reading.ts';
+import { chartValue, entriesOf, pairsOf, read, sectionOf, unionMembers } from './reading.ts';
 
 const page = read('docs/node-groups.md');
-const runbook = sectionOf(read('docs/operations.md'), '## Node groups');
+const runbook = read('docs/operations/node-group.md');
 
 /** `scaleUpPolicy.enabled` and so on; what is kept as it is has one row. */
 function fieldsOf(type: unknown, path = ''): readonly string[] {
@@ -26,13 +26,13 @@ function matches(file: string, pattern: RegExp): readonly string[] {
   return [...read(file).matchAll(pattern)].map(([, text = '']) => text);
 }
 
-describe('the section of node groups in the runbook', () => {
+describe('the operations page of node groups', () => {
   it.each([
     ['### Phases of a NodeGroup', 'NodeGroupPhase'],
     ['### Reasons of a NodeGroup', 'NodeGroupReason'],
   ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
     const existing = unionMembers('domain/node-group/decide/verdict.ts', union);
-    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
+    expect(entriesOf(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
   });
 
   it('has each phase and each reason of a drain once, and none that there is not', () => {
@@ -48,8 +48,10 @@ describe('the section of node groups in the runbook', () => {
       'GloballyPaused',
     ];
     const existing = [...unionMembers(steps, 'DrainPhase'), ...new Set(shown)];
-    const section = sectionOf(runbook, '### Phases and reasons of a drain');
-    expect(firstCells(section).toSorted()).toEqual(existing.toSorted());
+    const section = ['### Phases of a drain', '### Reasons of a drain']
+      .map((heading) => sectionOf(runbook, heading))
+      .join('');
+    expect(entriesOf(section).toSorted()).toEqual(existing.toSorted());
   });
 
   it('explains every command of the command line', () => {
@@ -57,13 +59,16 @@ describe('the section of node groups in the runbook', () => {
     const { program } = createCommandLine({ env: {}, stdout: stream, stderr: stream, readStdin: () => '' });
     const group = program.commands.find((command) => command.name() === 'node-groups');
     const names = (group?.commands ?? []).map((command) => command.name()).filter((name) => name !== 'help');
-    expect(firstCells(sectionOf(runbook, '### Commands to a NodeGroup')).toSorted()).toEqual(names.toSorted());
+    expect(entriesOf(sectionOf(runbook, '### Send a command')).toSorted()).toEqual(names.toSorted());
   });
 
-  it('names every Event', () => {
-    const events = matches('activities/node-group/group/group-event.ts', /'(Scal\w+|TooFewReady)'/g);
-    expect(events).toHaveLength(5);
-    for (const event of events) expect(runbook).toContain(`\`${event}\``);
+  it('has every Event, with its type', () => {
+    const union = /readonly type: '(\w+)'; readonly reason: ([^}]+) \}/g;
+    const existing = [...read('activities/node-group/group/group-event.ts').matchAll(union)].flatMap(
+      ([, type, reasons = '']) => [...reasons.matchAll(/'(\w+)'/g)].map(([, reason]) => `${reason} ${type}`),
+    );
+    expect(existing.length).toBeGreaterThan(5);
+    expect(pairsOf(sectionOf(runbook, '### Events')).toSorted()).toEqual(existing.toSorted());
   });
 });
 
@@ -71,23 +76,23 @@ describe('the page of node groups', () => {
   it('has each reason why a pod gets no node, why a node goes and why it stays', () => {
     const plan = 'domain/node-group/model/plan.ts';
     const unhelped = sectionOf(page, '## Pods that make no node');
-    expect(firstCells(unhelped).toSorted()).toEqual(unionMembers(plan, 'UnhelpedReason').toSorted());
+    expect(entriesOf(unhelped).toSorted()).toEqual(unionMembers(plan, 'UnhelpedReason').toSorted());
     const stays = sectionOf(page, '### Why a node stays');
-    expect(firstCells(stays).toSorted()).toEqual(unionMembers(plan, 'KeepReason').toSorted());
+    expect(entriesOf(stays).toSorted()).toEqual(unionMembers(plan, 'KeepReason').toSorted());
     const goes = page.slice(page.indexOf('## How nodes are given back'), page.indexOf('### Why a node stays'));
     const reasons = unionMembers('domain/node-group/model/node-group.ts', 'DisruptionReason');
-    expect(firstCells(goes).toSorted()).toEqual(reasons.toSorted());
+    expect(entriesOf(goes).toSorted()).toEqual(reasons.toSorted());
   });
 
   it('has a row for each field, and none that there is not', () => {
-    expect(firstCells(sectionOf(page, '## Every field')).toSorted()).toEqual([...fieldsOf(nodeGroupSpec)].toSorted());
-    expect(firstCells(sectionOf(page, '## Status')).toSorted()).toEqual(Object.keys(nodeGroupStatus.shape).toSorted());
+    expect(entriesOf(sectionOf(page, '## Every field')).toSorted()).toEqual([...fieldsOf(nodeGroupSpec)].toSorted());
+    expect(entriesOf(sectionOf(page, '## Status')).toSorted()).toEqual(Object.keys(nodeGroupStatus.shape).toSorted());
   });
 
   it('has every setting, and values that the chart has', () => {
     const settings = settingEntries.filter(({ group }) => group === 'nodeGroups').map(({ setting }) => setting.env);
-    expect(firstCells(sectionOf(page, '## Settings')).toSorted()).toEqual(settings.toSorted());
-    const values = firstCells(sectionOf(page, '## Switch it on'));
+    expect(entriesOf(sectionOf(page, '## Settings')).toSorted()).toEqual(settings.toSorted());
+    const values = entriesOf(sectionOf(page, '## Switch it on'));
     expect(values).toHaveLength(3);
     for (const value of values) expect(chartValue(value)).toHaveProperty('type');
   });

@@ -28,7 +28,7 @@ it('the queries of saved views name phases that there are', () => {
 });
 
 it('the view of what waits for a person has every phase that does, but for pauses, which have a view of their own', () => {
-  const [line = ''] = section.split('\n').filter((text) => text.startsWith('| Waits for a person'));
+  const [line = ''] = section.split('\n').filter((text) => text.startsWith('- Waits for a person:'));
   const forPeople = Object.entries(awaits).filter(([phase, awaited]) => awaited?.whom === PERSON && phase !== 'Paused');
   expect(phasesIn(line).toSorted()).toEqual(forPeople.map(([phase]) => phase).toSorted());
 });

@@ -1,5 +1,5 @@
 /** What documents and sources say, for comparing the one with the other. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +9,19 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
+
+/** Every document of the repository. */
+export const documents: readonly string[] = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...['docs', 'docs/adr', 'docs/operations'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `${folder}/${file}`),
+  ),
+];
 
 /** The members of a union of texts, from its source: a type has no values to ask at run time. */
 export function unionMembers(file: string, name: string): string[] {
@@ -20,14 +33,14 @@ export function unionMembers(file: string, name: string): string[] {
   return members;
 }
 
-/** The first cell of every row of every table, without its code marks. */
-export function firstCells(markdown: string): string[] {
-  return [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell);
+/** The word in code marks that each row of a table, or each entry of a list, begins with. */
+export function entriesOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^(?:\||-) `([^`]+)`/gm)].map(([, word = '']) => word);
 }
 
-/** The word in code marks that each entry of a list begins with. */
-export function firstWords(markdown: string): string[] {
-  return [...markdown.matchAll(/^- `([^`]+)`/gm)].map(([, word = '']) => word);
+/** What each entry of a list begins with: a word in code marks, and another one in brackets. */
+export function pairsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^- `(\w+)` \((\w+)\):/gm)].map(([, word, other]) => `${word} ${other}`);
 }
 
 /** What stands under a heading, up to the next one of its level or above. @throws Error where there is no such heading. */
@@ -78,4 +91,15 @@ function anchorsOf(markdown: string): readonly string[] {
 /** Without blocks of code, in which nothing is a heading or a link. */
 export function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^ *```[^]*?^ *```$/gm, '');
+}
+
+/** A reader takes in one line of a cell. */
+const LONGEST_CELL = 120;
+
+/** Cells of tables that are longer than a line. */
+export function longCells(markdown: string): readonly string[] {
+  const rows = withoutCode(markdown).match(/^ *\|.*\|$/gm) ?? [];
+  // A bar that is part of a cell has a backslash before it.
+  const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  return cells.filter((cell) => cell.length > LONGEST_CELL && !/^:?-+:?$/.test(cell));
 }

@@ -343,7 +343,7 @@ describe.concurrent('a dry run', () => {
     await cluster.patchSchedule(name, { spec: { dryRun: true } });
     await cluster.reaches(name, 'DryRun', 'DryRun');
     expect(await cluster.ready(name)).toMatch(
-      /^False DryRun: This dry run would change nothing\. 1 workload that it put to sleep stays asleep until dryRun is taken away\./,
+      /^False DryRun: This dry run would change nothing\. 1 workload that it put to sleep stays asleep until dryRun is removed\./,
     );
     expect(await cluster.replicas(name, 'web')).toBe(0);
     await cluster.patchSchedule(name, { spec: { ...UP, dryRun: false } });

@@ -85,7 +85,7 @@ describe.concurrent('a person', () => {
     await cluster.patchDeployment(name, 'fewer', { spec: { replicas: 1 } });
     await cluster.eventMatching(
       name,
-      /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep. It is left until the schedule/,
+      /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep. Headroom leaves it until the schedule/,
     );
     await cluster.factMatching(name, /^Deployment scaled\/none: kubectl gave it 2 replicas, while it was to sleep/);
     await cluster.factMatching(

@@ -117,7 +117,7 @@ describe('the file of several teams', () => {
     const alone = await calm.reaches('Blocked', 'FileBusy');
     expect(alone.detail).toMatch(
       new RegExp(
-        `^${path} is being changed by the pull request of holding/compute \\(\\[#${number}\\]\\(.*\\), open since 20.*\\)\\. This quota has waited for the file since 20.*, alone; from 20.* on it does not wait any longer\\. Headroom tries again at 20`,
+        `^${path} is being changed by the pull request of holding/compute \\(\\[#${number}\\]\\(.*\\), open since 20.*\\)\\. This quota has waited for the file since 20.*, alone; from 20.* on it gets a pull request of its own\\. Headroom tries again at 20`,
       ),
     );
     expect((await calm.events('FileBusy'))[0]).toContain(`#${number}`);

@@ -127,7 +127,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     );
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
-      /^Closed by Headroom: rejected by alice: ask the team first\. It is not asked for again before 20.* unless the demand grows\./,
+      /^Closed by Headroom: rejected by alice: ask the team first\. Headroom does not ask for it again before 20.* unless the demand grows\./,
     );
     expect(await quota.branches()).toEqual([]);
     expect(JSON.parse((await quota.lease())?.annotations['resizer.io/refusals'] ?? '')).toMatchObject([

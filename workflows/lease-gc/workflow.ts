@@ -15,7 +15,7 @@ const { ensureOldLeasesCollected } = controllerActivities<LeaseGcActivities>('le
 export async function leaseGc(input: { readonly cluster: string }): Promise<LeaseGcResult> {
   const publish = createPublisher(
     { controller: 'lease-gc', target: input.cluster, cluster: input.cluster },
-    { Collecting: { whom: 'Headroom', until: 'all Leases are looked at' }, Ended: null },
+    { Collecting: { whom: 'Headroom', until: 'all Leases are checked' }, Ended: null },
   );
   publish(
     {

@@ -23,7 +23,7 @@ const AT_MOST = 50;
 export async function orphanSearch({ cluster }: OrphanSearchInput): Promise<OrphanSearchResult> {
   const publish = createPublisher(
     { controller: 'quota-resize', target: cluster, cluster },
-    { Searching: { whom: 'Headroom', until: 'all open pull requests are looked at' }, Ended: null },
+    { Searching: { whom: 'Headroom', until: 'all open pull requests are checked' }, Ended: null },
   );
   const detail = 'Headroom looks for open pull requests that no Lease knows';
   publish({ phase: 'Searching', reason: 'Resync', detail, facts: [] }, Date.now());

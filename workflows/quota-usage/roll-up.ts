@@ -28,7 +28,7 @@ export async function quotaUsageRollUp({
 }: QuotaUsageRollUpInput): Promise<RollUp> {
   const publish = createPublisher(
     { controller: 'quota-usage', target: cluster, cluster },
-    { [ROLL_UP_PHASE]: { whom: 'the clock', until: 'nothing was written for a quarter of an hour' } },
+    { [ROLL_UP_PHASE]: { whom: 'the clock', until: 'nothing was written for 15 minutes' } },
     undefined,
     ROLL_UP_PHASE,
   );

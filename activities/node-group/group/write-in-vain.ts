@@ -18,8 +18,8 @@ export async function writeInVain(options: MachineOptions, input: GroupInput, ch
     const isKnown = present.some((record) => record.machine === machine && record.kind === kind && stops(record));
     if (before === null || isKnown) continue;
     const message = isKindOfNode(kind)
-      ? `${machine} came in place of ${pod}, which has not gone: no other one is made in its place while that is so`
-      : `${machine} came for ${pod} in vain: no other node of ${instanceType} is made for such pods while that is so`;
+      ? `${machine} came in place of ${pod}, which has not gone: Headroom makes no other node in its place until it has`
+      : `${machine} came for ${pod} in vain: Headroom makes no other node of ${instanceType} for such pods until that changes`;
     await reportOnGroup(options, input, { type: 'Warning', reason: 'CameInVain', message, key: `${machine} ${kind}` });
   }
 }

@@ -184,7 +184,7 @@ export function sharedFacts(
 export function notThereYet(branch: string, repository: string, why: string): Error {
   return failure({
     type: 'ForgeUnavailable',
-    message: `branch ${branch} of ${repository} changed while it was being written (${why}); it is looked at again`,
+    message: `branch ${branch} of ${repository} changed while it was being written (${why}); Headroom checks it again`,
   });
 }
 

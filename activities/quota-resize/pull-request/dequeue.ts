@@ -45,7 +45,7 @@ export async function assertTakenOut(
   const { target, decision, forge } = task;
   const out = await takenOut({ ...task, write: writesOf(task, target, decision, 'withdraw') }, pull);
   if (out.kind === 'dequeued') return;
-  const message = `nothing is pushed to pull request #${pull.number} of ${forge.repository}: ${out.why}; it is looked at again`;
+  const message = `nothing is pushed to pull request #${pull.number} of ${forge.repository}: ${out.why}; Headroom checks it again`;
   throw failure({ type: 'ForgeUnavailable', message });
 }
 

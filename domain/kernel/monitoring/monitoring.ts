@@ -34,7 +34,7 @@ export interface Alert {
   readonly who: 'platform team' | 'approvers' | 'cluster administrators' | 'owners of the workload';
   /** What they do, a sentence. */
   readonly action: string;
-  /** The page and heading that has more, such as `docs/operations.md#blocked`. */
+  /** The page and heading that has more, such as `docs/operations/shared.md#a-pause`. */
   readonly runbook: string;
 }
 

@@ -158,7 +158,7 @@ export const processMonitoring: Monitoring = {
       summary: 'no starter of Headroom is there: nothing of the cluster is seen',
       who: 'platform team',
       action: 'look at the pods of headroom-starter and their /readyz',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomWorkerAbsent',
@@ -168,7 +168,7 @@ export const processMonitoring: Monitoring = {
       summary: 'no worker of Headroom is there: nothing is decided or written',
       who: 'platform team',
       action: 'look at the pods of headroom-worker and their /readyz',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomControllerWithoutStarter',
@@ -179,7 +179,7 @@ export const processMonitoring: Monitoring = {
       who: 'platform team',
       action:
         'look at the pods of headroom-starter-{{ $labels.controller }}, or of headroom-starter where there is no such Deployment',
-      runbook: 'docs/operations.md#processes-apart',
+      runbook: 'docs/operations/shared.md#processes-apart',
     },
     {
       name: 'HeadroomControllerWithoutWorker',
@@ -190,7 +190,7 @@ export const processMonitoring: Monitoring = {
       who: 'platform team',
       action:
         'look at the pods of headroom-worker-{{ $labels.controller }}, or of headroom-worker where there is no such Deployment',
-      runbook: 'docs/operations.md#processes-apart',
+      runbook: 'docs/operations/shared.md#processes-apart',
     },
     {
       name: 'HeadroomWatchBroken',
@@ -199,7 +199,7 @@ export const processMonitoring: Monitoring = {
       summary: 'a starter has seen no {{ $labels.resource }} of {{ $labels.cluster }} for more than five minutes',
       who: 'platform team',
       action: 'look at the log of the starter and at the API server',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomRequestsWait',
@@ -209,7 +209,7 @@ export const processMonitoring: Monitoring = {
       summary: '{{ $value }} reconcile requests of {{ $labels.cluster }} wait: Temporal is slow or away',
       who: 'platform team',
       action: 'look at Temporal, and at how fast the starters reach it',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomNoRequestIsSent',
@@ -219,7 +219,7 @@ export const processMonitoring: Monitoring = {
       summary: '{{ $value }} reconcile requests of {{ $labels.cluster }} wait, and none is sent: nothing is decided',
       who: 'platform team',
       action: 'look at Temporal, and at the log of the starter, which says why',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomBlocked',
@@ -230,17 +230,16 @@ export const processMonitoring: Monitoring = {
         '{{ $value }} workflows of {{ $labels.controller }} in {{ $labels.cluster }} are blocked: {{ $labels.reason }}',
       who: 'platform team',
       action: 'do what the details of the workflow say: kubectl headroom list',
-      runbook: 'docs/operations.md#reasons',
+      runbook: 'docs/operations/shared.md#a-workflow-waits-for-a-person',
     },
     {
       name: 'HeadroomApprovalWaits',
       expr: `${most(own.longestWait, ['controller'], `phase="AwaitingApproval",${IS_KNOWN}`)} > 14400`,
       severity: 'info',
-      summary:
-        'an approval of {{ $labels.controller }} in {{ $labels.cluster }} has been waited for since four hours or more',
+      summary: 'a workflow of {{ $labels.controller }} in {{ $labels.cluster }} has waited four hours for an approval',
       who: 'approvers',
       action: 'approve or reject: kubectl headroom list has the target',
-      runbook: 'docs/operations.md#first-questions',
+      runbook: 'docs/operations/shared.md#a-workflow-waits-for-a-person',
     },
     {
       name: 'HeadroomWorkersBehind',
@@ -250,7 +249,7 @@ export const processMonitoring: Monitoring = {
       summary: 'one task in twenty of {{ $labels.cluster }} waits for more than ten seconds for a worker',
       who: 'platform team',
       action: 'give the workers more CPU, or run more of them',
-      runbook: 'docs/operations.md#metrics-and-probes',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
     {
       name: 'HeadroomWorkflowTaskFails',
@@ -261,7 +260,7 @@ export const processMonitoring: Monitoring = {
         'tasks of {{ $labels.workflow_type }} in {{ $labels.cluster }} fail, so that these workflows stand still',
       who: 'platform team',
       action: 'roll back to the release before, and report the failure that the Temporal UI shows',
-      runbook: 'docs/operations.md#releases-as-worker-versions',
+      runbook: 'docs/upgrade.md#rollback',
     },
     {
       name: 'HeadroomAdmissionCertificateEnds',
@@ -272,7 +271,7 @@ export const processMonitoring: Monitoring = {
         'the certificate of the admission webhooks {{ $labels.webhooks }} in {{ $labels.cluster }} was not renewed',
       who: 'platform team',
       action: 'the log of the starter says why',
-      runbook: 'docs/operations.md#metrics-of-the-schedules',
+      runbook: 'docs/operations/shared.md#a-process-is-not-ready',
     },
   ],
 };

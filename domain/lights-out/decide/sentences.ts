@@ -26,10 +26,10 @@ export const PHRASES = {
 
 /** Writes that fail as a whole. `hold` and `release`: the finalizer is added, or taken off. */
 export const FAILED_WRITES = {
-  hold: 'the finalizer cannot be added to the schedule, and before that nothing is put to sleep',
-  release: 'everything is awake, but the finalizer cannot be taken off, and the schedule stays until it can',
+  hold: 'the finalizer cannot be added to the schedule, and until it is, nothing is put to sleep',
+  release: 'everything is awake, but the finalizer cannot be removed, and the schedule stays until it can',
   batch: 'workloads cannot be written',
-  approval: 'what was approved cannot be kept, and before that nothing of it is put to sleep',
+  approval: 'the approval cannot be stored, and until it is, nothing of it is put to sleep',
 } as const;
 
 /** How many workloads a list for people names. */
@@ -81,7 +81,7 @@ function unapprovedSentence(count: number): string {
 }
 
 /**
- * `. 2 workloads that it put to sleep stay asleep until dryRun is taken away`, and how to find them; empty where none sleeps. Asked for are
+ * `. 2 workloads that it put to sleep stay asleep until dryRun is removed`, and how to find them; empty where none sleeps. Asked for are
  * the kinds that sleep, as kubectl fails for one that the cluster does not serve.
  */
 function leftAsleepSentence({ stats }: Plan, until: 'dryRun' | 'suspend'): string {
@@ -92,7 +92,7 @@ function leftAsleepSentence({ stats }: Plan, until: 'dryRun' | 'suspend'): strin
   );
   const stay = count === 1 ? 'stays' : 'stay';
   const find = `kubectl get ${kinds.join(',')} -A -l ${MANAGED_BY} names what sleeps`;
-  return `. ${counted(count, 'workload')} that it put to sleep ${stay} asleep until ${until} is taken away. ${find}`;
+  return `. ${counted(count, 'workload')} that it put to sleep ${stay} asleep until ${until} is removed. ${find}`;
 }
 
 export function suspendedSentence(plan: Plan): string {
@@ -255,7 +255,7 @@ export function approvedSentence(
 }
 
 export function outdatedApprovalSentence(by: string): string {
-  return `Other workloads are in scope by now than ${by} saw, so nothing was approved. Look at them again with headroom lights-out preview --workloads`;
+  return `The workloads in scope are no longer those that ${by} saw, so nothing was approved. Look at them again with headroom lights-out preview --workloads`;
 }
 
 /** @param names some of them. */

@@ -25,11 +25,11 @@ export function personsSentence({ who, at, isCreation, replicas, isAnswered }: P
   const before = isAnswered ? 'somebody scaled it up, then ' : '';
   const when = at === null ? '' : ` at ${formatInstant(at)}`;
   const whose = `${before}${truncate(who ?? 'somebody unknown', NAME_LENGTH)}`;
-  return `${whose} ${what}${when}, while it was to sleep. It is left until the schedule wakes it`;
+  return `${whose} ${what}${when}, while it was to sleep. Headroom leaves it until the schedule wakes it`;
 }
 
 export function personsAutoscalerSentence(who: string): string {
-  return `${truncate(who, NAME_LENGTH)} changed its autoscaler, while it was to sleep. That is left until the schedule wakes it`;
+  return `${truncate(who, NAME_LENGTH)} changed its autoscaler, while it was to sleep. Headroom leaves that until the schedule wakes it`;
 }
 
 export function graceSentence(until: EpochMs): string {
@@ -97,7 +97,7 @@ export function markLostSentence(kept: string, person: string): string {
 }
 
 export function markDiffersSentence(kept: string, marked: number): string {
-  return `its mark says ${replicasOf(marked)}, and Headroom's memory ${kept}. The mark is followed`;
+  return `its mark says ${replicasOf(marked)}, and Headroom's memory ${kept}. Headroom follows the mark`;
 }
 
 /**

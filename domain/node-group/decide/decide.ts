@@ -148,7 +148,7 @@ function deleting(seen: NodeGroupObservation, memory: NodeGroupMemory, drains: r
     return {
       ...shown,
       kind: 'release',
-      detail: `the group is being deleted: its ${left} nodes stay, and are nobody's`,
+      detail: `the group is being deleted: its ${left} nodes stay, and belong to no group`,
     };
   }
   const detail = isOrphan

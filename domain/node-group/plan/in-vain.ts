@@ -57,8 +57,8 @@ export function inVainText(group: string, { instanceType, machine, at }: InVain,
   const message = first.unscheduled?.message ?? '';
   const quote = message.length <= QUOTED ? message : `${message.slice(0, QUOTED - 1)}…`;
   return (
-    `${machine} (${instanceType} of ${group}) came for it in vain at ${formatInstant(at)}, and no other one comes while that is ` +
-    `so; kube-scheduler: ${quote === '' ? 'no word' : quote}`
+    `${machine} (${instanceType} of ${group}) came for it in vain at ${formatInstant(at)}, and no other one comes until that ` +
+    `changes; kube-scheduler: ${quote === '' ? 'no word' : quote}`
   );
 }
 

@@ -83,5 +83,5 @@ export function backInSight(
 }
 
 function halted(what: string): string {
-  return `${what}, which may be the control plane's own trouble: none is taken away by itself meanwhile`;
+  return `${what}, which may be a fault of the control plane: Headroom takes none away by itself meanwhile`;
 }

@@ -116,7 +116,7 @@ function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since
   };
   const detail = `nobody has approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;
   const until = formatInstant(now + observation.policy.rejectionCooldown);
-  const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the demand grows.`;
+  const comment = `Closed by Headroom: ${detail}. Headroom does not ask for it again before ${until} unless the demand grows.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, rejection, comment };
 }
 

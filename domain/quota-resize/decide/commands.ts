@@ -53,7 +53,7 @@ function skipCooldown(memory: ResizeMemory, { by, at }: OperatorWord, verifiedFo
     const { id, pullRequest } = state.decision;
     const what = pullRequest === null ? `decision ${id}` : `pull request #${pullRequest.number}`;
     return rejected(
-      `${what} is not merged any sooner for it: ${unverified(verifiedFor)}. A person may merge it while the quota rests`,
+      `${what} is not merged any sooner: ${unverified(verifiedFor)}. A person may merge it during the cooldown`,
     );
   }
   const proposes = 'Headroom proposes what is needed now, also what was rejected before';

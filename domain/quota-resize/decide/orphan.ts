@@ -74,7 +74,7 @@ function evaluateRequirement(observation: QuotaObservation, { reopened }: Orphan
   if (rejection === null) return { kind: 'takeOver' };
   const until = formatInstant(rejection.at + policy.rejectionCooldown);
   return close(
-    `${rejection.by} rejected ${summary(requirement)} at ${formatInstant(rejection.at)}, and it is not asked for before ${until}`,
+    `${rejection.by} rejected ${summary(requirement)} at ${formatInstant(rejection.at)}, and Headroom does not ask for it before ${until}`,
   );
 }
 

@@ -75,7 +75,7 @@ export function rejectionOf({ rejection, decision }: Unmerged): Rejection | null
 export function closeRejected(observation: QuotaObservation, decision: UnmergedDecision, rejection: Rejection): Intent {
   const detail = `rejected by ${rejection.by}${rejection.reason === '' ? '' : `: ${rejection.reason}`}`;
   const until = formatInstant(rejection.at + observation.policy.rejectionCooldown);
-  const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the demand grows.`;
+  const comment = `Closed by Headroom: ${detail}. Headroom does not ask for it again before ${until} unless the demand grows.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'Rejected', detail, decision, comment, rejection };
 }
 

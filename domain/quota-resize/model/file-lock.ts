@@ -247,7 +247,7 @@ export function busyDetail(path: string, { ahead: [first] }: QueuePlace, changed
 /** Since when a quota waits for a file, at which place, and until when at most; a sentence. */
 export function queueDetail({ since, number, of, ownAt }: QueuePlace): string {
   const place = of === 1 ? 'alone' : `as number ${number} of ${of}`;
-  return `This quota has waited for the file since ${formatInstant(since)}, ${place}; from ${formatInstant(ownAt)} on it does not wait any longer.`;
+  return `This quota has waited for the file since ${formatInstant(since)}, ${place}; from ${formatInstant(ownAt)} on it gets a pull request of its own.`;
 }
 
 function describeWaiter(waiter: FileWaiter): string {

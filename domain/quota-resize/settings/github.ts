@@ -142,7 +142,7 @@ export const githubSettings = {
     type: z.enum(mergeMethods),
     expected: 'squash, rebase or merge',
     description:
-      'How Headroom merges. Without it the first of squash, rebase and merge that the repository and the rules of the branch allow; a merge queue has its own.',
+      'How Headroom merges. Without it the first of squash, rebase and merge that is allowed. A merge queue has its own.',
     env: 'GITHUB_MERGE_METHOD',
     flag: '--github-merge-method',
   },

@@ -91,7 +91,7 @@ export const policySettings = {
     type: asAnnotated(readBurst),
     expected: BURST_FORM,
     description:
-      'How far unmet demand raises a limit: so far that the threshold is not reached again at once, or for just what is missing.',
+      'How far unmet demand raises a limit: to below the threshold (settle), or to exactly what is needed (fill).',
     env: 'BURST',
     flag: '--burst',
     default: 'settle',
@@ -147,7 +147,7 @@ export const policySettings = {
     type: autoMerge,
     expected: 'true, false or github',
     description:
-      "Whether Headroom may merge its pull requests. A namespace can only switch it off. github: where the base branch still asks for reviews or checks, GitHub's own auto-merge does it.",
+      "Whether Headroom may merge. A namespace can only switch it off. github: GitHub's auto-merge does what has to wait.",
     env: 'ENABLE_AUTO_MERGE',
     flag: '--enable-auto-merge',
     default: 'false',
@@ -157,7 +157,7 @@ export const policySettings = {
     type: guardrailList,
     expected: GUARDRAILS_FORM,
     description:
-      'What no annotation may exceed, by namespace; the first that matches holds. docs/policy.md has all its keys. In the environment it is JSON.',
+      'What no annotation may exceed, by namespace; the first match holds (docs/policy.md). In the environment it is JSON.',
     env: 'HEADROOM_GUARDRAILS',
     isStructured: true,
   },

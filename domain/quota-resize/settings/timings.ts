@@ -6,7 +6,7 @@ export const timingSettings = {
     timing(
       'demand-settle',
       '2s',
-      'How long a demand must stay the same before it is acted on, so that a rollout is seen whole; less where the owners of what was refused say that they are done.',
+      'How long a demand must stay the same before it is acted on; less where the owners of denied objects say they are done.',
       '0',
     ),
     'It is long enough for a rollout to be refused as a whole, and nobody notices two seconds.',

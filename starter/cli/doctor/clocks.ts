@@ -73,7 +73,7 @@ export async function lookAtTemporalClock(client: Client, findings: Findings): P
 function compare(server: string, date: string | undefined, asked: number, findings: Findings): void {
   const told = Date.parse(date ?? '');
   if (Number.isNaN(told)) {
-    findings.unknown(`${capital(server)} tells no time.`, 'Compare its clock by hand.');
+    findings.unknown(`${capital(server)} does not say its time.`, 'Compare its clock by hand.');
     return;
   }
   // In whole seconds.

@@ -11,7 +11,7 @@ interface DoctorFlags {
 export function addDoctorCommand(program: Command, tools: CommandTools): void {
   program
     .command('doctor')
-    .description('look at everything that Headroom needs, and say how to mend what is wrong; it changes nothing')
+    .description('check everything that Headroom needs, and say how to mend what is wrong; it changes nothing')
     .option('--worker-account <user>', 'the account of the worker, as the API server calls it')
     .option('--starter-account <user>', 'the account of the starter')
     .action(async ({ workerAccount, starterAccount }: DoctorFlags) => {

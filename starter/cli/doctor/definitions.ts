@@ -47,7 +47,7 @@ export async function lookAtDefinitions({ config, kubeConfig }: DoctorContext, f
       else {
         const named = missing.slice(0, NAMED).join(', ');
         findings.wrong(
-          `${name} (${versions}) is of another release: it has no ${named}${missing.length > NAMED ? ` and ${missing.length - NAMED} more` : ''}, so that what is written there is lost.`,
+          `${name} (${versions}) is of another release: it has no ${named}${missing.length > NAMED ? ` and ${missing.length - NAMED} more` : ''}, so the API server drops what is written there.`,
           mend,
         );
       }

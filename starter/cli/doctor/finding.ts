@@ -70,7 +70,7 @@ export async function findingsOf(
   } catch (error) {
     const isForbidden = error instanceof ApiException && error.code === 403;
     findings.unknown(
-      `Not everything could be looked at: ${whyUnseen(error)}.`,
+      `Some things could not be checked: ${whyUnseen(error)}.`,
       isForbidden ? 'Ask with an account that may read this.' : 'Mend that, and ask again.',
     );
   }

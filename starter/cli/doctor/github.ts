@@ -184,8 +184,8 @@ async function lookAtDeliveries(client: GitHubClient, repository: string, findin
   );
   if (!hooks.ok) {
     return findings.unknown(
-      `Whether webhooks of ${repository} arrive is told to its administrators only.`,
-      'See Settings → Webhooks → Recent deliveries there, or the metric headroom_webhook_deliveries_total of the starter.',
+      `Only administrators of ${repository} can see whether its webhooks arrive.`,
+      'See Settings → Webhooks → Recent deliveries there, or the metric headroom_starter_webhook_deliveries_total.',
     );
   }
   if (hooks.data.length === 0) {

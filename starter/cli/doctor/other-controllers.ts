@@ -101,11 +101,11 @@ export async function lookAtOthers(context: DoctorContext, findings: Findings): 
   }
   if (config.memcached.enabled) {
     const by = await otherOperator(kubernetes, config.memcached.formerNamespace, Date.now());
-    if (by !== null) findings.wrong(`The memcached operator of before runs: it renews the Lease ${by}.`, 'Stop it.');
+    if (by !== null) findings.wrong(`The earlier memcached operator runs: it renews the Lease ${by}.`, 'Stop it.');
   }
   if (config.quotaUsage.mode === 'own') await lookAtCounters(context, findings);
   if (config.lightsOut.enabled) await lookAtAutoscalers(context, deployments, findings);
-  if (findings.all.length === before) findings.ok('Nobody else was seen to act on the same.');
+  if (findings.all.length === before) findings.ok('No other controller was found that acts on the same objects.');
 }
 
 /** Where it was seen to run; null: nowhere. */

@@ -51,7 +51,7 @@ export async function lookAtPolicies(context: DoctorContext, findings: Findings)
   }
   if (writePolicy === 'observed') {
     findings.warning(
-      'writePolicy is observed: where the policy of writes is not in force, everything is written all the same.',
+      'writePolicy is observed: where the policy of writes is not in force, Headroom writes all the same.',
       'Set HEADROOM_WRITE_POLICY=required.',
     );
   }
@@ -93,7 +93,8 @@ async function tryIt(
     await proof.renew(0);
     const { trouble } = proof;
     if (trouble === null) findings.ok(`${policy} refuses ${user} what it has to.`);
-    else if (proof.isUntold) findings.unknown(`${trouble}.`, 'Let whoever refuses the trial leave it out.');
+    else if (proof.isUntold)
+      findings.unknown(`${trouble}.`, 'Let the role, policy or webhook that refuses the trial leave out this account.');
     else findings.wrong(`${trouble}.`, MEND);
   } finally {
     if (asked !== kubeConfig) await asked.close();
@@ -114,7 +115,10 @@ async function readIt(
   }
   const conditions = policy.spec?.matchConditions ?? [];
   if (namesAccount && !conditions.some(({ expression }) => expression.includes(`'${account}'`))) {
-    findings.wrong(`The ValidatingAdmissionPolicy ${name} does not name ${account}, so it does not hold it.`, MEND);
+    findings.wrong(
+      `The ValidatingAdmissionPolicy ${name} does not name ${account}, so it does not bind that account.`,
+      MEND,
+    );
     return;
   }
   const bindings = await listAll<V1ValidatingAdmissionPolicyBinding>((range) =>

@@ -45,7 +45,7 @@ function quotaLines(quota: DetailedUsage, terminal: Terminal): readonly string[]
     ),
     ...stale.flatMap(({ resource, enforced }) =>
       wrapped(
-        `${resource}: admission still goes by ${enforced}, since the status has not followed the spec`,
+        `${resource}: admission still uses the limit ${enforced}, because the status has not followed the spec`,
         2,
         terminal,
       ),

@@ -121,7 +121,7 @@ export function fileLockTests(cluster: () => Cluster): void {
       await locks.store.update(first.target, { ...first.decision, pullRequest: pullRequestOf('shared.yaml') });
       expect(await locks.lock(third, [file], nothingOpen)).toMatchObject({
         message: expect.stringMatching(
-          /^shared\.yaml is being changed by the pull request of file-one\/compute \(\[#7\]\(https:\/\/forge\/pull\/7\), open since 2026-.*\)\. This quota has waited for the file since 20.*, as number 1 of 2; from 20.* on it does not wait any longer\.$/,
+          /^shared\.yaml is being changed by the pull request of file-one\/compute \(\[#7\]\(https:\/\/forge\/pull\/7\), open since 2026-.*\)\. This quota has waited for the file since 20.*, as number 1 of 2; from 20.* on it gets a pull request of its own\.$/,
         ),
       });
       expect(await locks.lock(second, [file], nothingOpen)).toMatchObject({

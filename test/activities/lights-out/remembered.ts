@@ -169,7 +169,7 @@ export function memoryTests(cluster: () => Cluster): void {
       await scaled(at(NIGHT), observeInputOf(ns));
       await change(web, { metadata: { annotations: { [ORIGINAL_REPLICAS]: '5' } } });
       expect(await notes(at(NIGHT), ns)).toEqual([
-        `MarkDiffers Deployment ${ns}/web: its mark says 5 replicas, and Headroom's memory 3 replicas. The mark is followed`,
+        `MarkDiffers Deployment ${ns}/web: its mark says 5 replicas, and Headroom's memory 3 replicas. Headroom follows the mark`,
       ]);
       await scaled(at(MORNING), observeInputOf(ns));
       expect((await read(web)).spec.replicas).toBe(5);

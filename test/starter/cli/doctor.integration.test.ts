@@ -336,7 +336,7 @@ describe('of the cluster it finds', () => {
       'kube-green runs (Deployment others/sleeper), and puts workloads to sleep by its own SleepInfos.',
       'the former namespace-resizer runs (Deployment others/resizer), and opens pull requests for the same quotas.',
       `Nothing is written for NodeGroups: another controller acts on NodeGroups: pod-1 renews the Lease kube-system/${AUTOSCALER_LEASE}.`,
-      `The memcached operator of before runs: it renews the Lease ${FORMER_NAMESPACE}/${FORMER_LEASE}.`,
+      `The earlier memcached operator runs: it renews the Lease ${FORMER_NAMESPACE}/${FORMER_LEASE}.`,
       'The autoscaler others/store scales the StatefulSet store, which is to sleep and has 1 replica.',
       'The autoscaler others/web scales the Deployment web, which is to sleep and has 2 replicas.',
     ]);

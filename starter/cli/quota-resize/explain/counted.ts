@@ -38,7 +38,7 @@ export function observationWithCounts(
   if (counted.counting?.kind === 'counted') {
     for (const { keys, reason } of counted.counting.unmeasured) {
       troubles.push(
-        `${keys.join(', ')}: ${reason}, so this goes by the status; an episode asks a starter for the count`,
+        `${keys.join(', ')}: ${reason}, so the number of the status counts here; an episode asks a starter for its count`,
       );
     }
   }

@@ -371,7 +371,7 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
     const mode = fromOf('mode', policy.sources['mode'] ?? 'default', provenance);
     return [
       `that is all: the mode is observe (${fromText(mode)}), so nothing is written to GitHub`,
-      `the quota rests for ${policy.cooldown / MINUTE_MS} min`,
+      `the cooldown lasts ${policy.cooldown / MINUTE_MS} min`,
     ];
   }
   if (last.kind !== 'propose') return [];
@@ -382,8 +382,8 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
     approvalRequirement === null ? [] : [`it waits for approve or reject: ${approvalRequirement.message}`];
   return [
     ...(early ? approval : []),
-    'the quota is looked for in Git, and a pull request is opened that changes the value there',
-    'its checks are waited for',
+    'Headroom finds the quota in Git, and opens a pull request that changes the value there',
+    'it waits for the checks',
     ...(early ? [] : approval),
     policy.autoMerge.byForge === true
       ? `GitHub's auto-merge is enabled while a review or a check is missing, otherwise it is merged when GitHub says that it is clean (auto-merge is github: ${fromText(autoMerge)})`
@@ -391,6 +391,6 @@ function afterwards(observation: QuotaObservation, last: Verdict, provenance: Pr
         ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
         : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
     ...(policy.autoMerge.allowed && mergeHold !== null ? [`not merged now: ${mergeHold.detail}`] : []),
-    `the cluster follows, and the quota rests for ${policy.cooldown / MINUTE_MS} min`,
+    `the cluster follows, and the cooldown lasts ${policy.cooldown / MINUTE_MS} min`,
   ];
 }

@@ -30,7 +30,7 @@ export function explanationText(explanation: Explanation): string {
       ),
       ...afterwards.map((step) => sentence(`then ${step}`)),
     ]),
-    ...section('Where it is looked for in Git', locations),
+    ...section('Where Headroom looks for it in Git', locations),
     ...section('What needs no person', guardrail),
     '',
     'Policy',

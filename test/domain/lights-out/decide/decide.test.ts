@@ -122,10 +122,10 @@ describe('a schedule that is followed', () => {
     const detailOf = (spec: Partial<ScheduleSpec>) =>
       decided({ plan: planOf([], { stats }), schedule: scheduleOf({ spec: specOf(spec) }) }).detail;
     expect(detailOf({ dryRun: true })).toBe(
-      `this dry run would change nothing. 3 workloads that it put to sleep stay asleep until dryRun is taken away. ${find}`,
+      `this dry run would change nothing. 3 workloads that it put to sleep stay asleep until dryRun is removed. ${find}`,
     );
     expect(detailOf({ suspend: true })).toBe(
-      `spec.suspend is true: nothing is put to sleep or woken. 3 workloads that it put to sleep stay asleep until suspend is taken away. ${find}`,
+      `spec.suspend is true: nothing is put to sleep or woken. 3 workloads that it put to sleep stay asleep until suspend is removed. ${find}`,
     );
   });
 

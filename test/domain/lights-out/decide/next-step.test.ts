@@ -141,7 +141,7 @@ describe('what cannot be written', () => {
     const played = new Played({ ...freshMemory, approving: { by: 'alice', at: NOON, digest: null } });
     const seen = { schedule: scheduleOf({ spec: specOf({ requireApproval: true }) }), plan: planOf([web]) };
     expect(played.acts(seen).kind).toBe('approve');
-    expect(played.failed('approval', 'configmaps is forbidden').detail).toContain('before that nothing of it is put');
+    expect(played.failed('approval', 'configmaps is forbidden').detail).toContain('until it is, nothing of it is put');
     expect([played.acts(seen).kind, played.memory.run]).toEqual(['approve', null]);
   });
 

@@ -132,7 +132,8 @@ describe('an autoscaler that is held and changed', () => {
     expect(evaluate(left, namespaceOf(), contextOf(keeping(2)))).toEqual({
       kind: 'keep',
       reason: 'ChangedByPerson',
-      detail: 'kubectl-edit changed its autoscaler, while it was to sleep. That is left until the schedule wakes it',
+      detail:
+        'kubectl-edit changed its autoscaler, while it was to sleep. Headroom leaves that until the schedule wakes it',
     });
     const scaled = { ...left, replicas: 4, changed: changeBy('kube-controller-manager') };
     expect(writes(scaled, keeping(2))).toBe('ChangedByPerson');

@@ -290,7 +290,7 @@ describe('what was scaled up while it was to be down', () => {
       kind: 'keep',
       reason: 'ChangedByPerson',
       detail:
-        'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep. It is left until the schedule wakes it',
+        'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep. Headroom leaves it until the schedule wakes it',
     });
     expect(textOf(asleep({ replicas: 1, changed: null }))).toBe('ChangedByPerson');
     expect(textOf(suspended({ isSuspended: false, changed: changeBy('kubectl') }))).toBe('ChangedByPerson');

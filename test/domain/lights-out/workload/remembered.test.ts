@@ -65,7 +65,7 @@ describe('an entry of the memory', () => {
     const five = asleep({ annotations: { ...asleep().annotations, [ORIGINAL_REPLICAS]: '5' } });
     expect(disagreement(five, context)).toEqual({
       reason: 'MarkDiffers',
-      detail: "its mark says 5 replicas, and Headroom's memory 3 replicas. The mark is followed",
+      detail: "its mark says 5 replicas, and Headroom's memory 3 replicas. Headroom follows the mark",
     });
     expect(disagreement(recalled(bare(), context), context)).toMatchObject({ reason: 'MarkLost' });
     expect(disagreement(bare({ changed: changeBy('kubectl') }), context)).toEqual({

@@ -149,7 +149,7 @@ describe('skipCooldown', () => {
         const rejections = [{ limits: { 'requests.cpu': '15' }, at: NOW, by: 'bob', reason: '' }];
         expect(skip({ decision: decided, rejections })).toEqual({
           kind: 'rejected',
-          message: `${what} is not merged any sooner for it: nobody has verified the name of who sent it, and guardrail strict takes only verified ones. A person may merge it while the quota rests`,
+          message: `${what} is not merged any sooner: nobody has verified the name of who sent it, and guardrail strict takes only verified ones. A person may merge it during the cooldown`,
         });
       },
     );

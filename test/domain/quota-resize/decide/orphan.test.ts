@@ -43,7 +43,7 @@ describe('an open pull request that no decision is about', () => {
 
   it('is closed with who rejected it, where nobody has reopened it since', () => {
     const why =
-      'bob rejected requests.cpu 10 → 12 at 2026-11-20T09:00:00Z, and it is not asked for before 2026-11-21T09:00:00Z';
+      'bob rejected requests.cpu 10 → 12 at 2026-11-20T09:00:00Z, and Headroom does not ask for it before 2026-11-21T09:00:00Z';
     const before = { ...pressed, lease: lease({ rejections: [rejectedAt(NOW - HOUR)] }) };
     expect(evaluate(before, lost)).toEqual({ kind: 'close', why });
     const early: Orphan = { isOwn: true, reopened: { by: 'alice', at: NOW - 2 * HOUR } };

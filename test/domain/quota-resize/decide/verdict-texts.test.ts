@@ -669,7 +669,7 @@ describe('the same reasons in other circumstances', () => {
     expect(comments).toEqual([
       'Closed by Headroom: the ResourceQuota is deleted.',
       'Closed by Headroom: the demand has been gone since 2026-11-20T09:00:00Z.',
-      'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the demand grows.',
+      'Closed by Headroom: rejected by ann: no budget. Headroom does not ask for it again before 2026-11-21T10:00:00Z unless the demand grows.',
     ]);
   });
 

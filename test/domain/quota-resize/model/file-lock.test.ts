@@ -226,7 +226,7 @@ describe('the queue of a file', () => {
       'all.yaml is free, and team-c/compute (denied workloads, 150 % of a limit) goes first',
     );
     expect(queueDetail(place)).toBe(
-      'This quota has waited for the file since 2026-11-20T12:00:00Z, as number 2 of 3; from 2026-11-21T12:00:00Z on it does not wait any longer.',
+      'This quota has waited for the file since 2026-11-20T12:00:00Z, as number 2 of 3; from 2026-11-21T12:00:00Z on it gets a pull request of its own.',
     );
     expect(queueDetail({ ...place, number: 1, of: 1 })).toContain('Z, alone; from');
   });

@@ -142,7 +142,7 @@ describe('what happens next', () => {
       'it waits for approve or reject: every raise of this quota needs an approval',
     );
     const late = explained({ env: { HEADROOM_MODE: 'propose', MAX_STEP: '1' } });
-    expect(late.afterwards[0]).toContain('a pull request is opened');
+    expect(late.afterwards[0]).toContain('opens a pull request');
     expect(late.afterwards[2]).toContain('it waits for approve or reject: requests.cpu from 10 to 12');
   });
 
