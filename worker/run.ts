@@ -21,9 +21,11 @@ import { controllers } from './registry.ts';
 import {
   createActivities,
   createActivityWorkers,
+  activityInterceptors,
   createSharedWorkers,
   createWorkflowWorker,
   type NamedWorker,
+  quickActivities,
 } from './workers.ts';
 import { workflowBundle } from './workflow-code.ts';
 import { shareWorkflowThread } from './workflow-thread/one-workflow-thread.ts';
@@ -45,7 +47,7 @@ export async function runWorkers(
   { kubeConfig, client, gate }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly gate: WriteGate },
 ): Promise<void> {
   const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
-  shareWorkflowThread();
+  shareWorkflowThread(Object.values(controllers).flatMap(({ quickActivities: names = [] }) => names));
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
@@ -63,9 +65,11 @@ export async function runWorkers(
   };
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
   const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle });
+  const interceptors = activityInterceptors(cluster, config);
+  const quick = quickActivities(controllers, activities);
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, { ...ofRelease, workflowBundle }),
-    ...(await createActivityWorkers(cluster, config, activities, ofRelease)),
+    await createWorkflowWorker(cluster, config, { quick, interceptors }, { ...ofRelease, workflowBundle }),
+    ...(await createActivityWorkers(cluster, config, activities, interceptors, ofRelease)),
   ];
   // The shared workers stop last: running activities may need their workflows.
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];

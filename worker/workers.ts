@@ -1,4 +1,5 @@
-import type { Worker } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
+import { notYet } from '../activities/kernel/not-yet.ts';
 import { createPauseActivities } from '../activities/kernel/pause-activities.ts';
 import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
 import { type ControllerName, runningControllers } from '../domain/kernel/controllers.ts';
@@ -7,6 +8,7 @@ import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
 import { begunFirst } from './begun-first.ts';
 import { inputsOf } from './own-cluster.ts';
+import { triedOnce } from './tried-once.ts';
 import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
 
 /** A Temporal worker of this process, with a name for its readiness and the log. */
@@ -15,6 +17,7 @@ export interface NamedWorker {
   readonly worker: Worker;
 }
 
+type ActivityInterceptors = ActivityInterceptorsFactory[];
 type ControllerActivities = ReadonlyMap<ControllerName, object>;
 type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 
@@ -25,6 +28,7 @@ type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 export async function createWorkflowWorker(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
+  { quick, interceptors }: { readonly quick: object; readonly interceptors: ActivityInterceptors },
   { createWorker, ...environment }: WorkflowEnvironment,
 ): Promise<NamedWorker> {
   const worker = await createWorker({
@@ -32,8 +36,32 @@ export async function createWorkflowWorker(
     taskQueue: taskQueue(cluster),
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
+    // Local ones alone: nobody is to have activities run here by a task queue.
+    activities: quick,
+    enableNonLocalActivities: false,
+    interceptors: { activity: interceptors },
   });
   return { name: 'workflow worker', worker };
+}
+
+/** What is around every activity, in whichever worker: one order of turns for all. */
+export function activityInterceptors(cluster: string, { worker }: Pick<Config, 'worker'>): ActivityInterceptors {
+  return [triedOnce, inputsOf(cluster), begunFirst(worker.maxConcurrentActivities)];
+}
+
+/**
+ * Those that workflows call within their tasks, of the controllers that run here. Workflows of all controllers come to every worker:
+ * what this process does not run fails at once, and is done as an activity by one that does.
+ */
+export function quickActivities(controllers: Controllers, active: ControllerActivities): object {
+  const named = [...active].flatMap(([name, activities]) => {
+    const quick = controllers[name].quickActivities ?? [];
+    return Object.entries(activities).filter(([activity]) => quick.includes(activity));
+  });
+  const notHere = async (): Promise<never> =>
+    await Promise.reject(notYet('this process does not run the controller that it belongs to', 0));
+  // The SDK's name for whatever has no function. Without any, it would leave local activities waiting.
+  return { ...Object.fromEntries(named), default: notHere };
 }
 
 /** The activities of every controller that runs here and has any. */
@@ -56,6 +84,7 @@ export async function createActivityWorkers(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
   controllerActivities: ControllerActivities,
+  interceptors: ActivityInterceptors,
   { createWorker, ...environment }: WorkerEnvironment,
 ): Promise<readonly NamedWorker[]> {
   const workers: NamedWorker[] = [];
@@ -64,9 +93,7 @@ export async function createActivityWorkers(
       ...environment,
       taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,
-      interceptors: {
-        activity: [inputsOf(cluster), heartbeatWhileRunning, begunFirst(limits.maxConcurrentActivities)],
-      },
+      interceptors: { activity: [...interceptors, heartbeatWhileRunning] },
       // The SDK would hold heartbeats back for most of their timeout.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,

@@ -1,7 +1,7 @@
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import { failure } from '../kernel/failure.ts';
-import type { OrphanActivities, QuotaResizeActivities } from './interface.ts';
+import type { OrphanActivities, PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import { noRepository, type PullRequestDependencies, repositoryOf } from './pull-request/own-work.ts';
 import { createOrphanActivities, type OrphanDependencies } from './pull-request/orphan-search.ts';
 import { createPullRequestActivities } from './pull-request/pull-request.ts';
@@ -33,10 +33,13 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
   const source = createSourceActivities(options);
   if (repositories.names.length === 0) return { ...source, ...withoutForge() };
   const inRepository = byRepository(options);
+  const state = createPullRequestStateActivities(options);
+  const pullRequests = createPullRequestActivities(options);
   return {
     ...source,
-    ...createPullRequestActivities(options),
-    ...createPullRequestStateActivities(options),
+    ...pullRequests,
+    ...state,
+    ensurePullRequest: async (input) => await seenOnce(state, input, await pullRequests.ensurePullRequest(input)),
     ...createOrphanActivities(options),
     ensureMerged: async ({ target, decision: { id }, ...queue }) => {
       const decision = await options.mergeGate.recorded(target, id);
@@ -50,6 +53,19 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
     ensurePullRequestClosed: async (input) => await inRepository(input.decision).ensurePullRequestClosed(input),
     ensureBranchDeleted: async (input) => await inRepository(input.decision).ensureBranchDeleted(input),
   };
+}
+
+/** The first look at a pull request that was just opened, or found. It is no reason to open it again: who is told nothing looks himself. */
+async function seenOnce(
+  { observePullRequest }: Pick<QuotaResizeActivities, 'observePullRequest'>,
+  { target, decision }: { readonly target: QuotaTarget; readonly decision: Decision },
+  outcome: PullRequestOutcome,
+): Promise<PullRequestOutcome> {
+  if (outcome.kind !== 'open' && outcome.kind !== 'completed') return outcome;
+  if (outcome.kind === 'open' && (outcome.joined !== undefined || (outcome.leftOut ?? []).length > 0)) return outcome;
+  const { pullRequest } = outcome;
+  const seen = await observePullRequest({ target, decision: { ...decision, pullRequest } }).catch(() => null);
+  return seen === null ? outcome : { ...outcome, seen };
 }
 
 /**

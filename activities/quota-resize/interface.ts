@@ -42,13 +42,15 @@ export type PullRequestOutcome =
       readonly pullRequest: PullRequestRef;
       readonly leftOut?: readonly string[];
       readonly joined?: readonly JoinedDecision[];
+      /** As `observePullRequest` sees it right then; absent where it has to be read: it could not, or it has more than this decision. */
+      readonly seen?: PullRequestObservation;
     }
   /** Git has the values meanwhile: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
   /** A value stands in another place, or as another text, than the decision says: nothing was written. */
   | { readonly kind: 'relocated'; readonly relocation: Relocation }
   /** The decision's pull request exists and is closed or merged: observe it. */
-  | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef }
+  | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef; readonly seen?: PullRequestObservation }
   | {
       readonly kind: 'blocked';
       /** `FileBusy`: pull requests of other quotas change a file; this one is in its queue. */

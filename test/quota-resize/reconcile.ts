@@ -1,12 +1,12 @@
 /** Has an episode reconcile, for tests of what does not change by it. */
+import { askedBy } from '../kernel/stack/asked.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
 /** How often the activity was begun in the running episode. */
 export async function begun({ stack, workflowId }: WatchedQuota, activity: string): Promise<number> {
   const { events } = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-  return (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === activity)
-    .length;
+  return (events ?? []).filter((event) => askedBy(event) === activity).length;
 }
 
 /** Has the episode observe the cluster and GitHub now. Returns when the observation has begun. */

@@ -11,7 +11,7 @@ import { type ControllerName, controllerNames } from '../../domain/kernel/contro
 import { loadConfig } from '../../starter/config.ts';
 import type { WorkerController } from '../../worker/controller.ts';
 import { controllers } from '../../worker/registry.ts';
-import { createActivities } from '../../worker/workers.ts';
+import { createActivities, quickActivities } from '../../worker/workers.ts';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 
@@ -33,19 +33,22 @@ const ofStarters = {
 
 /** What the worker would run, connected to nothing. */
 function activitiesWith(env: Record<string, string>): object {
+  return Object.assign({}, ...byControllerWith(env).values());
+}
+
+function byControllerWith(env: Record<string, string>): ReturnType<typeof createActivities> {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromClusterAndUser(
     { name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false },
     { name: 'nobody' },
   );
-  const byController = createActivities(all, {
+  return createActivities(all, {
     config: loadConfig({ env: { CLUSTER_NAME: 'test', ...env }, argv: [] }),
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     pauses: new PauseView(async () => ({ everything: null, pauses: null })),
     log: pino({ enabled: false }),
   });
-  return Object.assign({}, ...byController.values());
 }
 
 describe('the registry', () => {
@@ -67,5 +70,18 @@ describe('the registry', () => {
     expect(declared.length).toBeGreaterThan(0);
     expect(Object.keys(provided).toSorted()).toEqual(declared.toSorted());
     for (const activity of Object.values(provided)) expect(activity).toBeTypeOf('function');
+  });
+
+  it('has in workflow tasks what workflows call there, and an answer for what another process runs', async () => {
+    const byController = byControllerWith(REPOSITORY);
+    const named = Object.values(controllers).flatMap(({ quickActivities: names = [] }) => names);
+    expect(new Set(named).size).toBe(named.length);
+    expect(Object.keys(quickActivities(controllers, byController)).toSorted()).toEqual(
+      [...named, 'default'].toSorted(),
+    );
+
+    const elsewhere = quickActivities(controllers, new Map()) as Record<string, () => Promise<unknown>>;
+    expect(Object.keys(elsewhere)).toEqual(['default']);
+    await expect(elsewhere['default']?.()).rejects.toMatchObject({ type: 'NotYet' });
   });
 });

@@ -19,29 +19,35 @@ import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
-import { ensuring, observing } from './activities.ts';
+import { ensuring, observing, quickly } from './activities.ts';
 import { pullRequestChanged } from './messages.ts';
-
 import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
 import { dequeue, merge } from './merge.ts';
 import { propose } from './propose.ts';
+import type { PullRequestReader } from './pull-request-reader.ts';
 import type { SourceReader } from './source-reader.ts';
+
+/** What is read of the forge besides, and kept from pass to pass. */
+interface Readers {
+  readonly sources: SourceReader;
+  readonly pullRequest: PullRequestReader;
+}
 
 /**
  * Performs the one act that a verdict asks for. Each step is an idempotent activity, so a crash between two steps loses
  * nothing: the next pass observes the Lease and GitHub as they are and decides to continue.
  */
-export async function act(target: QuotaTarget, verdict: Act, seen: Seen, sources: SourceReader): Promise<ApplyOutcome> {
+export async function act(target: QuotaTarget, verdict: Act, seen: Seen, readers: Readers): Promise<ApplyOutcome> {
   try {
     switch (verdict.kind) {
       case 'recommend':
         return await recommend(target, verdict, seen);
       case 'propose':
-        return await propose(target, verdict, seen, sources);
+        return await propose(target, verdict, seen, readers.sources);
       case 'open':
-        return await open(target, verdict, seen);
+        return await open(target, verdict, seen, readers);
       case 'rebuild':
-        return await rebuild(target, verdict, seen);
+        return await rebuild(target, verdict, seen, readers);
       case 'merge':
         return await merge(target, verdict, seen);
       case 'dequeue':
@@ -96,18 +102,24 @@ async function recommend(
   return (memory) => applyOutcome.recommended(memory, verdict.proposal, at);
 }
 
-async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<ApplyOutcome> {
+async function open(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'open' }>,
+  seen: Seen,
+  readers: Readers,
+): Promise<ApplyOutcome> {
   const { decision } = verdict;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
     { target, decision, policy: seen.observation.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
   ]);
-  return await opened(target, verdict, outcome, seen);
+  return await opened(target, verdict, outcome, { seen, readers });
 }
 
 async function rebuild(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'rebuild' }>,
   seen: Seen,
+  readers: Readers,
 ): Promise<ApplyOutcome> {
   const { decision, why } = verdict;
   // The Lease gets the new limits before GitHub does, as with the first commit. It names no head commit: if this run
@@ -126,7 +138,7 @@ async function rebuild(
       why,
     },
   ]);
-  const apply = await opened(target, verdict, outcome, seen);
+  const apply = await opened(target, verdict, outcome, { seen, readers });
   // Each of them finds its commit, or that it has none.
   for (const joined of decision.joined ?? []) await wake(target, joined, why);
   return apply;
@@ -163,7 +175,7 @@ async function opened(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'open' | 'rebuild' }>,
   outcome: PullRequestOutcome,
-  seen: Seen,
+  { seen, readers }: { readonly seen: Seen; readonly readers: Readers },
 ): Promise<ApplyOutcome> {
   const { decision, blockedKey: key } = verdict;
   switch (outcome.kind) {
@@ -174,9 +186,10 @@ async function opened(
       const joined = outcome.kind === 'open' ? outcome.joined : undefined;
       const held = { ...withoutBatchedQuotas(decision, leftOut), ...(joined === undefined ? {} : { joined }) };
       await releaseBatchedQuotas(target, decision, leftOut);
-      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
+      await quickly.ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
+      if (outcome.seen !== undefined) readers.pullRequest.found({ ...held, pullRequest }, outcome.seen);
       return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
     }
     case 'alreadyInGit': {
@@ -289,7 +302,7 @@ async function synced(
   { decision, reason }: Extract<Act, { kind: 'synced' }>,
 ): Promise<ApplyOutcome> {
   const at = Date.now();
-  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  await quickly.ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
   return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
 }
 

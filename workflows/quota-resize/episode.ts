@@ -15,7 +15,7 @@ import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, rejectedMessage } from './act.ts';
-import { ensuring, observing, watching } from './activities.ts';
+import { observing, quickly, watching } from './activities.ts';
 import { countNamespace } from './count-namespace.ts';
 import type { ResizeStatus } from './messages.ts';
 import { sourceInput } from './propose.ts';
@@ -116,6 +116,7 @@ export class ResizeEpisode {
     const { pauses } = this.#run;
     if (lockedBy !== null && isNew && pauses.inForce === null && !pauses.isUnkept) return lockedBy;
     try {
+      await this.#lookedUp();
       this.#seenAt = Date.now();
       const afterMs = this.#observesAt - this.#seenAt;
       const wait = afterMs > 0 ? { afterMs } : {};
@@ -134,13 +135,25 @@ export class ResizeEpisode {
 
   async act(verdict: Act, seen: Seen): Promise<void> {
     this.pullRequest.forget();
-    const applyOutcome = await this.#interruptible(async () => await act(this.#target, verdict, seen, this.#sources));
+    const { forgotten } = this.pullRequest;
+    const applyOutcome = await this.#interruptible(
+      async () => await act(this.#target, verdict, seen, { sources: this.#sources, pullRequest: this.pullRequest }),
+    );
     if (applyOutcome === null) return;
     this.remember(applyOutcome(this.#memory));
+    if (verdict.kind === 'notify') this.#keepRead(seen, forgotten);
     const isLocked = verdict.kind === 'propose' && this.#memory.state.kind === 'Locked';
     // Before a pull request that nobody approved, the totals of the platform are looked at with what others have locked since.
     const isFree = seen.observation.policy.approval !== 'before-pull-request';
     if (isLocked && isFree && !this.#run.requests.isPending) this.#lockedBy = seen;
+  }
+
+  /** That people were told changes nothing of a pull request: the read before is as good, unless something happened meanwhile. */
+  #keepRead({ pullRequest }: Seen, forgotten: number): void {
+    const decision = decisionOf(this.#memory);
+    const isKept = pullRequest !== null && decision?.pullRequest?.number === pullRequest.number;
+    if (!isKept || forgotten !== this.pullRequest.forgotten || !patched('quick-steps')) return;
+    this.pullRequest.found(decision, pullRequest);
   }
 
   /** Ends what was begun ahead. */
@@ -151,9 +164,10 @@ export class ResizeEpisode {
 
   /** Waits for what the verdict names, or for a command, a change, or new pressure that may end the wait. */
   async rest({ placing, ...wait }: Wait, seen: Seen | null): Promise<void> {
+    const isShort = this.#isShort(wait);
     if (placing === undefined || seen === null) this.#sources.forget();
-    else this.#sources.lookUp(sourceInput(this.#target, placing, seen), targetName(this.#target));
-    if (this.#isShort(wait)) return;
+    else this.#sources.lookUp(sourceInput(this.#target, placing, seen), targetName(this.#target), isShort);
+    if (isShort) return;
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
     if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
     const watch = this.#watch(wait, summary);
@@ -182,6 +196,12 @@ export class ResizeEpisode {
     if (until === undefined || watch !== undefined || until - Date.now() >= SHORT_WAIT_MS) return false;
     if (!this.#run.requests.isImmediate) this.#observesAt = until;
     return true;
+  }
+
+  /** A place that is looked up during a short wait is waited for as well: what is observed then can be acted on at once. */
+  async #lookedUp(): Promise<void> {
+    if (this.#observesAt <= Date.now() || !this.#sources.isLooking || !patched('quick-steps')) return;
+    await this.#run.waitFor(async () => await this.#sources.looked(), 'immediate');
   }
 
   async #restAfter(status: Pick<ResizeRunStatus, 'phase' | 'reason' | 'detail'>): Promise<void> {
@@ -219,7 +239,7 @@ export class ResizeEpisode {
 
   async #warn(warnings: RunWarnings, event: ResizeEvent, now: EpochMs): Promise<void> {
     const summary = brief(event.message);
-    warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
+    warnings.add(event.key, await quickly.ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */
@@ -241,7 +261,9 @@ export class ResizeEpisode {
     const counts = this.#isCounting ? await countNamespace(target, wait) : null;
     const askedAt = Date.now();
     const input = { target, ...(counts === null ? wait : {}) };
-    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
+    // The workflow task is not held open by a wait.
+    const { observeQuota } = (input.afterMs ?? 0) > 0 ? observing : quickly.observing;
+    const read = await observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
     this.#run.pauses.found(read.pause, askedAt);
     // The pause that holds may be newer than what the worker had read of it.
     const seen = { ...read, pause: this.#run.pauses.inForce };

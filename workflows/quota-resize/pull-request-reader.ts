@@ -34,7 +34,7 @@ export class PullRequestReader {
   /** The read before the last: tells since when the pull request is unchanged, which sets the polling interval. */
   #before: LastObserved | null = null;
   #watch: CancellationScope | null = null;
-  /** What the watch has seen that ended with a change: the next read, unless something happens before. */
+  /** What was seen besides, such as by the watch that ended with a change: the next read, unless something happens before. */
   #found: Pick<LastObserved, 'decision' | 'seen' | 'hasReviews'> | null = null;
   /** How often `forget` was called; detects a call during a read. */
   #forgotten = 0;
@@ -48,6 +48,11 @@ export class PullRequestReader {
   /** End of the backoff after a failed watch; null when no watch failed. */
   get failedUntil(): EpochMs | null {
     return this.#failedUntil;
+  }
+
+  /** Changes with each `forget`. */
+  get forgotten(): number {
+    return this.#forgotten;
   }
 
   /** Whether the last read is from an earlier pass; an act on the pull request needs a fresh read. */
@@ -74,6 +79,11 @@ export class PullRequestReader {
     this.#before = { decision: decision.id, seen, quietSince, at: Date.now(), hasReviews, isFresh: true };
     if (began === this.#forgotten) this.#lastObserved = this.#before;
     return seen;
+  }
+
+  /** Takes over what somebody else has read: the next read, unless something happens before. */
+  found({ id, approvalRequirement }: Decision, seen: PullRequestObservation): void {
+    this.#found = { decision: id, seen, hasReviews: approvalRequirement !== null };
   }
 
   async #observe(decision: Decision): Promise<PullRequestObservation> {

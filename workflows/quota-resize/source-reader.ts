@@ -12,6 +12,8 @@ export type SourceInput = Parameters<QuotaResizeActivities['observeSource']>[0];
 interface Ahead {
   readonly question: string;
   readonly at: EpochMs;
+  /** Whether it comes to an end while its answer is of use. */
+  readonly isLimited: boolean;
   readonly scope: CancellationScope;
   /** Null where it could not be found out; whoever needs it asks again. */
   readonly answer: Promise<SourceObservation | null>;
@@ -29,19 +31,33 @@ const FRESH_MS = 10_000;
 export class SourceReader {
   #ahead: Ahead | null = null;
 
-  /** Begins to look the place up, unless the same was asked a moment ago. */
-  lookUp(input: SourceInput, summary: string): void {
+  /** Whether a place is being looked up, for as long as its answer is of use. */
+  get isLooking(): boolean {
+    return this.#ahead?.isLimited === true && this.#ahead.answered === null;
+  }
+
+  /** Completes when the place is known, or cannot be found out. */
+  async looked(): Promise<void> {
+    await Promise.race([this.#ahead?.answer, CancellationScope.current().cancelRequested]);
+  }
+
+  /**
+   * Begins to look the place up, unless the same was asked a moment ago.
+   *
+   * @param isLimited ends when the answer would be too old: it is waited for.
+   */
+  lookUp(input: SourceInput, summary: string, isLimited: boolean): void {
     const question = questionOf(input);
     if (this.#ahead !== null && this.#ahead.question === question && isFresh(this.#ahead)) return;
     this.forget();
     const scope = new CancellationScope();
     const answer = scope
-      .run(async () => await observe(input, summary))
+      .run(async () => await observe(input, summary, isLimited ? { scheduleToCloseTimeout: FRESH_MS } : {}))
       .catch((error: unknown) => {
         if (!isCancelled(error)) log.info('a place in Git that was looked up ahead is not known', { error });
         return null;
       });
-    const ahead: Ahead = { question, at: Date.now(), scope, answer, answered: null };
+    const ahead: Ahead = { question, at: Date.now(), isLimited, scope, answer, answered: null };
     void answer.then((found) => {
       ahead.answered = found;
     });
@@ -77,8 +93,12 @@ export class SourceReader {
   }
 }
 
-async function observe(input: SourceInput, summary: string): Promise<SourceObservation> {
-  return await observing.observeSource.executeWithOptions({ summary: brief(summary) }, [input]);
+async function observe(
+  input: SourceInput,
+  summary: string,
+  limit: { readonly scheduleToCloseTimeout?: number } = {},
+): Promise<SourceObservation> {
+  return await observing.observeSource.executeWithOptions({ ...limit, summary: brief(summary) }, [input]);
 }
 
 function isFresh({ at }: Ahead): boolean {

@@ -13,6 +13,7 @@ import {
 } from '../../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../../workflows/quota-resize/workflow.ts';
 import type { WriteExchange } from '../forge/http/write-log.ts';
+import { askedBy } from './asked.ts';
 import { eventually } from './eventually.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { type Stack, SYSTEM_NAMESPACE } from './stack.ts';
@@ -229,7 +230,7 @@ export class WatchedQuota {
     const handle = this.stack.client.workflow.getHandle(this.workflowId);
     const [{ events }, description] = await Promise.all([handle.fetchHistory(), handle.describe()]);
     const steps = (events ?? [])
-      .filter((event) => event.activityTaskScheduledEventAttributes || event.timerStartedEventAttributes)
+      .filter((event) => askedBy(event) !== null || event.timerStartedEventAttributes)
       .map(({ userMetadata }) => Buffer.from(userMetadata?.summary?.data ?? []).toString());
     return { run: (await description.staticSummary()) ?? '', steps };
   }

@@ -1,5 +1,6 @@
 /** Quotas in the states in which scenarios begin. */
 import type { QuotaResizeActivities } from '../../../activities/quota-resize/interface.ts';
+import { askedBy } from '../../kernel/stack/asked.ts';
 import type { Stack } from '../../kernel/stack/stack.ts';
 import { type GivenQuota, givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
 import type { Recorded } from '../stages.ts';
@@ -19,10 +20,7 @@ export async function timesAsked(
   activity: keyof QuotaResizeActivities,
 ): Promise<number> {
   const { events } = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-  const asked = (events ?? []).filter(
-    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === activity,
-  );
-  return asked.length;
+  return (events ?? []).filter((event) => askedBy(event) === activity).length;
 }
 
 /** Nine of ten pods: the threshold is reached. */
