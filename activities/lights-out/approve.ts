@@ -20,7 +20,7 @@ export async function ensureApproved(options: ScaleOptions, input: ApprovalInput
   const memory = memoryOf(options, schedule, scheduleUid);
   const [object, { others, namespaces, workloads }, kept] = await Promise.all([
     readScheduleObject(kubernetes, schedule),
-    listView(kubernetes, schedule),
+    listView(kubernetes, options.ownerKinds, schedule),
     memory.all(),
   ]);
   const own = await scheduleWith(object, now(), async () => await listCalendars(kubernetes, systemNamespace));

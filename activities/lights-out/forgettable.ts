@@ -1,6 +1,7 @@
 import { outdated } from '../../domain/lights-out/workload/remembered.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import type { OwnerKinds } from './owners.ts';
 import { readItem } from './read-cluster.ts';
 import type { ScalingMemory } from './scaling-memory.ts';
 
@@ -11,7 +12,7 @@ const AT_ONCE = 10;
  * read stays, and so does whatever else is kept there.
  */
 export async function forgettable(
-  kubernetes: Kubernetes,
+  { kubernetes, ownerKinds }: { readonly kubernetes: Kubernetes; readonly ownerKinds: OwnerKinds },
   memory: ScalingMemory,
   uids: readonly string[],
 ): Promise<readonly string[]> {
@@ -21,7 +22,10 @@ export async function forgettable(
     const entry = remembered.get(uid);
     if (entry === undefined) return [];
     try {
-      const workload = await readItem(kubernetes, { workload: entry });
+      const workload = await readItem(kubernetes, ownerKinds, {
+        workload: entry,
+        ...(entry.owner && { owner: entry.owner }),
+      });
       return outdated(new Map([[uid, entry]]), workload === null ? [] : [workload]);
     } catch {
       return [];

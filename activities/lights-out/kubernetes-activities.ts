@@ -11,6 +11,7 @@ import { ensureApproved } from './approve.ts';
 import { ensureFinalizer } from './finalizer.ts';
 import type { LightsOutActivities, ScheduleEvent } from './interface.ts';
 import { listCluster, type ObserveOptions, observeSchedule, viewOf } from './observe-schedule.ts';
+import { OwnerKinds } from './owners.ts';
 import { listCalendars } from './read-cluster.ts';
 import { awaitScaled } from './readiness.ts';
 import { ensureScaled, memoryOf } from './scale.ts';
@@ -26,6 +27,8 @@ export interface LightsOutOptions {
   readonly protectedNamespaces: readonly string[];
   /** Field managers that count as GitOps and not as a person. */
   readonly gitopsManagers: readonly string[];
+  /** Definitions of the owners whose number is set in place of that of their workloads; default: none. */
+  readonly scaledOwners?: readonly string[];
   readonly timings: LightsOutTimings;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** The clock of the process when absent. */
@@ -37,10 +40,11 @@ export interface LightsOutOptions {
  * checks the global pause first, except for the status, which reports the pause itself.
  */
 export function createLightsOutActivities(given: LightsOutOptions): LightsOutActivities {
-  const options = { ...given, now: given.now ?? Date.now };
+  const ownerKinds = new OwnerKinds(given.kubernetes, given.scaledOwners ?? []);
+  const options = { ...given, ownerKinds, now: given.now ?? Date.now };
   const { kubernetes, now } = options;
   const guard = createPauseGuard(options);
-  const cluster = new SharedList(async () => await listCluster(kubernetes));
+  const cluster = new SharedList(async () => await listCluster(kubernetes, ownerKinds));
   const observing: ObserveOptions = {
     ...options,
     view: async ({ target }) => viewOf(await cluster.read(), target.schedule),

@@ -13,12 +13,13 @@ import type { OtherSchedule } from '../../domain/lights-out/workload/evaluation.
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { joinedNamespaces } from '../../domain/lights-out/workload/joined.ts';
 import { namespacesInScope } from '../../domain/lights-out/schedule/scope.ts';
-import { outdated } from '../../domain/lights-out/workload/remembered.ts';
+import { outdated, withoutWorkload } from '../../domain/lights-out/workload/remembered.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ObserveScheduleInput } from './interface.ts';
 import { type ContextSettings, inEffectOf, othersThan, evaluationContext } from './evaluation-context.ts';
 import { listNamespaces, listSchedules, listWorkloads, readScheduleObject } from './read-cluster.ts';
 import { type ScheduleNow, scheduleWith } from './read-schedule-object.ts';
+import type { OwnerKinds, Owners } from './owners.ts';
 import type { KeptMemory } from './scaling-memory.ts';
 
 /** Entries of the memory that are taken away at once; the others follow. */
@@ -31,6 +32,8 @@ export interface ClusterView {
   readonly workloads: readonly Workload[];
   /** Targets of annotated autoscalers that do not exist, as `missingTargets` has them. */
   readonly missing: readonly Workload[];
+  /** The objects that own workloads. */
+  readonly owners: Pick<Owners, 'get'>;
 }
 
 export interface ObserveOptions extends ContextSettings {
@@ -93,7 +96,7 @@ async function planNow(
     readonly now: EpochMs;
   },
 ): Promise<Plan> {
-  const [{ others, namespaces, workloads, missing }, kept] = await Promise.all([
+  const [{ others, namespaces, workloads, missing, owners }, kept] = await Promise.all([
     view(observeInput),
     memory(observeInput.target.schedule, own?.seen.uid ?? ''),
   ]);
@@ -101,11 +104,12 @@ async function planNow(
   const settled = { protectedNamespaces, gitopsManagers, now, kept };
   const joined = joinedNow(observeInput, own, { namespaces, protectedNamespaces, now });
   const context = evaluationContext({ ...observeInput, joined }, own, others, settled);
-  const made = planSchedule({ context, namespaces, workloads, missing, isPaused });
+  const alone = withoutWorkload(remembered, workloads, (mark, namespace) => owners.get(mark, namespace));
+  const made = planSchedule({ context, namespaces, workloads, missing: [...missing, ...alone], isPaused });
   const plan = Object.keys(joined).length === 0 ? made : { ...made, joined };
   // What is put to sleep now is remembered again.
   const planned = new Set(plan.items.map(({ workload }) => workloadName(workload)));
-  const forgettable = outdated(remembered, workloads).filter((uid) => {
+  const forgettable = outdated(remembered, [...workloads, ...alone]).filter((uid) => {
     const entry = remembered.get(uid);
     return entry === undefined || !planned.has(workloadName(entry));
   });
@@ -152,17 +156,17 @@ interface ListedCluster extends Omit<ClusterView, 'others'> {
 }
 
 /** The view of a process without caches. */
-export async function listView(kubernetes: Kubernetes, schedule: string): Promise<ClusterView> {
-  return viewOf(await listCluster(kubernetes), schedule);
+export async function listView(kubernetes: Kubernetes, kinds: OwnerKinds, schedule: string): Promise<ClusterView> {
+  return viewOf(await listCluster(kubernetes, kinds), schedule);
 }
 
 /** Everything that any schedule's view is made of. */
-export async function listCluster(kubernetes: Kubernetes): Promise<ListedCluster> {
+export async function listCluster(kubernetes: Kubernetes, kinds: OwnerKinds): Promise<ListedCluster> {
   // Workloads are listed before schedules: a schedule that annotated one of them is then in the list, unless it was
   // deleted.
-  const { workloads, missing } = await listWorkloads(kubernetes);
+  const { workloads, missing, owners } = await listWorkloads(kubernetes, kinds);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
-  return { schedules, namespaces, workloads, missing };
+  return { schedules, namespaces, workloads, missing, owners };
 }
 
 /**

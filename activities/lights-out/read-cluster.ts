@@ -5,17 +5,21 @@ import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
+import { goneWorkload } from '../../domain/lights-out/workload/remembered.ts';
+import { readOwnerName } from '../../domain/lights-out/workload/scaled-owner.ts';
+import type { OwnerKinds, Owners } from './owners.ts';
 import { listAll } from '../kubernetes/list.ts';
 import { customPage } from '../kubernetes/custom-page.ts';
 import {
   horizontalScalerOf,
   kedaScalerOf,
   missingTargets,
-  namespaceOf,
   type Scaler,
   targetKey,
   withAutoscalers,
-} from './read-workload.ts';
+  withOwnersAutoscalers,
+} from './read-scaler.ts';
+import { namespaceOf } from './read-workload.ts';
 import { type ListRange, WORKLOAD_API } from './workload-api.ts';
 
 /** The resource of LightsOutSchedules. */
@@ -58,7 +62,12 @@ export async function listNamespaces({ core }: Kubernetes): Promise<readonly Sco
  */
 export async function listWorkloads(
   kubernetes: Kubernetes,
-): Promise<{ readonly workloads: readonly Workload[]; readonly missing: readonly Workload[] }> {
+  kinds: OwnerKinds,
+): Promise<{
+  readonly workloads: readonly Workload[];
+  readonly missing: readonly Workload[];
+  readonly owners: Owners;
+}> {
   const listed = workloadTypes.map(
     async (kind) =>
       await listKept(async (range) => {
@@ -66,28 +75,46 @@ export async function listWorkloads(
         return pageOf(metadata, items);
       }),
   );
-  const [workloads, scalers] = await Promise.all([Promise.all(listed), listScalers(kubernetes)]);
+  const [workloads, scalers, owners] = await Promise.all([Promise.all(listed), listScalers(kubernetes), kinds.list()]);
   const found = workloads.flat();
-  return { workloads: withAutoscalers(found, scalers), missing: missingTargets(found, scalers) };
+  const byTarget = Map.groupBy(scalers, ({ target }) => target);
+  const attached = owners
+    .attachedAll(withAutoscalers(found, scalers))
+    .map((workload) => withOwnersAutoscalers(workload, (target) => autoscalersOf(byTarget.get(target))));
+  return { workloads: attached, missing: missingTargets(found, scalers), owners };
 }
 
 /**
- * The workload of an item with the autoscalers that the item names, read now. One that is gone is only there for its
- * autoscalers: without a UID and without replicas. Null when nothing of the item is left.
+ * The workload of an item by its owner, with the autoscalers that the item names, read now. One that is gone is only there for its
+ * autoscalers, or for its owner: without a UID. Null when nothing of the item is left.
  */
 export async function readItem(
   kubernetes: Kubernetes,
-  { workload, autoscalers = [] }: Pick<PlanItem, 'workload' | 'autoscalers'>,
+  kinds: OwnerKinds,
+  { workload, autoscalers = [], owner }: Pick<PlanItem, 'workload' | 'autoscalers' | 'owner'>,
 ): Promise<Workload | null> {
   const { kind, namespace, name } = workload;
-  const key = targetKey(kind, namespace, name);
   const [found, ...scalers] = await Promise.all([
     orNull(WORKLOAD_API[kind].read(kubernetes, { namespace, name })),
     ...autoscalers.map(async (scaler) => await readScaler(kubernetes, scaler, namespace)),
   ]);
-  const own = scalers.filter((scaler) => scaler?.target === key).filter((scaler) => scaler !== null);
-  const [read = null] = found === null ? missingTargets([], own) : withAutoscalers([found], own);
-  return read;
+  const held = scalers.filter((scaler) => scaler !== null);
+  if (found === null) {
+    const named = readOwnerName(owner);
+    const left = named === null ? null : await kinds.read(named, namespace);
+    if (left !== null) return { ...goneWorkload(workload, left), autoscalers: held.map((each) => each.autoscaler) };
+    const own = held.filter(({ target }) => target === targetKey(kind, namespace, name));
+    return missingTargets([], own)[0] ?? null;
+  }
+  const [read = null] = withAutoscalers([found], held);
+  if (read === null) return null;
+  return withOwnersAutoscalers(await kinds.attached(read), (of) =>
+    autoscalersOf(held.filter(({ target }) => target === of)),
+  );
+}
+
+function autoscalersOf(scalers: readonly Scaler[] = []): readonly Autoscaler[] {
+  return scalers.map(({ autoscaler }) => autoscaler);
 }
 
 async function readScaler(

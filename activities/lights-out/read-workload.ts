@@ -6,41 +6,23 @@ import type {
   V1ObjectMeta,
   V1StatefulSet,
   V1StatefulSetSpec,
-  V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
-import { z } from 'zod';
 import { podRequests } from '../../domain/kernel/pod-requests.ts';
 import { isRecord } from '../../domain/kernel/record.ts';
 import {
   annotationWrittenAt,
   createdBy,
   fieldChange,
-  lastSetBy,
   statusWrittenAt,
 } from '../../domain/lights-out/workload/field-owner.ts';
-import {
-  GROUP,
-  KEDA_PAUSED_REPLICAS,
-  MANAGED_BY,
-  OWN_TIMES,
-  SLEEP_UNTIL,
-  type WorkloadType,
-  workloadTypes,
-} from '../../domain/lights-out/schedule/names.ts';
-import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { GROUP, OWN_TIMES, SLEEP_UNTIL, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { isPaused } from '../../domain/lights-out/workload/keda-paused.ts';
 import { annotationRoom } from './annotation-room.ts';
-import { minimumAppliedBy } from './last-applied.ts';
-import type {
-  Autoscaler,
-  FieldChange,
-  ScopedNamespace,
-  SetBy,
-  Workload,
-} from '../../domain/lights-out/workload/workload.ts';
+import type { FieldChange, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 
 /** Before the names of KEDA's annotations. */
-const KEDA = 'autoscaling.keda.sh/';
+export const KEDA = 'autoscaling.keda.sh/';
 /** A workload with pods and their counts. */
 export interface ReplicatedObject {
   readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
@@ -52,56 +34,8 @@ export interface ReplicatedObject {
   };
 }
 
-/** An autoscaler, and the workload that it scales. */
-export interface Scaler {
-  readonly kind: Autoscaler['kind'];
-  /** As `targetKey` has it. */
-  readonly target: string;
-  readonly of: Pick<Workload, 'kind' | 'namespace' | 'name'>;
-  readonly autoscaler: Autoscaler;
-}
-
 /** A workload without its autoscalers, which are separate objects. */
 export type LoneWorkload = Omit<Workload, 'autoscalers'>;
-
-/** A key that is equal for an autoscaler's target and the workload. */
-export function targetKey(kind: string, namespace: string, name: string): string {
-  return `${kind} ${namespace}/${name}`;
-}
-
-export function withAutoscalers(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
-  const byTarget = Map.groupBy(scalers, ({ target }) => target);
-  return workloads.map((workload) => ({
-    ...workload,
-    autoscalers: (byTarget.get(targetKey(workload.kind, workload.namespace, workload.name)) ?? []).map(
-      ({ autoscaler }) => autoscaler,
-    ),
-  }));
-}
-
-/**
- * Targets of annotated autoscalers that do not exist, as workloads without a UID and without replicas, so that the
- * autoscalers are released like those of a workload.
- */
-export function missingTargets(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
-  const present = new Set(workloads.map(({ kind, namespace, name }) => targetKey(kind, namespace, name)));
-  const marked = scalers.filter(
-    ({ target, autoscaler }) => autoscaler.annotations[MANAGED_BY] !== undefined && !present.has(target),
-  );
-  return [...Map.groupBy(marked, ({ target }) => target).values()].flatMap((group): Workload[] => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const { kind, namespace, name } = first.of;
-    const workload = base(kind, { namespace, name });
-    return [
-      { ...workload, ...replicasOf({ replicas: 0 }, {}), autoscalers: group.map(({ autoscaler }) => autoscaler) },
-    ];
-  });
-}
-
-function targetOf(kind: WorkloadType, namespace: string, name: string): Pick<Scaler, 'target' | 'of'> {
-  return { target: targetKey(kind, namespace, name), of: { kind, namespace, name } };
-}
 
 export function deploymentOf({ metadata, spec, status }: V1Deployment): LoneWorkload {
   return {
@@ -200,7 +134,7 @@ export const WORKLOAD_READERS: Readonly<Record<WorkloadType, (object: Kubernetes
   ScaledJob: scaledJobOf,
 };
 
-function replicasOf(
+export function replicasOf(
   spec: { readonly replicas?: number } | undefined,
   status: { readonly readyReplicas?: number; readonly replicas?: number } | undefined,
 ): Pick<Workload, 'replicas' | 'isSuspended' | 'ready' | 'present'> {
@@ -221,7 +155,7 @@ function requestsOf(spec: { readonly template?: unknown } | undefined): Pick<Wor
 }
 
 /** Managed fields are evaluated here and not kept: they are most of an object's size. */
-function base(
+export function base(
   kind: WorkloadType,
   metadata: V1ObjectMeta = {},
   observedGeneration = 0,
@@ -244,11 +178,15 @@ function base(
   };
 }
 
+export function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+}
+
 function controllerOf({ ownerReferences = [] }: V1ObjectMeta): Pick<Workload, 'controller'> {
   const owner = ownerReferences.find(({ controller }) => controller === true);
   if (owner === undefined) return {};
   const { apiVersion, kind, name } = owner;
-  return { controller: { group: apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '', kind, name } };
+  return { controller: { group: groupOf(apiVersion), kind, name } };
 }
 
 /** When people wrote the annotations that put it to sleep or give it times of its own, if known. */
@@ -263,7 +201,7 @@ function annotatedSince({ annotations, managedFields }: V1ObjectMeta): Pick<Work
 }
 
 /** For a change without a time: the latest time it can have, which is when its controller wrote the status. */
-function withLatest(changed: FieldChange | null, latest: number | null): FieldChange | null {
+export function withLatest(changed: FieldChange | null, latest: number | null): FieldChange | null {
   return changed === null || changed.at !== null || latest === null ? changed : { ...changed, latest };
 }
 
@@ -278,99 +216,11 @@ export function namespaceOf({ metadata, status }: V1Namespace): ScopedNamespace 
   };
 }
 
-/**
- * Null when the target is not a workload that schedules know, or when it belongs to a ScaledObject: KEDA creates such
- * an autoscaler, deletes it while paused, and reverts any change to it.
- */
-export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutoscaler): Scaler | null {
-  const target = spec?.scaleTargetRef;
-  const targetKind = target === undefined ? null : scaledKind(target.apiVersion, target.kind);
-  if (spec === undefined || target === undefined || targetKind === null) return null;
-  if (metadata.ownerReferences?.some(({ kind }) => kind === 'ScaledObject') === true) return null;
-  const kind = 'HorizontalPodAutoscaler';
-  return {
-    kind,
-    ...targetOf(targetKind, metadata.namespace ?? '', target.name),
-    autoscaler: {
-      kind,
-      ...identityOf(metadata),
-      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
-      ...annotationRoom(metadata.annotations),
-      labels: metadata.labels ?? {},
-      ...setBy({
-        minReplicas:
-          minimumAppliedBy(metadata, spec.minReplicas) ?? lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
-        maxReplicas: lastSetBy(metadata.managedFields, 'spec', 'maxReplicas'),
-      }),
-      minReplicas: spec.minReplicas ?? 1,
-      maxReplicas: spec.maxReplicas,
-    },
-  };
-}
-
-/** The fields that are read of KEDA's object, for which this client has no type. */
-const scaledObject = z.object({
-  metadata: z.object({
-    name: z.string(),
-    namespace: z.string(),
-    uid: z.string(),
-    resourceVersion: z.string(),
-    labels: z.record(z.string(), z.string()).optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
-    managedFields: z.unknown().optional(),
-  }),
-  spec: z.object({
-    scaleTargetRef: z.object({
-      apiVersion: z.string().optional(),
-      kind: z.string().optional(),
-      name: z.string(),
-    }),
-  }),
-});
-
-/** Null when the target is not a workload that schedules know, or when the object is invalid. */
-export function kedaScalerOf(object: unknown): Scaler | null {
-  const read = scaledObject.safeParse(object);
-  if (!read.success) return null;
-  const { metadata, spec } = read.data;
-  const { apiVersion, name } = spec.scaleTargetRef;
-  // KEDA's own defaults: a Deployment of apps/v1.
-  const targetKind = scaledKind(apiVersion, spec.scaleTargetRef.kind || 'Deployment');
-  if (targetKind === null) return null;
-  const kind = 'ScaledObject';
-  return {
-    kind,
-    ...targetOf(targetKind, metadata.namespace, name),
-    autoscaler: {
-      kind,
-      ...identityOf(metadata),
-      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, KEDA),
-      ...annotationRoom(metadata.annotations),
-      labels: metadata.labels ?? {},
-      ...setBy({ paused: lastSetBy(metadata.managedFields, 'annotations', KEDA_PAUSED_REPLICAS) }),
-    },
-  };
-}
-
-/** Who set the fields, as far as known. */
-function setBy(found: Readonly<Record<string, SetBy | null>>): Pick<Autoscaler, 'setBy'> {
-  const existing = Object.entries(found).filter(([, present]) => present !== null);
-  return existing.length === 0 ? {} : { setBy: Object.fromEntries(existing) };
-}
-
-function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion'>) {
+export function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion'>) {
   return { name: name ?? '', uid: uid ?? '', resourceVersion: resourceVersion ?? '' };
 }
 
-/** The kind of workload of an autoscaler's target; null when it is none, or one without replicas. */
-function scaledKind(apiVersion: string | undefined, kind: string): WorkloadType | null {
-  const [group] = (apiVersion || 'apps/v1').split('/');
-  const isMeant = (workloadType: WorkloadType): boolean =>
-    workloadType === kind && WORKLOAD_KINDS[workloadType].resource.group === group;
-  return workloadTypes.find((workloadType) => hasReplicas(workloadType) && isMeant(workloadType)) ?? null;
-}
-
-function ownAnnotations(
+export function ownAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   ...prefixes: readonly string[]
 ): Readonly<Record<string, string>> {

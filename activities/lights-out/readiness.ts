@@ -11,7 +11,7 @@ import type { ReadinessWait } from './interface.ts';
 import type { ReplicatedObject } from './read-workload.ts';
 import { WORKLOAD_API } from './workload-api.ts';
 
-type Awaited = Pick<PlanItem, 'workload' | 'to'>;
+type Awaited = Pick<PlanItem, 'workload' | 'to' | 'owner'>;
 
 /** Pods start within seconds or take minutes: polled after 2 s at first, and every 15 s after five minutes. */
 const PACE: PollPace = { first: 2_000, last: 15_000, ramp: 5 * 60_000 };
@@ -59,21 +59,22 @@ async function readGroup(
 
 /**
  * What is missing, in words; null when nothing is. If somebody scaled the workload since, its present replicas are
- * sufficient.
+ * sufficient; but what has its number from an owner gets it a moment later.
  */
 export function lackOf(
   { metadata, spec, status }: ReplicatedObject,
-  { to }: Pick<Awaited, 'to'>,
+  { to, owner }: Pick<Awaited, 'to' | 'owner'>,
   direction: ScheduleState,
 ): string | null {
   if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return 'not observed by its controller yet';
-  const asked = spec?.replicas ?? 1;
+  const present = spec?.replicas ?? 1;
+  const asked = owner === undefined ? present : (to ?? present);
   if (direction === 'Up') {
     const wanted = Math.min(to ?? asked, asked);
     const ready = status?.readyReplicas ?? 0;
     return ready >= wanted ? null : `${ready} of ${wanted} ready`;
   }
   const allowed = Math.max(to ?? asked, asked);
-  const present = status?.replicas ?? 0;
-  return present <= allowed ? null : `${present} pods, ${allowed} wanted`;
+  const pods = status?.replicas ?? 0;
+  return pods <= allowed ? null : `${pods} pods, ${allowed} wanted`;
 }

@@ -7,13 +7,15 @@ import { inOrder } from '../../domain/lights-out/decide/order.ts';
 import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import type { EvaluationContext, ObjectChange, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
-import { recalled, type RememberedWorkloads } from '../../domain/lights-out/workload/remembered.ts';
+import { recalled, type RememberedWorkloads, withoutWorkload } from '../../domain/lights-out/workload/remembered.ts';
+import { markedOwner, readOwnerMark, scaledUid } from '../../domain/lights-out/workload/scaled-owner.ts';
 import { labelValue, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import type { Workload } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { itemFailure } from './item-failure.ts';
+import { OwnerKinds } from './owners.ts';
 import { listWorkloads, readItem } from './read-cluster.ts';
 import { NO_SPEC } from './read-schedule-object.ts';
 import { readMemories, ScalingMemory } from './scaling-memory.ts';
@@ -59,10 +61,15 @@ export interface Asleep {
  */
 export async function findAsleep(options: RestoreOptions, schedule: string | null): Promise<Asleep> {
   const { kubernetes, systemNamespace } = options;
-  const { workloads, missing } = await listWorkloads(kubernetes);
+  const listed = await listWorkloads(kubernetes, new OwnerKinds(kubernetes, []));
   const { memories, withoutMemory } = await readMemories(kubernetes, systemNamespace);
-  const owners = schedule === null ? ownersOf([...workloads, ...missing], [...memories.keys()]) : [schedule];
-  const sleepers = owners.flatMap((owner) =>
+  const remembered = new Map([...memories.values()].flatMap((memory) => [...memory.remembered]));
+  const owners = await new OwnerKinds(kubernetes, definitionsOf(listed.workloads, remembered)).list();
+  const workloads = owners.attachedAll(listed.workloads);
+  const alone = withoutWorkload(remembered, workloads, (mark, namespace) => owners.get(mark, namespace));
+  const missing = [...listed.missing, ...alone];
+  const schedules = schedule === null ? schedulesOf([...workloads, ...missing], [...memories.keys()]) : [schedule];
+  const sleepers = schedules.flatMap((owner) =>
     [...workloads, ...missing].flatMap((workload) => {
       const found = sleeperOf(workload, restoring(owner, options.now, memories.get(owner)?.remembered));
       return found === null ? [] : [found];
@@ -73,8 +80,17 @@ export async function findAsleep(options: RestoreOptions, schedule: string | nul
   return { sleepers: ordered.filter((sleeper) => sleeper !== undefined), withoutMemory };
 }
 
+/** Of the owners that marks or the memory name. */
+function definitionsOf(workloads: readonly Workload[], remembered: RememberedWorkloads): readonly string[] {
+  const marks = [
+    ...workloads.map((workload) => markedOwner(workload)),
+    ...[...remembered.values()].map(({ owner }) => readOwnerMark(owner)),
+  ];
+  return [...new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.definition])))];
+}
+
 /** The schedules that anything names: by annotation, by the memory, or, where both are gone, by label. */
-function ownersOf(workloads: readonly Workload[], remembered: readonly string[]): readonly string[] {
+function schedulesOf(workloads: readonly Workload[], remembered: readonly string[]): readonly string[] {
   const named = new Set(remembered);
   for (const { annotations, autoscalers } of workloads) {
     for (const all of [annotations, ...autoscalers.map((autoscaler) => autoscaler.annotations)]) {
@@ -115,7 +131,13 @@ function sleeperOf(listed: Workload, context: EvaluationContext): Sleeper | null
   const evaluation = evaluate(workload, null, context);
   if (evaluation.kind === 'keep' || evaluation.item.direction !== 'Up') return null;
   const { item, writes } = evaluation;
-  return { schedule: context.schedule, uid: workload.uid, item, writes, isRecalled: workload.isRecalled === true };
+  return {
+    schedule: context.schedule,
+    uid: scaledUid(workload),
+    item,
+    writes,
+    isRecalled: workload.isRecalled === true,
+  };
 }
 
 export interface Restored {
@@ -156,8 +178,8 @@ async function wake(kubernetes: Kubernetes, sleeper: Sleeper, context: Evaluatio
       if (code !== 409 && code !== 404) throw error;
       if (round === ROUNDS) return `others wrote it at the same time, ${ROUNDS} times in a row`;
     }
-    const found = await readItem(kubernetes, item);
-    if (found === null || found.uid !== sleeper.uid) return null;
+    const found = await readItem(kubernetes, new OwnerKinds(kubernetes, []), item);
+    if (found === null || scaledUid(found) !== sleeper.uid) return null;
     const again = sleeperOf(found, context);
     if (again === null) return null;
     ({ item, writes } = again);

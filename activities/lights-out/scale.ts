@@ -7,6 +7,7 @@ import { IdleCount } from '../../domain/lights-out/decide/savings.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { OBJECT_RESOURCES } from '../../domain/lights-out/workload/kinds.ts';
 import { recalled, rememberedOf } from '../../domain/lights-out/workload/remembered.ts';
+import { scaledUid } from '../../domain/lights-out/workload/scaled-owner.ts';
 import { isScaledDown, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import type {
@@ -27,6 +28,7 @@ import { type ScalingMetrics, scalingMetrics } from './metrics.ts';
 import { type ContextSettings, othersThan, evaluationContext } from './evaluation-context.ts';
 import { listCalendars, listNamespaces, listSchedules, readItem, readScheduleObject } from './read-cluster.ts';
 import { type ScheduleNow, scheduleWith } from './read-schedule-object.ts';
+import type { OwnerKinds } from './owners.ts';
 import { ScalingMemory } from './scaling-memory.ts';
 import { WriteBudget } from './write-budget.ts';
 import { SetBack, skipMissedRuns, writeObject } from './write-object.ts';
@@ -35,6 +37,7 @@ export interface ScaleOptions extends ContextSettings {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
+  readonly ownerKinds: OwnerKinds;
   readonly now: () => EpochMs;
 }
 
@@ -60,7 +63,7 @@ export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise
   const items = unpackItems(batch.items);
   const versions = new WrittenVersions();
   // Before the batch: what is put to sleep by it is remembered again.
-  await memory.forget(await forgettable(options.kubernetes, memory, batch.outdated ?? []));
+  await memory.forget(await forgettable(options, memory, batch.outdated ?? []));
   const awake: string[] = [];
   const idle = new IdleCount();
   const outcomes = await inParallel(AT_ONCE, items, async (item) => {
@@ -125,8 +128,8 @@ export function memoryOf(
 class WrittenVersions {
   readonly newest: Record<string, string> = {};
 
-  add(kind: ObjectChange['kind'], version: string): void {
-    const resource = OBJECT_RESOURCES[kind];
+  add({ kind, of }: Pick<ObjectChange, 'kind' | 'of'>, version: string): void {
+    const resource = kind === 'ScaledOwner' ? (of?.definition ?? kind) : OBJECT_RESOURCES[kind];
     if (version !== '' && isAtLeast(version, this.newest[resource] ?? '0')) this.newest[resource] = version;
   }
 }
@@ -141,7 +144,7 @@ async function ensureItem(
     // Checked before every write: a batch may take ten minutes, and conflicts may take several rounds.
     const pause = await readPause(options, { controller: 'lights-out', namespace, name: schedule });
     if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
-    const found = await readItem(kubernetes, item);
+    const found = await readItem(kubernetes, options.ownerKinds, item);
     if (found === null) return outcome(item, 'skipped', 'gone');
     const surrounding = await surroundings(savedStateOf(found).managedBy);
     if (typeof surrounding === 'string') return outcome(item, 'skipped', surrounding);
@@ -152,10 +155,10 @@ async function ensureItem(
     if (evaluation.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(evaluation.item));
     // What is gone cannot be put to sleep, only let go.
     if (workload.uid === '' && item.direction === 'Down') return outcome(item, 'skipped', 'gone');
-    const entry = rememberedOf(workload.uid, evaluation);
+    const entry = rememberedOf(scaledUid(workload), evaluation);
     if (entry !== null) await memory.remember([entry]);
     if (await write(options, evaluation, versions)) {
-      if (item.direction === 'Up') awake.push(workload.uid);
+      if (item.direction === 'Up') awake.push(scaledUid(workload));
       // What had no marks was not counted as idle.
       if (item.direction === 'Down' || isScaledDown(savedStateOf(workload), workload.kind))
         idle.add(workload, (evaluation.item.from ?? 0) - (evaluation.item.to ?? 0));
@@ -199,7 +202,7 @@ async function write(
       const { namespace } = workload;
       const isCounted = skipsMissedRuns === true && change.kind === 'CronJob';
       const next = isCounted ? await skipMissedRuns(kubernetes, namespace, change, now()) : change;
-      versions.add(next.kind, await writeObject(kubernetes, namespace, next));
+      versions.add(next, await writeObject(kubernetes, namespace, next));
     } catch (error) {
       const code = statusCode(error);
       if (code === 409 || code === 404) return false;
@@ -219,7 +222,8 @@ function kept(
   { reason, detail }: Extract<Evaluation, { kind: 'keep' }>,
 ): ItemOutcome | typeof PLANNED {
   const isHeld = isScaledDown(savedStateOf(workload), workload.kind);
-  const isDown = reason === 'AsDesired' ? isHeld : reason === 'AtRest' || reason === 'SuspendedByUser';
+  const isDown =
+    reason === 'AsDesired' || reason === 'OwnerLags' ? isHeld : reason === 'AtRest' || reason === 'SuspendedByUser';
   const isAsWanted = item.direction === 'Down' ? isDown : reason === 'AsDesired' && !isHeld;
   return isAsWanted ? PLANNED : outcome(item, 'skipped', detail ?? reason);
 }
@@ -246,7 +250,7 @@ type Surroundings = (owner: string | null) => Promise<
  * workload annotated by an unknown schedule: it may have been created since and must not be treated as gone.
  */
 function createSurroundings(
-  { kubernetes, systemNamespace, now, ...settings }: ScaleOptions,
+  { kubernetes, systemNamespace, now, ...settings }: Omit<ScaleOptions, 'ownerKinds'>,
   batch: Batch,
   memory: ScalingMemory,
   changed: { isSchedule: boolean },

@@ -1,7 +1,7 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { FIELD_MANAGER, KEDA_PAUSED } from '../../domain/lights-out/schedule/names.ts';
-import type { ObjectChange } from '../../domain/lights-out/workload/evaluation.ts';
+import type { ObjectChange, ObjectKind } from '../../domain/lights-out/workload/evaluation.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { SCALED_OBJECTS } from './read-cluster.ts';
 import { ROLLOUTS, SCALED_JOBS } from './workload-api.ts';
@@ -16,9 +16,7 @@ interface PatchRequest {
   readonly fieldManager: string;
 }
 
-const PATCHES: Readonly<
-  Record<ObjectChange['kind'], (kubernetes: Kubernetes, request: PatchRequest) => Promise<unknown>>
-> = {
+const PATCHES: Readonly<Record<ObjectKind, (kubernetes: Kubernetes, request: PatchRequest) => Promise<unknown>>> = {
   Deployment: async ({ apps }, request) => await apps.patchNamespacedDeployment(request, MERGE_PATCH),
   StatefulSet: async ({ apps }, request) => await apps.patchNamespacedStatefulSet(request, MERGE_PATCH),
   CronJob: async ({ batch }, request) => await batch.patchNamespacedCronJob(request, MERGE_PATCH),
@@ -66,10 +64,12 @@ export async function writeObject(
   fieldManager = FIELD_MANAGER,
 ): Promise<string> {
   const answer = await patched(kubernetes, namespace, change, fieldManager);
+  // A Scale of no replicas has none in its JSON.
+  const absent = change.kind === 'ScaledOwner' ? 0 : null;
   for (const [name, path] of COMPARED) {
     const [written, answered] = [partOf(change.patch, path), partOf(answer, path)];
     for (const [field, value] of Object.entries(written)) {
-      if ((answered[field] ?? null) === value) continue;
+      if ((answered[field] ?? absent) === value) continue;
       const isOfMarks = name !== 'spec' && field !== KEDA_PAUSED;
       throw new SetBack(name === 'spec' ? `spec.${field}` : `${name}[${field}]`, answered[field], isOfMarks);
     }
@@ -106,9 +106,13 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 async function patched(
   kubernetes: Kubernetes,
   namespace: string,
-  { kind, name, uid, resourceVersion, patch }: ObjectChange,
+  { kind, of, name, uid, resourceVersion, patch }: ObjectChange,
   fieldManager: string,
 ): Promise<unknown> {
   const body = { ...patch, metadata: { ...fieldsOf(patch['metadata']), uid, resourceVersion } };
-  return await PATCHES[kind](kubernetes, { name, namespace, body, fieldManager });
+  const request = { name, namespace, body, fieldManager };
+  if (kind !== 'ScaledOwner') return await PATCHES[kind](kubernetes, request);
+  if (of === undefined) throw new Error(`expected how ${name} is asked for`);
+  const { group, version, plural } = of;
+  return await kubernetes.custom.patchNamespacedCustomObjectScale({ group, version, plural, ...request }, MERGE_PATCH);
 }

@@ -5,10 +5,16 @@ import {
   constant,
   listenAddress,
   nameList,
+  parsed,
   PATH,
+  splitList,
   timing,
 } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
+
+/** A resource in the plural and its group. */
+const DEFINITION_NAME = /^[a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)+$/;
+const definitionList = parsed(splitList).refine((names) => names.every((name) => DEFINITION_NAME.test(name)));
 
 const scheduleSettings = {
   enabled: {
@@ -38,6 +44,16 @@ const scheduleSettings = {
     flag: '--lights-out-gitops-managers',
     default: 'argocd-controller,argocd-application-controller,kustomize-controller,helm-controller',
     isList: true,
+  },
+  scaledOwners: {
+    type: definitionList,
+    expected: 'names of CustomResourceDefinitions, such as widgets.example.com, separated by commas',
+    description:
+      'Kinds of operators whose number of replicas is set in place of that of the workloads they own, through /scale; for schedules with controllerOwned: scale. The chart grants it for these.',
+    env: 'HEADROOM_LIGHTS_OUT_SCALED_OWNERS',
+    flag: '--lights-out-scaled-owners',
+    isList: true,
+    entries: DEFINITION_NAME,
   },
   webhookAddress: {
     type: listenAddress,
@@ -100,6 +116,7 @@ export const lightsOutSettings = defineSettings(
     'lightsOut.enabled',
     'lightsOut.protectedNamespaces',
     'lightsOut.gitopsManagers',
+    'lightsOut.scaledOwners',
     'lightsOut.retryMin',
     'lightsOut.retryMax',
     'lightsOut.contestedMin',

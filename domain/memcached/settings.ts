@@ -1,4 +1,12 @@
-import { ADDRESS_FORM, boolean, BOOLEAN_FORM, listenAddress, matching, PATH } from '../kernel/settings/forms.ts';
+import {
+  ADDRESS_FORM,
+  boolean,
+  BOOLEAN_FORM,
+  constant,
+  listenAddress,
+  matching,
+  PATH,
+} from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
 
 const instanceSettings = {
@@ -11,15 +19,18 @@ const instanceSettings = {
     isSwitch: true,
     default: 'false',
   },
-  formerNamespace: {
-    type: matching(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/),
-    expected: 'the name of a namespace, such as memcached-operator-system',
-    description:
-      'Where the memcached operator of C5C3 ran: while it renews its Lease there, nothing is written for a Memcached.',
-    env: 'HEADROOM_MEMCACHED_FORMER_NAMESPACE',
-    flag: '--memcached-former-namespace',
-    default: 'memcached-operator-system',
-  },
+  formerNamespace: constant(
+    {
+      type: matching(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/),
+      expected: 'the name of a namespace, such as memcached-operator-system',
+      description:
+        'Where the memcached operator of C5C3 ran: while it renews its Lease there, nothing is written for a Memcached.',
+      env: 'HEADROOM_MEMCACHED_FORMER_NAMESPACE',
+      flag: '--memcached-former-namespace',
+      default: 'memcached-operator-system',
+    },
+    'Its own manifests install it there, and it is looked for while it is replaced.',
+  ),
   webhookAddress: {
     type: listenAddress,
     expected: ADDRESS_FORM,

@@ -12,6 +12,11 @@ export interface AccessRule {
   readonly resourceNames?: readonly string[];
   /** The setting, such as `things.secret`, that has another name than the one in `resourceNames`; that is its default. */
   readonly namedBy?: `${string}.${string}`;
+  /**
+   * The setting that names definitions of custom resources: the rule is there for each of them, and `GROUP` and `PLURAL` in it are those
+   * of the definition.
+   */
+  readonly each?: `${string}.${string}`;
   /** The names that the policy of writes holds a `create` to: a role cannot. */
   readonly createdNames?: readonly string[];
   readonly verbs: readonly string[];
@@ -27,6 +32,19 @@ export interface AccessRule {
   readonly ownedBy?: string;
   /** What else has to be true of an object that is written, in CEL, for each of the resources. */
   readonly conditions?: readonly WriteCondition[];
+}
+
+/** A rule for one definition that the setting of its `each` names: `widgets.example.com`. */
+export function ruleFor(rule: AccessRule, definition: string): AccessRule {
+  const plural = definition.slice(0, definition.indexOf('.'));
+  const written = (texts: readonly string[]): readonly string[] =>
+    texts.map((text) => text.replace('PLURAL', plural).replace('GROUP', definition.slice(plural.length + 1)));
+  return {
+    ...rule,
+    apiGroups: written(rule.apiGroups),
+    resources: written(rule.resources),
+    ...(rule.resourceNames === undefined ? {} : { resourceNames: written(rule.resourceNames) }),
+  };
 }
 
 /** A condition of a ValidatingAdmissionPolicy on `object` and, for an update, `oldObject`. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Log } from '../../platform/log/log.ts';
-import { createApiGet, failureOf, listPath } from '../../activities/kubernetes/api-get.ts';
+import { type ApiGet, createApiGet, failureOf, listPath } from '../../activities/kubernetes/api-get.ts';
 import { type Informer, type InformerOptions, openInformer } from '../../activities/kubernetes/informer.ts';
 
 export interface WhereServedOptions<T extends KubernetesObject> extends Omit<InformerOptions<T>, 'name' | 'path'> {
@@ -19,17 +19,44 @@ const LISTED_AFTER_MS = 5_000;
 /** Backoff in milliseconds after the first failed check; it doubles each time. */
 const FIRST_MS = 1_000;
 
+interface Checks {
+  /** How often, in milliseconds. */
+  readonly everyMs: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Watches a resource that a cluster may not serve, for as long as it does, with periodic checks. An unserved resource
  * has no objects and does not affect readiness.
  */
 export function openWhereServed<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
-  options: WhereServedOptions<T>,
-  { everyMs, log, signal }: { readonly everyMs: number; readonly log: Log; readonly signal: AbortSignal },
+  { group, version, resource, ...options }: WhereServedOptions<T>,
+  checks: Checks,
 ): Informer<T> {
-  const { group, version, resource, onDelete } = options;
   const path = listPath({ group, version, resource });
+  const find = async (get: ApiGet): Promise<Found<T> | null> => ((await isServed(get, path)) ? { path } : null);
+  return openWhereFound(kubeConfig, { ...options, resource, find }, checks);
+}
+
+/** Where a resource is, and what is kept of its objects. */
+type Found<T extends KubernetesObject> = Pick<InformerOptions<T>, 'path' | 'shape'>;
+
+export interface WhereFoundOptions<T extends KubernetesObject> extends Omit<InformerOptions<T>, 'name' | 'path'> {
+  /** Its name. */
+  readonly resource: string;
+  /** Null while the cluster does not serve it. */
+  readonly find: (get: ApiGet) => Promise<Found<T> | null>;
+}
+
+/** The same for a resource of which it has to be found out where it is. */
+export function openWhereFound<T extends KubernetesObject>(
+  kubeConfig: KubeConfig,
+  { resource, find, ...options }: WhereFoundOptions<T>,
+  { everyMs, log, signal }: Checks,
+): Informer<T> {
+  const { onDelete } = options;
   const get = createApiGet(kubeConfig);
   const over = new AbortController();
   const end = (): void => over.abort();
@@ -50,22 +77,22 @@ export function openWhereServed<T extends KubernetesObject>(
   async function check(): Promise<void> {
     if (current !== null && current.trouble() === null) return;
     try {
-      const served = await isServed(get, path);
+      const found = await find(get);
       trouble = null;
       isKnown = true;
       if (over.signal.aborted) return;
-      if (served && current === null) {
+      if (found !== null && current === null) {
         const watched = {
           ...options,
+          ...found,
           name: resource,
-          path,
           onDelete: (object: T, last: T | undefined) => {
             listing.soon();
             onDelete(object, last);
           },
         };
         current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal });
-      } else if (!served && current !== null) {
+      } else if (found === null && current !== null) {
         log.info({ resource }, `the cluster does not serve ${resource} any more`);
         await close();
       }
@@ -120,7 +147,7 @@ function once(ms: number, act: () => void): { readonly soon: () => void; readonl
 }
 
 /** Checked by a list with limit 1, which the permission to watch usually includes. */
-async function isServed(get: ReturnType<typeof createApiGet>, path: string): Promise<boolean> {
+async function isServed(get: ApiGet, path: string): Promise<boolean> {
   try {
     await get(path, { accept: 'application/json', query: { limit: '1' } });
     return true;

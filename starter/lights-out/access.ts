@@ -37,6 +37,21 @@ export const lightsOutAccess: readonly Access[] = [
         resources: ['scaledobjects'],
         verbs: ['list', 'watch'],
       },
+      {
+        why: 'Where the number of a kind of owners is, and whether it has a scale subresource.',
+        each: 'lightsOut.scaledOwners',
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: ['PLURAL.GROUP'],
+        verbs: ['get'],
+      },
+      {
+        why: 'What somebody does to the owner of a workload that is down.',
+        each: 'lightsOut.scaledOwners',
+        apiGroups: ['GROUP'],
+        resources: ['PLURAL'],
+        verbs: ['list', 'watch'],
+      },
     ],
     inSystemNamespace: [
       {

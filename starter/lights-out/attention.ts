@@ -1,6 +1,6 @@
 /** When a change is a reason to wake a schedule's workflow. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Scaler } from '../../activities/lights-out/read-workload.ts';
+import type { Scaler } from '../../activities/lights-out/read-scaler.ts';
 import {
   EXCLUDE_UNTIL,
   OWN_REPLICAS,

@@ -58,6 +58,7 @@ function start(context: StarterContext): RunningController {
     systemNamespace,
     protectedNamespaces: protectedNamespaces(config),
     gitopsManagers: config.lightsOut.gitopsManagers,
+    scaledOwners: config.lightsOut.scaledOwners ?? [],
     resyncMs: config.starter.resyncInterval,
     request: (request) => queue.add(request),
     memory,

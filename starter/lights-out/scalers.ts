@@ -1,9 +1,18 @@
-import { type Scaler, targetKey } from '../../activities/lights-out/read-workload.ts';
+import type { Owners } from '../../activities/lights-out/owners.ts';
+import { type Scaler, targetKey, withOwnersAutoscalers } from '../../activities/lights-out/read-scaler.ts';
 import type { Autoscaler, Workload } from '../../domain/lights-out/workload/workload.ts';
 
-/** The autoscalers of a cluster by their target, updated with every change. */
+/** The autoscalers of a cluster by their target, and the owners of workloads, updated with every change. */
 export class Scalers {
+  readonly #owners: Owners;
+  readonly #workloadsIn: (namespace: string) => readonly Workload[];
   readonly #byTarget = new Map<string, Map<string, Autoscaler>>();
+
+  /** @param workloadsIn from the caches, as they are. */
+  constructor(owners: Owners, workloadsIn: (namespace: string) => readonly Workload[]) {
+    this.#owners = owners;
+    this.#workloadsIn = workloadsIn;
+  }
 
   /** Replaces an autoscaler; undefined: it did not exist, or is gone. */
   put(before: Scaler | undefined, after: Scaler | undefined): void {
@@ -18,10 +27,16 @@ export class Scalers {
     this.#byTarget.set(after.target, those);
   }
 
-  /** The workload with its present autoscalers. */
+  /** The workload by its present owner, with its present autoscalers. */
   with(workload: Workload): Workload {
-    const autoscalers = this.#byTarget.get(targetKey(workload.kind, workload.namespace, workload.name));
-    return autoscalers === undefined ? workload : { ...workload, autoscalers: [...autoscalers.values()] };
+    const own = this.#of(targetKey(workload.kind, workload.namespace, workload.name));
+    const attached = this.#owners.attached(workload, () => this.#workloadsIn(workload.namespace));
+    const whole = own.length === 0 ? attached : { ...attached, autoscalers: own };
+    return withOwnersAutoscalers(whole, (target) => this.#of(target));
+  }
+
+  #of(target: string): readonly Autoscaler[] {
+    return [...(this.#byTarget.get(target)?.values() ?? [])];
   }
 }
 

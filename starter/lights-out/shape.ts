@@ -1,13 +1,7 @@
 /** Reduces cached objects to what an evaluation needs, so that ten thousand workloads take little memory. */
 import type { KubernetesObject, V1ConfigMap, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
-import {
-  horizontalScalerOf,
-  kedaScalerOf,
-  namespaceOf,
-  type Scaler,
-  withDates,
-  WORKLOAD_READERS,
-} from '../../activities/lights-out/read-workload.ts';
+import { horizontalScalerOf, kedaScalerOf, type Scaler } from '../../activities/lights-out/read-scaler.ts';
+import { namespaceOf, withDates, WORKLOAD_READERS } from '../../activities/lights-out/read-workload.ts';
 import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
 import { type Calendar, readCalendar } from '../../domain/lights-out/schedule/calendar.ts';
 import { GROUP, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
@@ -70,7 +64,7 @@ export function shapeSchedule(object: KubernetesObject): Shaped<WatchedSchedule>
   });
 }
 
-function shaped<T>({ metadata }: KubernetesObject, read: T | undefined): Shaped<T> {
+export function shaped<T>({ metadata }: KubernetesObject, read: T | undefined): Shaped<T> {
   const { name = '', namespace, uid = '', resourceVersion = '' } = metadata ?? {};
   return {
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion },

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { ClusterView } from '../../activities/lights-out/observe-schedule.ts';
-import { missingTargets, type Scaler } from '../../activities/lights-out/read-workload.ts';
+import { Owners } from '../../activities/lights-out/owners.ts';
+import { isOwnersKey, missingTargets, type Scaler } from '../../activities/lights-out/read-scaler.ts';
 import type { KeptMemory } from '../../activities/lights-out/scaling-memory.ts';
 import type { Calendar, Calendars } from '../../domain/lights-out/schedule/calendar.ts';
 import {
@@ -28,6 +29,7 @@ import { orphanRequest, type QueuedScheduleRequest, scheduleRequest, workloadsRe
 import { selectsOtherwise, ScheduleRegistry, type WatchedSchedule } from './schedule-registry.ts';
 import { Scalers } from './scalers.ts';
 import { type Shaped, shapeCalendar, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
+import { openOwners, type OwnerWatchOptions } from './owner-watch.ts';
 import { Resync } from './resync.ts';
 import { WorkloadChanges } from './workload-changes.ts';
 
@@ -38,6 +40,8 @@ export interface ScheduleWatchOptions {
   readonly systemNamespace: string;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
+  /** Definitions of the owners whose number is set in place of that of their workloads; default: none. */
+  readonly scaledOwners?: readonly string[];
   /** Every workload is evaluated again after so many milliseconds, in case a reconcile request was lost. */
   readonly resyncMs: number;
   /** How often to check whether the cluster serves autoscalers, in milliseconds; default: a minute. */
@@ -90,7 +94,8 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     schedules: () => schedules.list().flatMap(({ read }) => read ?? []),
     calendars: calendarsNow,
   });
-  const scalers = new Scalers();
+  const owners = new Owners();
+  const scalers = new Scalers(owners, workloadsIn);
   const resync = new Resync({
     ...options,
     evaluators: () => registry.evaluators(Date.now()),
@@ -111,7 +116,8 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     scalers,
     namespace: namespaceOf,
     workloadsIn,
-    target: ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)?.read,
+    targets: (scaler) =>
+      targetsOf(scaler, workloadsIn, (of) => workloads.get(of.kind)?.get(of.name, of.namespace)?.read),
     request: enqueueWorkloads,
   });
   const wiring: Wiring = { options, registry, scalers, resync, changes, enqueueSchedule, listed: new Set() };
@@ -120,10 +126,7 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const calendars = openCalendars(wiring);
   const namespaces = openNamespaces(wiring);
   const workloads = new Map(workloadTypes.map((kind) => [kind, openWorkloads(wiring, kind)] as const));
-  const scalerInformers = [
-    openScalers(wiring, 'HorizontalPodAutoscaler'),
-    openScalers(wiring, 'ScaledObject'),
-  ] as const;
+  const held = [openScalers(wiring, 'HorizontalPodAutoscaler'), openScalers(wiring, 'ScaledObject')] as const;
   const informers = {
     [PLURAL]: schedules,
     [CALENDARS]: calendars,
@@ -131,8 +134,9 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     ...Object.fromEntries(
       [...workloads].map(([kind, informer]) => [WORKLOAD_KINDS[kind].resource.resource, informer] as const),
     ),
-    horizontalpodautoscalers: scalerInformers[0],
-    scaledobjects: scalerInformers[1],
+    horizontalpodautoscalers: held[0],
+    scaledobjects: held[1],
+    ...openAllOwners(wiring, { owners, workloadsIn }),
   };
 
   const resyncTimer = setInterval(() => resync.request({ except: null }), options.resyncMs);
@@ -147,7 +151,8 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
       others: registry.othersThan(schedule),
       namespaces: namespaces.list().flatMap(({ read }) => read ?? []),
       workloads: workloadsIn().map((workload) => scalers.with(workload)),
-      missing: missingIn(scalerInformers, ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)),
+      missing: missingIn(held, ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)),
+      owners,
     }),
     trouble: () => troubleOf(informers),
     stop: async () => {
@@ -189,13 +194,24 @@ function calendarsIn(informer: Informer<Shaped<Calendar>>): Calendars {
 /** The targets of annotated autoscalers that are not there. */
 function missingIn(
   scalers: readonly Informer<Shaped<Scaler>>[],
-  target: (of: Scaler['of']) => unknown,
+  target: (of: NonNullable<Scaler['of']>) => unknown,
 ): readonly Workload[] {
   const all = scalers.flatMap((informer) => informer.list().flatMap(({ read }) => read ?? []));
   return missingTargets(
     [],
-    all.filter(({ of }) => target(of) === undefined),
+    all.filter(({ of }) => of !== null && target(of) === undefined),
   );
+}
+
+/** The workloads that an autoscaler scales: one by itself, or those of an owner. */
+function targetsOf(
+  { of, namespace, target }: Scaler,
+  workloadsIn: (namespace: string) => readonly Workload[],
+  find: (of: NonNullable<Scaler['of']>) => Workload | undefined,
+): readonly Workload[] {
+  if (of === null) return workloadsIn(namespace).filter((workload) => isOwnersKey(workload, target));
+  const workload = find(of);
+  return workload === undefined ? [] : [workload];
 }
 
 function troubleOf(informers: ScheduleWatch['informers']): string | null {
@@ -213,6 +229,30 @@ interface Wiring {
   readonly enqueueSchedule: (schedule: string, cause: string, resourceVersion: string) => void;
   /** The informers whose cache was filled once. */
   readonly listed: Set<string>;
+}
+
+/** By the names of their definitions. */
+function openAllOwners(
+  wiring: Wiring,
+  { owners, workloadsIn }: Pick<OwnerWatchOptions, 'owners' | 'workloadsIn'>,
+): Readonly<Record<string, Informer<KubernetesObject>>> {
+  const { options, listed, changes } = wiring;
+  const opened = (options.scaledOwners ?? []).map((definition) => {
+    const informer = openOwners({
+      kubeConfig: options.kubeConfig,
+      definition,
+      owners,
+      changes,
+      workloadsIn,
+      everyMs: options.servedMs ?? SERVED_MS,
+      onState: () => evaluateOnceFilled(wiring, definition, informer),
+      isListed: () => listed.has(definition),
+      log: options.log,
+      signal: options.signal,
+    });
+    return [definition, informer] as const;
+  });
+  return Object.fromEntries(opened);
 }
 
 /** Changes while a cache is being filled are evaluated when it is filled. */

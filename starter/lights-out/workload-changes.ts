@@ -1,4 +1,4 @@
-import type { Scaler } from '../../activities/lights-out/read-workload.ts';
+import type { Scaler } from '../../activities/lights-out/read-scaler.ts';
 import type { Evaluation, EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
@@ -14,7 +14,7 @@ export interface WorkloadChangesOptions {
   readonly namespace: (name: string) => ScopedNamespace | undefined;
   /** From the caches, without their autoscalers. */
   readonly workloadsIn: (namespace: string) => readonly Workload[];
-  readonly target: (of: Scaler['of']) => Workload | undefined;
+  readonly targets: (of: Scaler) => readonly Workload[];
   /** Called when the schedule's workflow has something to do. */
   readonly request: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
 }
@@ -56,15 +56,23 @@ export class WorkloadChanges {
    * The earlier and the present target of an autoscaler are evaluated with the autoscaler before and after the change.
    */
   scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
-    const { registry, scalers, target, request } = this.#options;
-    const were = [before, after].flatMap((scaler) => {
-      const workload = scaler === undefined ? undefined : target(scaler.of);
-      return workload === undefined ? [] : [scalers.with(workload)];
-    });
-    scalers.put(before, after);
-    for (const was of new Map(were.map((workload) => [workload.uid, workload])).values()) {
+    const { scalers, targets } = this.#options;
+    const of = [before, after].flatMap((scaler) => (scaler === undefined ? [] : targets(scaler)));
+    this.#changed('an autoscaler', of, () => scalers.put(before, after));
+  }
+
+  /** An owner was added, changed or deleted. `change` does it in the caches. */
+  ownerChanged(workloads: readonly Workload[], change: () => void): void {
+    this.#changed('the owner', workloads, change);
+  }
+
+  #changed(what: string, workloads: readonly Workload[], change: () => void): void {
+    const { registry, scalers, request } = this.#options;
+    const were = new Map(workloads.map((workload) => [workload.uid, { workload, was: scalers.with(workload) }]));
+    change();
+    for (const { workload, was } of were.values()) {
       const namespace = this.#options.namespace(was.namespace);
-      const is = scalers.with({ ...was, autoscalers: [] });
+      const is = scalers.with(workload);
       for (const { schedule, context } of registry.evaluators(Date.now())) {
         const news = scalerAttention(
           evaluatedBy(context, was, namespace),
@@ -72,7 +80,7 @@ export class WorkloadChanges {
           context.spec.dryRun,
         );
         if (news === null) continue;
-        request(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
+        request(schedule, `${what} of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
       }
     }
   }

@@ -60,6 +60,35 @@ describe('the charts', () => {
   });
 });
 
+describe('the kinds of owners that are named', () => {
+  const rulesFor = (objects: readonly Manifest[], process: string): readonly unknown[] => {
+    const { rules } = found('ClusterRole', `headroom-${process}-lights-out`, objects) as { readonly rules?: unknown };
+    return (rules as readonly unknown[]).filter((rule) => /widgets|"example\.com/.test(JSON.stringify(rule)));
+  };
+
+  it('have rights and an entry of the policy of writes, each of its own, as a list or as text', async () => {
+    const names = ['widgets.example.com', 'shops.a.example.org'];
+    const objects = await rendered({ config: { lightsOut: { enabled: true, scaledOwners: names } } });
+    expect(rulesFor(objects, 'worker')).toEqual([
+      {
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: ['widgets.example.com'],
+        verbs: ['get'],
+      },
+      { apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get', 'list'] },
+      { apiGroups: ['example.com'], resources: ['widgets/scale'], verbs: ['patch'] },
+    ]);
+    const policy = JSON.stringify(found('ValidatingAdmissionPolicy', 'headroom-worker-writes', objects));
+    for (const resource of ["'example.com/widgets/scale'", "'a.example.org/shops/scale'"])
+      expect(policy).toContain(resource);
+    const text = await rendered({ config: { lightsOut: { enabled: true, scaledOwners: names.join(', ') } } });
+    expect(rulesFor(text, 'starter')).toEqual(rulesFor(objects, 'starter'));
+    expect(rulesFor(text, 'starter')).toHaveLength(2);
+    expect(JSON.stringify(await rendered({ config: { lightsOut: { enabled: true } } }))).not.toMatch(/\/scale['"]/);
+  });
+});
+
 describe('the schema of the values', () => {
   it.each([
     [
@@ -90,6 +119,12 @@ describe('the schema of the values', () => {
     ],
     ['a name that cannot be one', { config: { kubernetes: { clusterName: 'a b' } } }, /clusterName.*does not match/s],
     ['certificates of nobody else', { webhooks: { certificates: 'vault' } }, /certificates.*one of 'self', 'cert-man/s],
+    [
+      'the kind of an owner in place of its definition',
+      { config: { lightsOut: { scaledOwners: ['Widget'] } } },
+      /scaledOwners\/0.*does not match/s,
+    ],
+    ['a definition twice', { config: { lightsOut: { scaledOwners: ['a.b', 'a.b'] } } }, /scaledOwners.*equal/s],
     ['half a digest', { image: { digest: 'sha256:abc' } }, /digest/],
     ['a password of the proxy', { proxy: { https: 'http://me:secret@proxy:3128' } }, /proxy\/https.*does not match/s],
     ['a key that is a path', { authorities: { configMap: 'a', key: '../ca.crt' } }, /key.*does not match/s],

@@ -78,16 +78,20 @@ const template = {
 };
 
 /** Starts a plane whose worker and starter follow LightsOutSchedules; neither of them is started yet. */
-export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
+export async function startLightsOutPlane({
+  scaledOwners = [],
+  ...options
+}: Partial<HeadroomPlaneOptions> & { readonly scaledOwners?: readonly string[] } = {}): Promise<HeadroomPlane> {
   const plane = await startHeadroomPlane({
     ...options,
-    values: { ...options.values, config: { ...options.values?.config, lightsOut: { enabled: true } } },
+    values: { ...options.values, config: { ...options.values?.config, lightsOut: { scaledOwners, enabled: true } } },
     manifests: [
       new URL('../../deploy/chart-crds/definitions/lights-out.yaml', import.meta.url),
       ...(options.manifests ?? []),
     ],
     env: {
       HEADROOM_LIGHTS_OUT: 'true',
+      ...(scaledOwners.length === 0 ? {} : { HEADROOM_LIGHTS_OUT_SCALED_OWNERS: scaledOwners.join(',') }),
       // What production waits for out of politeness, a test has no reason to wait for.
       'lightsOut.retryMin': '1s',
       // Between two tries it comes to rest, also where the looks in between take a second or two.

@@ -82,17 +82,41 @@ function rulesOf(
   accesses: readonly ProcessAccess[],
   of: (access: Access) => readonly AccessRule[] | undefined,
 ): string {
-  return accesses
-    .map(({ controller, access }) => {
-      const rules = of(access) ?? [];
-      const isShared = accesses.some((other) => other.controller !== controller);
-      const title = controller === null || rules.length === 0 || !isShared ? '' : comment(`For ${controller}.`, '  ');
-      return `${title}${rules.map(ruleText).join('')}`;
-    })
-    .join('');
+  return (
+    accesses
+      .map(({ controller, access }) => {
+        const rules = of(access) ?? [];
+        const isShared = accesses.some((other) => other.controller !== controller);
+        const title = controller === null || rules.length === 0 || !isShared ? '' : comment(`For ${controller}.`, '  ');
+        return `${title}${rules.map(ruleText).join('')}`;
+      })
+      .join('')
+      // Rules for the same definitions are in one loop.
+      .replaceAll(/ {2}\{\{- end \}\}\n {2}\{\{- range .*\n/g, '')
+  );
 }
 
-function ruleText({ why, apiGroups, resources, resourceNames, namedBy, verbs }: AccessRule): string {
+/** The definitions that a setting names, as a list in JSON. */
+export function definitions(setting: string): string {
+  return `(include "headroom.definitions" (list $ ${setting
+    .split('.')
+    .map((part) => `"${part}"`)
+    .join(' ')}) | fromJsonArray)`;
+}
+
+/** Of the definition in the loop of a template. */
+export const PLURAL = '{{ . | splitList "." | first }}';
+export const GROUP = '{{ . | splitList "." | rest | join "." }}';
+
+const END = '  {{- end }}\n';
+
+function ruleText(rule: AccessRule): string {
+  if (rule.each === undefined) return textOf(rule);
+  const text = textOf(rule).replaceAll('PLURAL', PLURAL).replaceAll('GROUP', GROUP);
+  return `  {{- range ${definitions(rule.each)} }}\n${text}${END}`;
+}
+
+function textOf({ why, apiGroups, resources, resourceNames, namedBy, verbs }: AccessRule): string {
   const names =
     resourceNames === undefined
       ? ''

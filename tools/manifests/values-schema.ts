@@ -174,7 +174,11 @@ function settingSchema({ setting }: SettingEntry): JsonSchema {
   const scalar = scalarSchema(type);
   if (setting.isStructured === true) return { description, type: ['array', 'string'], items: { type: 'object' } };
   if (setting.isList !== true) return { description, ...scalar };
-  return { description, type: ['array', 'string'], items: { type: ['string', 'number'] } };
+  const { entries } = setting;
+  if (entries === undefined) return { description, type: ['array', 'string'], items: { type: ['string', 'number'] } };
+  const one = entries.source.slice(1, -1);
+  const items = { type: 'string', pattern: entries.source };
+  return { description, type: ['array', 'string'], items, uniqueItems: true, pattern: `^(?:${one}(?:, *${one})*)?$` };
 }
 
 /** A number in digits, or what its type is made from. */

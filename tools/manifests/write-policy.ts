@@ -3,7 +3,7 @@ import { type PairName, pairNames, pairOf, processName } from '../../domain/kern
 import type { AccessRule, WriteCondition } from '../../platform/kubernetes/access.ts';
 import { comment } from './comment.ts';
 import { partOfChart } from './parts.ts';
-import { KUBE_SYSTEM, META, NAMESPACE, type ProcessAccess } from './rbac.ts';
+import { definitions, GROUP, KUBE_SYSTEM, META, NAMESPACE, PLURAL, type ProcessAccess } from './rbac.ts';
 
 /** What may be written of one resource. */
 interface Write {
@@ -12,6 +12,8 @@ interface Write {
   readonly namespaces?: readonly string[];
   readonly names?: readonly string[];
   readonly changes: readonly string[];
+  /** The setting with the definitions for each of which it is there. */
+  readonly each?: string;
   readonly conditions: readonly WriteCondition[];
 }
 
@@ -104,6 +106,7 @@ function writeOf(rule: AccessRule, namespaces: readonly string[] | undefined): W
     ...(resourceNames === undefined ? {} : { names: resourceNames }),
     changes,
     conditions,
+    ...(rule.each === undefined ? {} : { each: rule.each }),
   };
 }
 
@@ -183,14 +186,20 @@ ${META}spec:
 
 /** A literal in CEL, a resource in each line. */
 function writesText(writes: ReadonlyMap<string, Write>): string {
-  const lines = [...writes].map(([resource, { operations, namespaces, names, changes }]) => {
+  const lines = [...writes].map(([resource, { operations, namespaces, names, changes, each }]) => {
     const entries = { operations, namespaces, names, changes: changes.length === 0 ? undefined : changes };
     const text = Object.entries(entries)
       .filter((entry): entry is [string, readonly string[]] => entry[1] !== undefined)
       .map(([key, values]) => `            '${key}': [${values.map((value) => `'${value}'`).join(', ')}]`);
-    return `          '${resource}': {\n${text.join(',\n')}\n          }`;
+    const line = (name: string): string => `          '${name}': {\n${text.join(',\n')}\n          }`;
+    if (each === undefined) return { isFixed: true, line: line(resource) };
+    const ofEach = line(resource.replace('GROUP', GROUP).replace('PLURAL', PLURAL));
+    return { isFixed: false, line: `{{- range ${definitions(each)} }},\n${ofEach}{{- end }}` };
   });
-  return lines.length === 0 ? '        {}' : `        {\n${lines.join(',\n')}\n        }`;
+  // What is there for each definition follows one that is always there.
+  const [fixed, others] = [lines.filter(({ isFixed }) => isFixed), lines.filter(({ isFixed }) => !isFixed)];
+  if (fixed.length === 0) return '        {}';
+  return `        {\n${fixed.map(({ line }) => line).join(',\n')}${others.map(({ line }) => line).join('')}\n        }`;
 }
 
 function conditionsText(account: string, writes: ReadonlyMap<string, Write>): string {

@@ -11,6 +11,7 @@ import {
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   PLURAL,
+  SCALED_OWNER,
 } from '../../domain/lights-out/schedule/names.ts';
 import { workloadResources } from '../../domain/lights-out/workload/kinds.ts';
 import type { Access } from '../../platform/kubernetes/access.ts';
@@ -60,7 +61,7 @@ Kubernetes has no right for some fields of an object: the policy of writes holds
         changes: [
           ...fields.filter((field) => field !== 'paused').map((field) => `spec.${field}`),
           ...annotations(
-            ...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [ORIGINAL_SUSPEND]),
+            ...(fields.includes('replicas') ? [ORIGINAL_REPLICAS, SCALED_OWNER] : [ORIGINAL_SUSPEND]),
             ...(fields.includes('paused') ? [ORIGINAL_PAUSED, KEDA_PAUSED] : []),
           ),
           ...labels(...(fields.includes('replicas') ? [ORIGINAL_REPLICAS] : [])),
@@ -86,6 +87,29 @@ Kubernetes has no right for some fields of an object: the policy of writes holds
         resources: ['scaledobjects'],
         verbs: ['get', 'list', 'patch'],
         changes: [...annotations(KEDA_PAUSED_REPLICAS), ...labels()],
+      },
+      {
+        why: 'Where the number of a kind of owners is, and whether it has a scale subresource.',
+        each: 'lightsOut.scaledOwners',
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: ['PLURAL.GROUP'],
+        verbs: ['get'],
+      },
+      {
+        why: 'The number of an owner, and who set it.',
+        each: 'lightsOut.scaledOwners',
+        apiGroups: ['GROUP'],
+        resources: ['PLURAL'],
+        verbs: ['get', 'list'],
+      },
+      {
+        why: 'The number is set while the workloads of an owner are down, and nothing else of it.',
+        each: 'lightsOut.scaledOwners',
+        apiGroups: ['GROUP'],
+        resources: ['PLURAL/scale'],
+        verbs: ['patch'],
+        changes: ['spec.replicas'],
       },
     ],
     inSystemNamespace: [

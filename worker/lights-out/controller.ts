@@ -23,13 +23,14 @@ export const lightsOutController: WorkerController = {
 
 function createActivities({ config, kubeConfig, pauses, log }: ControllerContext): LightsOutActivities {
   const { systemNamespace } = config.kubernetes;
-  const { gitopsManagers, retryMin, retryMax, contestedMin, contestedMax } = config.lightsOut;
+  const { gitopsManagers, scaledOwners = [], retryMin, retryMax, contestedMin, contestedMax } = config.lightsOut;
   return createLightsOutActivities({
     kubernetes: connectKubernetes(kubeConfig),
     systemNamespace,
     pauses,
     protectedNamespaces: protectedNamespaces(config),
     gitopsManagers,
+    scaledOwners,
     timings: { retryMin, retryMax, contestedMin, contestedMax },
     log,
   });

@@ -68,6 +68,16 @@ That of the resizer has the names of the one that runs all.
 {{- toJson (uniq $names) -}}
 {{- end }}
 
+{{- /* The definitions that a setting of config names, as a list in JSON. */ -}}
+{{- define "headroom.definitions" -}}
+{{- $top := index . 0 -}}
+{{- $written := dig (index . 1) (index . 2) list $top.Values.config -}}
+{{- if kindIs "string" $written }}{{ $written = splitList "," $written }}{{ end -}}
+{{- $names := list -}}
+{{- range $written }}{{ with trim . }}{{ $names = append $names . }}{{ end }}{{ end -}}
+{{- toJson (uniq $names) -}}
+{{- end }}
+
 {{- /* headroom.yaml: what the values say, and what follows from the rest of them. */ -}}
 {{- define "headroom.config" -}}
 {{- $own := dict "kubernetes" (dict "systemNamespace" .Release.Namespace) -}}

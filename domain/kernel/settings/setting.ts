@@ -25,6 +25,8 @@ export interface Setting<Output = unknown> {
   readonly isSwitch?: true;
   /** Several values separated by commas; in the file, a list is possible too. */
   readonly isList?: true;
+  /** The form of each of several values, from `^` to `$`, where each of them has one. */
+  readonly entries?: RegExp;
   /** A list of maps in the file, which its type gets as JSON, as in the environment. */
   readonly isStructured?: true;
   /** For webhooks, which `all-in-one` does not take. */

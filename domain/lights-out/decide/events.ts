@@ -18,6 +18,7 @@ const EVENT_OF: Readonly<
   ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
   OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
   BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
+  OwnerUnclear: { type: 'Warning', reason: 'OwnerUnclear' },
   DeletesVolumes: { type: 'Warning', reason: 'DeletesVolumes' },
   AnnotationsFull: { type: 'Warning', reason: 'AnnotationsFull' },
   MarkLost: { type: 'Warning', reason: 'MarkLost' },

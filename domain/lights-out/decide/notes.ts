@@ -17,6 +17,7 @@ const FIRST: readonly KeepReason[] = [
   'MarkDiffers',
   'BadAnnotation',
   'NotApproved',
+  'OwnerUnclear',
   'DeletesVolumes',
   'AnnotationsFull',
   'Contested',

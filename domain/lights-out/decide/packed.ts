@@ -5,25 +5,25 @@ import { type Autoscaler, workloadName } from '../workload/workload.ts';
 
 /** Items that follow each other in a plan and have everything but their names and replicas in common. */
 export interface ItemGroup extends Pick<PlanItem, 'direction' | 'reason' | 'priority' | 'manager'> {
-  /** `Deployment team-a/web 3 -> 0 (ScaledObject web)`: its replicas, and its autoscalers if it has any. */
+  /**
+   * `Deployment team-a/web 3 -> 0 by widgets.example.com/web (ScaledObject web)`: its replicas, the owner whose number is set, and its
+   * autoscalers, where it has them.
+   */
   readonly workloads: readonly string[];
 }
 
 const SCALER_KINDS: readonly Autoscaler['kind'][] = ['HorizontalPodAutoscaler', 'ScaledObject'];
 const PACKED =
-  /^(?<kind>\w+) (?<namespace>[^/ ]+)\/(?<name>[^ ]+)(?: (?<from>\d+) -> (?<to>\d+))?(?: \((?<scalers>.+)\))?$/;
+  /^(?<kind>\w+) (?<namespace>[^/ ]+)\/(?<name>[^ ]+)(?: (?<from>\d+) -> (?<to>\d+))?(?: by (?<owner>[^ ]+))?(?: \((?<scalers>.+)\))?$/;
+
+type PackedItem = Pick<PlanItem, 'workload' | 'from' | 'to' | 'owner' | 'autoscalers'>;
 
 /** One item without what its group says. */
-export function packItem({
-  workload,
-  from,
-  to,
-  autoscalers = [],
-}: Pick<PlanItem, 'workload' | 'from' | 'to' | 'autoscalers'>): string {
+export function packItem({ workload, from, to, owner, autoscalers = [] }: PackedItem): string {
   const replicas = from === null || to === null ? '' : ` ${from} -> ${to}`;
   const scalers =
     autoscalers.length === 0 ? '' : ` (${autoscalers.map(({ kind, name }) => `${kind} ${name}`).join(', ')})`;
-  return `${workloadName(workload)}${replicas}${scalers}`;
+  return `${workloadName(workload)}${replicas}${owner === undefined ? '' : ` by ${owner}`}${scalers}`;
 }
 
 /** The same items in the same order. */
@@ -49,13 +49,14 @@ export function unpackItems(groups: readonly ItemGroup[]): readonly PlanItem[] {
 }
 
 /** @throws Error for a text that `packItem` does not write. */
-export function unpackItem(text: string): Pick<PlanItem, 'workload' | 'from' | 'to' | 'autoscalers'> {
-  const { kind = '', namespace = '', name = '', from, to, scalers } = PACKED.exec(text)?.groups ?? {};
+export function unpackItem(text: string): PackedItem {
+  const { kind = '', namespace = '', name = '', from, to, owner, scalers } = PACKED.exec(text)?.groups ?? {};
   if (!isWorkloadType(kind)) throw new Error(`"${text}" names no workload of a plan`);
   return {
     workload: { kind, namespace, name },
     from: from === undefined ? null : Number(from),
     to: to === undefined ? null : Number(to),
+    ...(owner === undefined ? {} : { owner }),
     ...(scalers === undefined ? {} : { autoscalers: scalers.split(', ').map(scalerOf) }),
   };
 }

@@ -147,7 +147,7 @@ function released(
   namespaces: ReadonlyMap<string, ScopedNamespace>,
   context: EvaluationContext,
 ): readonly PlanItem[] {
-  const evaluation = evaluate(missing, namespaces.get(missing.namespace) ?? null, context);
+  const evaluation = evaluate(recalled(missing, context), namespaces.get(missing.namespace) ?? null, context);
   return evaluation.kind === 'change' && evaluation.item.direction === 'Up' ? [evaluation.item] : [];
 }
 

@@ -81,12 +81,12 @@ function survey(workload: Workload, namespace: ScopedNamespace | null, context: 
   const ref = { workload: { kind, namespace: place, name } };
   const evaluation = evaluate(workload, namespace, context);
   if (evaluation.kind === 'change') {
-    const { direction, reason, from, to, autoscalers = [] } = evaluation.item;
+    const { direction, reason, from, to, owner, autoscalers = [] } = evaluation.item;
     return {
       ...ref,
       does: direction === 'Down' ? 'sleeps' : 'wakes',
       reason,
-      detail: DETAILS[reason] ?? reason,
+      detail: `${DETAILS[reason] ?? reason}${owner === undefined ? '' : `; it is set by its owner, ${owner}`}`,
       from,
       to,
       autoscalers: autoscalers.map((autoscaler) => `${autoscaler.kind} ${autoscaler.name}`),

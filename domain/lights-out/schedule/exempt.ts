@@ -69,6 +69,11 @@ function componentOf(labels: Workload['labels']): string | null {
  */
 const AGREED_CONTROLLERS: ReadonlySet<string> = new Set(['memcached.c5c3.io/Memcached']);
 
+/** Whether it leaves the replicas alone by itself while a schedule's marks are there. */
+export function isAgreedController({ group, kind }: NonNullable<Workload['controller']>): boolean {
+  return AGREED_CONTROLLERS.has(`${group}/${kind}`);
+}
+
 /** Why a workload is left alone although a schedule selects it; null when it is not. */
 export function exemption(
   { labels, controller }: Pick<Workload, 'labels' | 'controller'>,
@@ -79,6 +84,6 @@ export function exemption(
     return { reason: 'Protected', detail: protectedSentence(component) };
   }
   if (controller === undefined || controllerOwned === 'scale') return null;
-  if (AGREED_CONTROLLERS.has(`${controller.group}/${controller.kind}`)) return null;
+  if (isAgreedController(controller)) return null;
   return { reason: 'ControllerOwned', detail: controllerSentence(controller) };
 }

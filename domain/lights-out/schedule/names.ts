@@ -17,6 +17,11 @@ export const ORIGINAL_REPLICAS = `${GROUP}/original-replicas`;
  * already".
  */
 export const ORIGINAL_SUSPEND = `${GROUP}/original-suspend`;
+/**
+ * On a workload that sleeps by the number of the custom resource that owns it: which one that is, as `widgets.example.com/web@7`. Its
+ * number before is that of `ORIGINAL_REPLICAS`: both had the same.
+ */
+export const SCALED_OWNER = `${GROUP}/scaled-owner`;
 /** Annotation (and label, shortened to a label's length): the name of the schedule that put it to sleep. */
 export const MANAGED_BY = `${GROUP}/managed-by`;
 /** Annotation: since when it is asleep, RFC 3339. An earlier tool did not write it. */

@@ -25,6 +25,7 @@ import {
   personsSentence,
 } from './sentences.ts';
 import { type Desired, wholeSecond } from './desired.ts';
+import { isOursSinceMark, laggingOwner, ownerMarkText } from './scaled-owner.ts';
 import { type Act, type FoundAtNight, judge } from './judge.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
 import {
@@ -43,6 +44,7 @@ import {
 import { type Wanted, wantedOf } from './wanted.ts';
 import type { ChangeReason, Evaluation, EvaluationContext } from './evaluation.ts';
 import { replicasAt } from '../schedule/level.ts';
+import { SCALED_OWNER } from '../schedule/names.ts';
 import { type ScopedNamespace, type Workload, workloadName } from './workload.ts';
 
 /**
@@ -104,6 +106,7 @@ function foundOf(situation: Situation): FoundAtNight {
   const difference = valueOf(workload) - keptOf(situation);
   const level = difference > 0 ? 'above' : difference < 0 && isMarked ? 'below' : 'at';
   if (!isMarked) return { wanted: 'Down', mark: 'unmarked', level, ...changedBy(situation) };
+  if (isOursSinceMark(workload)) return { wanted: 'Down', mark: 'marked', level, ...HELD };
   // An autoscaler that Headroom itself lets have this number.
   const isHeld = level === 'above' && isHeldAt(workload, valueOf(workload));
   return { wanted: 'Down', mark: 'marked', level, ...(isHeld ? HELD : wokenBy(situation)) };
@@ -267,7 +270,8 @@ function atLevel(situation: Situation): Evaluation {
   const autoscalers = isLeft ? [] : holdAutoscalers(workload, level, context);
   if (isEmptyPatch(savedState) && autoscalers.length === 0) {
     const person = changedByPerson(workload, held, context);
-    if (person === null) return keep('AsDesired');
+    const lag = laggingOwner(workload);
+    if (person === null) return lag === null ? keep('AsDesired') : keep('OwnerLags', lag);
     return keep('ChangedByPerson', personsAutoscalerSentence(person));
   }
   if (!isLeft && areReset(workload, level, context)) {
@@ -350,7 +354,13 @@ function contestedBy({ workload, context }: Situation, manager: string, what: st
 
 /** Puts it to sleep again with its present annotations. */
 function downAs(situation: Situation, reason: ChangeReason): Evaluation {
-  return down(situation, reason, levelOf(situation), missingOwnerMetadata(situation));
+  const missing = missingOwnerMetadata(situation);
+  const { owner } = situation.workload;
+  const savedState =
+    owner === undefined
+      ? missing
+      : { ...missing, annotations: { ...missing.annotations, [SCALED_OWNER]: ownerMarkText(owner) } };
+  return down(situation, reason, levelOf(situation), savedState);
 }
 
 /** Puts it to sleep with new annotations: its present state is the one to restore. */
@@ -363,7 +373,8 @@ function downAnew(situation: Situation, reason: ChangeReason): Evaluation {
   const original = Math.max(before, workload.replicas);
   const level = replicasAt(desired.level, original);
   const mark = workload.isUnwritten === true && savedState.original === null ? '' : `${original}`;
-  return down(situation, reason, level, scaledDownMetadata(workload.kind, mark, schedule, now));
+  const owner = workload.owner === undefined ? undefined : ownerMarkText(workload.owner);
+  return down(situation, reason, level, scaledDownMetadata(workload.kind, mark, schedule, now, owner));
 }
 
 function down(situation: Situation, reason: ChangeReason, level: number, savedState: MetadataPatch): Evaluation {

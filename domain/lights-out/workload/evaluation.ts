@@ -9,7 +9,7 @@ import type { ScheduleSpec } from '../schedule/schedule.ts';
 import type { ApprovedWorkloads } from './approved.ts';
 import type { UnmarkedUids } from './unmarked.ts';
 import type { RememberedWorkloads } from './remembered.ts';
-import type { Autoscaler, Workload, WorkloadRef } from './workload.ts';
+import type { Autoscaler, OwnerResource, Workload, WorkloadRef } from './workload.ts';
 
 /** Another schedule of the cluster, as a possible owner of a workload. */
 export interface OtherSchedule {
@@ -97,6 +97,10 @@ export type KeepReason =
   | 'Protected'
   /** Another controller sets its replicas. */
   | 'ControllerOwned'
+  /** Nobody can know that the number of its owner is its own: see scaled-owner.ts. */
+  | 'OwnerUnclear'
+  /** Asleep by the number of its owner, which the operator has not followed yet. */
+  | 'OwnerLags'
   /** Scaling it down would delete its volumes: see volumes.ts. */
   | 'DeletesVolumes'
   /** Its annotations, or those of an autoscaler, leave no room for the marks: see annotation-room.ts. */
@@ -119,9 +123,14 @@ export type ChangeReason =
   /** It is up although its annotations say asleep; the annotations are removed. */
   | 'Released';
 
+/** What a schedule writes whole. */
+export type ObjectKind = Workload['kind'] | Autoscaler['kind'];
+
 /** A write of an object: a merge patch bound to the observed resourceVersion. */
 export interface ObjectChange {
-  readonly kind: Workload['kind'] | Autoscaler['kind'];
+  readonly kind: ObjectKind | 'ScaledOwner';
+  /** Of a ScaledOwner, whose scale subresource is written. */
+  readonly of?: OwnerResource;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -141,10 +150,19 @@ export interface PlanItem {
   readonly from: number | null;
   readonly to: number | null;
   readonly priority: number;
+  /** The owner whose number is set, `widgets.example.com/web`. Absent: its own is. */
+  readonly owner?: string;
   /** Absent: it has none. */
   readonly autoscalers?: readonly Pick<Autoscaler, 'kind' | 'name'>[];
   /** Who had scaled it up, for `DownAgain`. */
   readonly manager?: string;
+}
+
+export interface Saved {
+  readonly original: string;
+  readonly since: string;
+  /** As the mark has it. Absent: the workload itself is set. */
+  readonly owner?: string;
 }
 
 export type Evaluation =
@@ -154,7 +172,7 @@ export type Evaluation =
       /** In the order in which they are to be made. */
       readonly writes: readonly ObjectChange[];
       /** What it was before it was put to sleep, and since when it sleeps (RFC 3339). Only for what is put to sleep. */
-      readonly saved?: { readonly original: string; readonly since: string };
+      readonly saved?: Saved;
       /** A CronJob that is woken without the run that it missed while asleep. */
       readonly skipsMissedRuns?: true;
     }

@@ -1,5 +1,6 @@
 /** Who set a field of an object, and who created the object, by its managed fields. */
 import * as z from 'zod';
+import { isRecord } from '../../kernel/record.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { FIELD_MANAGER, KEDA_PAUSED } from '../schedule/names.ts';
@@ -25,7 +26,9 @@ interface Entry {
   readonly manager: string | null;
   readonly at: EpochMs | null;
   readonly subresource: string;
-  /** Keys of the spec that the entry owns, as `f:replicas`. */
+  /** What it owns of the spec: keys such as `f:replicas`, with what is in them. */
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** The keys of that. */
   readonly owned: readonly string[];
   /** Keys of the annotations that it owns, as `f:example.com/a`. */
   readonly annotations: readonly string[];
@@ -39,9 +42,10 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
     if (data === undefined) return [];
     const { time } = data;
     const at = time instanceof Date ? time.getTime() : typeof time === 'string' ? readMoment(time) : null;
-    const owned = Object.keys(data.fieldsV1?.['f:spec'] ?? {});
+    const spec = data.fieldsV1?.['f:spec'] ?? {};
+    const owned = Object.keys(spec);
     const annotations = Object.keys(data.fieldsV1?.['f:metadata']?.['f:annotations'] ?? {});
-    return [{ manager: data.manager || null, at, subresource: data.subresource ?? '', owned, annotations }];
+    return [{ manager: data.manager || null, at, subresource: data.subresource ?? '', spec, owned, annotations }];
   });
 }
 
@@ -51,17 +55,32 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
  * as the oldest. Null when nobody owns the field.
  */
 export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend' | 'paused'): FieldChange | null {
-  const isPaused = path === 'paused';
-  const key = isPaused ? `f:${KEDA_PAUSED}` : `f:${path}`;
+  if (path !== 'paused') return specChange(managedFields, [path]);
+  return newestOf(managedFields, ({ annotations }) => annotations.includes(`f:${KEDA_PAUSED}`), 0);
+}
+
+/** The same of a field anywhere in the spec: `['pods', 'size']`. */
+export function specChange(managedFields: unknown, path: readonly string[]): FieldChange | null {
+  return newestOf(managedFields, ({ spec }) => ownsPath(spec, path), 1);
+}
+
+function ownsPath(owned: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  const inner = isRecord(owned) ? owned[`f:${key}`] : undefined;
+  return inner !== undefined && ownsPath(inner, rest);
+}
+
+/** @param ofSpec how many fields of the spec an entry has that is about this one alone. */
+function newestOf(managedFields: unknown, owns: (entry: Entry) => boolean, ofSpec: number): FieldChange | null {
   let newest: Entry | undefined;
   for (const entry of entriesOf(managedFields)) {
-    if (entry.manager === null || !(isPaused ? entry.annotations : entry.owned).includes(key)) continue;
+    if (entry.manager === null || !owns(entry)) continue;
     const difference = (entry.at ?? 0) - (newest?.at ?? 0);
     if (newest === undefined || difference > 0 || (difference === 0 && newest.manager === FIELD_MANAGER))
       newest = entry;
   }
   if (newest === undefined || newest.manager === null) return null;
-  const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === (isPaused ? 0 : 1);
+  const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === ofSpec;
   return { manager: newest.manager, at: newest.at, isOnlyIt };
 }
 

@@ -9,7 +9,9 @@ import { managerClass } from './manager.ts';
 import { isScaledDown, originalReplicas, savedStateOf, scaledDownMetadata } from './saved-state.ts';
 import { markDiffersSentence, markLostSentence, recalledSentence, replicasOf } from './sentences.ts';
 import { workloadTypes } from '../schedule/names.ts';
-import type { Workload, WorkloadRef } from './workload.ts';
+import { type OwnerMark, readOwnerMark, scaledUid } from './scaled-owner.ts';
+import type { Saved } from './evaluation.ts';
+import { type ScaledOwner, type Workload, workloadName, type WorkloadRef } from './workload.ts';
 
 const remembered = z.object({
   kind: z.enum(workloadTypes),
@@ -21,12 +23,14 @@ const remembered = z.object({
   level: z.int().min(0).nullable(),
   /** RFC 3339. */
   since: z.string(),
+  /** As in the mark: what is set in place of the workload. */
+  owner: z.string().optional(),
 });
 
-/** One workload in the memory, which has it by its UID. */
+/** One workload in the memory, which has it by its UID, or by that of the owner whose number is set. */
 export type Remembered = Readonly<z.infer<typeof remembered>>;
 
-/** By the UID of the workload. */
+/** By `scaledUid`. */
 export type RememberedWorkloads = ReadonlyMap<string, Remembered>;
 
 /** Null for a text that is no such entry. */
@@ -34,14 +38,14 @@ export function readRemembered(text: string): Remembered | null {
   return readJsonText(remembered, text);
 }
 
-export function rememberedText({ kind, namespace, name, original, level, since }: Remembered): string {
-  return JSON.stringify({ kind, namespace, name, original, level, since });
+export function rememberedText({ kind, namespace, name, original, level, since, owner }: Remembered): string {
+  return JSON.stringify({ kind, namespace, name, original, level, since, owner });
 }
 
 /** What is written to a workload, as far as it is remembered. */
 interface Change {
   readonly item: { readonly workload: WorkloadRef; readonly to: number | null };
-  readonly saved?: { readonly original: string; readonly since: string };
+  readonly saved?: Saved;
 }
 
 /** What has to be remembered before a workload is written; null for one that is not put to sleep. */
@@ -51,7 +55,7 @@ export function rememberedOf(
 ): readonly [uid: string, entry: Remembered] | null {
   if (saved === undefined) return null;
   const { kind, namespace, name } = workload;
-  return [uid, { kind, namespace, name, original: saved.original, level: to, since: saved.since }];
+  return [uid, { kind, namespace, name, level: to, ...saved }];
 }
 
 interface RecallContext {
@@ -65,17 +69,31 @@ interface RecallContext {
  * replicas of the night, whose replicas no person has written since. Any other workload is returned as it is.
  */
 export function recalled(workload: Workload, context: RecallContext): Workload {
-  const entry = context.remembered?.get(workload.uid);
+  const entry = entryOf(workload, context.remembered);
   if (entry === undefined || hasMark(workload) || !isAtLevel(workload, entry)) return workload;
   if (isOfPersonSince(workload, entry, context.gitopsManagers)) return workload;
   const since = readMoment(entry.since) ?? 0;
-  const { annotations, labels } = scaledDownMetadata(workload.kind, entry.original, context.schedule, since);
+  const { annotations, labels } = scaledDownMetadata(
+    workload.kind,
+    entry.original,
+    context.schedule,
+    since,
+    entry.owner,
+  );
   return {
     ...workload,
     annotations: { ...workload.annotations, ...texts(annotations) },
     labels: { ...workload.labels, ...texts(labels) },
     isRecalled: true,
   };
+}
+
+/** An owner may have further workloads: the entry is of one of them. */
+function entryOf(workload: Workload, all: RememberedWorkloads | undefined): Remembered | undefined {
+  const entry = all?.get(scaledUid(workload));
+  return workload.owner === undefined || entry === undefined || workloadName(entry) === workloadName(workload)
+    ? entry
+    : undefined;
 }
 
 function texts(patch: Readonly<Record<string, string | null>> = {}): Readonly<Record<string, string>> {
@@ -106,7 +124,7 @@ export function disagreement(
   workload: Workload,
   { remembered: all, gitopsManagers }: RecallContext,
 ): { readonly reason: 'MarkLost' | 'MarkDiffers'; readonly detail: string } | null {
-  const entry = all?.get(workload.uid);
+  const entry = entryOf(workload, all);
   if (entry === undefined) return null;
   const kept = workload.replicas === null ? 'running' : replicasOf(numberOf(entry.original));
   if (workload.isRecalled === true) {
@@ -127,9 +145,54 @@ function numberOf(original: string): number {
   return originalReplicas({ original });
 }
 
+/**
+ * Owners that sleep and whose workload is gone, as it would be: without a UID. Some operators delete what has no replicas, and the
+ * owner has to be woken all the same.
+ */
+export function withoutWorkload(
+  remembered: RememberedWorkloads,
+  workloads: readonly Workload[],
+  ownerOf: (mark: OwnerMark, namespace: string) => ScaledOwner | null,
+): readonly Workload[] {
+  const marked = [...remembered].flatMap(([uid, entry]) => {
+    const mark = readOwnerMark(entry.owner);
+    return mark === null ? [] : [{ uid, entry, mark }];
+  });
+  if (marked.length === 0) return [];
+  const present = new Set(workloads.map(workloadName));
+  return marked.flatMap(({ uid, entry, mark }) => {
+    const owner = present.has(workloadName(entry)) ? null : ownerOf(mark, entry.namespace);
+    return owner === null || owner.uid !== uid ? [] : [goneWorkload(entry, owner)];
+  });
+}
+
+/** What an owner would have, were it there. */
+export function goneWorkload({ kind, namespace, name }: WorkloadRef, owner: ScaledOwner): Workload {
+  const replicas = owner.replicas ?? 0;
+  return {
+    kind,
+    namespace,
+    name,
+    uid: '',
+    resourceVersion: '',
+    createdAt: 0,
+    createdBy: null,
+    isDeleting: false,
+    labels: {},
+    annotations: {},
+    replicas,
+    isSuspended: false,
+    ready: 0,
+    present: 0,
+    autoscalers: [],
+    changed: owner.changed,
+    owner: { ...owner, workloadReplicas: replicas },
+  };
+}
+
 /** Entries that say nothing any more: of workloads that are gone, or awake without marks. */
 export function outdated(remembered: RememberedWorkloads, workloads: readonly Workload[]): readonly string[] {
-  const present = new Map(workloads.map((workload) => [workload.uid, workload]));
+  const present = new Map(workloads.map((workload) => [scaledUid(workload), workload]));
   return [...remembered].flatMap(([uid, entry]) => {
     const workload = present.get(uid);
     const isOver = workload === undefined || (!hasMark(workload) && !isAtLevel(workload, entry));

@@ -1,8 +1,16 @@
 /** The annotations of a sleeping workload: its schedule, its earlier state, and since when; parsed, and as patches. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
-import { DOWN_SINCE, MANAGED_BY, ORIGINAL_PAUSED, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
+import {
+  DOWN_SINCE,
+  MANAGED_BY,
+  ORIGINAL_PAUSED,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+  SCALED_OWNER,
+} from '../schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from './kinds.ts';
+import type { Saved } from './evaluation.ts';
 import type { Workload } from './workload.ts';
 
 /** The longest value of a label. */
@@ -109,17 +117,19 @@ export function originalReplicas({ original }: Pick<SavedState, 'original'>): nu
 
 /**
  * The annotations for a workload that is put to sleep now. `original` is its present number of replicas, empty where none
- * is written in its spec, or `lightsout` for a CronJob.
+ * is written in its spec, or `lightsout` for a CronJob. `owner` is what is set in its place, as its mark has it.
  */
 export function scaledDownMetadata(
   kind: Workload['kind'],
   original: string,
   schedule: string,
   now: EpochMs,
+  owner?: string,
 ): MetadataPatch {
   const { annotations, labels } = ownerMetadata(schedule);
+  const byOwner = owner === undefined ? {} : { [SCALED_OWNER]: owner };
   return {
-    annotations: { [originalKey(kind)]: original, ...annotations, [DOWN_SINCE]: formatInstant(now) },
+    annotations: { [originalKey(kind)]: original, ...byOwner, ...annotations, [DOWN_SINCE]: formatInstant(now) },
     labels: hasReplicas(kind) ? { [ORIGINAL_REPLICAS]: original, ...labels } : labels,
   };
 }
@@ -132,10 +142,12 @@ export function savedWith(
   workload: AnnotatedWorkload,
   { annotations = {} }: MetadataPatch,
   now: EpochMs,
-): { readonly original: string; readonly since: string } | undefined {
+): Saved | undefined {
   const original = annotations[originalKey(workload.kind)] ?? savedStateOf(workload).original;
   if (original === null) return undefined;
-  return { original, since: annotations[DOWN_SINCE] ?? workload.annotations[DOWN_SINCE] ?? formatInstant(now) };
+  const owner = annotations[SCALED_OWNER] ?? workload.annotations[SCALED_OWNER];
+  const since = annotations[DOWN_SINCE] ?? workload.annotations[DOWN_SINCE] ?? formatInstant(now);
+  return { original, since, ...(owner === undefined ? {} : { owner }) };
 }
 
 /** The annotations that name the owner. */
@@ -158,7 +170,8 @@ export function without(object: WithMetadata, annotations: readonly string[], la
 /** Removes all saved state from a workload. */
 export function withoutSavedState(workload: Pick<Workload, 'kind' | 'annotations' | 'labels'>): MetadataPatch {
   const { kind } = workload;
-  const keys = [originalKey(kind), ...(kind === 'ScaledJob' ? [ORIGINAL_PAUSED] : []), MANAGED_BY, DOWN_SINCE];
+  const more = kind === 'ScaledJob' ? [ORIGINAL_PAUSED] : [SCALED_OWNER];
+  const keys = [originalKey(kind), ...more, MANAGED_BY, DOWN_SINCE];
   return without(workload, keys, [MANAGED_BY, ORIGINAL_REPLICAS]);
 }
 

@@ -60,6 +60,29 @@ export function controllerSentence({ kind, name }: { readonly kind: string; read
   return `it belongs to the ${kind} ${name}, whose controller sets its replicas. To put it to sleep all the same, set spec.controllerOwned: scale`;
 }
 
+interface OwnerName {
+  readonly kind: string;
+  readonly name: string;
+}
+
+function ownerOf({ kind, name }: OwnerName): string {
+  return `its owner, the ${kind} ${truncate(name, NAME_LENGTH)},`;
+}
+
+/** @param ownerHas null: no number. */
+export function ownerDiffersSentence(owner: OwnerName, ownerHas: number | null, has: number): string {
+  const number = ownerHas === null ? 'has no number of replicas' : `has ${ownerHas}`;
+  return `it is left alone: ${ownerOf(owner)} ${number}, and it has ${replicasOf(has)}, so the number means something else or the operator has not followed yet`;
+}
+
+export function ownerSharedSentence(owner: OwnerName): string {
+  return `it is left alone: ${ownerOf(owner)} has other workloads with the same number, and nobody can tell which of them the number is about`;
+}
+
+export function ownerLagsSentence(owner: OwnerName, ownerHas: number, has: number): string {
+  return `${ownerOf(owner)} has ${ownerHas}, and it still has ${replicasOf(has)}: the operator has not followed yet`;
+}
+
 export function volumesSentence(): string {
   return `it stays up: scaled down, Kubernetes would delete its volumes (persistentVolumeClaimRetentionPolicy.whenScaled is Delete). The annotation ${DELETES_VOLUMES}: "true" lets it sleep all the same`;
 }

@@ -8,7 +8,7 @@ import { matchesSelector } from '../../kernel/label-selector.ts';
 import { isEmptyPatch, type MetadataPatch, savedWith } from './saved-state.ts';
 import { hasReplicas } from './kinds.ts';
 import { pausing } from './keda-paused.ts';
-import type { Autoscaler, Workload } from './workload.ts';
+import type { Autoscaler, ScaledOwner, Workload } from './workload.ts';
 
 const DETAIL_LENGTH = 300;
 
@@ -93,9 +93,12 @@ function patchOf(
 /** An item of the plan. */
 export function change(workload: Workload, { spec: schedule, now }: EvaluationContext, step: Change): Evaluation {
   const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
-  const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
-  const patch = patchOf(workload, savedState, spec);
-  const own: ObjectChange[] = Object.keys(patch).length === 0 ? [] : [{ kind, name, uid, resourceVersion, patch }];
+  const { kind, namespace, name, uid, resourceVersion, replicas, owner } = workload;
+  const patch = patchOf(workload, savedState, owner === undefined ? spec : undefined);
+  // What is gone has no marks any more; its owner may still be there.
+  const isWritten = Object.keys(patch).length > 0 && uid !== '';
+  const own: ObjectChange[] = isWritten ? [{ kind, name, uid, resourceVersion, patch }] : [];
+  const byOwner = owner === undefined || spec?.replicas == null ? [] : [scaleOf(owner, spec.replicas)];
   const item: PlanItem = {
     workload: { kind, namespace, name },
     direction,
@@ -103,6 +106,7 @@ export function change(workload: Workload, { spec: schedule, now }: EvaluationCo
     from: replicas,
     to: step.to ?? replicas,
     priority: orderOf(workload, step, schedule),
+    ...(owner === undefined ? {} : { owner: `${owner.definition}/${owner.name}` }),
     ...(workload.autoscalers.length === 0 ? {} : { autoscalers: workload.autoscalers.map(nameOf) }),
     ...(manager === undefined ? {} : { manager }),
   };
@@ -111,12 +115,19 @@ export function change(workload: Workload, { spec: schedule, now }: EvaluationCo
   return {
     kind: 'change',
     item,
-    writes: inTurn(direction, kept, own, autoscalers),
+    // What the owner was is noted before its number goes, and until it is back.
+    writes: inTurn(direction, kept, direction === 'Down' ? [...own, ...byOwner] : [...byOwner, ...own], autoscalers),
     ...(saved === undefined ? {} : { saved }),
     ...(kind === 'CronJob' && spec?.suspend === false && schedule.cronJobs.catchUp === 'none'
       ? { skipsMissedRuns: true }
       : {}),
   };
+}
+
+function scaleOf(owner: ScaledOwner, replicas: number): ObjectChange {
+  const { definition, group, version, plural, name, uid, resourceVersion } = owner;
+  const of = { definition, group, version, plural };
+  return { kind: 'ScaledOwner', of, name, uid, resourceVersion, patch: { spec: { replicas } } };
 }
 
 function nameOf({ kind, name }: Autoscaler): Pick<Autoscaler, 'kind' | 'name'> {

@@ -5,6 +5,7 @@ import type { ChangeReason, Evaluation, EvaluationContext } from './evaluation.t
 import { isUnapproved, type Night, sinceJoined } from './joined.ts';
 import { wrongWishes } from './own-wishes.ts';
 import { annotatedOwner, ownerOf, takerOf } from './ownership.ts';
+import { unclearOwner } from './scaled-owner.ts';
 import { handedOverSentence, ownerSentence, volumesSentence } from './sentences.ts';
 import { keep } from './step.ts';
 import { wouldDeleteVolumes } from './volumes.ts';
@@ -57,6 +58,8 @@ export function wantedOf(workload: Workload, namespace: ScopedNamespace | null, 
   if (wouldDeleteVolumes(workload, night)) {
     return up('Up', { isOurs: true, isOwner: true }, keep('DeletesVolumes', volumesSentence()));
   }
+  const unclear = unclearOwner(workload);
+  if (unclear !== null) return up('Up', { isOurs: true, isOwner: true }, keep('OwnerUnclear', unclear));
   if (!isOurs && isUnapproved(workload, context)) {
     return up('Released', { isOurs: false, isOwner: true }, keep('NotApproved'));
   }

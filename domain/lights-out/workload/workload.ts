@@ -76,10 +76,41 @@ export interface Workload {
   readonly timesSince?: EpochMs;
   /** The object that owns it as a controller. */
   readonly controller?: { readonly group: string; readonly kind: string; readonly name: string };
+  /** The owner whose number is set in place of its own; `replicas` and `changed` are the owner's then: see scaled-owner.ts. */
+  readonly owner?: ScaledOwner & {
+    /** What the workload itself has. */
+    readonly workloadReplicas: number;
+    /** Another workload of the owner has the owner's number as well. */
+    readonly isShared?: true;
+  };
   /** Like that of an autoscaler. */
   readonly annotationRoom?: number;
   /** Its marks were lost, and are those of the memory: see remembered.ts. */
   readonly isRecalled?: true;
+}
+
+/** A custom resource with a scale subresource that owns a workload, and its number. */
+export interface ScaledOwner extends OwnerResource {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly createdAt: EpochMs;
+  readonly createdBy: string | null;
+  /** Null where it has none. */
+  readonly replicas: number | null;
+  /** Of that number. */
+  readonly changed: FieldChange | null;
+}
+
+/** How a kind of owners is asked for. */
+export interface OwnerResource {
+  /** The name of its CustomResourceDefinition: `widgets.example.com`. */
+  readonly definition: string;
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
 }
 
 /** The data of a Namespace that scope and overrides need. */

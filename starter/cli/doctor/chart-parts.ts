@@ -65,6 +65,18 @@ function holds(condition: PartCondition, config: Config): boolean {
   }
 }
 
+/** The settings that name definitions of custom resources, each of which has rules of its own. */
+const NAMING: Readonly<Record<string, (config: Config) => readonly string[]>> = {
+  'lightsOut.scaledOwners': ({ lightsOut }) => lightsOut.scaledOwners ?? [],
+};
+
+/** @throws Error for a setting that is not known here: add it. */
+export function definitionsNamed(setting: string, config: Config): readonly string[] {
+  const named = NAMING[setting];
+  if (named === undefined) throw new Error(`${setting} names no definitions`);
+  return named(config);
+}
+
 /** The controller whose pair of processes a part is granted to; null for what is granted to every pair. */
 export function controllerOfPart(part: string): ControllerName | null {
   const [first] = part.split('/', 1);

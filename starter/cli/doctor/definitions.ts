@@ -1,6 +1,7 @@
 /** Whether the custom resources of what is switched on are defined, as this release has them. */
 import { ApiextensionsV1Api } from '@kubernetes/client-node';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
+import { OwnerKinds } from '../../../activities/lights-out/owners.ts';
 import { lightsOutDefinition } from '../../../domain/lights-out/schedule/definition.ts';
 import { memcachedDefinition } from '../../../domain/memcached/api/definition.ts';
 import { nodeGroupDefinition, vpsieNodeDefinition } from '../../../domain/node-group/api/definition.ts';
@@ -28,9 +29,11 @@ const expected: readonly Expected[] = [
   },
 ];
 
-export async function lookAtDefinitions({ config, kubeConfig }: DoctorContext, findings: Findings): Promise<void> {
+export async function lookAtDefinitions(context: DoctorContext, findings: Findings): Promise<void> {
+  const { config, kubeConfig } = context;
   const api = kubeConfig.makeApiClient(ApiextensionsV1Api);
   const on = expected.filter(({ isOn }) => isOn(config));
+  await lookAtOwners(context, findings);
   if (on.length === 0) findings.ok('Nothing that is on has custom resources.');
   for (const { file, definitions } of on) {
     const mend = `kubectl apply --server-side -f deploy/chart-crds/definitions/${file}.yaml`;
@@ -52,6 +55,23 @@ export async function lookAtDefinitions({ config, kubeConfig }: DoctorContext, f
         );
       }
     }
+  }
+}
+
+/** The kinds whose number schedules are to set in place of that of the workloads they own. */
+async function lookAtOwners({ config, kubernetes }: DoctorContext, findings: Findings): Promise<void> {
+  const { enabled, scaledOwners = [] } = config.lightsOut;
+  if (!enabled) return;
+  const kinds = new OwnerKinds(kubernetes, scaledOwners);
+  for (const name of scaledOwners) {
+    const kind = await kinds.of(name);
+    if (kind !== null)
+      findings.ok(`${name} has a scale subresource, by which schedules set spec.${kind.path.join('.')}.`);
+    else
+      findings.wrong(
+        `lightsOut.scaledOwners names ${name}, which is not defined, is not of namespaces, or has no scale subresource: its workloads are scaled themselves, and its operator may set them back.`,
+        `Look at kubectl get customresourcedefinition ${name} -o yaml (subresources.scale), and correct the name or take it out.`,
+      );
   }
 }
 

@@ -2,7 +2,7 @@
 import { ApiException, AuthorizationV1Api, type V1ResourceAttributes } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { type PairName, processName } from '../../../domain/kernel/controllers.ts';
-import type { Access, AccessRule } from '../../../platform/kubernetes/access.ts';
+import { type Access, type AccessRule, ruleFor } from '../../../platform/kubernetes/access.ts';
 import { workerAccess } from '../../../worker/access.ts';
 import { leaseGcAccess } from '../../../worker/lease-gc/access.ts';
 import { lightsOutAccess } from '../../../worker/lights-out/access.ts';
@@ -10,7 +10,7 @@ import { memcachedAccess } from '../../../worker/memcached/access.ts';
 import { nodeGroupAccess } from '../../../worker/node-group/access.ts';
 import { quotaResizeAccess } from '../../../worker/quota-resize/access.ts';
 import { starterAccess } from '../../access.ts';
-import { controllerOfPart, needsPart } from './chart-parts.ts';
+import { controllerOfPart, definitionsNamed, needsPart } from './chart-parts.ts';
 import type { Config } from '../../config.ts';
 import { controllers } from '../../registry.ts';
 import { type Account, type DoctorContext, serviceAccountOf } from './context.ts';
@@ -36,6 +36,12 @@ function needed({ process, pair }: Account, config: Config): readonly Access[] {
 function isOfPair(part: string, pair: PairName | null): boolean {
   const controller = controllerOfPart(part);
   return pair === null || controller === null || controller === pair;
+}
+
+/** The rule, or one for each definition that its setting names. */
+function eachOf(rule: AccessRule, config: Config): readonly AccessRule[] {
+  if (rule.each === undefined) return [rule];
+  return definitionsNamed(rule.each, config).map((definition) => ruleFor(rule, definition));
 }
 
 /** What one rule allows, one question for each. */
@@ -66,7 +72,7 @@ export async function lookAtRights(context: DoctorContext, findings: Findings): 
     const { process, pair, user } = account;
     const deeds = needed(account, config).flatMap(
       ({ everywhere = [], inSystemNamespace = [], inKubeSystem = [], whereBound = [] }) => [
-        ...everywhere.flatMap((rule) => deedsOf(rule, undefined)),
+        ...everywhere.flatMap((rule) => eachOf(rule, config)).flatMap((rule) => deedsOf(rule, undefined)),
         ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
         ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
         ...boundIn.flatMap((namespace) => whereBound.flatMap((rule) => deedsOf(rule, namespace))),

@@ -22,7 +22,7 @@ export interface RestoreQuestion {
 }
 
 const RIGHTS =
-  'headroom lights-out restore acts with your own rights, and needs to list and patch deployments, statefulsets, cronjobs, rollouts, horizontalpodautoscalers, scaledobjects and scaledjobs in all namespaces.';
+  'headroom lights-out restore acts with your own rights, and needs to list and patch deployments, statefulsets, cronjobs, rollouts, horizontalpodautoscalers, scaledobjects and scaledjobs in all namespaces; for what sleeps by the number of its owner, to get the definition of that kind, list it and patch its /scale.';
 
 /** @throws {CommandFailed} where the cluster cannot be read, or does not answer any more. */
 export async function restore(loaded: LoadedConfig, question: RestoreQuestion, tools: CommandTools): Promise<void> {
@@ -117,13 +117,24 @@ async function wakeThem(
 
 function rowOf({ schedule, item, isRecalled }: Sleeper): object {
   const { kind, namespace, name } = item.workload;
-  return { schedule, kind, namespace, name, from: item.from, to: item.to, source: isRecalled ? 'memory' : 'marks' };
+  const by = item.owner === undefined ? {} : { owner: item.owner };
+  return {
+    schedule,
+    kind,
+    namespace,
+    name,
+    ...by,
+    from: item.from,
+    to: item.to,
+    source: isRecalled ? 'memory' : 'marks',
+  };
 }
 
 /** `Deployment team-a/web: 0 -> 3 (nights)`. */
 function lineOf({ schedule, item, isRecalled }: Sleeper): string {
-  const { from, to } = item;
+  const { from, to, owner } = item;
   const what =
     from === null ? 'resumed' : from === to ? 'stays at its replicas, only its marks go' : `${from} -> ${to}`;
-  return `${workloadName(item.workload)}: ${what} (${schedule}${isRecalled ? ', from the memory' : ''})`;
+  const by = owner === undefined ? '' : `, by ${owner}`;
+  return `${workloadName(item.workload)}: ${what}${by} (${schedule}${isRecalled ? ', from the memory' : ''})`;
 }

@@ -7,6 +7,7 @@ import {
 } from '../../../domain/lights-out/schedule/calendar.ts';
 import { readCalendars } from './calendars.ts';
 import { listView } from '../../../activities/lights-out/observe-schedule.ts';
+import { OwnerKinds } from '../../../activities/lights-out/owners.ts';
 import { readMemories } from '../../../activities/lights-out/scaling-memory.ts';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
 import { type ScopeDigest, scopeDigest } from '../../../domain/lights-out/decide/scope-digest.ts';
@@ -57,7 +58,7 @@ interface Survey {
 /** Lines of workloads on a page of the text. */
 const PAGE = 200;
 const RIGHTS =
-  'headroom lights-out preview --workloads reads with your own rights, and needs to list namespaces, Deployments, StatefulSets, CronJobs and autoscalers of the whole cluster';
+  'headroom lights-out preview --workloads reads with your own rights, and needs to list namespaces, Deployments, StatefulSets, CronJobs and autoscalers of the whole cluster, and the definitions and objects that lightsOut.scaledOwners names';
 
 /** @throws {CommandFailed} where the cluster cannot be read; {UnknownName} where there is no such schedule. */
 export async function surveyCluster(
@@ -70,7 +71,7 @@ export async function surveyCluster(
   const inForce = settingsInForce(loaded.config, loaded.sources, workers);
   const { notes, differences } = inForce.settings;
   for (const note of 'unknown' in workers ? notes : differences) output.note(note);
-  const { protectedNamespaces, gitopsManagers } = inForce.config.lightsOut;
+  const { protectedNamespaces, gitopsManagers, scaledOwners = [] } = inForce.config.lightsOut;
   const cluster = inForce.config.kubernetes.clusterName;
   const { asked, written } = scheduleOf(question, objects, cluster, tools);
   const { systemNamespace } = inForce.config.kubernetes;
@@ -92,7 +93,7 @@ export async function surveyCluster(
     throw new CommandFailed(`the schedule ${question.schedule} is invalid: headroom lights-out preview says why`);
   const { view, memories, withoutMemory } = await withCluster(loaded, async ({ kubernetes }) => {
     try {
-      const view = await listView(kubernetes, question.schedule);
+      const view = await listView(kubernetes, new OwnerKinds(kubernetes, scaledOwners), question.schedule);
       return { view, ...(await readMemories(kubernetes, systemNamespace)) };
     } catch (error) {
       throw readingFailure(error, RIGHTS);

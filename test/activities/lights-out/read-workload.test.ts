@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
-  cronJobOf,
-  deploymentOf,
   horizontalScalerOf,
   kedaScalerOf,
   missingTargets,
+  withAutoscalers,
+} from '../../../activities/lights-out/read-scaler.ts';
+import {
+  cronJobOf,
+  deploymentOf,
   namespaceOf,
   replicatedOf,
   rolloutOf,
   scaledJobOf,
   statefulSetOf,
-  withAutoscalers,
 } from '../../../activities/lights-out/read-workload.ts';
 
 const metadata = {

@@ -24,4 +24,10 @@ describe('what a workload lacks', () => {
   ] as const)('is %s', (_, direction, to, found, expected) => {
     expect(lackOf(found, { to }, direction)).toBe(expected);
   });
+
+  it('is the number that its operator has not given it yet, where its owner has it', () => {
+    const item = { to: 3, owner: 'widgets.example.com/web' };
+    expect(lackOf(object(0, {}), item, 'Up')).toBe('0 of 3 ready');
+    expect(lackOf(object(3, { replicas: 3 }), { ...item, to: 0 }, 'Down')).toBe('3 pods, 0 wanted');
+  });
 });

@@ -20,7 +20,7 @@ import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
 import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload/workload.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import { contextOf, DUSK, namespaceOf, scaledObject, specOf, workloadOf } from './planned.ts';
+import { byWidget, contextOf, DUSK, namespaceOf, scaledObject, specOf, workloadOf } from './planned.ts';
 import { type Keeper, type LastWrite, ReferenceModel, type Voice } from './reference-model.ts';
 import { SmallCluster } from './small-cluster.ts';
 
@@ -29,7 +29,18 @@ const BORN = DUSK - 1_000_000_000;
 const SCHEDULES = ['nights', 'team-b-nights'] as const;
 type Name = (typeof SCHEDULES)[number];
 
-const KEYS = ['a/web', 'a/keda', 'a/db', 'a/job', 'b/web', 'b/job', 'b/idle', 'kube-system/dns', 'temporal/frontend'];
+const KEYS = [
+  'a/web',
+  'a/owned',
+  'a/keda',
+  'a/db',
+  'a/job',
+  'b/web',
+  'b/job',
+  'b/idle',
+  'kube-system/dns',
+  'temporal/frontend',
+];
 const TYPES: Readonly<Record<string, WorkloadType>> = { 'a/db': 'StatefulSet', 'a/job': 'CronJob', 'b/job': 'CronJob' };
 const AT_FIRST: Readonly<Record<string, number>> = { 'a/job': 1, 'b/job': 1, 'b/idle': 0 };
 const MANAGERS = { person: 'kubectl', gitops: 'argocd-controller', machine: 'kube-controller-manager' } as const;
@@ -143,6 +154,7 @@ class Nights {
         replicas: type === 'CronJob' ? null : first,
         changed: { manager: MANAGERS[by], at, isOnlyIt: false },
         autoscalers: workload === 'a/keda' ? [scaledObject()] : [],
+        ...(workload === 'a/owned' ? byWidget({ replicas: first, uid: `widget-${this.#uid}` }) : {}),
       }),
     );
     this.model.rows.set(workload, {
@@ -170,6 +182,7 @@ class Nights {
     return specOf({
       downscaleReplicas: keeps,
       suspend: isSuspended,
+      controllerOwned: 'scale',
       workloadTypes: types as WorkloadType[],
       ...(name === 'nights'
         ? {
@@ -233,11 +246,17 @@ class Nights {
       const namespace = this.cluster.namespaces.get(workload.namespace) ?? null;
       const evaluation = evaluate(before, namespace, this.context(keeper));
       if (evaluation.kind === 'keep' || evaluation.item.direction !== direction) continue;
-      for (const write of evaluation.writes) {
-        if (left === 0) return;
-        left -= 1;
+      const isOwned = evaluation.item.owner !== undefined;
+      let isVisited = false;
+      for (const [index, write] of evaluation.writes.entries()) {
+        // The marks and the owner's number are two writes; what lies between is tested by itself.
+        if (left === 0 && !(isOwned && index > 0)) return;
+        left = Math.max(0, left - 1);
         if (!this.cluster.write(where, write, at)) break;
-        if (write.kind !== before.kind) continue;
+        // The workload of an owner gets no number, whatever happens.
+        if (isOwned && write.kind === before.kind) same(`a number for ${where}`, undefined, write.patch['spec']);
+        if (isVisited || (write.kind !== before.kind && write.kind !== 'ScaledOwner')) continue;
+        isVisited = true;
         if (direction === 'Up' && write.patch['spec'] !== undefined) {
           // Nothing is restored that carries no annotation: a second time there is none.
           const { annotations, labels } = before;

@@ -135,6 +135,31 @@ export function autoscaler(
   return { kind: 'HorizontalPodAutoscaler', ...scaler, annotations, minReplicas, maxReplicas };
 }
 
+/** An owner whose number is set, with a workload that has its number. */
+export function byWidget(over: Partial<NonNullable<Workload['owner']>> = {}): Pick<Workload, 'controller' | 'owner'> {
+  const { replicas = 3 } = over;
+  return {
+    controller: { group: 'example.com', kind: 'Widget', name: 'web' },
+    owner: {
+      definition: 'widgets.example.com',
+      group: 'example.com',
+      version: 'v1',
+      plural: 'widgets',
+      kind: 'Widget',
+      name: 'web',
+      uid: 'uid-widget',
+      resourceVersion: '11',
+      generation: 4,
+      createdAt: DUSK - 500 * HOUR,
+      createdBy: 'kubectl-create',
+      replicas,
+      workloadReplicas: replicas ?? 0,
+      changed: null,
+      ...over,
+    },
+  };
+}
+
 export function itemOf(
   name: string,
   over: Partial<Omit<PlanItem, 'workload'>> & { readonly namespace?: string } = {},

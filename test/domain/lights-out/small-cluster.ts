@@ -72,13 +72,34 @@ export class SmallCluster {
   set(key: string, value: number, changed: FieldChange): void {
     const workload = this.get(key);
     const field = workload.replicas === null ? { isSuspended: value === 0 } : { replicas: value };
-    this.put(key, { ...workload, ...field, changed });
+    const { owner } = workload;
+    this.put(key, {
+      ...workload,
+      ...field,
+      changed,
+      ...(owner === undefined ? {} : { owner: this.#sized(owner, value) }),
+    });
+  }
+
+  /** Its operator gives the number to the workload at once. */
+  #sized(owner: NonNullable<Workload['owner']>, replicas: number): NonNullable<Workload['owner']> {
+    const generation = owner.generation + 1;
+    return { ...owner, replicas, workloadReplicas: replicas, generation, resourceVersion: this.#next() };
+  }
+
+  #scaleOwner(key: string, workload: Workload, { uid, resourceVersion, patch }: ObjectChange, now: number): boolean {
+    const { owner } = workload;
+    if (owner === undefined || owner.uid !== uid || owner.resourceVersion !== resourceVersion) return false;
+    const { replicas = 0 } = (patch as { readonly spec: Stored['spec'] }).spec;
+    this.set(key, replicas, { manager: FIELD_MANAGER, at: now, isOnlyIt: true });
+    return true;
   }
 
   /** Writes as the API server does: false, and nothing is written, where another version is there by now. */
   write(key: string, change: ObjectChange, now: number): boolean {
     const workload = this.workloads.get(key);
     if (workload === undefined) return false;
+    if (change.kind === 'ScaledOwner') return this.#scaleOwner(key, workload, change, now);
     if (change.kind !== workload.kind) return this.#writeAutoscaler(key, workload, change);
     if (workload.uid !== change.uid || workload.resourceVersion !== change.resourceVersion) return false;
     const { replicas, isSuspended } = workload;

@@ -185,6 +185,19 @@ describe('of the cluster it finds', () => {
     }
   });
 
+  it('kinds of owners that schedules are to set and that cannot be set, and the rights that it takes', async () => {
+    const { troubles } = await examined({
+      CLUSTER_NAME: 'elsewhere',
+      HEADROOM_LIGHTS_OUT: 'true',
+      HEADROOM_LIGHTS_OUT_SCALED_OWNERS: 'widgets.example.com',
+    });
+    const text = troubles.join('\n');
+    expect(text).toMatch(
+      /definitions wrong: lightsOut\.scaledOwners names widgets\.example\.com, which is not defined/,
+    );
+    expect(text).toMatch(/headroom-worker lacks rights .*patch widgets\/scale\.example\.com/);
+  });
+
   it('definitions that are missing, or of another release', async () => {
     const lightsOut = { CLUSTER_NAME: 'elsewhere', HEADROOM_LIGHTS_OUT: 'true' };
     const name = 'lightsoutschedules.lightsout.techsupport.mk';

@@ -1,3 +1,4 @@
+import { Owners } from '../../../activities/lights-out/owners.ts';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Outlook } from '../../../domain/kernel/outlook.ts';
@@ -89,7 +90,7 @@ async function foreseen(
     registry,
     watch: {
       trouble: () => null,
-      view: () => ({ others: [], namespaces: [namespaceAs('team-a')], workloads, missing: [] }),
+      view: () => ({ others: [], namespaces: [namespaceAs('team-a')], workloads, missing: [], owners: new Owners() }),
     },
     outlooks,
     get,

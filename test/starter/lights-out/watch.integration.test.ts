@@ -26,7 +26,7 @@ import {
 import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { memoryOf } from '../../../activities/lights-out/scale.ts';
 import type { ScalingMemory } from '../../../activities/lights-out/scaling-memory.ts';
-import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
+import type { Scaler } from '../../../activities/lights-out/read-scaler.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { Informer } from '../../../activities/kubernetes/informer.ts';
 import type { QueuedScheduleRequest } from '../../../starter/lights-out/reconcile-request.ts';
