@@ -44,9 +44,9 @@ export async function runWorkers(
   headroom: HeadroomProcess<Config>,
   { kubeConfig, client, gate }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly gate: WriteGate },
 ): Promise<void> {
-  const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
+  const { config, cluster, log, readiness, identity, signal, onStop, stop, tracing } = headroom;
   shareWorkflowThread();
-  const connection = await connectWorker(config.temporal, { log, signal });
+  const connection = await connectWorker(config.temporal, { log, signal, tracing });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
     createWorker: async (options) => await connection.createWorker({ ...options, identity }),
@@ -61,10 +61,11 @@ export async function runWorkers(
     createWorker: async (options) =>
       await environment.createWorker({ ...options, ...versioned(config.temporal.deployment) }),
   };
-  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
-  const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle });
+  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, tracing, log });
+  const code = workflowBundle(tracing !== null);
+  const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle: code });
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, { ...ofRelease, workflowBundle }),
+    await createWorkflowWorker(cluster, config, { ...ofRelease, workflowBundle: code }),
     ...(await createActivityWorkers(cluster, config, activities, ofRelease)),
   ];
   // The shared workers stop last: running activities may need their workflows.

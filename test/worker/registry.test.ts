@@ -43,6 +43,7 @@ function activitiesWith(env: Record<string, string>): object {
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     pauses: new PauseView(async () => ({ everything: null, pauses: null })),
+    tracing: null,
     log: pino({ enabled: false }),
   });
   return Object.assign({}, ...byController.values());
