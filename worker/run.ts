@@ -46,9 +46,9 @@ export async function runWorkers(
   headroom: HeadroomProcess<Config>,
   { kubeConfig, client, gate }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly gate: WriteGate },
 ): Promise<void> {
-  const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
+  const { config, cluster, log, readiness, identity, signal, onStop, stop, tracing } = headroom;
   shareWorkflowThread(Object.values(controllers).flatMap(({ quickActivities: names = [] }) => names));
-  const connection = await connectWorker(config.temporal, { log, signal });
+  const connection = await connectWorker(config.temporal, { log, signal, tracing });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
     createWorker: async (options) => await connection.createWorker({ ...options, identity }),
@@ -63,12 +63,13 @@ export async function runWorkers(
     createWorker: async (options) =>
       await environment.createWorker({ ...options, ...versioned(config.temporal.deployment) }),
   };
-  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
-  const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle });
+  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, tracing, log });
+  const code = workflowBundle(tracing !== null);
+  const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle: code });
   const interceptors = activityInterceptors(cluster, config);
   const quick = quickActivities(controllers, activities);
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, { quick, interceptors }, { ...ofRelease, workflowBundle }),
+    await createWorkflowWorker(cluster, config, { quick, interceptors }, { ...ofRelease, workflowBundle: code }),
     ...(await createActivityWorkers(cluster, config, activities, interceptors, ofRelease)),
   ];
   // The shared workers stop last: running activities may need their workflows.

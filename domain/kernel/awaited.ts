@@ -4,6 +4,8 @@ export interface Awaited {
   readonly whom: string;
   /** What ends it, a clause to follow "until". */
   readonly until: string;
+  /** Nothing is under way: what comes next is another episode, with a trace of its own. */
+  readonly isRest?: true;
 }
 
 /** For each phase; null for one in which nothing is waited for any more. */

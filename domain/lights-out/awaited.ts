@@ -1,7 +1,7 @@
 import { type AwaitedIn, COMMON_WAITS, PERSON } from '../kernel/awaited.ts';
 import type { LightsOutPhase } from './decide/verdict.ts';
 
-const ITS_NEXT_TIME = { whom: 'the clock', until: 'its next time' };
+const ITS_NEXT_TIME = { whom: 'the clock', until: 'its next time', isRest: true } as const;
 
 export const lightsOutAwaits: AwaitedIn<LightsOutPhase> = {
   ...COMMON_WAITS,

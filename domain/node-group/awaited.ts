@@ -5,8 +5,8 @@ import type { DrainPhase } from './drain/steps.ts';
 export const nodeGroupAwaits: AwaitedIn<NodeGroupPhase> = {
   ...COMMON_WAITS,
   Starting: { whom: 'Headroom', until: 'there is a plan' },
-  Observing: { whom: 'the cluster', until: 'there is another plan' },
-  Steady: { whom: 'the cluster', until: 'pods need nodes, or nodes no pods' },
+  Observing: { whom: 'the cluster', until: 'there is another plan', isRest: true },
+  Steady: { whom: 'the cluster', until: 'pods need nodes, or nodes no pods', isRest: true },
   ScalingUp: { whom: 'the provider', until: 'its machines are nodes' },
   ScalingDown: { whom: 'the pods', until: 'its nodes are empty and gone' },
   AwaitingApproval: { whom: PERSON, until: 'it is approved or rejected' },

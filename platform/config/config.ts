@@ -14,6 +14,7 @@ import type {
 import { readAuthorities } from '../network/authorities.ts';
 import type { Network } from '../network/network.ts';
 import { readProxies } from '../network/proxies.ts';
+import { readTracing, type TracingTarget } from '../tracing/target.ts';
 import { resolveTemporal } from '../temporal/temporal-profile.ts';
 import type { TemporalTarget } from '../temporal/temporal-target.ts';
 import { closest } from './closest.ts';
@@ -59,6 +60,8 @@ type Origin = Pick<WrittenValue, 'where' | 'layer'> & Partial<Pick<ReportedSetti
 export interface PlatformConfig extends Omit<PlatformValues, 'temporal' | 'network'> {
   readonly network: Network;
   readonly temporal: TemporalTarget;
+  /** Where spans are sent; null: nothing is traced. */
+  readonly tracing: TracingTarget | null;
   /** The controllers that this process is there for: all, or those that its arguments name. */
   readonly runs: ReadonlySet<ControllerName>;
   /** The URL of the Temporal UI and the namespace of the workflows; null when not configured. */
@@ -137,10 +140,12 @@ export function loadConfig<Values extends object>(
   if (problems.length > 0 || temporal === undefined) throw new ConfigError(problems);
 
   const { uiUrl } = own.temporal;
+  const tracing = readTracing(env, notices);
   const platform: PlatformConfig = {
     kubernetes: own.kubernetes,
     network,
     temporal,
+    tracing,
     runs,
     temporalUi: uiUrl === undefined ? null : { url: uiUrl, namespace: temporal.namespace },
     timings: own.timings,
@@ -148,7 +153,7 @@ export function loadConfig<Values extends object>(
     starter: own.starter,
     overview: own.overview,
     process: own.process,
-    secrets: [...network.proxies.secrets, ...temporal.secrets],
+    secrets: [...network.proxies.secrets, ...temporal.secrets, ...(tracing === null ? [] : [tracing.secret])],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),
     reported: new Map(
       entry.filter(({ isReported }) => isReported).flatMap((setting) => effective(setting, written, inPod)),

@@ -53,6 +53,11 @@ function isMoreThanInfo(level: pino.Level): boolean {
   return (pino.levels.values[level] ?? 0) > (pino.levels.values['info'] ?? 0);
 }
 
+/** What removes credentials from a text: by their format, and by their values. */
+export function redactor(secrets: NonNullable<LogOptions['secrets']>): (text: string) => string {
+  return (text) => withoutValues(scrub(text), secrets);
+}
+
 function withoutValues(line: string, secrets: readonly Secret<string | readonly string[]>[]): string {
   let clean = line;
   for (const value of secrets.flatMap((secret) => secret.reveal())) {

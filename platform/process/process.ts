@@ -19,11 +19,13 @@ import {
   waitForKubernetes,
   watchKubernetes,
 } from '../kubernetes/kubernetes-access.ts';
-import { createLog, type Log } from '../log/log.ts';
+import { createLog, type Log, redactor } from '../log/log.ts';
 import { watchAuthorities } from '../network/authorities-watch.ts';
 import { useNetwork } from '../network/network.ts';
 import { useGrpcLog } from '../temporal/grpc-log.ts';
 import { ensureSearchAttributes, SearchAttributesError } from '../temporal/search-attributes.ts';
+import { startTracing, type Tracing } from '../tracing/tracing.ts';
+import { release } from './release.ts';
 import { mapStackTraces } from './stack-traces.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
 import { connectClient, watchTemporal } from '../temporal/temporal.ts';
@@ -36,6 +38,8 @@ export interface HeadroomProcess<Config extends PlatformConfig = PlatformConfig>
   readonly readiness: Readiness;
   /** The identity of this process in Temporal's histories. */
   readonly identity: string;
+  /** Null: nothing is traced. */
+  readonly tracing: Tracing | null;
 }
 
 /**
@@ -63,7 +67,19 @@ export function runProcess<Values extends object>(
   // In a pod the process id is always the same, but the host name is the pod's name.
   const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
   for (const notice of config.notices) log.warn(notice);
-  run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
+  const start = async (): Promise<void> => {
+    const redact = redactor(config.secrets);
+    const tracing = await startTracing(config.tracing, {
+      service: `headroom-${program}`,
+      release,
+      cluster,
+      log,
+      redact,
+    });
+    if (tracing !== null) shutdown.onStop('traces', tracing.stop);
+    await run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity, tracing });
+  };
+  start().catch((error: unknown) => {
     if (shutdown.signal.aborted) return;
     if (
       error instanceof ConfigError ||
@@ -115,7 +131,7 @@ export async function connectProcess(
   headroom: HeadroomProcess,
   { schedule, ...requests }: ConnectOptions,
 ): Promise<{ kubeConfig: KubeConfig; client: Client }> {
-  const { config, log, signal, readiness, onStop, identity } = headroom;
+  const { config, log, signal, readiness, onStop, identity, tracing } = headroom;
   const waiting = (name: string) => (reason: string | undefined) =>
     readiness.set(name, reason === undefined ? { ready: true } : { ready: false, reason });
   waiting('kubernetes')('not connected yet');
@@ -132,7 +148,7 @@ export async function connectProcess(
   const kubernetes = { log, signal, onWait: waiting('kubernetes') };
   const temporal = { log, signal, onWait: waiting('temporal') };
   const uid = await waitForKubernetes(kubeConfig, kubernetes);
-  const client = await connectClient(config.temporal, { ...temporal, identity });
+  const client = await connectClient(config.temporal, { ...temporal, identity, tracing });
   onStop('Temporal client', async () => await client.connection.close());
   const failure = await untilAvailable(
     `Temporal at ${config.temporal.place}`,

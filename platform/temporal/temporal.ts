@@ -9,6 +9,7 @@ import { untilAvailable, type WaitOptions, watchAvailability } from '../process/
 import { repeatUntilClosed } from './closed-connection.ts';
 import { RenewableConnection } from './renewable-connection.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { TemporalTarget } from './temporal-target.ts';
 
 /** gRPC status codes that this file tells apart. */
@@ -70,7 +71,7 @@ function routeTo(address: string, proxy: Credentials['proxy']): Pick<ConnectionO
  */
 export async function connectClient(
   target: TemporalTarget,
-  options: WaitOptions & { identity: string },
+  options: WaitOptions & { readonly identity: string; readonly tracing?: Pick<Tracing, 'ofClient'> | null },
 ): Promise<Client> {
   const { namespace } = target;
   const reasonOf = (error: unknown): string => temporalReason(error, namespace);
@@ -87,7 +88,8 @@ export async function connectClient(
   const takeOver = async (credentials: Credentials): Promise<void> =>
     await connection.replace(await openConnection(credentials, namespace));
   void keepRenewed(target, takeOver, reasonOf, { ...options, used });
-  return new Client({ connection, namespace, identity: options.identity });
+  const workflow = [...(options.tracing?.ofClient ?? [])];
+  return new Client({ connection, namespace, identity: options.identity, interceptors: { workflow } });
 }
 
 async function openConnection(credentials: Credentials, namespace: string): Promise<Connection> {

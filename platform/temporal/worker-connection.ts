@@ -7,6 +7,7 @@ import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { TemporalTarget } from './temporal-target.ts';
 
 /**
@@ -15,7 +16,10 @@ import type { TemporalTarget } from './temporal-target.ts';
  *
  * @throws the signal's reason when the process stops first.
  */
-export async function connectWorker(target: TemporalTarget, options: WaitOptions): Promise<WorkerConnection> {
+export async function connectWorker(
+  target: TemporalTarget,
+  options: WorkerConnectionOptions,
+): Promise<WorkerConnection> {
   const reasonOf = (error: unknown): string => temporalReason(error, target.namespace);
   const { used, opened } = await untilAvailable(
     `Temporal at ${target.place}`,
@@ -43,6 +47,11 @@ async function connect(target: TemporalTarget, credentials: Credentials): Promis
   return connection;
 }
 
+interface WorkerConnectionOptions extends WaitOptions {
+  /** Traces what the workers do; absent or null: nothing does. */
+  readonly tracing?: Pick<Tracing, 'ofWorker'> | null;
+}
+
 /** The options of one worker, without those that all workers of a process share. */
 export type OwnWorkerOptions = Omit<WorkerOptions, 'connection' | 'namespace'>;
 
@@ -51,13 +60,13 @@ const ENDED: ReadonlySet<string> = new Set<ReturnType<Worker['getState']>>(['DRA
 /** What workers of a process are made with. */
 export class WorkerConnection {
   readonly #target: TemporalTarget;
-  readonly #wait: WaitOptions;
+  readonly #wait: WorkerConnectionOptions;
   #connection: NativeConnection;
   /** Connections without new workers; earlier workers may still use them. */
   readonly #replaced: NativeConnection[] = [];
   readonly #workers: Worker[] = [];
 
-  constructor(target: TemporalTarget, connection: NativeConnection, wait: WaitOptions) {
+  constructor(target: TemporalTarget, connection: NativeConnection, wait: WorkerConnectionOptions) {
     this.#target = target;
     this.#connection = connection;
     this.#wait = wait;
@@ -68,8 +77,9 @@ export class WorkerConnection {
    *
    * @throws the signal's reason when the process stops first, and the SDK's error for invalid options.
    */
-  async createWorker(options: OwnWorkerOptions): Promise<Worker> {
+  async createWorker(own: OwnWorkerOptions): Promise<Worker> {
     const { place, namespace } = this.#target;
+    const options = this.#wait.tracing?.ofWorker(own) ?? own;
     let isLost = false;
     const created = await untilAvailable(
       `Temporal at ${place}`,

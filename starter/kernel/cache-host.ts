@@ -56,13 +56,13 @@ export class CacheHost {
   }
 
   async #connect(): Promise<WorkerConnection> {
-    const { config, log, signal, onStop } = this.#headroom;
+    const { config, log, signal, onStop, tracing } = this.#headroom;
     const [{ Runtime }, { connectWorker, runtimeOptions }] = await Promise.all([
       import('@temporalio/worker'),
       import('../../platform/temporal/worker-connection.ts'),
     ]);
     if (!this.#hasRuntime) Runtime.install(runtimeOptions(log));
-    const connection = await connectWorker(config.temporal, { log, signal });
+    const connection = await connectWorker(config.temporal, { log, signal, tracing });
     onStop('Temporal connection of the cache host', async () => await connection.close());
     return connection;
   }

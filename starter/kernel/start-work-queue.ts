@@ -1,4 +1,5 @@
 import type { StarterContext } from '../controller.ts';
+import { asRoot } from '../../platform/tracing/tracing.ts';
 import { isHopelessRequest } from './hopeless.ts';
 import { type QueuedRequest, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
@@ -16,15 +17,17 @@ export function startWorkQueue<Request extends QueuedRequest>(
     kindOf,
     gapMs,
     allowance,
-  }: Pick<WorkQueueOptions<Request>, 'send' | 'gapMs' | 'allowance'> & {
+  }: Pick<WorkQueueOptions<Request>, 'gapMs' | 'allowance'> & {
+    readonly send: (request: Request) => Promise<void>;
     /** What a request does, for the metrics. */
     readonly kindOf: (request: Request) => string;
   },
 ): WorkQueue<Request> {
-  const { config, log, readiness, signal, onStop } = headroom;
+  const { config, log, readiness, signal, onStop, tracing } = headroom;
   const queue = new WorkQueue<Request>({
-    send: async (request) => {
-      await send(request);
+    send: async (request, seenAt) => {
+      const span = { name: `Request:${kindOf(request)}`, attributes: targetOf(request), from: seenAt };
+      await asRoot(tracing, span, async () => await send(request));
       requestMetrics.sent(kindOf(request));
       log.debug({ request: request.coalescingKey, cause: request.cause }, 'requested');
     },
@@ -42,4 +45,10 @@ export function startWorkQueue<Request extends QueuedRequest>(
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
   return queue;
+}
+
+/** The names in what a request is about, as attributes: `headroom.cluster`, `headroom.namespace`, and what the target is called. */
+function targetOf({ target = {} }: QueuedRequest): Record<string, string> {
+  const names = Object.entries(target).filter(([, name]) => typeof name === 'string');
+  return Object.fromEntries(names.map(([key, name]) => [`headroom.${key}`, String(name)]));
 }

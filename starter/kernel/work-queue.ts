@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { priorities } from '../../domain/kernel/priority.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type AllowanceOptions, Allowances } from './allowance.ts';
 
@@ -14,6 +15,8 @@ export interface QueuedRequest {
   readonly starts: boolean;
   /** Whether to wake a running workflow. A mere start does not; a request without `starts` always does. */
   readonly signals?: boolean;
+  /** What it is about: its cluster, namespace and name. */
+  readonly target?: object;
   /** What the watcher saw, for people. */
   readonly cause: string;
   /** Milliseconds in which the request need not be sent; of several for one workflow the first that is due counts. Absent: at once. */
@@ -35,7 +38,8 @@ export interface QueuedRequest {
 }
 
 export interface WorkQueueOptions<H extends QueuedRequest> {
-  readonly send: (request: H) => Promise<void>;
+  /** Sends a request; the moment is that of the first one for the workflow that was not sent yet. */
+  readonly send: (request: H, seenAt: EpochMs) => Promise<void>;
   /** Whether sending the request again would always fail: it is then dropped, so that it does not delay others. */
   readonly isHopeless?: (error: unknown) => boolean;
   /** Maximum of requests per second; after a restart all quotas under pressure need a request at once. */
@@ -51,7 +55,7 @@ export interface WorkQueueOptions<H extends QueuedRequest> {
 }
 
 /** A request in the queue, which may be sent from a moment of the clock on. */
-type Waiting<H> = H & { readonly from: number };
+type Waiting<H> = H & { readonly from: number; readonly seenAt: EpochMs };
 
 export interface Clock {
   /** Milliseconds since some moment that stays the same. */
@@ -114,6 +118,7 @@ export class WorkQueue<H extends QueuedRequest> {
       usesReserve: both.some((each) => each.usesReserve === true),
       priority,
       from: Math.min(from, pending?.from ?? from),
+      seenAt: pending?.seenAt ?? Date.now(),
     });
     this.#wake?.();
   }
@@ -170,7 +175,7 @@ export class WorkQueue<H extends QueuedRequest> {
     await Promise.allSettled(underWay);
   }
 
-  #nextDue(): H | null {
+  #nextDue(): Waiting<H> | null {
     const now = this.#clock.now();
     for (const queue of this.#waiting.values()) {
       for (const [key, request] of queue) {
@@ -233,13 +238,13 @@ export class WorkQueue<H extends QueuedRequest> {
     this.#wake = null;
   }
 
-  async #sendNext(request: H): Promise<void> {
+  async #sendNext(request: Waiting<H>): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
     this.#allowances?.spend(request.coalescingKey, this.#clock.now());
     for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
       this.#notBefore.set(request.coalescingKey, this.#clock.now() + (request.gapMs ?? gapMs));
       try {
-        await send(request);
+        await send(request, request.seenAt);
         this.#sent += 1;
         if (this.#failing) log.info('Temporal accepts reconcile requests again');
         this.#failing = false;

@@ -139,6 +139,11 @@ describe('the schema of the values', () => {
   });
 
   it.each([
+    [
+      'a password of the collector',
+      { tracing: { endpoint: 'http://me:secret@collector:4318' } },
+      /tracing\/endpoint.*does not match/s,
+    ],
     ['a proxy twice', { proxy: { https: 'proxy:3128', secret: 'proxy' } }, /keep https or secret/],
     [
       'a proxy at a port that nobody knows',
@@ -343,6 +348,39 @@ describe('the values of the pods', () => {
     expect(await of('api.github.com')).toEqual(['headroom-worker-egress']);
     expect(await of('api.vpsie.com')).toEqual(['headroom-worker-node-group-egress']);
     expect(await of('*')).toEqual(['headroom-worker-egress', 'headroom-worker-node-group-egress']);
+  });
+
+  it.each([
+    ['http://otel-collector.monitoring.svc:4318', {}, [{ ports: [{ port: 4318, protocol: 'TCP' }] }]],
+    ['https://collector.example/otlp', {}, [{ ports: [{ port: 443, protocol: 'TCP' }] }]],
+    ['https://collector.example', { https: 'proxy:3128' }, []],
+    [
+      'http://otel-collector.monitoring.svc:4318',
+      { https: 'proxy:3128' },
+      [{ ports: [{ port: 4318, protocol: 'TCP' }] }],
+    ],
+  ])('trace to %s with the proxy %j', async (endpoint, proxy, rules) => {
+    const objects = await rendered({ tracing: { endpoint }, proxy });
+    for (const process of PROCESSES) {
+      expect(containerOf(process, objects).env).toContainEqual({
+        name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+        value: endpoint,
+      });
+    }
+    const before = egressOf(await rendered({ proxy })) ?? [];
+    expect(egressOf(objects)).toHaveLength(before.length + rules.length);
+    expect(egressOf(objects)).toEqual(expect.arrayContaining(rules));
+  });
+
+  it('trace to the peers that the values name', async () => {
+    const to = [{ namespaceSelector: {} }];
+    const tracing = { endpoint: 'http://collector.example:4318' };
+    const networkPolicy = { egress: { collector: { ports: [4320], to } } };
+    const ports = [4320, 4318].map((port) => ({ port, protocol: 'TCP' }));
+    expect(egressOf(await rendered({ tracing, networkPolicy, proxy: { https: 'proxy:3128' } }))).toContainEqual({
+      to,
+      ports,
+    });
   });
 
   it('go through a proxy of a Secret, to where the values say', async () => {

@@ -150,6 +150,50 @@ it('the workflows bring no package along but those of Temporal: each execution w
   expect(modules.filter((path) => path.endsWith('.ts'))).toEqual(['./workflows/index.ts']);
 });
 
+describe('what traces', () => {
+  it('is in files of its own, and the programs and their workflows have nothing of it', async () => {
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.js'));
+    const having = async (text: string) => {
+      const found = await Promise.all(
+        files.map(async (file) => ((await readFile(join(folder, file), 'utf8')).includes(text) ? [file] : [])),
+      );
+      return found.flat();
+    };
+    expect(await having('BatchSpanProcessor')).toEqual(['tracing.js']);
+    expect((await having('_tracer-data')).toSorted()).toEqual(['traced-workflow-bundle.js', 'tracing.js']);
+  });
+
+  it('brings no package into the workflows either', async () => {
+    const packagesIn = async (file: string): Promise<readonly string[]> => {
+      const bundle = await readFile(join(folder, file), 'utf8');
+      const paths = [...bundle.matchAll(/^\/\*{3}\/ "[^"]*\/node_modules\/((?:@[^/]+\/)?[^/"]+)\//gm)].map(
+        ([, name]) => name ?? '',
+      );
+      return [...new Set(paths)].toSorted();
+    };
+    expect(await packagesIn('traced-workflow-bundle.js')).toEqual(await packagesIn('workflow-bundle.js'));
+  });
+
+  it.each(['worker', 'starter'])('is loaded by the %s only with an endpoint', async (name) => {
+    const without = await mkdtemp(join(tmpdir(), 'headroom-untraced-'));
+    try {
+      await cp(folder, without, { recursive: true, filter: (path) => !/\/(?:tracing|traced-)[^/]*$/.test(path) });
+      // Without a cluster it ends by itself, after it has begun to trace.
+      const env = { PATH: process.env['PATH'], CLUSTER_NAME: 'test', KUBECONFIG: join(without, 'no-kubeconfig') };
+      const outputOf = async (more: object) =>
+        await run(process.execPath, [join(without, `${name}.js`)], { env: { ...env, ...more }, timeout: 60_000 }).then(
+          ({ stdout }) => stdout,
+          ({ stdout }: { stdout: string }) => stdout,
+        );
+      expect(await outputOf({})).toContain('no-kubeconfig');
+      const traced = await outputOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+      expect(traced).toMatch(/Cannot find module .*tracing\.js/);
+    } finally {
+      await rm(without, { recursive: true });
+    }
+  });
+});
+
 it('the licenses of what is bundled go with it', async () => {
   const licenses = await readFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
   const names = packagesOf(licenses).map(({ name }) => name);

@@ -47,6 +47,7 @@ function byControllerWith(env: Record<string, string>): ReturnType<typeof create
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     pauses: new PauseView(async () => ({ everything: null, pauses: null })),
+    tracing: null,
     log: pino({ enabled: false }),
   });
 }

@@ -74,6 +74,8 @@ const chartValues = z.strictObject({
     noProxy: z.string(),
   }),
   authorities: z.strictObject({ configMap: orNone(secretName), secret: orNone(secretName), key: dataKey }),
+  // Credentials are headers, which come from a Secret by extraEnv.
+  tracing: z.strictObject({ endpoint: orNone(z.string().regex(/^https?:\/\/[^@\s/?#]+(\/[^@\s?#]*)?$/)) }),
   overview: z.strictObject({ certificate: orNone(secretName) }),
   webhooks: z.strictObject({ certificates: z.enum(['self', 'cert-manager', 'none']) }),
   rights: z.strictObject({
@@ -114,6 +116,7 @@ const chartValues = z.strictObject({
       temporal: peers,
       forge: peers,
       nodeProvider: peers,
+      collector: peers.extend({ ports: z.array(port) }),
       proxy: peers.extend({ ports: z.array(port) }),
       extra: z.array(ofKubernetes),
     }),

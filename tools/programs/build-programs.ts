@@ -30,6 +30,12 @@ const KUBECTL_PLUGIN = 'tools/programs/kubectl.ts';
 /** The thread that plans for node groups, which `planner.ts` looks for by this name. */
 const PLAN_THREAD = 'starter/node-group/plan-thread-main.ts';
 
+/** OpenTelemetry, which `tracing.ts` looks for by this name. */
+const TRACING = 'platform/tracing/open-telemetry.ts';
+
+/** What traces workflows, in a bundle of its own. */
+const TRACE_INTERCEPTORS = 'workflows/kernel/trace-interceptors.ts';
+
 /** The messages of Temporal that a client and a worker need. */
 const MESSAGES = [
   'coresdk',
@@ -100,7 +106,7 @@ export async function buildPrograms(folder: string): Promise<void> {
   const native = getPrebuiltPath();
   // What `source-map` decodes mappings with; it reads the file from the folder that its code is in.
   const mappings = sdk.resolve('source-map/lib/mappings.wasm');
-  const [chunks, workflowModules] = await Promise.all([
+  const [chunks, workflowModules, tracedModules] = await Promise.all([
     Promise.all([
       ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]), requests)),
       bundle(folder, 'workflow-worker-thread', join(ROOT, WORKFLOW_THREAD), requests, {
@@ -109,15 +115,17 @@ export async function buildPrograms(folder: string): Promise<void> {
       bundle(folder, 'kubectl-headroom', join(ROOT, KUBECTL_PLUGIN), requests, { output: STANDS_ALONE }),
       bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD), requests),
       bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD), requests),
+      bundle(folder, 'tracing', join(ROOT, TRACING), requests),
     ]),
-    bundleWorkflows(join(folder, 'workflow-bundle.js')),
+    bundleWorkflows(folder, 'workflow-bundle.js'),
+    bundleWorkflows(folder, 'traced-workflow-bundle.js', [join(ROOT, TRACE_INTERCEPTORS)]),
     copyFile(native, join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),
     copyFile(mappings, join(folder, 'mappings.wasm')),
     writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
   ]);
   const modules = chunks.flatMap((chunk) => chunk.moduleIds);
   assertFromSources(modules);
-  const licenses = await licensesOf([...modules, ...workflowModules, native, mappings]);
+  const licenses = await licensesOf([...modules, ...workflowModules, ...tracedModules, native, mappings]);
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), licenses);
   await chmod(join(folder, 'headroom.js'), 0o755);
   await writeKubectlPlugin(folder, licenses);
@@ -228,9 +236,14 @@ function inAscii(code: string): string {
  *
  * @returns the paths of the modules.
  */
-async function bundleWorkflows(file: string): Promise<readonly string[]> {
+async function bundleWorkflows(
+  folder: string,
+  name: string,
+  workflowInterceptorModules: string[] = [],
+): Promise<readonly string[]> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows/index.ts'),
+    workflowInterceptorModules,
     logger: new DefaultLogger('WARN'),
     // Each workflow execution runs all modules of the bundle again and keeps them, so our own modules are concatenated
     // and unused ones removed.
@@ -242,7 +255,7 @@ async function bundleWorkflows(file: string): Promise<readonly string[]> {
     }),
   });
   const [text, map] = mapOf(code);
-  await writeFile(file, inAscii(code.replace(text, encodedWithoutPlace(map))));
+  await writeFile(join(folder, name), inAscii(code.replace(text, encodedWithoutPlace(map, name))));
   // Some modules are there in name only.
   return map.sources.filter((source) => source.startsWith(ROOT));
 }
@@ -261,7 +274,7 @@ function mapOf(code: string): readonly [text: string, map: SourceMap] {
 }
 
 /** Has the sources from the root of the repository, and no random name: two builds of one source are the same, wherever they are made. */
-function encodedWithoutPlace(map: SourceMap): string {
+function encodedWithoutPlace(map: SourceMap, file: string): string {
   const sources = map.sources.map((source) => source.replace(ROOT, ''));
-  return Buffer.from(JSON.stringify({ ...map, file: 'workflow-bundle.js', sources })).toString('base64');
+  return Buffer.from(JSON.stringify({ ...map, file, sources })).toString('base64');
 }

@@ -102,7 +102,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
 
 /** The repositories, and the budget of writes to them; neither where none is configured. */
 function connectGitHub(
-  { config, temporal, log }: ControllerContext,
+  { config, temporal, tracing, log }: ControllerContext,
   kubernetes: Kubernetes,
 ): {
   readonly repositories: DeliveredRepositories;
@@ -124,6 +124,7 @@ function connectGitHub(
     requestTimeoutMs: timings.requestTimeout,
     writeSpacingMs: timings.githubWriteSpacing,
     onLimited: (waitMs, words) => void permits.limited(waitMs, words),
+    traced: tracing?.child,
     log,
   });
   const deliveriesOf = createDeliveryReader(kubernetes, repositories, config.kubernetes.deliveryNamespaces);

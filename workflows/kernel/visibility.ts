@@ -14,6 +14,13 @@ const targetKey = defineSearchAttributeKey('HeadroomTarget', 'KEYWORD');
 const phaseKey = defineSearchAttributeKey('HeadroomPhase', 'KEYWORD');
 const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 
+let published: ((isResting: boolean) => void) | null = null;
+
+/** Hears of every publication, and whether nothing is under way since; one listener for each run. */
+export function onPublished(listener: (isResting: boolean) => void): void {
+  published = listener;
+}
+
 /** What an operator sees of a workflow without opening its history. */
 export type PublishedStatus = ShownState;
 
@@ -56,7 +63,7 @@ export function createPublisher<Phase extends string>(
         detail,
       });
     }
-    const published = { ...status, since };
+    const shown = { ...status, since };
     if (status.phase !== publishedPhase) {
       const pairs: SearchAttributePair[] = [{ key: phaseKey, value: status.phase }];
       if (publishedPhase === null) {
@@ -69,8 +76,10 @@ export function createPublisher<Phase extends string>(
       publishedPhase = status.phase;
       upsertSearchAttributes(pairs);
     }
-    setCurrentDetails(detailsText(identity, published, awaits[toShow.phase], now));
-    return published;
+    const awaited = awaits[toShow.phase];
+    setCurrentDetails(detailsText(identity, shown, awaited, now));
+    published?.(awaited === null || awaited.isRest === true);
+    return shown;
   };
 }
 

@@ -30,9 +30,17 @@ export interface GitHubOptions {
   readonly writeQueue?: number;
   /** Called when GitHub rate-limits a request, with the milliseconds to wait and GitHub's message. */
   readonly onLimited?: (waitMs: number, words: string) => void;
+  /** Runs each request that changes something as a part of the activity's trace. Absent: nothing is traced. */
+  readonly traced?: TracedRequest | undefined;
   /** `off`: GraphQL is never asked, and REST is the way. Default: `auto`, wherever the server has it. */
   readonly graphQl?: GraphQlUse;
 }
+
+/** Runs something as a step of what is traced, with a name and attributes. */
+type TracedRequest = <T>(
+  span: { readonly name: string; readonly attributes: Readonly<Record<string, string>> },
+  run: () => Promise<T>,
+) => Promise<T>;
 
 /** Where GraphQL is asked: wherever the server has it, or nowhere. */
 type GraphQlUse = 'auto' | 'off';
@@ -102,6 +110,7 @@ export function connect(options: GitHubOptions): Connection {
   octokit.hook.wrap('request', paced(connection, options));
   octokit.hook.wrap('request', conditionally(octokit));
   octokit.hook.wrap('request', authorized(connection));
+  if (options.traced !== undefined) octokit.hook.wrap('request', tracedWrites(options.traced));
   return connection;
 }
 
@@ -196,6 +205,17 @@ function authorized(connection: Connection): Hook {
         throw error;
       }
     }
+  };
+}
+
+/** The templates of URLs have no names in them, so that they can be told apart and nothing of the content is in a trace. */
+function tracedWrites(traced: TracedRequest): Hook {
+  return async (request, options) => {
+    if (!isWrite(options)) return await request(options);
+    const { method, url } = options;
+    const template = url.startsWith('/') ? url : new URL(url).pathname;
+    const attributes = { 'http.request.method': method, 'url.template': template };
+    return await traced({ name: `${method} ${template}`, attributes }, async () => await request(options));
   };
 }
 

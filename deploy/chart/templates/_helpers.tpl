@@ -169,6 +169,19 @@ one says it in networkPolicy.egress.
 {{- if $isDirect }}direct{{ end -}}
 {{- end }}
 
+{{- /* Where the collector of traces is, as a part of egress: none without one, or behind the proxy. */ -}}
+{{- define "headroom.collectorEgress" -}}
+{{- $root := . -}}
+{{- $egress := .Values.networkPolicy.egress.collector -}}
+{{- with .Values.tracing.endpoint -}}
+{{- $url := urlParse . -}}
+{{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- if or $egress.to (include "headroom.isDirect" (list $root $url.hostname)) -}}
+{{- include "headroom.egress" (list (dict "to" $egress.to "ports" (append $egress.ports (int $port) | uniq)) "TCP") -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- /* What the worker of a pair alone connects to, and not through the proxy: (list . $pair); none where that is all there is. */ -}}
 {{- define "headroom.workerEgress" -}}
 {{- $root := index . 0 -}}

@@ -89,6 +89,10 @@ spec:
             - name: HEADROOM_CONFIG
               value: /etc/headroom/headroom.yaml
             {{- include "headroom.proxyEnv" $ | nindent 12 }}
+            {{- with $.Values.tracing.endpoint }}
+            - name: OTEL_EXPORTER_OTLP_ENDPOINT
+              value: {{ quote . }}
+            {{- end }}
             {{- with $own.extraEnv }}
             {{- toYaml . | nindent 12 }}
             {{- end }}

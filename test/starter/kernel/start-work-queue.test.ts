@@ -16,6 +16,7 @@ it('the metrics have what the work queues of all controllers have sent and what 
     log: pino({ enabled: false }),
     readiness: { watch: () => {} },
     signal: stop.signal,
+    tracing: null,
     onStop: () => {},
   } as unknown as StarterContext['headroom'];
   const queueOf = (name: string, send: () => Promise<void>) =>

@@ -547,6 +547,7 @@ describe('a starter with settings', () => {
       signal: over.signal,
       onStop: (_name: string, step: () => Promise<void> | void) => void steps.push(step),
       stop: (_reason: string, error?: unknown) => void failures.push(error),
+      tracing: null,
     };
     cleanups.push(async () => {
       over.abort(new Error('stopping'));
