@@ -45,6 +45,7 @@ function sideLines(side: SideReport, least: number): readonly string[] {
     name,
     `  pods: the last one created after ${seconds(up.lastPod)}, found unschedulable after ${seconds(up.lastPending)}`,
     `  first node asked for after ${seconds(up.firstClaim)} (${seconds(afterWindow(side))} after the batch window), made after ${seconds(up.firstNode)}, the last one after ${seconds(up.lastNode)}`,
+    `  ${up.windows.length} windows: ${up.windows.map(({ claims, from }) => `${claims} nodes from ${seconds(from)} on`).join(', ')}`,
     `  all pods running after ${seconds(up.allRunning)}`,
     `  ${count} nodes, ${cost.toFixed(3)} $/h, ${(cost / least).toFixed(3)} of the lower bound`,
     `    ${Object.entries(nodes)

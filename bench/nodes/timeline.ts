@@ -4,6 +4,8 @@ import type { Side } from './side.ts';
 
 const SCHEDULER = 'system:kube-scheduler';
 const KWOK = 'kwok';
+/** Seconds: both make no plan before no pod has changed for as long. */
+const WINDOW_GAP = 1;
 
 /** Seconds since the first pod was asked for. */
 export interface ScaleUpTimes {
@@ -12,9 +14,18 @@ export interface ScaleUpTimes {
   readonly lastPending: number;
   /** The first VPSieNode or NodeClaim. */
   readonly firstClaim: number;
+  /** VPSieNodes or NodeClaims, by window. */
+  readonly windows: readonly ClaimWindow[];
   readonly firstNode: number;
   readonly lastNode: number;
   readonly allRunning: number;
+}
+
+/** Claims of which none came more than a second after the one before: that long no pod may change before the next plan is made. */
+interface ClaimWindow {
+  readonly claims: number;
+  /** When the first one came. */
+  readonly from: number;
 }
 
 /** Seconds since the pods' deletion was asked for. */
@@ -44,10 +55,22 @@ export function scaleUpTimes(events: readonly AuditEvent[], { users, claims }: S
     lastPod: since(Math.max(...pods)),
     lastPending: since(Math.max(...pending)),
     firstClaim: since(firstClaim),
+    windows: windowsOf(claimed.map(since)),
     firstNode: since(Math.min(...nodes)),
     lastNode: since(Math.max(...nodes)),
     allRunning: since(Math.max(...running)),
   };
+}
+
+function windowsOf(claimed: readonly number[]): readonly ClaimWindow[] {
+  const windows: ClaimWindow[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const at of claimed.toSorted((a, b) => a - b)) {
+    const open = at - last > WINDOW_GAP ? undefined : windows.pop();
+    windows.push({ claims: (open?.claims ?? 0) + 1, from: open?.from ?? at });
+    last = at;
+  }
+  return windows;
 }
 
 export function scaleDownTimes(

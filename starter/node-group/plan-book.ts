@@ -87,6 +87,7 @@ export class PlanBook {
         phase: 'Pending',
         creationReason: 'metrics',
         cameFor: [],
+        fillLater: 0,
         replaces: null,
         providerId: null,
         node: null,

@@ -22,6 +22,7 @@ import {
   wishesOf,
 } from '../../domain/node-group/plan-wishes.ts';
 import { LeftOver } from '../../domain/node-group/plan/left-over.ts';
+import { laterOver } from '../../domain/node-group/rules/fill-later.ts';
 import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { MeasuredGroup } from './metrics.ts';
@@ -76,6 +77,8 @@ const FAILED_MS = 10_000;
 /** How old instance types may be where something depends on them, and where nothing does, in milliseconds. */
 const TYPES_OLD_MS = 3_600_000;
 const TYPES_OLDEST_MS = 86_400_000;
+/** Whoever is woken for what time has ended goes by a clock of its own, in milliseconds. */
+const CLOCKS_MS = 10_000;
 /** A cache that is not complete is asked again so soon, in milliseconds. */
 const INCOMPLETE_MS = 1_000;
 
@@ -281,7 +284,7 @@ export class Plans implements NodeGroupCacheActivities {
       const made = await this.#make();
       if (this.#trouble !== null) log.info('there are plans for the node groups again');
       this.#trouble = null;
-      for (const read of this.#read()) this.#wakeFor(read, made);
+      for (const read of firstFilledFirst(this.#read(), made.plan)) this.#wakeFor(read, made);
     } catch (error) {
       this.#due.clear();
       const { reason } = failureOf(error);
@@ -332,6 +335,10 @@ export class Plans implements NodeGroupCacheActivities {
         const node = known === null ? null : caches.node(known);
         return node !== null && ownersOf(node).some((owner) => owner.name === name);
       },
+      isLaterOver: ({ node: known }) => {
+        const node = known === null ? null : caches.node(known);
+        return node !== null && laterOver(node, { taints: read?.group?.taints ?? [] }, at - CLOCKS_MS).length > 0;
+      },
       plan,
       claimed: plan.claimed.get(group) ?? 0,
       leaving,
@@ -354,6 +361,12 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, mode } = this.#options;
     return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
+}
+
+/** Whoever is woken first asks for its machines first, as far as that is in anybody's hands. */
+function firstFilledFirst(groups: readonly ReadNodeGroup[], { newNodes }: Planned): readonly ReadNodeGroup[] {
+  const later = new Map(newNodes.map(({ group, fillLater = 0 }) => [group, fillLater]));
+  return groups.toSorted((a, b) => (later.get(a.name) ?? 0) - (later.get(b.name) ?? 0));
 }
 
 /** Whether time has not ended the plan, and all that was read for it is as it was, but for the Lease. */

@@ -21,12 +21,12 @@ export async function joinNode(
 ): Promise<void> {
   const { kubernetes, now } = options;
   const guard = async (): Promise<void> => await options.guard(target);
-  if (machineNodePatch(group, machine, node) !== null) {
+  if (machineNodePatch(group, machine, node, now()) !== null) {
     // Another machine's driver may have written its own label meanwhile.
     let isOwn = true;
     const patchOf = (present: Node): MachineNodePatch | null => {
       isOwn = ownersOf(present).every(({ name }) => name === machine.name);
-      return isOwn ? machineNodePatch(group, machine, present) : null;
+      return isOwn ? machineNodePatch(group, machine, present, now()) : null;
     };
     await patchNode(kubernetes, node, patchOf, guard);
     if (!isOwn) return;

@@ -209,6 +209,11 @@ function kindsFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachin
   return [...new Set(own.flatMap(({ kinds = [] }) => kinds))];
 }
 
+/** Nodes of a type are alike for kube-scheduler, whatever each of them was planned for. */
+function laterFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachine): number {
+  return Math.max(...newNodes.map((line) => (line.instanceType === instanceType ? (line.fillLater ?? 0) : 0)));
+}
+
 /** By the name of the machine, the UID of the node in whose place it comes: the same in each attempt, whatever was given up. */
 function replacedNodes({ newNodes, replaces = [] }: ScaleUpInput, claim: PlanClaim): ReadonlyMap<string, string> {
   const nodes = replaces.map((uid, at) => ({ uid, instanceType: newNodes[at]?.instanceType ?? '' }));
@@ -252,7 +257,8 @@ async function create(
     try {
       const cameFor = kindsFor(newNodes, machine);
       const replaces = replaced.get(machine.name) ?? null;
-      const body = machineBody(group, { ...machine, decision: claim.decision, cameFor, replaces });
+      const later = laterFor(newNodes, machine);
+      const body = machineBody(group, { ...machine, decision: claim.decision, cameFor, fillLater: later, replaces });
       await options.kubernetes.custom.createNamespacedCustomObject({ ...MACHINES, body });
       return true;
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { InstanceType, Machine, NodeGroup } from '../../../domain/node-group/model/node-group.ts';
 
 /** A machine that is to be made. Its name is its VPSieNode's, and unique in the cluster for ever. */
-export type MachineRequest = Pick<Machine, 'name' | 'uid' | 'instanceType'>;
+export type MachineRequest = Pick<Machine, 'name' | 'uid' | 'instanceType'> & Partial<Pick<Machine, 'fillLater'>>;
 
 /** What became of a request. */
 export type Creation =

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Machine, type MachinePhase, machinePhases, type NodeGroup } from '../model/node-group.ts';
 import type { ScaleUpReason } from '../model/plan.ts';
 import { fieldsOf, labelsOf, momentOf, textOf } from '../scheduling/read-pod.ts';
+import { LATEST } from '../rules/fill-later.ts';
 import { holderOf } from './holder.ts';
 import {
   API_VERSION,
@@ -11,6 +12,7 @@ import {
   DATACENTER_LABEL,
   DECISION,
   DELETE_WITHOUT_DRAIN,
+  FILL_LATER,
   GROUP_LABEL,
   GROUP_UID_LABEL,
   MACHINE_FINALIZER,
@@ -101,8 +103,14 @@ export function readMachine(object: unknown): Machine {
     decision: annotations[DECISION] ?? '',
     creationReason: annotations[CREATION_REASON] ?? '',
     cameFor: (annotations[CAME_FOR] ?? '').split(' ').filter((kind) => kind !== ''),
+    fillLater: fillLaterOf(annotations[FILL_LATER]),
     replaces: annotations[REPLACES] ?? null,
   };
+}
+
+/** Anything else than a number of taints is none. */
+function fillLaterOf(text = ''): number {
+  return /^\d$/.test(text) ? Math.min(LATEST, Number(text)) : 0;
 }
 
 /**
@@ -131,9 +139,11 @@ export function machineBody(
     instanceType,
     decision,
     cameFor,
+    fillLater = 0,
     replaces,
     reason,
-  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor' | 'replaces'> & { readonly reason: ScaleUpReason },
+  }: Pick<Machine, 'name' | 'instanceType' | 'decision' | 'cameFor' | 'replaces'> &
+    Partial<Pick<Machine, 'fillLater'>> & { readonly reason: ScaleUpReason },
 ) {
   // The size belongs to the group at the provider: a VPSieNode has no such field.
   const { kubeSizeID: _, ...ofMachine } = providerSpec;
@@ -156,6 +166,7 @@ export function machineBody(
         [CREATION_REASON]: 'metrics',
         [SCALE_UP_REASON]: reason,
         ...(cameFor.length === 0 ? {} : { [CAME_FOR]: cameFor.join(' ') }),
+        ...(fillLater === 0 ? {} : { [FILL_LATER]: String(fillLater) }),
         ...(replaces === null ? {} : { [REPLACES]: replaces }),
       },
       finalizers: [MACHINE_FINALIZER],

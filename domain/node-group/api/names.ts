@@ -40,6 +40,8 @@ export const SCALE_UP_REASON = `${GROUP}/scale-up-reason`;
 
 /** The annotation of a VPSieNode: the kinds of the pods that it came for, with blanks between. */
 export const CAME_FOR = `${GROUP}/came-for`;
+/** The annotation of a VPSieNode: how much later than others kube-scheduler should fill its Node; and the start of the taints that say so. */
+export const FILL_LATER = `${GROUP}/fill-later`;
 /** The annotation of a VPSieNode: the UID of the Node in whose place it came. */
 export const REPLACES = `${GROUP}/replaces`;
 

@@ -28,6 +28,8 @@ export interface GroupView {
   readonly claimed: number;
   /** Whether the Node that a machine names is there, and may be its own. */
   readonly hasNode: (machine: Machine) => boolean;
+  /** Whether its Node still says that it is to be filled later than others, for no reason any more. */
+  readonly isLaterOver: (machine: Machine) => boolean;
   readonly plan: Pick<ClusterPlan, 'newNodes' | 'removals' | 'kept' | 'inVain'> & {
     readonly unhelped: Excerpt<UnhelpedPod>;
   };
@@ -85,13 +87,14 @@ function inVainDue({ read, plan }: GroupView): Pick<NodeGroupObservation, 'inVai
 export function unsettledMachines({
   machines,
   hasNode,
+  isLaterOver,
   leaving,
-}: Pick<GroupView, 'machines' | 'hasNode' | 'leaving'>): readonly Machine[] {
+}: Pick<GroupView, 'machines' | 'hasNode' | 'isLaterOver' | 'leaving'>): readonly Machine[] {
   const drained = new Set(leaving.map(({ node }) => node));
   return machines.filter((machine) => {
     const { phase, isDeleting, node } = machine;
     if (node !== null && drained.has(node)) return false;
-    return isDeleting || phase !== 'Ready' || !hasNode(machine);
+    return isDeleting || phase !== 'Ready' || !hasNode(machine) || isLaterOver(machine);
   });
 }
 

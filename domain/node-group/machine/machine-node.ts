@@ -5,6 +5,8 @@ import { GROUP_LABEL, MANAGED_LABEL, OFFERING_LABEL, VPSIENODE_LABEL } from '../
 import type { Machine, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Taint } from '../model/pod.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import { laterOver, laterTaints } from '../rules/fill-later.ts';
 import type { DrivenMachine } from './driven-machine.ts';
 
 type Owner = Pick<Machine, 'name' | 'providerId' | 'node' | 'hostname' | 'createdAt'>;
@@ -116,11 +118,15 @@ export interface MachineNodePatch {
   readonly spec?: { readonly taints: readonly Taint[] };
 }
 
-/** What a Node lacks of its group's labels and taints, and has too much of startup taints once it is ready; null: nothing. */
+/**
+ * What a Node lacks of its group's labels and taints, and of its machine's taints; and has too much of startup taints once it is ready, and
+ * of its machine's when it has been ready for long enough. Null: nothing.
+ */
 export function machineNodePatch(
   group: Pick<NodeGroup, 'name' | 'labels' | 'taints' | 'startupTaints'>,
-  machine: Pick<DrivenMachine, 'name' | 'instanceType'>,
+  machine: Pick<DrivenMachine, 'name' | 'instanceType' | 'fillLater'>,
   node: Node,
+  now: EpochMs,
 ): MachineNodePatch | null {
   const wanted = {
     ...group.labels,
@@ -132,18 +138,26 @@ export function machineNodePatch(
   const labels = Object.fromEntries(
     Object.entries(wanted).filter(([key, value]) => ownValue(node.labels, key) !== value),
   );
-  const taints = taintsOf(group, node);
+  const taints = taintsOf(group, machine, node, now);
   if (taints === null && Object.keys(labels).length === 0) return null;
   return { metadata: { labels }, ...(taints === null ? {} : { spec: { taints } }) };
 }
 
 /** Null where the node has the right ones. */
 function taintsOf(
-  { taints, startupTaints }: Pick<NodeGroup, 'taints' | 'startupTaints'>,
+  group: Pick<NodeGroup, 'taints' | 'startupTaints'>,
+  { fillLater }: Pick<DrivenMachine, 'fillLater'>,
   node: Node,
+  now: EpochMs,
 ): readonly Taint[] | null {
   const isStarted = node.ready.status === 'True';
-  const passing = isStarted ? startupTaints.filter((taint) => !taints.some((other) => isSame(taint, other))) : [];
+  // Once the node is ready, pods are on it already.
+  const later = isStarted ? [] : laterTaints(fillLater);
+  const taints = [...group.taints, ...later.filter((taint) => !group.taints.some((other) => isSame(taint, other)))];
+  const passing = [
+    ...(isStarted ? group.startupTaints.filter((taint) => !taints.some((other) => isSame(taint, other))) : []),
+    ...laterOver(node, group, now),
+  ];
   const missing = taints.filter(
     (taint) => !node.taints.some((other) => isSame(taint, other) && (taint.value ?? '') === (other.value ?? '')),
   );

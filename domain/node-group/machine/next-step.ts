@@ -3,6 +3,7 @@ import { markOf } from '../drain/marks.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
+import { laterOver } from '../rules/fill-later.ts';
 import { overdueReason } from '../rules/overdue.ts';
 import type { DrivenMachine } from './driven-machine.ts';
 import { unknownOwner } from './machine-node.ts';
@@ -36,7 +37,7 @@ export type MachineStep<T extends Node = Node> =
 export function nextMachineStep<T extends Node>(
   machine: DrivenMachine,
   node: T | null,
-  group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs'>,
+  group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs' | 'taints'>,
   now: EpochMs,
   owners: readonly Pick<DrivenMachine, 'name'>[] = [machine],
 ): MachineStep<T> {
@@ -77,7 +78,7 @@ export function isTakenBack(
 function stepWithNode<T extends Node>(
   machine: DrivenMachine,
   node: T,
-  group: Pick<NodeGroup, 'maxNodeProvisionMs'>,
+  group: Pick<NodeGroup, 'maxNodeProvisionMs' | 'taints'>,
   now: EpochMs,
   owners: readonly Pick<DrivenMachine, 'name'>[],
 ): MachineStep<T> {
@@ -85,7 +86,8 @@ function stepWithNode<T extends Node>(
   const unknown = unknownOwner(node, owners);
   const isNew = node.createdAt > (machine.readyAt ?? node.createdAt) && node.labels[VPSIENODE_LABEL] === undefined;
   const isRenamed = machine.node !== null && machine.node !== node.name;
-  if (machine.phase === 'Ready' && ((!isNew && !isRenamed) || unknown !== null)) return { kind: 'settled' };
+  const isSettled = !isNew && !isRenamed && laterOver(node, group, now).length === 0;
+  if (machine.phase === 'Ready' && (isSettled || unknown !== null)) return { kind: 'settled' };
   if (unknown !== null) return { kind: 'await', detail: unknown };
   const isReady = node.ready.status === 'True';
   const late = isReady ? null : lateness(machine, group, now);

@@ -155,6 +155,8 @@ export interface Machine {
   readonly creationReason: string;
   /** The kinds of the pods that it came for (`podKind`), and `*` for further ones. */
   readonly cameFor: readonly string[];
+  /** How much later than others kube-scheduler should fill its Node; 0: not later. */
+  readonly fillLater: number;
   /** The UID of the Node in whose place it came; null where it came in nobody's. */
   readonly replaces: string | null;
 }

@@ -19,6 +19,8 @@ export interface NewNodes {
   readonly comingPods?: number;
   /** Their kinds (`podKind`), the first few, and `*` where there are more; absent for none. */
   readonly kinds?: readonly string[];
+  /** How much later than others kube-scheduler should fill them (`plan/fill-later.ts`); absent: not later. */
+  readonly fillLater?: number;
 }
 
 /** Why a pending pod gets no new node: none would help it, or none is to be had. Each is a sentence in `docs/node-groups.md`. */

@@ -25,7 +25,7 @@ export const FRESH_TAINT =
   /^(?:node\.kubernetes\.io\/(?:not-ready|unreachable|network-unavailable)|node\.cloudprovider\.kubernetes\.io\/uninitialized)$/;
 
 /** The labels that a node of the type should have; those of its group are put on it by ourselves. */
-export function promisedLabels({ id, labels }: InstanceType): Labels {
+export function promisedLabels({ id, labels }: Pick<InstanceType, 'id' | 'labels'>): Labels {
   return {
     'kubernetes.io/os': 'linux',
     'kubernetes.io/arch': 'amd64',

@@ -9,6 +9,7 @@ import type { ClusterState } from '../model/cluster-state.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, Taint } from '../model/pod.ts';
+import { isLater } from '../rules/fill-later.ts';
 import { attachedTo } from './attached.ts';
 import { FRESH_TAINT, isBasic, promisedLabels, withoutStartup } from './cluster-packing.ts';
 import { type Examples, examplesOf, staticPodsOf } from './live-nodes.ts';
@@ -86,7 +87,7 @@ function lastingTaints(group: NodeGroup, { taints }: Node): readonly Taint[] {
   const isOwn = ({ key, effect }: Taint): boolean =>
     group.taints.some((taint) => taint.key === key && taint.effect === effect);
   return withoutStartup(taints, group).filter(
-    (taint) => !isOwn(taint) && !FRESH_TAINT.test(taint.key) && !PASSING_TAINT.test(taint.key),
+    (taint) => !isOwn(taint) && !isLater(taint) && !FRESH_TAINT.test(taint.key) && !PASSING_TAINT.test(taint.key),
   );
 }
 

@@ -10,6 +10,7 @@ import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Proof, prove } from './in-vain.ts';
 import { addNodes, retry } from './add-nodes.ts';
+import { fillLater } from './fill-later.ts';
 import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
@@ -179,21 +180,29 @@ function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods
     sum.placed.push(...(bySlot.get(slot) ?? []));
     sums.set(key, sum);
   }
-  return [...sums]
-    .toSorted(([a], [b]) => byText(a, b))
-    .map(([, { of, count, placed }]) => ({
-      group: of.offer.group.name,
-      instanceType: of.offer.type.id,
+  const sorted = [...sums].toSorted(([a], [b]) => byText(a, b)).map(([, sum]) => sum);
+  const later = fillLater(
+    sorted.map(({ of: { offer }, count, placed }) => ({
+      group: offer.group,
+      type: offer.type,
       count,
-      reason: of.reason,
-      pods: placed
-        .map(({ name }) => name)
-        .toSorted(byText)
-        .slice(0, namedPods),
-      podCount: placed.length,
-      ...comingOf(placed),
-      kinds: kindsOf(placed),
-    }));
+      pods: new Set(placed.map(({ work }) => work.pods)),
+    })),
+  );
+  return sorted.map(({ of, count, placed }, at) => ({
+    group: of.offer.group.name,
+    instanceType: of.offer.type.id,
+    count,
+    reason: of.reason,
+    pods: placed
+      .map(({ name }) => name)
+      .toSorted(byText)
+      .slice(0, namedPods),
+    podCount: placed.length,
+    ...comingOf(placed),
+    kinds: kindsOf(placed),
+    ...(later[at] ? { fillLater: later[at] } : {}),
+  }));
 }
 
 function comingOf(placed: readonly Placement[]): Pick<NewNodes, 'comingPods'> {

@@ -75,7 +75,7 @@ function afterFailure({ failedAgeMinutes, createdAgeMinutes = 0 }: z.output<type
     metadata: { creationTimestamp: momentBefore(createdAgeMinutes) },
     status: { phase: 'Failed', phaseSince: momentBefore(failedAgeMinutes) },
   });
-  const step = nextMachineStep(machine, null, { isDeleting: false, maxNodeProvisionMs: NEVER_MS }, NOW);
+  const step = nextMachineStep(machine, null, { isDeleting: false, maxNodeProvisionMs: NEVER_MS, taints: [] }, NOW);
   return { deleted: step.kind === 'giveUp', requeueAfter: 0 };
 }
 

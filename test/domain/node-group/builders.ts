@@ -135,6 +135,7 @@ export function machineOf(name: string, group: string, over: Partial<Machine> = 
     providerId: null,
     node: null,
     hostname: '',
+    fillLater: 0,
     createdAt: NOW,
     phaseSince: NOW,
     isDeleting: false,

@@ -60,6 +60,26 @@ describe('a group that is scaled up', () => {
     expect(await cluster.events(name)).toEqual(['Normal ScalingUp']);
   });
 
+  it('has nodes that are filled later than others for a minute where the plan says so, whoever goes on then', async () => {
+    const name = 'later';
+    const input = await cluster.createGroup(name);
+    const fence = await cluster.fence('plan-later');
+    const newNodes = [{ ...nodesOf(name, 1), fillLater: 2 }];
+    await cluster.process().ensureScaledUp({ ...input, fence, newNodes });
+    const settle = async (now: () => number): Promise<readonly (readonly [string, string])[]> => {
+      const process = cluster.process({ now });
+      await cluster.untilDone('the machine is settled', async () => await process.ensureMachinesSettled(input));
+      const [node] = await cluster.nodes(name);
+      const taints = node?.spec?.taints ?? [];
+      return taints.filter(({ key }) => !FRESH_TAINT.test(key)).map(({ key, effect }) => [key, effect]);
+    };
+    const wishes = [1, 2].map((number) => [`autoscaler.vpsie.com/fill-later-${number}`, 'PreferNoSchedule']);
+    expect(await settle(() => Date.now())).toEqual(wishes);
+    expect(await settle(() => Date.now())).toEqual(wishes);
+    expect(await settle(() => Date.now() + 60_000)).toEqual([]);
+    expect((await cluster.machines(name)).map(({ phase }) => phase)).toEqual(['Ready']);
+  });
+
   it('wants none where all of its machines are given back at once', async () => {
     const name = 'gives-all-back';
     const input = await cluster.createGroup(name);

@@ -77,6 +77,34 @@ describe('a machine of kwok', () => {
     await core.deleteNamespacedPod({ namespace: 'default', name: 'on-kwok', gracePeriodSeconds: 0 });
   });
 
+  it('is filled later than others where it is to be, though kube-scheduler would prefer it, and not kept free', async () => {
+    const early = { name: 'early', uid: 'uid-early', instanceType: 'small' };
+    const late = { name: 'late', uid: 'uid-late', instanceType: 'large', fillLater: 1 };
+    await connect(new Mortal()).ensureCreated(group, [late, early]);
+    const isReady = async (name: string): Promise<boolean> => {
+      const { spec, status } = await core.readNode({ name });
+      const isFresh = spec?.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/')) === true;
+      return !isFresh && status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
+    };
+    for (const { name } of [early, late]) await eventually(`${name} is ready`, async () => await isReady(name));
+    const place = async (name: string, cpu: string): Promise<string | undefined> => {
+      const tolerations = [{ key: 'example.com/starting', operator: 'Exists' }];
+      const containers = [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu } } }];
+      await core.createNamespacedPod({ namespace: 'default', body: podOf(name, { containers, tolerations }) });
+      return await eventually(`${name} has a node`, async () => {
+        return (await core.readNamespacedPod({ namespace: 'default', name })).spec?.nodeName;
+      });
+    };
+    expect([await place('first', '1'), await place('second', '800m'), await place('third', '1')]).toEqual([
+      'early',
+      'early',
+      'late',
+    ]);
+    for (const name of ['first', 'second', 'third']) {
+      await core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
+    }
+  });
+
   it("a node of its name that is somebody else's is neither taken nor deleted", async () => {
     await core.createNode({ body: nodeOf(request.name) });
     const provider = connect(new Mortal());

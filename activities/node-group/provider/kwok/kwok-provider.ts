@@ -3,6 +3,7 @@ import type { V1Node } from '@kubernetes/client-node';
 import type { InstanceType, NodeGroup } from '../../../../domain/node-group/model/node-group.ts';
 import type { Taint } from '../../../../domain/node-group/model/pod.ts';
 import type { Amounts } from '../../../../domain/kernel/amounts.ts';
+import { laterTaints } from '../../../../domain/node-group/rules/fill-later.ts';
 import { failure } from '../../../kernel/failure.ts';
 import { inParallel } from '../../../kernel/in-parallel.ts';
 import { orNull, statusCode } from '../../../kubernetes/failure.ts';
@@ -96,15 +97,18 @@ async function ensureNode(
     : { kind: 'failed', detail: `there is a Node ${name} already, which is not its machine` };
 }
 
-/** As a kubelet registers that was started with the group's labels and taints. */
-function nodeOf(group: NodeGroup, { name }: MachineRequest, type: InstanceType): V1Node {
+/** As a kubelet registers that was started with the group's labels and taints, and those of its machine. */
+function nodeOf(group: NodeGroup, { name, fillLater = 0 }: MachineRequest, type: InstanceType): V1Node {
   return {
     metadata: {
       name,
       annotations: KWOK_NODE,
       labels: { ...type.labels, ...group.labels, 'kubernetes.io/hostname': name },
     },
-    spec: { providerID: idOf(name), taints: distinct([...group.taints, ...group.startupTaints]) },
+    spec: {
+      providerID: idOf(name),
+      taints: distinct([...group.taints, ...group.startupTaints, ...laterTaints(fillLater)]),
+    },
     status: { capacity: quantitiesOf(type.capacity), allocatable: quantitiesOf(type.allocatable) },
   };
 }

@@ -246,6 +246,7 @@ describe('a VPSieNode', () => {
       instanceType: 'small',
       decision: 'd7',
       cameFor: ['k1', 'k2'],
+      fillLater: 2,
       replaces: null,
       reason: 'PendingPods',
     });
@@ -258,6 +259,7 @@ describe('a VPSieNode', () => {
       node: null,
       decision: 'd7',
       cameFor: ['k1', 'k2'],
+      fillLater: 2,
       replaces: null,
     });
     expect(machineSpec.strict().parse(body.spec)).toEqual(body.spec);

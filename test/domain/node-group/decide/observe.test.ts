@@ -26,6 +26,7 @@ function viewOf(over: Partial<GroupView> = {}): GroupView {
     machines: [],
     claimed: 0,
     hasNode: () => false,
+    isLaterOver: () => false,
     plan: { newNodes: [], removals: [], kept: [], inVain: {}, unhelped: { total: 0, first: [] } },
     leaving: [],
     isStatusDue: false,
@@ -141,6 +142,12 @@ describe('machines that are not settled', () => {
     const machines = [ready, machineOf('b', 'pool', { phase: 'Ready', node: 'node-a', isDrainRequested: true })];
     const view = viewOf({ machines, hasNode: ({ name }) => name === 'a' });
     expect(unsettledMachines(view).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('are those too whose nodes are filled later for no reason any more, which wakes their group', () => {
+    const view = viewOf({ machines: [ready], hasNode: among(['node-a']), isLaterOver: ({ name }) => name === 'a' });
+    expect(observationOf(view).unsettled).toBe(1);
+    expect(wake(view).cause).toBe('machines are to be settled');
   });
 
   it('are held by the group, where it acts and keeps its machines', () => {

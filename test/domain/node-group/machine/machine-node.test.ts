@@ -40,7 +40,7 @@ describe('what a node is given', () => {
   const foreign: Taint = { key: 'disk', effect: 'NoSchedule' };
 
   it("is its group's labels and taints, and startup taints go once it is ready; those of others stay", () => {
-    const patch = machineNodePatch(group, drivenOf(), node('n', { taints: [startup, foreign] }));
+    const patch = machineNodePatch(group, drivenOf(), node('n', { taints: [startup, foreign] }), NOW);
     expect(patch).toEqual({
       metadata: {
         labels: {
@@ -57,13 +57,52 @@ describe('what a node is given', () => {
 
   it('keeps its startup taints until it is ready', () => {
     const unready = node('n', { taints: [startup], ready: { status: 'False', since: NOW } });
-    expect(machineNodePatch(group, drivenOf(), unready)?.spec?.taints).toEqual([startup, own]);
+    expect(machineNodePatch(group, drivenOf(), unready, NOW)?.spec?.taints).toEqual([startup, own]);
   });
 
   it('is nothing where it has all of it, and another value of a taint is put right', () => {
-    const patch = machineNodePatch(group, drivenOf(), node('n', { taints: [{ ...own, value: 'b' }] }));
+    const patch = machineNodePatch(group, drivenOf(), node('n', { taints: [{ ...own, value: 'b' }] }), NOW);
     expect(patch?.spec?.taints).toEqual([own]);
     const labels = patch?.metadata.labels ?? {};
-    expect(machineNodePatch(group, drivenOf(), node('n', { labels, taints: [own] }))).toBeNull();
+    expect(machineNodePatch(group, drivenOf(), node('n', { labels, taints: [own] }), NOW)).toBeNull();
+  });
+
+  describe('that is to be filled later than others', () => {
+    const later = drivenOf({ fillLater: 2 });
+    const wishes: readonly Taint[] = [1, 2].map((number) => ({
+      key: `autoscaler.vpsie.com/fill-later-${number}`,
+      effect: 'PreferNoSchedule',
+    }));
+    const taintsOf = (over: Partial<Node>, now: number): readonly Taint[] | undefined =>
+      machineNodePatch(group, later, node('n', over), now)?.spec?.taints;
+
+    it('says so by taints that forbid nothing, before it is ready', () => {
+      const ready = { status: 'False', since: NOW } as const;
+      expect(taintsOf({ ready, taints: [foreign] }, NOW)).toEqual([foreign, own, ...wishes]);
+      expect(taintsOf({ ready, taints: [own, ...wishes] }, NOW + 600_000)).toBeUndefined();
+    });
+
+    it('does not say so where it was ready before anybody looked', () => {
+      expect(taintsOf({ taints: [own] }, NOW)).toBeUndefined();
+    });
+
+    it('keeps what its group gives its nodes, though it is called the same', () => {
+      const named = { ...group, taints: wishes.slice(0, 1) };
+      const taintsAfter = (taints: readonly Taint[]) =>
+        machineNodePatch(named, later, node('n', { taints, ready: { status: 'True', since: NOW } }), NOW + 60_000)
+          ?.spec;
+      expect(taintsAfter(wishes)?.taints).toEqual(wishes.slice(0, 1));
+      expect(taintsAfter(wishes.slice(0, 1))).toBeUndefined();
+      const fresh = node('n', { ready: { status: 'False', since: NOW } });
+      expect(machineNodePatch(named, later, fresh, NOW)?.spec?.taints).toEqual(wishes);
+    });
+
+    it('says it for a minute, and not when somebody has taken it off', () => {
+      const ready = { status: 'True', since: NOW } as const;
+      const taints = [foreign, own, ...wishes];
+      expect(taintsOf({ ready, taints }, NOW + 59_999)).toBeUndefined();
+      expect(taintsOf({ ready, taints: [own] }, NOW + 1)).toBeUndefined();
+      expect(taintsOf({ ready, taints }, NOW + 60_000)).toEqual([foreign, own]);
+    });
   });
 });

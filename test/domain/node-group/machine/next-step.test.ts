@@ -57,6 +57,14 @@ describe('a machine with a node', () => {
     expect(stepOf({ phase: 'Ready', readyAt: NOW }, unready, NOW + 60 * MINUTE)).toEqual({ kind: 'settled' });
   });
 
+  it('joins once more when its node has said for long enough that it is to be filled later', () => {
+    const taints = [{ key: 'autoscaler.vpsie.com/fill-later-1', effect: 'PreferNoSchedule' }] as const;
+    const later = { ...ready, taints, ready: { status: 'True', since: NOW } } as const;
+    const stepAt = (now: number): object => stepOf({ phase: 'Ready', readyAt: NOW }, later, now);
+    expect(stepAt(NOW + MINUTE - 1)).toEqual({ kind: 'settled' });
+    expect(stepAt(NOW + MINUTE)).toMatchObject({ kind: 'join', isReady: true });
+  });
+
   it('is left to its drain while it is about to go, and joins again where that took its marks back', () => {
     const annotations = markPatch(ready, 'node-drain/c/uid', NOW).metadata.annotations as Readonly<
       Record<string, string>
