@@ -8,7 +8,7 @@ import { processMetrics } from '../domain/kernel/monitoring/process-metrics.ts';
 import { processMonitoring } from '../domain/kernel/monitoring/process-monitoring.ts';
 import { controllerMonitoring } from '../domain/registry.ts';
 import type { Readiness } from '../platform/health/health.ts';
-import { collectAfterStart } from '../platform/process/memory.ts';
+import { collectAtRest } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
 import type { Config } from './config.ts';
@@ -76,7 +76,7 @@ export async function startWatching(
   );
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled }, 'the starter is watching');
-  collectAfterStart();
+  collectAtRest();
 }
 
 /** Serves the admission webhooks of the controllers that have any. */

@@ -6,7 +6,7 @@ import { CLUSTER_LABEL, sdkBuckets } from '../domain/kernel/monitoring/metric.ts
 import { taskQueue } from '../domain/kernel/target.ts';
 import { clusterSchedule, controllerMonitoring } from '../domain/registry.ts';
 import type { Log } from '../platform/log/log.ts';
-import { collectAfterStart } from '../platform/process/memory.ts';
+import { collectAtRest } from '../platform/process/memory.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import { release } from '../platform/process/release.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
@@ -76,7 +76,7 @@ export async function runWorkers(
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
   const workers = [...shared, ...ofCluster].map(({ name }) => name);
   log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
-  collectAfterStart();
+  collectAtRest();
   const schedule = clusterSchedule(config);
   const pairs = namedPairs(config.runs);
   const report = { cluster, scheduleId: schedule.id, worker: identity, release, pairs, settings: config.reported };

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * By how many percent the heap may grow between two collections. By V8's own rule it is up to four times as large as what is in it
@@ -11,16 +11,32 @@ export function collectOften(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }
 
-/** Seconds after the start in which its garbage has come together: first lists, compiled code, answers of servers. */
-const AFTER_MS = 10_000;
+/** How often a thread looks whether it rests; after its start, first lists, compiled code and answers of servers have come together. */
+const LOOK_MS = 10_000;
+/** The part of the time that a thread works at most while it rests. */
+const AT_REST = 0.2;
+/** By how much the heap has to have grown for its collection to be worth some 2 ms of CPU time for each MiB that is in it. */
+const WORTH = 1.08;
 
 /**
- * Collects garbage once, some seconds after the start, which needs twice the memory of what comes then. V8 itself would leave that as
- * it is in a process that rests. Only where Node was started with `--expose-gc`, as in the image.
+ * Collects the garbage of this thread some seconds after its start, which needs twice the memory of what comes then, and again when
+ * it rests after a burst. V8 itself would leave that as it is where nothing more is allocated. Only where Node was
+ * started with `--expose-gc`, as in the image.
  */
-export function collectAfterStart(): void {
-  setTimeout(
-    () => void globalThis.gc?.({ type: 'major', execution: 'async', flavor: 'last-resort' }),
-    AFTER_MS,
-  ).unref();
+export function collectAtRest(lookMs = LOOK_MS): void {
+  const { gc } = globalThis;
+  if (gc === undefined) return;
+  let keptBytes = 0;
+  let before = performance.eventLoopUtilization();
+  const look = async (): Promise<void> => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    const { total_heap_size: bytes } = getHeapStatistics();
+    const isFirst = keptBytes === 0;
+    if (!isFirst && (utilization > AT_REST || bytes < keptBytes * WORTH)) return;
+    await gc({ type: 'major', execution: 'async', flavor: 'last-resort' });
+    keptBytes = getHeapStatistics().total_heap_size;
+  };
+  setInterval(() => void look(), lookMs).unref();
 }

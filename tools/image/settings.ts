@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 
 /** How a container of the image starts, whoever builds it; a test holds deploy/Dockerfile to it. */
 
-/** The flags of Node: what is allocated in between two scavenges stays in memory, by default up to 32 MB. Programs collect the garbage of their start once. */
+/** The flags of Node: what is allocated in between two scavenges stays in memory, by default up to 32 MB. Programs collect their garbage when they come to rest. */
 export const NODE_FLAGS = ['--max-semi-space-size=2', '--expose-gc'] as const;
 
 /** Memory that is free goes back to the machine: glibc would give each of the many threads an arena of its own, and keep what was freed. */

@@ -35,6 +35,8 @@ export class GitHubFiles implements ForgeFiles {
   /** The tree of each base branch when it was last read. */
   readonly #lastTrees = new Map<string, string>();
   #defaultBranch: string | undefined;
+  /** The whole tree that was listed last. */
+  #listed = '';
 
   constructor(repository: GitHubRepository) {
     this.#repository = repository;
@@ -230,7 +232,11 @@ export class GitHubFiles implements ForgeFiles {
         }),
       );
       if (data.truncated) return null;
-      return data.tree.map(({ path, mode, type, sha, size }) => ({ path, mode, type, sha, size }));
+      const entries = data.tree.map(({ path, mode, type, sha, size }) => ({ path, mode, type, sha, size }));
+      if (!recursive) return entries;
+      const shared = this.#repository.objects.sharing(entries, this.#listed);
+      this.#listed = sha;
+      return shared;
     });
   }
 

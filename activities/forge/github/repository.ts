@@ -29,6 +29,20 @@ export class GitObjects {
   }
 
   /**
+   * The entries of a listing; those that a tree that is known has as well are the same objects, so that the next state of a large
+   * repository, with a few changed files, takes hardly any memory.
+   *
+   * @param from the SHA of that tree.
+   */
+  sharing(entries: readonly TreeEntry[], from: string): readonly TreeEntry[] {
+    const known = new Map(this.wholeTree(from)?.map((entry) => [entry.path, entry]));
+    return entries.map((entry) => {
+      const same = known.get(entry.path);
+      return same?.sha === entry.sha && same.mode === entry.mode ? same : entry;
+    });
+  }
+
+  /**
    * Notes a tree that is another one with files written into it, so that it need not be asked for. Its SHA proves it:
    * where it is another one, somebody changed more, and nothing is noted.
    */

@@ -199,8 +199,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           ]);
         }),
       );
-    const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig });
-    if (options.sync === false) syncer.pause();
+    const paused = options.sync === false;
+    const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig, paused });
     undo.push(async () => await syncer.stop());
     await allSettled([
       ...Array.from({ length: options.workers ?? 1 }, async () => await startWorker()),

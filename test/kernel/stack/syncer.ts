@@ -7,6 +7,8 @@ import { accessOf } from './access.ts';
 export interface SyncerOptions {
   readonly gitDir: string;
   readonly kubeconfig: string;
+  /** Whether it waits for `resume` before it reads anything. */
+  readonly paused?: boolean;
   /** Milliseconds between two reads of the branch. */
   readonly everyMs?: number;
   readonly onSync?: (commit: string) => void;
@@ -26,7 +28,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const config = accessOf(options.kubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);
   const stopping = new AbortController();
-  let paused = false;
+  let { paused = false } = options;
   let applied = '';
 
   const observed = async (): Promise<void> => {
@@ -34,11 +36,13 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (head === applied) return;
     const paths =
       applied === '' ? await filesAt(options.gitDir, head) : await changedFiles(options.gitDir, applied, head);
-    const objects = await manifestsAt(options.gitDir, head, paths);
+    const mayGoOn = (): boolean => !paused && !stopping.signal.aborted;
+    const objects = await manifestsAt(options.gitDir, head, paths, mayGoOn);
     for (const object of objects) {
-      if (paused) return;
+      if (!mayGoOn()) return;
       await api.patch(object, undefined, undefined, 'syncer', true, PatchStrategy.ServerSideApply);
     }
+    if (!mayGoOn()) return;
     applied = head;
     options.onSync?.(head);
   };
@@ -65,9 +69,16 @@ export function startSyncer(options: SyncerOptions): Syncer {
 }
 
 /** Namespaces before what is in them; a file that is no manifest is not for the syncer. */
-async function manifestsAt(gitDir: string, commit: string, paths: readonly string[]): Promise<KubernetesObject[]> {
+async function manifestsAt(
+  gitDir: string,
+  commit: string,
+  paths: readonly string[],
+  mayGoOn: () => boolean,
+): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
   for (const path of paths) {
+    // Each file is a process: thousands of them would outlast whoever has paused it.
+    if (!mayGoOn()) break;
     if (!/\.ya?ml$/.test(path)) continue;
     for (const document of parseAllDocuments(await readFileAt(gitDir, commit, path))) {
       if (document.errors.length > 0) continue;

@@ -10,13 +10,25 @@ import { ContentThread, type CpuBudget, type ThreadOutcome, type TookTooMuch } f
 export interface ContentReaderOptions {
   /** How many threads there are at most. */
   readonly threads: number;
+  /** Milliseconds that a question waits for a thread that is there, before another one is started for it. */
+  readonly patienceMs: number;
+  /** Milliseconds without a question after which the threads end: each takes some 30 MB. */
+  readonly restMs: number;
   /** Milliseconds of CPU time for one lookup, or for one file of a scan. */
   readonly cpuMs: number;
   /** Megabytes of memory of a thread. */
   readonly heapMb: number;
 }
 
-const DEFAULTS: ContentReaderOptions = { threads: 2, cpuMs: 5_000, heapMb: 384 };
+const DEFAULTS: ContentReaderOptions = {
+  threads: 2,
+  // Nearly all questions take some milliseconds: another thread is for those that come behind one of seconds.
+  patienceMs: 1_000,
+  // What is asked of one decision comes within seconds.
+  restMs: 20_000,
+  cpuMs: 5_000,
+  heapMb: 384,
+};
 
 /** How many blobs are remembered that took too much. */
 const REMEMBERED_BLOBS = 10_000;
@@ -26,6 +38,7 @@ export class ContentReader {
   readonly #idle: ContentThread[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
+  #rest: NodeJS.Timeout | undefined;
   readonly #costlyBlobs = new Map<string, UnreadFile>();
 
   constructor(options: Partial<ContentReaderOptions> = {}) {
@@ -34,12 +47,8 @@ export class ContentReader {
 
   /** Answers a question; the tree's texts and paths must be the same objects for each question about it. */
   async ask(tree: TreeSnapshot, question: TreeQuestion, budget: CpuBudget): Promise<ThreadOutcome> {
-    while (this.#busy >= this.options.threads) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#busy += 1;
+    const thread = await this.#taken(tree);
     try {
-      const thread = this.#threadFor(tree);
       const outcome = await this.#askThread(thread, tree, { question, budget });
       // Its memory may be that of earlier questions.
       if (outcome.kind !== 'tooMuch' || outcome.of !== 'memory' || !thread.isUsed) return outcome;
@@ -47,7 +56,45 @@ export class ContentReader {
     } finally {
       this.#busy -= 1;
       this.#waiting.shift()?.();
+      if (this.#busy === 0) this.#rest = setTimeout(() => this.#end(), this.options.restMs).unref();
     }
+  }
+
+  /** How many threads there are. */
+  get threads(): number {
+    return this.#busy + this.#idle.length;
+  }
+
+  /** A thread for the question, as soon as one is idle or another one may be started. */
+  async #taken(tree: TreeSnapshot): Promise<ContentThread> {
+    const { threads, patienceMs } = this.options;
+    const patience = performance.now() + patienceMs;
+    for (;;) {
+      const wait = patience - performance.now();
+      const mayStart = this.#busy < threads && (this.#busy === 0 || wait <= 0);
+      if (mayStart || this.#idle.length > 0) {
+        const thread = this.#threadFor(tree);
+        this.#busy += 1;
+        clearTimeout(this.#rest);
+        return thread;
+      }
+      await this.#turnEnds(wait > 0 ? wait : null);
+    }
+  }
+
+  /** Until a question of another is answered, or for so many milliseconds. */
+  async #turnEnds(ms: number | null): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    const timer = ms === null ? undefined : setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
+    const index = this.#waiting.indexOf(resolve);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  #end(): void {
+    for (const thread of this.#idle.splice(0)) thread.stop();
   }
 
   /** Why a file is not read; it follows the file's name. */

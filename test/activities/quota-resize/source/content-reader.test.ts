@@ -3,6 +3,7 @@ import { ContentReader } from '../../../../activities/quota-resize/source/conten
 import type { ThreadOutcome } from '../../../../activities/quota-resize/source/content/content-thread.ts';
 import type { UnreadFile } from '../../../../domain/quota-resize/git/locate/tree/unread.ts';
 import type { TreeQuestion } from '../../../../domain/quota-resize/git/locate/question/question.ts';
+import { eventually } from '../../../kernel/stack/eventually.ts';
 import { BILLION_MERGES, ENDLESS_MERGE, manyItems } from '../../../layouts/hostile.ts';
 
 const question: TreeQuestion = {
@@ -37,13 +38,30 @@ describe('a file that is read in a thread', () => {
   });
 
   it('does not keep questions about other files waiting', async () => {
-    const reader = new ContentReader({ cpuMs: 800, threads: 2 });
+    const reader = new ContentReader({ cpuMs: 800, threads: 2, patienceMs: 50 });
     const order: string[] = [];
     await Promise.all([
       asked(reader, { 'b/quota.yaml': BILLION_MERGES }).then(({ kind }) => order.push(kind)),
       asked(reader, { 'a/quota.yaml': QUOTA }).then(({ kind }) => order.push(kind)),
     ]);
     expect(order).toEqual(['answer', 'tooMuch']);
+  });
+
+  it('has one thread as long as no question waits for another', async () => {
+    const reader = new ContentReader({ patienceMs: 60_000 });
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async () => await asked(reader, { 'a/quota.yaml': QUOTA })),
+    );
+    for (const outcome of outcomes) expect(outcome).toMatchObject(located);
+    expect(reader.threads).toBe(1);
+  });
+
+  it('has none when nothing was asked for a while, and one again with the next question', async () => {
+    const reader = new ContentReader({ restMs: 10 });
+    expect(await asked(reader, { 'a/quota.yaml': QUOTA })).toMatchObject(located);
+    await eventually('the thread has ended', () => reader.threads === 0, 10_000);
+    expect(await asked(reader, { 'a/quota.yaml': QUOTA })).toMatchObject(located);
+    expect(reader.threads).toBe(1);
   });
 
   it('and takes more memory than it may is named, and the process lives on', async () => {
