@@ -2,8 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
 /**
- * What runs within a workflow task is tried once. The SDK tries a local activity again for as long as its failure says when, however
- * many attempts are allowed: so it does not say it, and the activity that comes after it does.
+ * What runs within a workflow task is tried once: its failure does not say when to try again. The activity that is made after it does.
  */
 export const triedOnce: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {

@@ -19,6 +19,7 @@ import { foresee, type Foreseen } from '../../domain/lights-out/workload/foresee
 import { hasOwnMoments } from '../../domain/lights-out/workload/moments.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { type NamespaceQuota, QuotaRoom } from '../../domain/lights-out/workload/quota-room.ts';
+import { scaledUid } from '../../domain/lights-out/workload/scaled-owner.ts';
 import { labelValue, originalReplicas } from '../../domain/lights-out/workload/saved-state.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -213,7 +214,7 @@ export class Foresight {
       for (const { foreseen, workload } of all) {
         const { namespace } = workload;
         // Whoever may annotate a workload could write any number into its mark.
-        const remembered = kept.get(workload.uid);
+        const remembered = kept.get(scaledUid(workload));
         const template = templates.get(workload.uid);
         if (remembered === undefined || template === undefined) continue;
         const there = workload.replicas ?? 0;

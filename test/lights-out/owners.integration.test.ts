@@ -1,5 +1,7 @@
 /** Workloads of an operator that sleep by the number of their owner, with an operator that puts right whatever else is written. */
 import { CustomObjectsApi, RbacAuthorizationV1Api } from '@kubernetes/client-node';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { findAsleep, wakeAll } from '../../activities/lights-out/restore.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubernetesGate, openKubernetesGate } from '../kernel/servers/kubernetes-gate.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
@@ -127,6 +129,24 @@ describe.concurrent('a workload whose owner has a scale subresource', () => {
     for (const name of names) await cluster.deleteSchedule(name);
     for (const name of names) await eventually('the schedule is gone', async () => await cluster.scheduleIsGone(name));
     for (const name of names) await bothAre(name, 2);
+  });
+
+  it('is woken by break glass, from the marks or the memory, and left until the morning', async () => {
+    const name = 'glass';
+    await widget(name, 2);
+    await cluster.asleep(name, { namespaces: [name], ...scaling });
+    await bothAre(name, 0);
+    await cluster.patchDeployment(name, 'web', { metadata: { annotations: null, labels: null } });
+    const kubernetes = connectKubernetes(accessOf(plane.plane.adminKubeconfig));
+    const options = { kubernetes, systemNamespace: 'namespace-resizer-system', now: Date.now() };
+    const { sleepers } = await findAsleep(options, name);
+    expect(sleepers.map(({ item, isRecalled }) => [item.owner, item.to, isRecalled])).toEqual([
+      ['widgets.example.com/web', 2, true],
+    ]);
+    expect((await wakeAll(options, sleepers)).map(({ failure }) => failure)).toEqual([null]);
+    await bothAre(name, 2);
+    await cluster.eventMatching(name, /^KeptUp: Deployment glass\/web: /);
+    expect(await widgets.size(name, 'web')).toBe(2);
   });
 
   it('is named where its operator does not follow', async () => {

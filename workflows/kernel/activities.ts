@@ -1,7 +1,5 @@
-import { ApplicationFailure } from '@temporalio/common';
 import {
   ActivityCancellationType,
-  ActivityFailure,
   type ActivityOptions,
   type LocalActivityOptions,
   patched,
@@ -70,7 +68,7 @@ const quick: LocalActivityOptions = {
 /**
  * Activities that take some requests to the cluster's API server and can be made again at any time. They run within the workflow
  * task, as local activities: one event of the history instead of six. One that is not done at once is made as `activities`
- * makes it, with its retries and where people see that it waits. The worker of workflows has to know them (`quickActivities` of
+ * makes it, with its retries and where people see that it waits; so every failure that a workflow sees is one of an activity. The worker of workflows has to know them (`quickActivities` of
  * the controller).
  */
 export function quickly<Activities extends object, Name extends keyof Activities & string>(
@@ -87,17 +85,11 @@ export function quickly<Activities extends object, Name extends keyof Activities
           try {
             return await now.executeWithOptions(options, args);
           } catch (error) {
-            if (isFinal(error)) throw error;
+            if (isCancelled(error)) throw error;
             return await later.executeWithOptions(options, args);
           }
         },
       };
     },
   });
-}
-
-/** Whether another attempt changes nothing: the answer is no, or nobody wants one any more. */
-function isFinal(error: unknown): boolean {
-  if (isCancelled(error) || !(error instanceof ActivityFailure)) return true;
-  return error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true;
 }

@@ -59,6 +59,9 @@ const JUST_SEEN_MS = 5_000;
  */
 const SHORT_WAIT_MS = 1_000;
 
+/** So long, in milliseconds, a wait may hold a workflow task open, and a command with it: what is left after a place was looked up. */
+const TASK_WAIT_MS = 500;
+
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
@@ -261,8 +264,7 @@ export class ResizeEpisode {
     const counts = this.#isCounting ? await countNamespace(target, wait) : null;
     const askedAt = Date.now();
     const input = { target, ...(counts === null ? wait : {}) };
-    // The workflow task is not held open by a wait.
-    const { observeQuota } = (input.afterMs ?? 0) > 0 ? observing : quickly.observing;
+    const { observeQuota } = (input.afterMs ?? 0) > TASK_WAIT_MS ? observing : quickly.observing;
     const read = await observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
     this.#run.pauses.found(read.pause, askedAt);
     // The pause that holds may be newer than what the worker had read of it.

@@ -312,7 +312,9 @@ function isPersons(situation: Situation): boolean {
   const { workload, desired } = situation;
   const { changed } = workload;
   if (isCreatedByPerson(situation)) return true;
-  if (desired.since === null || changed === null || classOfChange(situation) !== 'person') return false;
+  if (desired.since === null || classOfChange(situation) !== 'person') return false;
+  // The number of an owner may have no author, and no time.
+  if (changed === null) return workload.owner !== undefined && desired.isCompleted;
   if (changed.at !== null) return changed.at > desired.since && (desired.isCompleted || changed.isOnlyIt);
   // The change has no time. If everything was asleep once in this period, the change came later, unless the workload
   // entered the scope in this state.

@@ -4,6 +4,7 @@ import { isSelected } from '../schedule/scope.ts';
 import type { Desired } from './desired.ts';
 import type { EvaluationContext } from './evaluation.ts';
 import { isScaledDown, savedStateOf } from './saved-state.ts';
+import { scaledUid } from './scaled-owner.ts';
 import { type JoinedWorkloads, MOST_UNMARKED, packUids, shortUid, type Unmarked } from './unmarked.ts';
 import { type Workload, workloadName } from './workload.ts';
 
@@ -96,7 +97,7 @@ function beginningAt(
 function isNewcomer({ state, since }: Desired, workload: Workload, { unmarked, remembered }: Joins): boolean {
   if (unmarked === undefined || state === 'Up' || since === null || since >= unmarked.at) return false;
   if (workload.uid === '' || workload.createdAt > since) return false;
-  if (isAsleep(workload) || remembered?.has(workload.uid) === true) return false;
+  if (isAsleep(workload) || remembered?.has(scaledUid(workload)) === true) return false;
   return !unmarked.uids.has(shortUid(workload));
 }
 

@@ -9,7 +9,7 @@ import { matchesNode, untolerated } from '../scheduling/node-selection.ts';
 import type { PodClass } from '../scheduling/packed.ts';
 import { promisedLabels } from './cluster-packing.ts';
 
-/** New nodes of one group and type, and what they are planned for. */
+/** Nodes of one group and type that are to come, and what they are planned for. */
 export interface Filled {
   readonly group: Pick<NodeGroup, 'labels' | 'taints' | 'expander'>;
   readonly type: Pick<InstanceType, 'id' | 'labels' | 'allocatable'>;
@@ -18,8 +18,8 @@ export interface Filled {
 }
 
 /**
- * Of pods it counts how much of all new nodes is open to them. Nodes are later the less choice those have that have least of it. Each step
- * has an equal share of all nodes, by their CPUs; those that give the same choice are filled together. It is done for groups that go by
+ * A pod has as much choice as it may use of all these nodes, and a node as those of its pods that have least; nodes with less are later. Each
+ * step has an equal share of all nodes, by their CPUs, and those with the same choice are filled together. It is done for groups that go by
  * price: what pods would rather have, such as to be spread over zones, counts less for kube-scheduler then.
  *
  * @returns of each, from 0 for those that are filled first up to `LATEST`.

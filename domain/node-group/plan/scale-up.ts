@@ -10,7 +10,7 @@ import { placeLeaving, podsToCome } from './leaving-pods.ts';
 import { type Blocked, type Offer, plainOffer, type Roster, rosters } from './offers.ts';
 import { type Proof, prove } from './in-vain.ts';
 import { addNodes, retry } from './add-nodes.ts';
-import { fillLater } from './fill-later.ts';
+import { fillLater, type Filled } from './fill-later.ts';
 import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { byText, inOrder, pendingWork, type Work } from './pending.ts';
 import { podKind } from './pod-kind.ts';
@@ -88,7 +88,7 @@ export function planScaleUp(
     round = run(plannedNodes, planned, work);
   }
   const kept = withinBatch(round, floor);
-  const newNodes = summed(round, kept, namedPods);
+  const newNodes = summed(plannedNodes, round, kept, namedPods);
   return { newNodes, unhelped: unhelpedOf(plannedNodes, round, kept, pending.unhelped), proof };
 }
 
@@ -164,7 +164,12 @@ function withinBatch({ nodes }: Round, floor: number): ReadonlySet<Slot> {
   return kept;
 }
 
-function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods: number): readonly NewNodes[] {
+function summed(
+  { rosters: all }: Pick<PlannedNodes, 'rosters'>,
+  { nodes, placements }: Round,
+  kept: ReadonlySet<Slot>,
+  namedPods: number,
+): readonly NewNodes[] {
   const bySlot = new Map<Slot, Placement[]>();
   for (const each of placements) {
     const list = bySlot.get(each.slot) ?? [];
@@ -181,14 +186,14 @@ function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods
     sums.set(key, sum);
   }
   const sorted = [...sums].toSorted(([a], [b]) => byText(a, b)).map(([, sum]) => sum);
-  const later = fillLater(
-    sorted.map(({ of: { offer }, count, placed }) => ({
-      group: offer.group,
-      type: offer.type,
-      count,
-      pods: new Set(placed.map(({ work }) => work.pods)),
-    })),
-  );
+  const filled = sorted.map(({ of: { offer }, count, placed }) => ({
+    group: offer.group,
+    type: offer.type,
+    count,
+    pods: new Set(placed.map(({ work }) => work.pods)),
+  }));
+  // Machines on their way may be of the same plan, of which one part was carried out.
+  const later = fillLater([...filled, ...comingFilled(all, placements)]);
   return sorted.map(({ of, count, placed }, at) => ({
     group: of.offer.group.name,
     instanceType: of.offer.type.id,
@@ -203,6 +208,20 @@ function summed({ nodes, placements }: Round, kept: ReadonlySet<Slot>, namedPods
     kinds: kindsOf(placed),
     ...(later[at] ? { fillLater: later[at] } : {}),
   }));
+}
+
+/** Machines on their way that pods of the plan are to be on. */
+function comingFilled(all: readonly Roster[], placements: readonly Placement[]): readonly Filled[] {
+  const bySlot = Map.groupBy(
+    placements.filter(({ slot }) => slot.origin === 'upcoming'),
+    ({ slot }) => slot,
+  );
+  return [...bySlot].flatMap(([slot, placed]) => {
+    const roster = all.find(({ group }) => group.name === slot.group);
+    const type = roster?.offers.find((offer) => offer.type.id === slot.instanceType)?.type;
+    if (roster === undefined || type === undefined) return [];
+    return [{ group: roster.group, type, count: 1, pods: new Set(placed.map(({ work }) => work.pods)) }];
+  });
 }
 
 function comingOf(placed: readonly Placement[]): Pick<NewNodes, 'comingPods'> {

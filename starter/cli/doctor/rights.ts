@@ -72,7 +72,11 @@ export async function lookAtRights(context: DoctorContext, findings: Findings): 
     const { process, pair, user } = account;
     const deeds = needed(account, config).flatMap(
       ({ everywhere = [], inSystemNamespace = [], inKubeSystem = [], whereBound = [] }) => [
-        ...everywhere.flatMap((rule) => eachOf(rule, config)).flatMap((rule) => deedsOf(rule, undefined)),
+        // What somebody has named is named first.
+        ...everywhere
+          .toSorted((a, b) => Number(b.each !== undefined) - Number(a.each !== undefined))
+          .flatMap((rule) => eachOf(rule, config))
+          .flatMap((rule) => deedsOf(rule, undefined)),
         ...inSystemNamespace.flatMap((rule) => deedsOf(rule, systemNamespace)),
         ...inKubeSystem.flatMap((rule) => deedsOf(rule, 'kube-system')),
         ...boundIn.flatMap((namespace) => whereBound.flatMap((rule) => deedsOf(rule, namespace))),

@@ -50,23 +50,28 @@ describe('groups that go by price', () => {
   const overWithinMs = 180_000;
 
   it('have the node of large pods filled later than others for a minute, whichever worker is there then', async () => {
-    await cluster.createGroup('narrow', { offeringIDs: ['small'], expander: 'price' });
-    await cluster.createGroup('wide', { offeringIDs: ['medium'], expander: 'price' });
-    for (const group of ['narrow', 'wide']) await cluster.untilSteady(group);
-    const requests = { cpu: '14', memory: '20Gi' };
+    const labels = { cost: 'first' };
+    await cluster.createGroup('narrow', { offeringIDs: ['small'], expander: 'price', labels });
+    await cluster.createGroup('wide', { offeringIDs: ['medium'], expander: 'price', labels });
+    for (const group of ['narrow', 'wide']) await untilQuiet(group);
     await cluster.createNamespace('mixed');
+    const large = [{ name: 'main', image: 'test/none:1', resources: { requests: { cpu: '14', memory: '20Gi' } } }];
     await Promise.all([
-      cluster.createPod('mixed', 'large', {
-        containers: [{ name: 'main', image: 'test/none:1', resources: { requests } }],
-      }),
-      ...[1, 2, 3, 4, 5, 6].map(async (number) => cluster.createPod('mixed', `small-${number}`)),
+      cluster.createPod('mixed', 'large', { containers: large, nodeSelector: labels }),
+      ...[1, 2, 3, 4, 5, 6].map(async (number) =>
+        cluster.createPod('mixed', `small-${number}`, { nodeSelector: labels }),
+      ),
     ]);
     await cluster.untilRunning('mixed', 7);
     const wishesOf = async (group: string): Promise<readonly string[]> =>
       (await cluster.nodes(group)).flatMap(({ spec }) => spec?.taints ?? []).map(({ key }) => key);
+    expect([await cluster.machines('narrow'), await cluster.machines('wide')].map(({ length }) => length)).toEqual([
+      1, 1,
+    ]);
+    const annotations = { 'autoscaler.vpsie.com/fill-later': '1' };
+    expect(await cluster.machines('wide')).toMatchObject([{ metadata: { annotations } }]);
     expect(await wishesOf('narrow')).toEqual([]);
     expect(await wishesOf('wide')).toEqual(['autoscaler.vpsie.com/fill-later-1']);
-    expect([await cluster.nodes('narrow'), await cluster.nodes('wide')].map(({ length }) => length)).toEqual([1, 1]);
     await worker.kill();
     worker = await plane.startWorker();
     await eventually('no node is filled later', async () => (await wishesOf('wide')).length === 0, overWithinMs);

@@ -218,7 +218,9 @@ describe('of the cluster it finds', () => {
     expect(of(await examined(lightsOut))).toEqual([
       expect.objectContaining({
         status: 'wrong',
-        what: expect.stringContaining('has no v1alpha1.spec.windows, so that what is written there is lost') as string,
+        what: expect.stringContaining(
+          'has no v1alpha1.spec.windows, so the API server drops what is written there',
+        ) as string,
       }),
     ]);
   });

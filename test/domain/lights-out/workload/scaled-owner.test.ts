@@ -90,6 +90,10 @@ describe('a workload that sleeps by the number of its owner', () => {
     const set = { ...marked, ...byWidget({ replicas: 1, generation: 5 }), replicas: 1, changed: null };
     expect(evaluated(set)).toBe('DownTo 1→0');
     expect(evaluated({ ...set, ...byWidget({ replicas: 1, generation: 6 }) })).toBe('ChangedByPerson');
+    // Where the marks are lost, what somebody unknown set once all was asleep is a person's, and what was there at dusk is not.
+    const unmarked = owned({}, { changed: null });
+    expect(evaluated(unmarked)).toBe('ChangedByPerson');
+    expect(evaluated(unmarked, { ...context, completedAt: null })).toBe('Down 3→0');
     // By day only the marks go.
     expect(evaluated(marked, morning)).toBe('Released 3→3');
   });

@@ -3,7 +3,7 @@ import type { ClusterState } from '../../../../domain/node-group/model/cluster-s
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
-import { groupOf, podOf, stateOf, typeOf } from '../builders.ts';
+import { groupOf, machineOf, podOf, stateOf, typeOf } from '../builders.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 
@@ -56,6 +56,12 @@ describe('the nodes of a plan', () => {
     const later = laterOf([...podsOf('small', 20, '500m'), ...podsOf('large', 2, '14')], { instanceTypes: only });
     expect(later['a-4']).toBeUndefined();
     expect(later['a-16']).toBeGreaterThan(0);
+  });
+
+  it('are filled later than those on their way, which a part of the same plan has asked for', () => {
+    const pods = [...podsOf('any', 28, '1'), ...podsOf('bound', 4, '1', { nodeSelector: { [ZONE]: 'b' } })];
+    const machines = [machineOf('a-16-1', 'a-16', { instanceType: 'a-16' })];
+    expect(laterOf(pods, { machines })).toEqual({ 'b-16': 2 });
   });
 
   it('are filled in any order where pods request what no node has', () => {
