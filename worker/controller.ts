@@ -6,7 +6,7 @@ import type { PolicyTrial } from '../activities/kernel/policy-proof.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
-import type { Tracing } from '../platform/tracing/tracing.ts';
+import type { Tracing } from '../platform/tracing/interface.ts';
 import type { OwnWorkerOptions } from '../platform/temporal/worker-connection.ts';
 
 /** What a controller can use to build its activities: clients and configuration. */

@@ -49,7 +49,7 @@ const scheduleSettings = {
     type: definitionList,
     expected: 'names of CustomResourceDefinitions, such as widgets.example.com, separated by commas',
     description:
-      'Kinds of operators whose number of replicas is set in place of that of the workloads they own, through /scale; for schedules with controllerOwned: scale. The chart grants it for these.',
+      'Kinds whose number of replicas is set through /scale in place of that of the workloads that they own.',
     env: 'HEADROOM_LIGHTS_OUT_SCALED_OWNERS',
     flag: '--lights-out-scaled-owners',
     isList: true,

@@ -9,7 +9,7 @@ import { untilAvailable, type WaitOptions, watchAvailability } from '../process/
 import { repeatUntilClosed } from './closed-connection.ts';
 import { RenewableConnection } from './renewable-connection.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
-import type { Tracing } from '../tracing/tracing.ts';
+import type { Tracing } from '../tracing/interface.ts';
 import type { TemporalTarget } from './temporal-target.ts';
 
 /** gRPC status codes that this file tells apart. */

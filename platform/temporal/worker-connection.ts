@@ -7,7 +7,7 @@ import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
-import type { Tracing } from '../tracing/tracing.ts';
+import type { Tracing } from '../tracing/interface.ts';
 import type { TemporalTarget } from './temporal-target.ts';
 
 /**

@@ -27,7 +27,7 @@ import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/wor
 import { TRACE_HEADER, type TraceSinks, type WorkflowSpan } from '../../domain/kernel/trace.ts';
 import { OtlpExporter } from './otlp.ts';
 import type { TracingTarget } from './target.ts';
-import type { SpanOptions, Tracing, TracingOptions } from './tracing.ts';
+import type { SpanOptions, Tracing, TracingOptions } from './interface.ts';
 
 /** A process that stops waits no longer than this for the receiver, in milliseconds. */
 const FLUSH_MS = 2_000;

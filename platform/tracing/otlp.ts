@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AttributeValue, HrTime } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { TracingOptions } from './tracing.ts';
+import type { TracingOptions } from './interface.ts';
 import type { TracingTarget } from './target.ts';
 
 /** A receiver that is away is told of once in so many milliseconds. */

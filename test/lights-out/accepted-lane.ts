@@ -20,6 +20,7 @@ import {
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   OWN_TIMES,
+  SCALED_OWNER,
   SLEEP_UNTIL,
   VERSION,
 } from '../../domain/lights-out/schedule/names.ts';
@@ -42,6 +43,7 @@ const NAMED_BY: Readonly<Record<string, readonly string[]>> = {
   [ORIGINAL_BOUNDS]: ['minReplicas', 'maxReplicas'],
   [MANAGED_BY]: [KEDA_PAUSED_REPLICAS],
   [DOWN_SINCE]: [],
+  [SCALED_OWNER]: [],
 };
 const DAY_MS = 86_400_000;
 /** How many moments of a schedule are played: in most a night and a morning. */

@@ -12,6 +12,7 @@ import {
   OWN_REPLICAS,
   OWN_TIMES,
   PRIORITY,
+  SCALED_OWNER,
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../domain/lights-out/schedule/names.ts';
@@ -74,6 +75,7 @@ const leftMarks = fc.record(
     [ORIGINAL_BOUNDS]: fc.constantFrom('1-5', '0-3', '5-3', '0-0', '9999999999-9999999999', '1', 'all'),
     [MANAGED_BY]: fc.constantFrom('gone', '', 'Not A Name', 'ü'),
     [DOWN_SINCE]: anyMoment,
+    [SCALED_OWNER]: fc.constantFrom('widgets.example.com/web@7', 'web', ''),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Texts>;

@@ -39,7 +39,14 @@ function hasLabel(metric: Metric | undefined, label: string): boolean {
 /** What is wrong with a query: a metric that there is not, or a label that it does not have. */
 function problemsOf(expr: string): readonly string[] {
   const { selectors, grouping } = readQuery(expr);
-  const known = new Set([CLUSTER_LABEL, 'le', ...selectors.flatMap(({ metric }) => metricOf(metric)?.labels ?? [])]);
+  // The first two Prometheus gives to everything that it scrapes.
+  const known = new Set([
+    'job',
+    'instance',
+    CLUSTER_LABEL,
+    'le',
+    ...selectors.flatMap(({ metric }) => metricOf(metric)?.labels ?? []),
+  ]);
   return [
     ...selectors.filter(({ metric }) => metricOf(metric) === undefined).map(({ metric }) => `no metric ${metric}`),
     ...selectors.flatMap(({ metric, labels }) =>

@@ -9,7 +9,7 @@ import type { ScheduleSpec } from '../schedule/schedule.ts';
 import type { ApprovedWorkloads } from './approved.ts';
 import type { UnmarkedUids } from './unmarked.ts';
 import type { RememberedWorkloads } from './remembered.ts';
-import type { Autoscaler, OwnerResource, Workload, WorkloadRef } from './workload.ts';
+import type { Autoscaler, OwnerResource, Saved, Workload, WorkloadRef } from './workload.ts';
 
 /** Another schedule of the cluster, as a possible owner of a workload. */
 export interface OtherSchedule {
@@ -156,13 +156,6 @@ export interface PlanItem {
   readonly autoscalers?: readonly Pick<Autoscaler, 'kind' | 'name'>[];
   /** Who had scaled it up, for `DownAgain`. */
   readonly manager?: string;
-}
-
-export interface Saved {
-  readonly original: string;
-  readonly since: string;
-  /** As the mark has it. Absent: the workload itself is set. */
-  readonly owner?: string;
 }
 
 export type Evaluation =

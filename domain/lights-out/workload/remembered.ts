@@ -10,8 +10,7 @@ import { isScaledDown, originalReplicas, savedStateOf, scaledDownMetadata } from
 import { markDiffersSentence, markLostSentence, recalledSentence, replicasOf } from './sentences.ts';
 import { workloadTypes } from '../schedule/names.ts';
 import { type OwnerMark, readOwnerMark, scaledUid } from './scaled-owner.ts';
-import type { Saved } from './evaluation.ts';
-import { type ScaledOwner, type Workload, workloadName, type WorkloadRef } from './workload.ts';
+import { type Saved, type ScaledOwner, type Workload, workloadName, type WorkloadRef } from './workload.ts';
 
 const remembered = z.object({
   kind: z.enum(workloadTypes),

@@ -10,8 +10,7 @@ import {
   SCALED_OWNER,
 } from '../schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from './kinds.ts';
-import type { Saved } from './evaluation.ts';
-import type { Workload } from './workload.ts';
+import type { Saved, Workload } from './workload.ts';
 
 /** The longest value of a label. */
 const LABEL_LENGTH = 63;

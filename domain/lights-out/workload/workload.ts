@@ -132,3 +132,11 @@ export type WorkloadRef = Pick<Workload, 'kind' | 'namespace' | 'name'>;
 export function workloadName({ kind, namespace, name }: WorkloadRef): string {
   return `${kind} ${namespace}/${name}`;
 }
+
+/** What it was before it was put to sleep. */
+export interface Saved {
+  readonly original: string;
+  readonly since: string;
+  /** As the mark has it. Absent: the workload itself is set. */
+  readonly owner?: string;
+}
