@@ -1,7 +1,10 @@
 /** The port of the overview page. It answers GET and HEAD, and nothing that it does writes anything. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv4 } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type ListeningServer, urlOf } from '../../platform/health/health.ts';
@@ -59,10 +62,68 @@ export async function serveOverview(
   audience: LocalOverview | OpenedOverview = { kind: 'local' },
 ): Promise<OverviewServer> {
   const { address, log } = options;
-  const { server, useCertificate } = createServer(audience);
-  server.server.maxConnections = MAX_CONNECTIONS;
-  server.server.headersTimeout = REQUEST_TIMEOUT_MS;
-  server.addHook('onRequest', async (request, reply) => {
+  const { server, useCertificate } = serverFor(audience);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(REQUEST_TIMEOUT_MS);
+  // Most starters are never asked for the page: what answers is loaded with the first request.
+  let answers: Promise<RequestListener> | null = null;
+  server.on('request', (request, response) => {
+    answers ??= createAnswers(server, options, audience);
+    answers.then(
+      (listener) => listener(request, response),
+      (error: unknown) => {
+        log.error({ err: error }, 'the overview could not be loaded');
+        response.destroy();
+      },
+    );
+  });
+  server.listen(address.port, address.host);
+  await once(server, 'listening');
+  return {
+    url: urlOf(audience.kind === 'local' ? 'http' : 'https', address, server),
+    useCertificate,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function serverFor({ kind }: LocalOverview | OpenedOverview): {
+  readonly server: Server | TlsServer;
+  readonly useCertificate: OverviewServer['useCertificate'];
+} {
+  const times = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: REQUEST_TIMEOUT_MS,
+  };
+  if (kind === 'local') return { server: createServer(times), useCertificate: () => {} };
+  const server = createTlsServer({ ...times, handshakeTimeout: REQUEST_TIMEOUT_MS });
+  return { server, useCertificate: ({ certificate, key }) => server.setSecureContext({ cert: certificate, key }) };
+}
+
+/** What answers the requests to a server that listens. */
+async function createAnswers(
+  server: Server | TlsServer,
+  options: OverviewServerOptions,
+  audience: LocalOverview | OpenedOverview,
+): Promise<RequestListener> {
+  const { fastify } = await import('fastify');
+  let answers: RequestListener = () => {};
+  const app = fastify({
+    serverFactory: (listener) => {
+      answers = listener;
+      return server as Server;
+    },
+    logger: false,
+    // Of an address that is none, before any hook: the framework's own answer has no headers of ours.
+    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
+      refuse(reply, 400, 'That is no address: expected /'),
+  });
+  app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       // What the client still sends is not read, so the connection cannot serve another request.
       void reply.header('connection', 'close').header('allow', 'GET, HEAD');
@@ -70,43 +131,19 @@ export async function serveOverview(
     }
     return audience.kind === 'local' ? refuseOthers(request, reply) : await refuseStrangers(request, reply, audience);
   });
-  server.get('/', async (request, reply) => {
+  app.get('/', async (request, reply) => {
     await options.workflows.refresh();
     return answer(request, reply, options);
   });
-  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is no such page: expected /'));
-  server.setErrorHandler<Error & { statusCode?: number }>((error, _request, reply) => {
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is no such page: expected /'));
+  app.setErrorHandler<Error & { statusCode?: number }>((error, _request, reply) => {
     const { statusCode = 500 } = error;
     if (statusCode < 500) return refuse(reply, statusCode, 'Expected a request of a browser');
-    log.error({ err: error }, 'the overview could not be shown');
+    options.log.error({ err: error }, 'the overview could not be shown');
     return refuse(reply, 500, 'The overview could not be shown; the log of the starter says why');
   });
-  await server.listen({ host: address.host, port: address.port });
-  const url = urlOf(audience.kind === 'local' ? 'http' : 'https', address, server.server);
-  return { url, useCertificate, close: async () => await server.close() };
-}
-
-function createServer({ kind }: LocalOverview | OpenedOverview): {
-  readonly server: FastifyInstance;
-  readonly useCertificate: OverviewServer['useCertificate'];
-} {
-  const common = {
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: REQUEST_TIMEOUT_MS,
-    forceCloseConnections: true,
-    logger: false,
-    // Of an address that is none, before any hook: the framework's own answer has no headers of ours.
-    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
-      refuse(reply, 400, 'That is no address: expected /'),
-  } as const;
-  if (kind === 'local') return { server: fastify(common), useCertificate: () => {} };
-  const server = fastify({ ...common, https: { handshakeTimeout: REQUEST_TIMEOUT_MS } });
-  return {
-    // Its routes are the same; only the type of its server is another one.
-    server,
-    useCertificate: ({ certificate, key }) => server.server.setSecureContext({ cert: certificate, key }),
-  };
+  await app.ready();
+  return answers;
 }
 
 function refuseOthers(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
