@@ -35,6 +35,8 @@ describe('in a repository that allows one method only', SEVERAL_PHASES, () => {
       expect(await raisesOf(quota)).toEqual([expect.objectContaining({ from: { pods: '10' }, to: { pods: '12' } })]);
 
       await quota.scale('web', 10);
+      // Who skips a cooldown while nothing is needed has skipped nothing.
+      await eventually('10 pods are counted', async () => (await quota.used())['pods'] === '10');
       await quota.command('skipCooldown');
       const raisedAgain = async () => (await quota.hard())['pods'] === '15';
       await eventually('it is raised a second time', raisedAgain, EPISODE_MS);
