@@ -33,7 +33,7 @@ export const workerAccess: Access = {
       apiGroups: [''],
       resources: ['configmaps'],
       resourceNames: ['headroom-pause', 'headroom-pauses'],
-      verbs: ['get', 'watch'],
+      verbs: ['get', 'list', 'watch'],
     },
     {
       why: 'A pause that people send to a workflow, and its end.',
