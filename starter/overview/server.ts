@@ -116,12 +116,13 @@ async function createAnswers(
   const app = fastify({
     serverFactory: (listener) => {
       answers = listener;
-      return server as Server;
+      return server;
     },
     logger: false,
     // Of an address that is none, before any hook: the framework's own answer has no headers of ours.
-    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
-      refuse(reply, 400, 'That is no address: expected /'),
+    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      refuse(reply, 400, 'That is no address: expected /');
+    },
   });
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
