@@ -8,7 +8,6 @@ import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
 import { begunFirst } from './begun-first.ts';
 import { inputsOf } from './own-cluster.ts';
-import { triedOnce } from './tried-once.ts';
 import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
 
 /** A Temporal worker of this process, with a name for its readiness and the log. */
@@ -46,7 +45,7 @@ export async function createWorkflowWorker(
 
 /** What is around every activity, in whichever worker: one order of turns for all. */
 export function activityInterceptors(cluster: string, { worker }: Pick<Config, 'worker'>): ActivityInterceptors {
-  return [triedOnce, inputsOf(cluster), begunFirst(worker.maxConcurrentActivities)];
+  return [inputsOf(cluster), begunFirst(worker.maxConcurrentActivities)];
 }
 
 /**

@@ -48,6 +48,7 @@ export function watchPauses(
         onChange: changed,
         onDelete: changed,
         onState: () => view.watched(everything.staleSeconds() === 0 && pauses.staleSeconds() === 0),
+        onEnd: () => view.watched(false),
       },
       context,
     );

@@ -46,6 +46,8 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly onDelete: (object: T, last: T | undefined) => void;
   /** The first list is in, or the watch is broken, or connected again. */
   readonly onState?: () => void;
+  /** The watch has ended, for any reason: until the next `onState` nobody is told of what changes. */
+  readonly onEnd?: () => void;
 }
 
 /** A watch that goes on for as long as the process runs. */
@@ -232,6 +234,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     if (performance.now() - this.#aliveSince > LONGEST_RESTART_MS) this.#pauseMs = FIRST_RESTART_MS;
     this.#lastAlive = performance.now();
     this.#aliveSince = null;
+    this.#notify(() => this.#options.onEnd?.());
   }
 
   #onProgress(version: string): void {

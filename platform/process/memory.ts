@@ -1,4 +1,4 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * By how many percent the heap may grow between two collections. By V8's own rule it is up to four times as large as what is in it
@@ -17,6 +17,8 @@ const LOOK_MS = 10_000;
 const AT_REST = 0.2;
 /** By how much the heap has to have grown for its collection to be worth some 2 ms of CPU time for each MiB that is in it. */
 const WORTH = 1.08;
+/** By how much it grows at most between two looks while the thread rests. Where it grows by more, V8 collects it by itself. */
+const STILL = 1.02;
 
 /**
  * Collects the garbage of this thread some seconds after its start, which needs twice the memory of what comes then, and again when
@@ -27,16 +29,25 @@ export function collectAtRest(lookMs = LOOK_MS): void {
   const { gc } = globalThis;
   if (gc === undefined) return;
   let keptBytes = 0;
+  let lastBytes = 0;
   let before = performance.eventLoopUtilization();
   const look = async (): Promise<void> => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    const { total_heap_size: bytes } = getHeapStatistics();
-    const isFirst = keptBytes === 0;
-    if (!isFirst && (utilization > AT_REST || bytes < keptBytes * WORTH)) return;
+    const bytes = lastingBytes();
+    const isStill = utilization <= AT_REST && bytes <= lastBytes * STILL;
+    lastBytes = bytes;
+    if (keptBytes !== 0 && (!isStill || bytes < keptBytes * WORTH)) return;
     await gc({ type: 'major', execution: 'async', flavor: 'last-resort' });
-    keptBytes = getHeapStatistics().total_heap_size;
+    keptBytes = lastingBytes();
+    lastBytes = keptBytes;
   };
   setInterval(() => void look(), lookMs).unref();
+}
+
+/** The heap without what is young: that part grows with every few things that are made, and V8 collects it by itself. */
+function lastingBytes(): number {
+  const lasting = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
+  return lasting.reduce((sum, { space_size: bytes }) => sum + bytes, 0);
 }

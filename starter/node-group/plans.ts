@@ -337,7 +337,8 @@ export class Plans implements NodeGroupCacheActivities {
       },
       isLaterOver: ({ node: known }) => {
         const node = known === null ? null : caches.node(known);
-        return node !== null && laterOver(node, { taints: read?.group?.taints ?? [] }, at - CLOCKS_MS).length > 0;
+        const of = { taints: read?.group?.taints ?? [], isDeleting: read?.isDeleting === true };
+        return node !== null && laterOver(node, of, at - CLOCKS_MS).length > 0;
       },
       plan,
       claimed: plan.claimed.get(group) ?? 0,

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untilHeld } from '../kernel/forge/until-held.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { pullRequestChanged } from '../../workflows/quota-resize/messages.ts';
+import { askedBy } from '../kernel/stack/asked.ts';
 import { EPISODE_MS, givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { reconcile, reconcileCompletely } from './reconcile.ts';
 import { SEVERAL_PHASES } from './phases.ts';
@@ -78,6 +80,24 @@ it('is open after four requests to GitHub, although the folder has more files', 
     labels.map(({ name }) => name),
     'with one request more',
   ).toEqual(['quota', 'cluster/test']);
+});
+
+it('is read again where the forge told of a change while it was being opened', SEVERAL_PHASES, async () => {
+  const quota = await givenQuota(stack, { namespace: 'told-early', hard: { pods: '10' } });
+  const opening = stack.forge.hold({ ...openingOf('told-early'), when: 'after' });
+  await quota.deploy('web', 8, { cpu: '10m' });
+  await untilHeld(opening, 'the pull request is opened', EPISODE_MS);
+  const episode = stack.client.workflow.getHandle(quota.workflowId);
+  await episode.signal(pullRequestChanged, { cause: 'a test', delivery: '' });
+  const asked = async (): Promise<readonly (string | null)[]> =>
+    ((await episode.fetchHistory()).events ?? []).map((event) => askedBy(event)).filter((name) => name !== null);
+  const before = await asked();
+  opening.release();
+  await reviewable(quota);
+  // The first look is the opening's own, and may be older than the change.
+  const after = (await asked()).slice(before.length);
+  const watch = after.indexOf('awaitPullRequestChange');
+  expect(watch < 0 ? after : after.slice(0, watch)).toContain('observePullRequest');
 });
 
 describe.concurrent('a pull request', SEVERAL_PHASES, () => {

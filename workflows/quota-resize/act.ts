@@ -47,7 +47,7 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen, readers
       case 'open':
         return await open(target, verdict, seen, readers);
       case 'rebuild':
-        return await rebuild(target, verdict, seen, readers);
+        return await rebuild(target, verdict, seen);
       case 'merge':
         return await merge(target, verdict, seen);
       case 'dequeue':
@@ -109,17 +109,21 @@ async function open(
   readers: Readers,
 ): Promise<ApplyOutcome> {
   const { decision } = verdict;
+  const { forgotten } = readers.pullRequest;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
     { target, decision, policy: seen.observation.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
   ]);
-  return await opened(target, verdict, outcome, { seen, readers });
+  const firstLook = outcome.kind === 'open' || outcome.kind === 'completed' ? outcome.seen : undefined;
+  // What happens meanwhile, or before the Lease is written, has it read again.
+  if (firstLook !== undefined && forgotten === readers.pullRequest.forgotten)
+    readers.pullRequest.found(decision, firstLook);
+  return await opened(target, verdict, outcome, seen);
 }
 
 async function rebuild(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'rebuild' }>,
   seen: Seen,
-  readers: Readers,
 ): Promise<ApplyOutcome> {
   const { decision, why } = verdict;
   // The Lease gets the new limits before GitHub does, as with the first commit. It names no head commit: if this run
@@ -138,7 +142,7 @@ async function rebuild(
       why,
     },
   ]);
-  const apply = await opened(target, verdict, outcome, { seen, readers });
+  const apply = await opened(target, verdict, outcome, seen);
   // Each of them finds its commit, or that it has none.
   for (const joined of decision.joined ?? []) await wake(target, joined, why);
   return apply;
@@ -175,7 +179,7 @@ async function opened(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'open' | 'rebuild' }>,
   outcome: PullRequestOutcome,
-  { seen, readers }: { readonly seen: Seen; readonly readers: Readers },
+  seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, blockedKey: key } = verdict;
   switch (outcome.kind) {
@@ -189,7 +193,6 @@ async function opened(
       await quickly.ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
-      if (outcome.seen !== undefined) readers.pullRequest.found({ ...held, pullRequest }, outcome.seen);
       return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
     }
     case 'alreadyInGit': {

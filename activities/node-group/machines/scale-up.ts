@@ -211,7 +211,7 @@ function kindsFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachin
 
 /** Nodes of a type are alike for kube-scheduler, whatever each of them was planned for. */
 function laterFor(newNodes: readonly NewNodes[], { instanceType }: CreatedMachine): number {
-  return Math.max(...newNodes.map((line) => (line.instanceType === instanceType ? (line.fillLater ?? 0) : 0)));
+  return Math.max(0, ...newNodes.map((line) => (line.instanceType === instanceType ? (line.fillLater ?? 0) : 0)));
 }
 
 /** By the name of the machine, the UID of the node in whose place it comes: the same in each attempt, whatever was given up. */

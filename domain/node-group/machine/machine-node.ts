@@ -123,7 +123,7 @@ export interface MachineNodePatch {
  * of its machine's when it has been ready for long enough. Null: nothing.
  */
 export function machineNodePatch(
-  group: Pick<NodeGroup, 'name' | 'labels' | 'taints' | 'startupTaints'>,
+  group: Pick<NodeGroup, 'name' | 'labels' | 'taints' | 'startupTaints' | 'isDeleting'>,
   machine: Pick<DrivenMachine, 'name' | 'instanceType' | 'fillLater'>,
   node: Node,
   now: EpochMs,
@@ -145,7 +145,7 @@ export function machineNodePatch(
 
 /** Null where the node has the right ones. */
 function taintsOf(
-  group: Pick<NodeGroup, 'taints' | 'startupTaints'>,
+  group: Pick<NodeGroup, 'taints' | 'startupTaints' | 'isDeleting'>,
   { fillLater }: Pick<DrivenMachine, 'fillLater'>,
   node: Node,
   now: EpochMs,

@@ -78,7 +78,7 @@ export function isTakenBack(
 function stepWithNode<T extends Node>(
   machine: DrivenMachine,
   node: T,
-  group: Pick<NodeGroup, 'maxNodeProvisionMs' | 'taints'>,
+  group: Pick<NodeGroup, 'isDeleting' | 'maxNodeProvisionMs' | 'taints'>,
   now: EpochMs,
   owners: readonly Pick<DrivenMachine, 'name'>[],
 ): MachineStep<T> {

@@ -19,12 +19,15 @@ export function isLater({ key, effect }: Taint): boolean {
   return effect === 'PreferNoSchedule' && key.startsWith(`${FILL_LATER}-`);
 }
 
-/** Those that the node has for no reason any more, since it has been ready for long enough; what its group gives its nodes stays. */
+/**
+ * Those that the node has for no reason any more, since it has been ready for long enough; what its group gives its nodes stays. Of a group
+ * that is being deleted at once: nobody would take them off later.
+ */
 export function laterOver(
   { taints, ready }: Pick<Node, 'taints' | 'ready'>,
-  { taints: own }: Pick<NodeGroup, 'taints'>,
+  { taints: own, isDeleting }: Pick<NodeGroup, 'taints' | 'isDeleting'>,
   now: EpochMs,
 ): readonly Taint[] {
-  if (ready.status !== 'True' || now - ready.since < LATER_MS) return [];
+  if (ready.status !== 'True' || (!isDeleting && now - ready.since < LATER_MS)) return [];
   return taints.filter((taint) => isLater(taint) && !own.some(({ key }) => key === taint.key));
 }

@@ -1,7 +1,9 @@
 import { CoreV1Api, KubeConfig, type V1ConfigMap, type V1Secret } from '@kubernetes/client-node';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
+import { PauseView } from '../../../activities/kernel/pause-view.ts';
+import { watchPauses } from '../../../activities/kernel/pause-watch.ts';
 import { isAtLeast } from '../../../domain/kernel/resource-version.ts';
 import { type InformerOptions, startInformer } from '../../../activities/kubernetes/informer.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
@@ -330,4 +332,22 @@ describe('the informer', () => {
     await eventually('another informer has seen it', () => other.get('two', 'stopped') !== undefined);
     expect(changes()).toEqual(['new one 1']);
   });
+});
+
+it('the watch of the pauses says that it reports nothing while one of its watches is being opened again', async () => {
+  const stop = new AbortController();
+  const view = new PauseView(async () => await Promise.resolve({ everything: null, pauses: null }));
+  const watched = vi.spyOn(view, 'watched');
+  const context = { kubeConfig, systemNamespace: 'default', log: pino({ level: 'silent' }), signal: stop.signal };
+  const watch = watchPauses(view, context);
+  onTestFinished(async () => {
+    stop.abort();
+    await watch.stop();
+  });
+  await eventually('both are watched', () => watched.mock.lastCall?.[0] === true, 30_000);
+  watched.mockClear();
+  // The API server ends each after ten seconds at the latest.
+  await eventually('one has ended', () => watched.mock.calls.length > 0, 30_000);
+  expect(watched.mock.calls[0]).toEqual([false]);
+  await eventually('both are watched again', () => watched.mock.lastCall?.[0] === true, 30_000);
 });

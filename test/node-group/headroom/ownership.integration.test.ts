@@ -4,15 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   API_VERSION,
   DELETE_WITHOUT_DRAIN,
+  FILL_LATER,
   GROUP_UID_LABEL,
   KIND,
   MACHINE_FINALIZER,
   NAMESPACE,
   VPSIENODE_LABEL,
 } from '../../../domain/node-group/api/names.ts';
+import { laterTaints } from '../../../domain/node-group/rules/fill-later.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
-import { NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
+import { merge, NodeGroupCluster, onlyOn, ownNodes, startNodeGroupPlane } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: NodeGroupCluster;
@@ -123,8 +125,15 @@ describe('a group that is deleted in the foreground', () => {
     const group = 'orphaned';
     await populated(group, 2, { deletionPolicy: 'Orphan' });
     const before = [await cluster.nodes(group), await cluster.machines(group), await cluster.pods(group)].map(uidsOf);
+    for (const node of await cluster.nodes(group)) {
+      const taints = [...(node.spec?.taints ?? []), ...laterTaints(2)];
+      await cluster.core.patchNode({ name: nameOf(node), body: { spec: { taints } } }, merge);
+    }
     await cluster.deleteGroup(group, 'Foreground');
     await untilGone(group);
+    // Nobody would take them off any more.
+    const kept = (await cluster.nodes(group)).flatMap(({ spec }) => spec?.taints ?? []);
+    expect(kept.map(({ key }) => key).filter((key) => key.startsWith(FILL_LATER))).toEqual([]);
     expect(await holds(group)).toEqual([
       { by: null, owners: [], isKept: false },
       { by: null, owners: [], isKept: false },

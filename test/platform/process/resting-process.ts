@@ -1,5 +1,5 @@
 /** Works, drops what it has made, and rests: says as JSON how often its garbage was collected, and what became of its heap. */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { collectAtRest } from '../../../platform/process/memory.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
@@ -31,4 +31,12 @@ while (performance.now() < until || made.length < MADE) {
 const working = seen();
 made.length = 0;
 await eventually('the garbage of the work is collected', () => collections > working.collections);
-console.log(JSON.stringify({ working, resting: seen() }));
+const resting = seen();
+// As a process that watches a quiet cluster: a little is made all the time, and is garbage at once.
+let last: object[] = [];
+const enough = performance.now() + 20 * LOOK_MS;
+for (let index = 0; performance.now() < enough; index += 1) {
+  last = Array.from({ length: 2_000 }, () => ({ index }));
+  await pause(LOOK_MS / 10);
+}
+console.log(JSON.stringify({ working, resting, idling: seen(), last: last.length }));

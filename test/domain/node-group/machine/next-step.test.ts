@@ -63,6 +63,8 @@ describe('a machine with a node', () => {
     const stepAt = (now: number): object => stepOf({ phase: 'Ready', readyAt: NOW }, later, now);
     expect(stepAt(NOW + MINUTE - 1)).toEqual({ kind: 'settled' });
     expect(stepAt(NOW + MINUTE)).toMatchObject({ kind: 'join', isReady: true });
+    // Its node may stay when the group is gone.
+    expect(stepOf({ phase: 'Ready', readyAt: NOW }, later, NOW, true)).toMatchObject({ kind: 'join', isReady: true });
   });
 
   it('is left to its drain while it is about to go, and joins again where that took its marks back', () => {
