@@ -1,5 +1,6 @@
 import { ApiException } from '@kubernetes/client-node';
 import { apiMessage } from '../kubernetes/failure.ts';
+import { UnscaledOwner } from './owners.ts';
 import { SetBack } from './write-object.ts';
 
 /**
@@ -20,7 +21,7 @@ export function itemFailure(error: unknown): string | null {
     if (OF_THE_SERVER.has(error.code) && !isDenied) return null;
     return message ?? `the Kubernetes API answered ${error.code} without a message`;
   }
-  if (error instanceof SetBack) return error.message;
+  if (error instanceof SetBack || error instanceof UnscaledOwner) return error.message;
   // A timeout of one request may be caused by a slow webhook; a server that is down does not accept the connection at
   // all.
   if (error instanceof Error && error.name === 'TimeoutError') return 'the Kubernetes API did not answer in time';

@@ -48,6 +48,21 @@ export function ownerKindOf(name: string, object: unknown): OwnerKind | null {
   return { definition: name, group, version: scaled.name, ...names, path };
 }
 
+/** The owner is there, and its number cannot be set any more: its definition has lost its scale subresource. */
+export class UnscaledOwner extends Error {
+  override readonly name = 'UnscaledOwner';
+
+  constructor({ definition: of, name }: Pick<OwnerMark, 'definition' | 'name'>) {
+    super(`the number of its owner ${name} cannot be set: ${of} has no scale subresource any more`);
+  }
+}
+
+interface Definition {
+  readonly isThere: boolean;
+  /** Null where its objects have no scale subresource. */
+  readonly kind: OwnerKind | null;
+}
+
 /** Milliseconds for which a definition is taken to be as it was read. */
 const KNOWN_MS = 60_000;
 
@@ -55,7 +70,7 @@ const KNOWN_MS = 60_000;
 export class OwnerKinds {
   readonly #kubernetes: Kubernetes;
   readonly #names: readonly string[];
-  readonly #read = new Map<string, { readonly at: number; readonly kind: Promise<OwnerKind | null> }>();
+  readonly #read = new Map<string, { readonly at: number; readonly found: Promise<Definition> }>();
 
   /** @param names of definitions. */
   constructor(kubernetes: Kubernetes, names: readonly string[]) {
@@ -65,15 +80,19 @@ export class OwnerKinds {
 
   /** Null for a definition that is not there, or has no scale subresource. @throws ApiException where it cannot be read. */
   async of(name: string): Promise<OwnerKind | null> {
+    return (await this.#definition(name)).kind;
+  }
+
+  async #definition(name: string): Promise<Definition> {
     const known = this.#read.get(name);
-    if (known !== undefined && Date.now() - known.at < KNOWN_MS) return await known.kind;
-    const kind = orNull<unknown>(this.#kubernetes.custom.getClusterCustomObject({ ...DEFINITIONS, name })).then(
-      (object) => ownerKindOf(name, object),
+    if (known !== undefined && Date.now() - known.at < KNOWN_MS) return await known.found;
+    const found = orNull<unknown>(this.#kubernetes.custom.getClusterCustomObject({ ...DEFINITIONS, name })).then(
+      (object) => ({ isThere: object !== null, kind: ownerKindOf(name, object) }),
     );
-    this.#read.set(name, { at: Date.now(), kind });
+    this.#read.set(name, { at: Date.now(), found });
     // What failed is asked again at once.
-    kind.catch(() => this.#read.delete(name));
-    return await kind;
+    found.catch(() => this.#read.delete(name));
+    return await found;
   }
 
   async all(): Promise<readonly OwnerKind[]> {
@@ -81,9 +100,8 @@ export class OwnerKinds {
     return kinds.filter((kind) => kind !== null);
   }
 
-  /** All of them in the cluster. */
-  async list(): Promise<Owners> {
-    const owners = new Owners();
+  /** All of them in the cluster, with those that are given. */
+  async list(owners = new Owners()): Promise<Owners> {
     for (const kind of await this.all()) {
       const { group, version, plural } = kind;
       const found = await listAll(async (range) => {
@@ -100,24 +118,32 @@ export class OwnerKinds {
   /** The workload by its owner, read now: the one that its mark names, or one of the kinds that are followed. */
   async attached(workload: Workload): Promise<Workload> {
     if (!hasReplicas(workload.kind)) return workload;
-    const marked = markedOwner(workload);
-    if (marked !== null) return byOwner(workload, await this.read(marked, workload.namespace), false);
-    const { controller } = workload;
-    if (controller === undefined || isAgreedController(controller)) return workload;
-    const kind = (await this.all()).find((each) => isOfKind(each, controller));
-    if (kind === undefined) return workload;
-    const { name } = controller;
-    return byOwner(workload, await this.read({ definition: kind.definition, name }, workload.namespace), false);
+    const named = markedOwner(workload) ?? (await this.#followed(workload));
+    if (named === null) return workload;
+    return byOwner(workload, ownOf(workload, await this.read(named, workload.namespace)), false);
   }
 
-  /** Null where it is gone. */
-  async read(
-    { definition: asked, name }: Pick<OwnerMark, 'definition' | 'name'>,
-    namespace: string,
-  ): Promise<ScaledOwner | null> {
-    const kind = await this.of(asked);
-    if (kind === null) return null;
+  async #followed({ controller }: Workload): Promise<Pick<OwnerMark, 'definition' | 'name'> | null> {
+    if (controller === undefined || isAgreedController(controller)) return null;
+    const kind = (await this.all()).find((each) => isOfKind(each, controller));
+    return kind === undefined ? null : { definition: kind.definition, name: controller.name };
+  }
+
+  /** Null where it is gone. @throws UnscaledOwner where it may be there, and has no number that can be set. */
+  async read(mark: Pick<OwnerMark, 'definition' | 'name'>, namespace: string): Promise<ScaledOwner | null> {
+    const found = await this.#readAs(mark, namespace);
+    if (found !== null) return found;
+    // A version that is not served any more answers like an owner that is gone.
+    this.#read.delete(mark.definition);
+    return await this.#readAs(mark, namespace);
+  }
+
+  async #readAs(mark: Pick<OwnerMark, 'definition' | 'name'>, namespace: string): Promise<ScaledOwner | null> {
+    const { isThere, kind } = await this.#definition(mark.definition);
+    if (!isThere) return null;
+    if (kind === null) throw new UnscaledOwner(mark);
     const { group, version, plural } = kind;
+    const { name } = mark;
     const request = this.#kubernetes.custom.getNamespacedCustomObject({ group, version, plural, namespace, name });
     const object = await orNull<unknown>(request);
     return object === null ? null : ownerOf(kind, object);
@@ -126,6 +152,11 @@ export class OwnerKinds {
 
 function isOfKind(kind: Pick<OwnerKind, 'group' | 'kind'>, controller: NonNullable<Workload['controller']>): boolean {
   return kind.group === controller.group && kind.kind === controller.kind;
+}
+
+/** The owner, where it is the one that the workload's owner reference means, and no other of that name. */
+function ownOf({ controller }: Workload, owner: ScaledOwner | null): ScaledOwner | null {
+  return owner?.uid === controller?.uid ? owner : null;
 }
 
 /** An owner and where it is. */
@@ -201,12 +232,12 @@ export class Owners {
   of(workload: Workload): ScaledOwner | null {
     if (!hasReplicas(workload.kind)) return null;
     const marked = markedOwner(workload);
-    if (marked !== null) return this.get(marked, workload.namespace);
+    if (marked !== null) return ownOf(workload, this.get(marked, workload.namespace));
     const { controller } = workload;
     if (controller === undefined || isAgreedController(controller)) return null;
     const kind = this.#kinds.get(`${controller.group}/${controller.kind}`);
     if (kind === undefined) return null;
-    return this.get({ definition: kind.definition, name: controller.name }, workload.namespace);
+    return ownOf(workload, this.get({ definition: kind.definition, name: controller.name }, workload.namespace));
   }
 }
 

@@ -10,6 +10,7 @@ import {
   workloadTypes,
 } from '../../domain/lights-out/schedule/names.ts';
 import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
+import { isByOwner } from '../../domain/lights-out/workload/scaled-owner.ts';
 import type { Autoscaler, SetBy, Workload } from '../../domain/lights-out/workload/workload.ts';
 import { annotationRoom } from './annotation-room.ts';
 import { minimumAppliedBy } from './last-applied.ts';
@@ -51,13 +52,13 @@ export function isOwnersKey({ controller, namespace }: LoneWorkload, target: str
   return controller !== undefined && ownerKey(controller, namespace) === target;
 }
 
-/** A workload with those of its owner as well, whose number is its own. */
+/** A workload with those of its owner as well, where the owner's number is its own: what an autoscaler of it does is no other's concern. */
 export function withOwnersAutoscalers(
   workload: Workload,
   autoscalersOf: (target: string) => readonly Autoscaler[],
 ): Workload {
   const { owner, namespace, autoscalers } = workload;
-  const more = owner === undefined ? [] : autoscalersOf(ownerKey(owner, namespace));
+  const more = owner === undefined || !isByOwner(workload) ? [] : autoscalersOf(ownerKey(owner, namespace));
   return more.length === 0 ? workload : { ...workload, autoscalers: [...autoscalers, ...more] };
 }
 

@@ -185,8 +185,8 @@ export function groupOf(apiVersion: string): string {
 function controllerOf({ ownerReferences = [] }: V1ObjectMeta): Pick<Workload, 'controller'> {
   const owner = ownerReferences.find(({ controller }) => controller === true);
   if (owner === undefined) return {};
-  const { apiVersion, kind, name } = owner;
-  return { controller: { group: groupOf(apiVersion), kind, name } };
+  const { apiVersion, kind, name, uid } = owner;
+  return { controller: { group: groupOf(apiVersion), kind, name, uid } };
 }
 
 /** When people wrote the annotations that put it to sleep or give it times of its own, if known. */

@@ -8,14 +8,19 @@ import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import type { EvaluationContext, ObjectChange, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { recalled, type RememberedWorkloads, withoutWorkload } from '../../domain/lights-out/workload/remembered.ts';
-import { markedOwner, readOwnerMark, scaledUid } from '../../domain/lights-out/workload/scaled-owner.ts';
+import {
+  markedOwner,
+  type OwnerMark,
+  readOwnerMark,
+  scaledUid,
+} from '../../domain/lights-out/workload/scaled-owner.ts';
 import { labelValue, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import type { Workload } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { itemFailure } from './item-failure.ts';
-import { OwnerKinds } from './owners.ts';
+import { OwnerKinds, type Owners } from './owners.ts';
 import { listWorkloads, readItem } from './read-cluster.ts';
 import { NO_SPEC } from './read-schedule-object.ts';
 import { readMemories, ScalingMemory } from './scaling-memory.ts';
@@ -45,6 +50,8 @@ export interface Sleeper {
   readonly writes: readonly ObjectChange[];
   /** Its marks are lost, and the memory has what it was. */
   readonly isRecalled: boolean;
+  /** Its marks name an owner that was not among those of the list, which says nothing of the reason. */
+  readonly isWithoutOwner: boolean;
 }
 
 export interface Asleep {
@@ -64,7 +71,7 @@ export async function findAsleep(options: RestoreOptions, schedule: string | nul
   const listed = await listWorkloads(kubernetes, new OwnerKinds(kubernetes, []));
   const { memories, withoutMemory } = await readMemories(kubernetes, systemNamespace);
   const remembered = new Map([...memories.values()].flatMap((memory) => [...memory.remembered]));
-  const owners = await new OwnerKinds(kubernetes, definitionsOf(listed.workloads, remembered)).list();
+  const owners = await listOwners(kubernetes, listed.workloads, remembered);
   const workloads = owners.attachedAll(listed.workloads);
   const alone = withoutWorkload(remembered, workloads, (mark, namespace) => owners.get(mark, namespace));
   const missing = [...listed.missing, ...alone];
@@ -80,13 +87,30 @@ export async function findAsleep(options: RestoreOptions, schedule: string | nul
   return { sleepers: ordered.filter((sleeper) => sleeper !== undefined), withoutMemory };
 }
 
-/** Of the owners that marks or the memory name. */
-function definitionsOf(workloads: readonly Workload[], remembered: RememberedWorkloads): readonly string[] {
-  const marks = [
-    ...workloads.map((workload) => markedOwner(workload)),
-    ...[...remembered.values()].map(({ owner }) => readOwnerMark(owner)),
-  ];
-  return [...new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.definition])))];
+/**
+ * The owners that the memory names, and those that marks name. Anybody may write a mark: what cannot be listed because of one
+ * holds up no other, and is said of the workload with the mark.
+ */
+async function listOwners(
+  kubernetes: Kubernetes,
+  workloads: readonly Workload[],
+  remembered: RememberedWorkloads,
+): Promise<Owners> {
+  const kept = definitionsOf([...remembered.values()].map(({ owner }) => readOwnerMark(owner)));
+  const owners = await new OwnerKinds(kubernetes, [...kept]).list();
+  for (const definition of definitionsOf(workloads.map(markedOwner))) {
+    if (kept.has(definition)) continue;
+    try {
+      await new OwnerKinds(kubernetes, [definition]).list(owners);
+    } catch (error) {
+      if (statusCode(error) !== 403) throw error;
+    }
+  }
+  return owners;
+}
+
+function definitionsOf(marks: readonly (OwnerMark | null)[]): ReadonlySet<string> {
+  return new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.definition])));
 }
 
 /** The schedules that anything names: by annotation, by the memory, or, where both are gone, by label. */
@@ -137,6 +161,7 @@ function sleeperOf(listed: Workload, context: EvaluationContext): Sleeper | null
     item,
     writes,
     isRecalled: workload.isRecalled === true,
+    isWithoutOwner: workload.owner === undefined && markedOwner(workload) !== null,
   };
 }
 
@@ -167,12 +192,14 @@ export async function wakeAll(options: RestoreOptions, sleepers: readonly Sleepe
 
 async function wake(kubernetes: Kubernetes, sleeper: Sleeper, context: EvaluationContext): Promise<string | null> {
   let { item, writes } = sleeper;
-  for (let round = 0; ; round += 1) {
+  for (let round = sleeper.isWithoutOwner ? -1 : 0; ; round += 1) {
     try {
-      for (const change of writes) {
-        await writeObject(kubernetes, item.workload.namespace, change, RESTORE_MANAGER);
+      if (round >= 0) {
+        for (const change of writes) {
+          await writeObject(kubernetes, item.workload.namespace, change, RESTORE_MANAGER);
+        }
+        return null;
       }
-      return null;
     } catch (error) {
       const code = statusCode(error);
       if (code !== 409 && code !== 404) throw error;

@@ -39,7 +39,7 @@ export class OtlpExporter implements SpanExporter {
   async #sendOrTell(spans: readonly ReadableSpan[]): Promise<void> {
     try {
       await this.#send(this.#encoded(spans));
-      if (this.#isAway) this.#options.log.info(`traces are sent to ${this.#target.url} again`);
+      if (this.#isAway) this.#options.log.info(`traces are sent to ${this.#place} again`);
       this.#isAway = false;
     } catch (error) {
       this.#tell(error);
@@ -66,16 +66,18 @@ export class OtlpExporter implements SpanExporter {
     }
   }
 
+  /** Without its path: some receivers know their customers by it. */
+  get #place(): string {
+    return new URL(this.#target.url).origin;
+  }
+
   #tell(error: unknown): void {
     this.#isAway = true;
     const now = performance.now();
     if (now - this.#toldAt < TOLD_AGAIN_MS) return;
     this.#toldAt = now;
     const reason = reasonOf(error);
-    this.#options.log.warn(
-      { reason },
-      `traces cannot be sent to ${this.#target.url}, and are lost meanwhile: ${reason}`,
-    );
+    this.#options.log.warn({ reason }, `traces cannot be sent to ${this.#place}, and are lost meanwhile: ${reason}`);
   }
 
   #encoded(spans: readonly ReadableSpan[]): string {

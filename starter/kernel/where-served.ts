@@ -63,9 +63,15 @@ export function openWhereFound<T extends KubernetesObject>(
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
   let current: Informer<T> | null = null;
+  let path = '';
   let isKnown = false;
   let trouble: string | null = null;
   const listing = once(LISTED_AFTER_MS, () => current?.relist());
+
+  function onDeleted(object: T, last: T | undefined): void {
+    listing.soon();
+    onDelete(object, last);
+  }
 
   async function close(): Promise<void> {
     const closing = current;
@@ -81,20 +87,14 @@ export function openWhereFound<T extends KubernetesObject>(
       trouble = null;
       isKnown = true;
       if (over.signal.aborted) return;
-      if (found !== null && current === null) {
-        const watched = {
-          ...options,
-          ...found,
-          name: resource,
-          onDelete: (object: T, last: T | undefined) => {
-            listing.soon();
-            onDelete(object, last);
-          },
-        };
-        current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal });
-      } else if (found === null && current !== null) {
-        log.info({ resource }, `the cluster does not serve ${resource} any more`);
+      if (current !== null && found?.path !== path) {
+        if (found === null) log.info({ resource }, `the cluster does not serve ${resource} any more`);
         await close();
+      }
+      if (found !== null && current === null) {
+        path = found.path;
+        const watched = { ...options, ...found, name: resource, onDelete: onDeleted };
+        current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal });
       }
     } catch (error) {
       // Most likely nothing has changed.

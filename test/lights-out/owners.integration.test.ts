@@ -99,7 +99,7 @@ describe.concurrent('a workload whose owner has a scale subresource', () => {
     // Of a write through the scale subresource the API server does not say whose it was.
     expect(
       await cluster.eventMatching(name, /^KeptUp: Deployment persons\/web: somebody unknown gave it 2 replicas/),
-    ).toMatch(/left until the schedule wakes it/);
+    ).toMatch(/leaves it until the schedule wakes it/);
     await bothAre(name, 2);
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.reaches(name, 'Up', 'AsScheduled');
@@ -147,6 +147,35 @@ describe.concurrent('a workload whose owner has a scale subresource', () => {
     await bothAre(name, 2);
     await cluster.eventMatching(name, /^KeptUp: Deployment glass\/web: /);
     expect(await widgets.size(name, 'web')).toBe(2);
+  });
+
+  it('is woken by break glass whatever somebody has written as the mark of another workload', async () => {
+    const name = 'forged';
+    await widget(name, 2);
+    await cluster.asleep(name, { namespaces: [name], ...scaling });
+    await bothAre(name, 0);
+    const of = { apiVersion: 'v1', kind: 'ConfigMap', name: 'any', controller: true };
+    const { metadata } = await cluster.core.createNamespacedConfigMap({
+      namespace: name,
+      body: { metadata: { name: of.name } },
+    });
+    await cluster.deployment(name, 'other', 1, {
+      annotations: {
+        'lightsout.techsupport.mk/scaled-owner': 'secrets.example.net/any@1',
+        'lightsout.techsupport.mk/original-replicas': '9',
+        'lightsout.techsupport.mk/managed-by': name,
+      },
+      ownerReferences: [{ ...of, uid: metadata?.uid ?? '' }],
+    });
+    // Somebody who may not read every definition, as the worker.
+    const kubernetes = connectKubernetes(accessOf(plane.plane.kubeconfigFor('headroom-worker')));
+    const options = { kubernetes, systemNamespace: 'namespace-resizer-system', now: Date.now() };
+    const { sleepers } = await findAsleep(options, name);
+    const results = (await wakeAll(options, sleepers)).map(({ sleeper: { item }, failure }) => [item.owner, failure]);
+    expect(results).toContainEqual(['widgets.example.com/web', null]);
+    expect(results).toContainEqual([undefined, expect.stringContaining('secrets.example.net')]);
+    await bothAre(name, 2);
+    expect(await cluster.replicas(name, 'other')).toBe(1);
   });
 
   it('is named where its operator does not follow', async () => {
@@ -204,6 +233,31 @@ describe('where the worker lacks the right', () => {
     await bothAre(name, 0);
     await cluster.reaches(name, 'Down', 'AsScheduled');
   });
+});
+
+describe('where the definition loses its scale subresource at night', () => {
+  it('nothing is lost, by break glass and in the morning, it is said, and it is done once the definition has it again', async () => {
+    const name = 'unscaled';
+    await widget(name, 2);
+    await cluster.asleep(name, { namespaces: [name], ...scaling });
+    await bothAre(name, 0);
+    await widgets.offerScale(false);
+    const kubernetes = connectKubernetes(accessOf(plane.plane.adminKubeconfig));
+    const options = { kubernetes, systemNamespace: 'namespace-resizer-system', now: Date.now() };
+    const { sleepers } = await findAsleep(options, name);
+    expect((await wakeAll(options, sleepers)).map(({ failure }) => failure)).toEqual([
+      'the number of its owner web cannot be set: widgets.example.com has no scale subresource any more',
+    ]);
+    await cluster.patchSchedule(name, { spec: UP });
+    const said =
+      /False.*Deployment unscaled\/web: the number of its owner web cannot be set: widgets\.example\.com has no/;
+    await eventually('Ready says it', async () => said.test(await cluster.ready(name)), 180_000);
+    expect(await cluster.savedState(name, 'web')).toMatchObject({ 'original-replicas': '2' });
+    await widgets.offerScale(true);
+    await eventually('it is awake', async () => (await widgets.size(name, 'web')) === 2, 180_000);
+    await cluster.reaches(name, 'Up', 'AsScheduled');
+    await bothAre(name, 2);
+  }, 500_000);
 });
 
 describe('a worker that is killed between the marks and the number of the owner', () => {

@@ -1,6 +1,13 @@
 /** A custom resource with a scale subresource, and an operator that gives its number to a Deployment, whoever wrote another one there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiException, AppsV1Api, CustomObjectsApi, type V1Deployment } from '@kubernetes/client-node';
+import {
+  ApiException,
+  AppsV1Api,
+  CustomObjectsApi,
+  PatchStrategy,
+  setHeaderOptions,
+  type V1Deployment,
+} from '@kubernetes/client-node';
 import { MERGE_PATCH } from '../../activities/lights-out/write-object.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
@@ -8,6 +15,8 @@ import { eventually } from '../kernel/stack/eventually.ts';
 export const WIDGETS = { group: 'example.com', version: 'v1', plural: 'widgets' } as const;
 export const WIDGET_DEFINITION = `${WIDGETS.plural}.${WIDGETS.group}`;
 const KIND = 'Widget';
+const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const;
+const SCALE = { specReplicasPath: '.spec.server.size', statusReplicasPath: '.status.replicas' } as const;
 
 interface WidgetSpec {
   readonly server: { readonly size?: number };
@@ -42,7 +51,6 @@ export class Widgets {
   }
 
   async define(): Promise<void> {
-    const scale = { specReplicasPath: '.spec.server.size', statusReplicasPath: '.status.replicas' };
     const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const size = { type: 'integer', format: 'int32', minimum: 0 };
     const server = { type: 'object', properties: { size } };
@@ -59,7 +67,7 @@ export class Widgets {
             name: WIDGETS.version,
             served: true,
             storage: true,
-            subresources: { status: {}, scale },
+            subresources: { status: {}, scale: SCALE },
             schema: {
               openAPIV3Schema: {
                 type: 'object',
@@ -70,12 +78,21 @@ export class Widgets {
         ],
       },
     };
-    const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
-    await this.#custom.createClusterCustomObject({ ...definitions, body });
+    await this.#custom.createClusterCustomObject({ ...DEFINITIONS, body });
     await eventually('Widgets are served', async () => {
       await this.#custom.listClusterCustomObject(WIDGETS);
       return true;
     });
+  }
+
+  /** Whether the definition has a scale subresource. */
+  async offerScale(isOffered: boolean): Promise<void> {
+    const path = '/spec/versions/0/subresources/scale';
+    const body = [isOffered ? { op: 'add', path, value: SCALE } : { op: 'remove', path }];
+    await this.#custom.patchClusterCustomObject(
+      { ...DEFINITIONS, name: WIDGET_DEFINITION, body },
+      setHeaderOptions('Content-Type', PatchStrategy.JsonPatch),
+    );
   }
 
   async create(namespace: string, name: string, size: number, spec: Partial<WidgetSpec> = {}): Promise<void> {
@@ -124,9 +141,18 @@ export class Widgets {
   async #reconcile(): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      const { items } = (await this.#custom.listClusterCustomObject(WIDGETS)) as { readonly items: readonly Widget[] };
-      for (const widget of items) await this.#reconcileOne(widget);
+      for (const widget of await this.#listed()) await this.#reconcileOne(widget);
       await sleep(100, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** None while the API server takes up a definition that has changed. */
+  async #listed(): Promise<readonly Widget[]> {
+    try {
+      return ((await this.#custom.listClusterCustomObject(WIDGETS)) as { readonly items: readonly Widget[] }).items;
+    } catch (error) {
+      if (error instanceof ApiException && error.code === 429) return [];
+      throw error;
     }
   }
 

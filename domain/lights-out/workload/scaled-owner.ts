@@ -85,6 +85,14 @@ export function unclearOwner(workload: Workload): string | null {
   return owner.isShared === true && owner.replicas > 0 ? ownerSharedSentence(owner) : null;
 }
 
+/** Whether the owner's number is that of this workload, as far as is known: it sleeps by it, or it alone has it. */
+export function isByOwner(workload: Workload): boolean {
+  const { owner, kind } = workload;
+  if (owner === undefined) return false;
+  if (isScaledDown(savedStateOf(workload), kind)) return true;
+  return owner.replicas !== null && owner.replicas === owner.workloadReplicas && owner.isShared !== true;
+}
+
 /** What the operator has not done yet of a workload that is at its level by its owner, in a sentence; null where it has. */
 export function laggingOwner({ owner, replicas }: Workload): string | null {
   if (owner === undefined || replicas === null || owner.workloadReplicas === replicas) return null;

@@ -39,7 +39,7 @@ export function wantedOf(workload: Workload, namespace: ScopedNamespace | null, 
     return up('ScheduleDeleted', { isOurs, isOwner: false });
   }
   if (context.spec.suspend) return asItIs(keep('AsDesired'));
-  if (namespace === null || !isInScope(workload, namespace, context.spec, context.protectedNamespaces)) {
+  if (namespace === null || !isInScope(workload, namespace, scopeOf(workload, context), context.protectedNamespaces)) {
     return up('LeftScope', { isOurs, isOwner: false }, exempt(workload, namespace, context));
   }
   const owner = ownerOf(workload, namespace, context);
@@ -64,6 +64,13 @@ export function wantedOf(workload: Workload, namespace: ScopedNamespace | null, 
     return up('Released', { isOurs: false, isOwner: true }, keep('NotApproved'));
   }
   return { state: 'Down', night };
+}
+
+/** A workload that is gone, whose owner sleeps, has no labels any more by which it could be told whether it is left alone. */
+function scopeOf({ uid, owner }: Workload, { spec }: EvaluationContext): EvaluationContext['spec'] {
+  if (uid !== '' || owner === undefined) return spec;
+  const { excludeLabels: _, ...rest } = spec;
+  return rest;
 }
 
 /** Whether it is a CronJob of a window that keeps something. */

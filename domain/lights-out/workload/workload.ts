@@ -75,7 +75,12 @@ export interface Workload {
   /** Like `sleepingSince`, of the annotation with its own times. */
   readonly timesSince?: EpochMs;
   /** The object that owns it as a controller. */
-  readonly controller?: { readonly group: string; readonly kind: string; readonly name: string };
+  readonly controller?: {
+    readonly group: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly uid?: string;
+  };
   /** The owner whose number is set in place of its own; `replicas` and `changed` are the owner's then: see scaled-owner.ts. */
   readonly owner?: ScaledOwner & {
     /** What the workload itself has. */

@@ -8,8 +8,14 @@ type HistoryEvent = NonNullable<History['events']>[number];
 export function askedBy(event: HistoryEvent): string | null {
   const { activityTaskScheduledEventAttributes: scheduled, markerRecordedEventAttributes: marker } = event;
   if (scheduled?.activityType?.name) return scheduled.activityType.name;
+  return localActivity(marker)?.activity_type ?? null;
+}
+
+/** What the marker of an activity that ran within the workflow task says of it; null for any other marker. */
+export function localActivity(
+  marker: HistoryEvent['markerRecordedEventAttributes'],
+): { readonly activity_id?: string; readonly activity_type?: string } | null {
   if (marker?.markerName !== 'core_local_activity') return null;
   const [told] = marker.details?.['data']?.payloads ?? [];
-  const { activity_type: name } = JSON.parse(Buffer.from(told?.data ?? []).toString()) as { activity_type?: string };
-  return name ?? null;
+  return JSON.parse(Buffer.from(told?.data ?? []).toString()) as object;
 }

@@ -161,6 +161,11 @@ describe('the memory of an owner', () => {
     const [workload] = gone;
     const evaluation = workload === undefined ? null : evaluate(recalled(workload, given), namespaceOf(), given);
     expect(evaluation?.kind === 'change' ? evaluation.writes.map(({ kind }) => kind) : []).toEqual(['ScaledOwner']);
+    // At night it sleeps on, also where the schedule leaves alone what lacks a label: the workload took its labels along.
+    const spec = specOf({ excludeLabels: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] } });
+    const night = { ...context, remembered, spec };
+    const atNight = planSchedule({ context: night, namespaces: [namespaceOf()], workloads: [], missing: gone });
+    expect(atNight.items.map(packItem)).toEqual([]);
     // Another owner of that name has a number of its own.
     expect(withoutWorkload(new Map([['uid-of-before', entry]]), [], () => owner ?? null)).toEqual([]);
   });
