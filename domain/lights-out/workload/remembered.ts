@@ -7,8 +7,14 @@ import { readJsonText } from '../../kernel/json-text.ts';
 import { readMoment } from './annotations.ts';
 import { managerClass } from './manager.ts';
 import { isScaledDown, originalReplicas, savedStateOf, scaledDownMetadata } from './saved-state.ts';
-import { markDiffersSentence, markLostSentence, recalledSentence, replicasOf } from './sentences.ts';
-import { workloadTypes } from '../schedule/names.ts';
+import {
+  markDiffersSentence,
+  markLostSentence,
+  overruledMarkSentence,
+  recalledSentence,
+  replicasOf,
+} from './sentences.ts';
+import { ORIGINAL_REPLICAS, workloadTypes } from '../schedule/names.ts';
 import { type OwnerMark, readOwnerMark, scaledUid } from './scaled-owner.ts';
 import { type Saved, type ScaledOwner, type Workload, workloadName, type WorkloadRef } from './workload.ts';
 
@@ -65,11 +71,13 @@ interface RecallContext {
 
 /**
  * The workload with the marks that it lost, if the memory has them: the same object by its UID, at the number of
- * replicas of the night, whose replicas no person has written since. Any other workload is returned as it is.
+ * replicas of the night, whose replicas no person has written since. Any other workload is returned as it is, but for
+ * one that sleeps by its owner: see `byMemory`.
  */
 export function recalled(workload: Workload, context: RecallContext): Workload {
   const entry = entryOf(workload, context.remembered);
-  if (entry === undefined || hasMark(workload) || !isAtLevel(workload, entry)) return workload;
+  if (hasMark(workload)) return context.remembered === undefined ? workload : byMemory(workload, entry);
+  if (entry === undefined || !isAtLevel(workload, entry)) return workload;
   if (isOfPersonSince(workload, entry, context.gitopsManagers)) return workload;
   const since = readMoment(entry.since) ?? 0;
   const { annotations, labels } = scaledDownMetadata(
@@ -84,6 +92,24 @@ export function recalled(workload: Workload, context: RecallContext): Workload {
     annotations: { ...workload.annotations, ...texts(annotations) },
     labels: { ...workload.labels, ...texts(labels) },
     isRecalled: true,
+  };
+}
+
+/**
+ * Whoever may annotate a workload can scale it anyway, and may have no right to scale its owner. So an owner gets the number of the memory
+ * and not that of the mark; without an entry it keeps the number that it has.
+ */
+function byMemory(workload: Workload, entry: Remembered | undefined): Workload {
+  const { owner, replicas, kind } = workload;
+  const saved = savedStateOf(workload);
+  if (owner === undefined || replicas === null || !isScaledDown(saved, kind)) return workload;
+  const marked = originalReplicas(saved);
+  const original = entry?.original ?? String(replicas);
+  if (marked === numberOf(original)) return workload;
+  return {
+    ...workload,
+    annotations: { ...workload.annotations, [ORIGINAL_REPLICAS]: original },
+    overruledMark: { marked, remembered: entry === undefined ? null : numberOf(original) },
   };
 }
 
@@ -123,6 +149,8 @@ export function disagreement(
   workload: Workload,
   { remembered: all, gitopsManagers }: RecallContext,
 ): { readonly reason: 'MarkLost' | 'MarkDiffers'; readonly detail: string } | null {
+  const { overruledMark } = workload;
+  if (overruledMark !== undefined) return { reason: 'MarkDiffers', detail: overruledMarkSentence(overruledMark) };
   const entry = entryOf(workload, all);
   if (entry === undefined) return null;
   const kept = workload.replicas === null ? 'running' : replicasOf(numberOf(entry.original));

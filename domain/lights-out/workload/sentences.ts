@@ -123,6 +123,14 @@ export function markDiffersSentence(kept: string, marked: number): string {
   return `its mark says ${replicasOf(marked)}, and Headroom's memory ${kept}. Headroom follows the mark`;
 }
 
+/** @param of replicas; `remembered` is null where the memory has none. */
+export function overruledMarkSentence(of: { readonly marked: number; readonly remembered: number | null }): string {
+  const mark = `its mark says ${replicasOf(of.marked)}`;
+  return of.remembered === null
+    ? `${mark}, and Headroom's memory has nothing of it: its owner keeps the number that it has`
+    : `${mark}, and Headroom's memory ${replicasOf(of.remembered)}. Its owner gets the number of the memory`;
+}
+
 /**
  * Advice about a manager that scales workloads up again: one sentence without its full stop. Argo CD and Flux are
  * recognized by their controllers' names in managed fields; for any other manager the advice is general.

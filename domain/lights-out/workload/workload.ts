@@ -92,6 +92,8 @@ export interface Workload {
   readonly annotationRoom?: number;
   /** Its marks were lost, and are those of the memory: see remembered.ts. */
   readonly isRecalled?: true;
+  /** Replicas by its mark, and by the memory (null: it has none), where the memory counts: see remembered.ts. */
+  readonly overruledMark?: { readonly marked: number; readonly remembered: number | null };
 }
 
 /** A custom resource with a scale subresource that owns a workload, and its number. */

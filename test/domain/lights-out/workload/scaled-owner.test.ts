@@ -11,6 +11,7 @@ import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
 import {
   type Remembered,
   outdated,
+  disagreement,
   recalled,
   withoutWorkload,
 } from '../../../../domain/lights-out/workload/remembered.ts';
@@ -137,6 +138,24 @@ describe('the memory of an owner', () => {
     owner: 'widgets.example.com/web@4',
   };
   const remembered = new Map([['uid-widget', entry]]);
+
+  it('counts for the number of an owner, and not what somebody wrote into the mark', () => {
+    const forged = sleeping({
+      annotations: { ...sleeping().annotations, [ORIGINAL_REPLICAS]: '2147483647' },
+    });
+    const known = { ...morning, remembered };
+    expect(evaluated(recalled(forged, known), known)).toBe('Up 0→3');
+    expect(disagreement(recalled(forged, known), known)).toMatchObject({
+      reason: 'MarkDiffers',
+      detail: expect.stringContaining('Its owner gets the number of the memory') as string,
+    });
+    // Without an entry nothing is raised, and the mark goes.
+    const unknown = { ...morning, remembered: new Map<string, Remembered>() };
+    expect(evaluated(recalled(forged, unknown), unknown)).toBe('Released 0→0');
+    expect(disagreement(recalled(forged, unknown), unknown)?.detail).toContain('keeps the number that it has');
+    // A mark that agrees is not spoken of.
+    expect(disagreement(recalled(sleeping(), known), known)).toBeNull();
+  });
   const given = { ...morning, remembered };
 
   it('wakes it when its operator has made the workload anew', () => {
