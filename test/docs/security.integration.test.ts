@@ -18,6 +18,10 @@ const SWITCHES = {
   'quotaUsage.mode: audit': { config: AUDIT },
   'quotaUsage.mode: own': { config: { quotaUsage: { mode: 'own' } } },
   lightsOut: { config: LIGHTS_OUT, ...NONE },
+  'lightsOut.scaledOwners': {
+    config: { lightsOut: { ...LIGHTS_OUT.lightsOut, scaledOwners: ['widgets.example.com'] } },
+    ...NONE,
+  },
   memcached: { config: MEMCACHED, ...NONE },
   nodeGroups: { config: NODE_GROUPS, ...NONE },
   'webhooks.certificates: self': { config: ALL_THREE, webhooks: { certificates: 'self' } },
@@ -111,7 +115,7 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
     },
   ],
   [
-    "With `lightsOut` the worker patches Deployments, StatefulSets, CronJobs and their status, Rollouts, ScaledJobs, ScaledObjects and HorizontalPodAutoscalers in every namespace: replicas, `suspend`, pauses, bounds, and Headroom's own annotations and labels. It creates and deletes none of them. It keeps ConfigMaps in its own namespace.",
+    "With `lightsOut` the worker patches Deployments, StatefulSets, CronJobs and their status, Rollouts, ScaledJobs, ScaledObjects and HorizontalPodAutoscalers in every namespace: replicas, `suspend`, pauses, bounds, Headroom's own annotations and labels, and `/scale` of the kinds in `scaledOwners`. It creates and deletes none of them. It keeps ConfigMaps in its own namespace.",
     () => {
       expect(added('lightsOut')).toEqual([
         'worker: apps/deployments patch',
@@ -124,6 +128,9 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
         'worker: keda.sh/scaledjobs patch',
         'worker: keda.sh/scaledobjects patch',
       ]);
+      expect(added('lightsOut.scaledOwners').filter((line) => !added('lightsOut').includes(line))).toEqual([
+        'worker: example.com/widgets/scale patch',
+      ]);
       for (const resource of patchedByLightsOut()) {
         const anybodys = entriesOf(resource).get('');
         expect(anybodys?.operations).toEqual(['UPDATE']);
@@ -133,7 +140,7 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
     },
   ],
   [
-    'With `memcached` the worker creates, patches and deletes Deployments (and so pods), Services, HorizontalPodAutoscalers, PodDisruptionBudgets, NetworkPolicies and ServiceMonitors, and creates and patches ConfigMaps, in every namespace. The objects must have a Memcached as their controller; of others it can change what `lightsOut` changes, and no more.',
+    'With `memcached` the worker creates, patches and deletes Deployments (and so pods), Services, HorizontalPodAutoscalers, PodDisruptionBudgets, NetworkPolicies and ServiceMonitors, and creates and patches ConfigMaps, in every namespace. Their controller must be a Memcached. Of others it can change what item 3 has, and no more.',
     () => {
       const kinds = [
         'apps/deployments',
