@@ -100,7 +100,8 @@ describe('the chart', () => {
   it('links each alert to where the documents are', () => {
     const links = groupsOf(objects).flatMap(({ rules }) => rules.map(({ annotations }) => annotations['runbook_url']));
     expect(links.length).toBeGreaterThan(20);
-    for (const link of links) expect(link).toMatch(/^https:\/\/git\.example\.com\/headroom\/docs\/[\w-]+\.md#[\w-]+$/);
+    for (const link of links)
+      expect(link).toMatch(/^https:\/\/git\.example\.com\/headroom\/docs\/(?:operations\/)?[\w-]+\.md#[\w-]+$/);
   });
 });
 

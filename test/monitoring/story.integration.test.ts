@@ -294,7 +294,7 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   'Workloads of batches in an hour': having({ 'night downscale success': 1, 'night downscale batches': 1 }),
   'Workloads that could not be written in an hour': {},
   'Duration of a transition': having({}),
-  'Last looked at': { night: seconds() },
+  'Last observed': { night: seconds() },
   // Memcacheds.
   Pods: { 'cache/cache desired': 2, 'cache/cache ready': 2 },
   'Memcacheds with too few pods': {},

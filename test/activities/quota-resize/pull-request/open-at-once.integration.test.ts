@@ -68,7 +68,7 @@ describe('a fresh decision', () => {
     const decision = await decided(worker);
     const before = gitops.forge.requests;
     const outcome = await ensureOpen(worker, decision);
-    expect(gitops.forge.requests - before).toBe(1);
+    expect(gitops.forge.requests - before, 'and one that looks at it').toBe(2);
     expect(endpoints(gitops)).toEqual([AT_ONCE]);
     expect(asked).toMatchObject([{ write: 'open at once', permits: 3 }]);
     const branch = `headroom/prod/team-a/compute/${decision.id}`;

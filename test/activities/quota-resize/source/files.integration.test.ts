@@ -37,9 +37,8 @@ describe('a pull request for two quotas in two files', () => {
     const worker = gitops.worker({ baseBranch: 'main' });
     const decision = decideBoth();
     const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
-    expect(requestsFor(4, Date.now() - decision.decidedAt), 'branch, tree, both files, and one that opens').toContain(
-      gitops.forge.requests,
-    );
+    // Branch, tree, both files, one that opens, and one that looks at it.
+    expect(requestsFor(5, Date.now() - decision.decidedAt)).toContain(gitops.forge.requests);
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
     if (outcome.kind !== 'open') return;
     const { branch, headSha } = outcome.pullRequest;
@@ -140,7 +139,7 @@ it('two quotas in one file are one commit of one file', async () => {
   const decision = decideBoth();
   const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
   if (outcome.kind !== 'open') throw new Error(outcome.kind);
-  expect(requestsFor(4, Date.now() - decision.decidedAt)).toContain(gitops.forge.requests);
+  expect(requestsFor(5, Date.now() - decision.decidedAt)).toContain(gitops.forge.requests);
   expect(await gitops.forge.readFile(outcome.pullRequest.branch, PATH)).toBe(
     text.replace("'2'", "'3600m'").replace('pods: 5', 'pods: 8'),
   );
