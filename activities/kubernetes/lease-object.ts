@@ -2,14 +2,20 @@
  * Reads and writes Leases in Headroom's namespace. Every write contains the resourceVersion that was read, so that no
  * write overwrites another.
  */
-import { PatchStrategy, setHeaderOptions, V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
+import { ApiException, PatchStrategy, setHeaderOptions, V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
 import { orNull } from './failure.ts';
 import type { Kubernetes } from './kubernetes.ts';
+import type { ServerClock } from './server-clock.ts';
 
 /** The namespace of the Leases. */
 export interface LeaseNamespace {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
+}
+
+interface LeaseReading extends LeaseNamespace {
+  /** Is set by the answer; absent: nobody goes by it. */
+  readonly clock?: ServerClock | undefined;
 }
 
 type Annotations = Readonly<Record<string, string>>;
@@ -20,10 +26,24 @@ export function holderOf(lease: V1Lease): string | null {
 }
 
 export async function readLease(
-  { kubernetes, systemNamespace }: LeaseNamespace,
+  { kubernetes, systemNamespace, clock }: LeaseReading,
   name: string,
 ): Promise<V1Lease | null> {
-  return await orNull(kubernetes.coordination.readNamespacedLease({ name, namespace: systemNamespace }));
+  const of = { name, namespace: systemNamespace };
+  if (clock === undefined) return await orNull(kubernetes.coordination.readNamespacedLease(of));
+  const { lease } = await clock.timed(
+    async () =>
+      await kubernetes.coordination.readNamespacedLeaseWithHttpInfo(of).then(
+        ({ headers, data }) => ({ headers, lease: data }),
+        // That there is none is an answer as well.
+        (error: unknown) => {
+          if (error instanceof ApiException && error.code === 404) return { headers: error.headers, lease: null };
+          throw error;
+        },
+      ),
+    ({ headers }) => headers['date'],
+  );
+  return lease;
 }
 
 /** @throws ApiException 409 when the Lease exists. */

@@ -1,5 +1,5 @@
 /** Autoscalers as the API server sends them, and the workloads that they scale. */
-import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { lastSetBy } from '../../domain/lights-out/workload/field-owner.ts';
 import {
@@ -114,10 +114,7 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
     ...targeted,
     autoscaler: {
       kind,
-      ...identityOf(metadata),
-      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
-      ...annotationRoom(metadata.annotations),
-      labels: metadata.labels ?? {},
+      ...metadataOf(metadata, `${GROUP}/`),
       ...setBy({
         minReplicas:
           minimumAppliedBy(metadata, spec.minReplicas) ?? lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
@@ -164,12 +161,23 @@ export function kedaScalerOf(object: unknown): Scaler | null {
     ...targeted,
     autoscaler: {
       kind,
-      ...identityOf(metadata),
-      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, KEDA),
-      ...annotationRoom(metadata.annotations),
-      labels: metadata.labels ?? {},
+      ...metadataOf(metadata, `${GROUP}/`, KEDA),
       ...setBy({ paused: lastSetBy(metadata.managedFields, 'annotations', KEDA_PAUSED_REPLICAS) }),
     },
+  };
+}
+
+/** @param prefixes of the annotations that are read. */
+function metadataOf(
+  metadata: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'annotations' | 'labels'>,
+  ...prefixes: readonly string[]
+): Pick<Autoscaler, 'name' | 'uid' | 'resourceVersion' | 'annotations' | 'annotationRoom' | 'labels'> {
+  const { annotations, labels = {} } = metadata;
+  return {
+    ...identityOf(metadata),
+    annotations: ownAnnotations(annotations, ...prefixes),
+    ...annotationRoom(annotations),
+    labels,
   };
 }
 

@@ -18,7 +18,7 @@ import { registerGroupMetrics } from './metrics.ts';
 import { nodeOverview } from './overview.ts';
 import { Plans } from './plans.ts';
 import { createNodeGroupRequestSender, nodeGroupRequest, type QueuedNodeGroupRequest } from './reconcile-request.ts';
-import { ServerClock } from './server-clock.ts';
+import { ServerClock } from '../../activities/kubernetes/server-clock.ts';
 import { sampleUsage } from './usage-sampler.ts';
 
 export const nodeGroupController: StarterController = {

@@ -1,6 +1,7 @@
 /** What is read from the API server for each plan, because a watch could be behind. */
-import { ApiException, type V1Lease } from '@kubernetes/client-node';
 import type { Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { readLease } from '../../activities/kubernetes/lease-object.ts';
+import type { ServerClock } from '../../activities/kubernetes/server-clock.ts';
 import { foreignDefinition, otherController } from '../../activities/node-group/group/other-controller.ts';
 import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -8,7 +9,6 @@ import { countedClaims, parseClaims, PLAN_CLAIMS, PLAN_LEASE } from '../../domai
 import { parseWishes, PLAN_WISHES } from '../../domain/node-group/plan-wishes.ts';
 import type { Blocked } from '../../domain/node-group/plan/offers.ts';
 import type { FreshFacts } from './plans.ts';
-import type { ServerClock } from './server-clock.ts';
 
 export interface FreshFactsOptions {
   readonly kubernetes: Kubernetes;
@@ -34,32 +34,17 @@ export function createFreshFacts({
 
   async function roughlyHeldBy(now: EpochMs): Promise<string | null> {
     if (held === null || now - held.at >= ROUGHLY_MS) {
-      const by = (await otherController(kubernetes, now)) ?? (await foreignDefinition(kubernetes));
+      const by = (await otherController(kubernetes, clock)) ?? (await foreignDefinition(kubernetes));
       held = { by, at: now };
     }
     return held.by;
   }
 
-  async function planLease(): Promise<V1Lease | null> {
-    const { coordination } = kubernetes;
-    const of = { namespace: systemNamespace, name: PLAN_LEASE };
-    const { lease } = await clock.timed(
-      async () =>
-        await coordination.readNamespacedLeaseWithHttpInfo(of).then(
-          (answer) => ({ headers: answer.headers, lease: answer.data }),
-          // Before the first plan that was acted on there is none.
-          (error: unknown) => {
-            if (error instanceof ApiException && error.code === 404) return { headers: error.headers, lease: null };
-            throw error;
-          },
-        ),
-      (answer) => answer.headers['date'],
-    );
-    return lease;
-  }
-
   return async () => {
-    const [heldBy, lease] = await Promise.all([roughlyHeldBy(clock.now()), planLease()]);
+    const [heldBy, lease] = await Promise.all([
+      roughlyHeldBy(clock.now()),
+      readLease({ kubernetes, systemNamespace, clock }, PLAN_LEASE),
+    ]);
     const now = clock.now();
     const blocked = groups().flatMap((name): (readonly [string, Blocked])[] => {
       const pause = pauseOf({ controller: 'node-group', name });

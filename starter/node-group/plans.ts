@@ -21,6 +21,7 @@ import {
   type Wishes,
   wishesOf,
 } from '../../domain/node-group/plan-wishes.ts';
+import { firstFilledFirst } from '../../domain/node-group/plan/fill-later.ts';
 import { LeftOver } from '../../domain/node-group/plan/left-over.ts';
 import { laterOver } from '../../domain/node-group/rules/fill-later.ts';
 import { nextMoment } from '../../domain/node-group/plan/next-moment.ts';
@@ -284,7 +285,7 @@ export class Plans implements NodeGroupCacheActivities {
       const made = await this.#make();
       if (this.#trouble !== null) log.info('there are plans for the node groups again');
       this.#trouble = null;
-      for (const read of firstFilledFirst(this.#read(), made.plan)) this.#wakeFor(read, made);
+      for (const read of firstFilledFirst(this.#read(), made.plan.newNodes)) this.#wakeFor(read, made);
     } catch (error) {
       this.#due.clear();
       const { reason } = failureOf(error);
@@ -362,12 +363,6 @@ export class Plans implements NodeGroupCacheActivities {
     const { caches, mode } = this.#options;
     return caches.groups.list().map((object) => readNodeGroup(object, { mode }));
   }
-}
-
-/** Whoever is woken first asks for its machines first, as far as that is in anybody's hands. */
-function firstFilledFirst(groups: readonly ReadNodeGroup[], { newNodes }: Planned): readonly ReadNodeGroup[] {
-  const later = new Map(newNodes.map(({ group, fillLater = 0 }) => [group, fillLater]));
-  return groups.toSorted((a, b) => (later.get(a.name) ?? 0) - (later.get(b.name) ?? 0));
 }
 
 /** Whether time has not ended the plan, and all that was read for it is as it was, but for the Lease. */

@@ -4,6 +4,7 @@ import type { NodeGroupActivities } from '../../activities/node-group/interface.
 import { createMachineActivities } from '../../activities/node-group/machines/kubernetes-activities.ts';
 import { createProviders } from '../../activities/node-group/provider/providers.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { ServerClock } from '../../activities/kubernetes/server-clock.ts';
 import { nodeGroupDefinition, vpsieNodeDefinition } from '../../domain/node-group/api/definition.ts';
 import { NAMESPACE } from '../../domain/node-group/api/names.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
@@ -45,6 +46,6 @@ function createActivities({
     );
   };
   const providers = createProviders({ kubernetes, systemNamespace, vpsie: { baseUrl, readSecret } });
-  const options = { kubernetes, systemNamespace, pauses, log, providers };
+  const options = { kubernetes, systemNamespace, pauses, log, providers, clock: new ServerClock() };
   return { ...createDrainActivities(options), ...createMachineActivities(options) };
 }

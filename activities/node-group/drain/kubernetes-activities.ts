@@ -1,9 +1,9 @@
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { pauseSentence } from '../../../domain/kernel/pause.ts';
 import { type DrainTarget, nodeDrainId } from '../../../domain/node-group/target.ts';
 import { createPauseGuard, type PauseOptions, readPause } from '../../kernel/pause.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { ServerClock } from '../../kubernetes/server-clock.ts';
 import { awaitReplacement } from './await-replacement.ts';
 import type { Logger } from 'pino';
 import { createWriteGuard } from '../group/write-guard.ts';
@@ -20,13 +20,14 @@ export interface DrainActivitiesOptions {
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
   readonly log: Pick<Logger, 'warn'>;
-  /** The clock of the process when absent. */
-  readonly now?: () => EpochMs;
+  /** Of this cluster; one of its own when absent. */
+  readonly clock?: ServerClock;
 }
 
 /** The activities for one cluster. All throw the failures of `kubernetesFailure`; what writes asks for pauses first. */
 export function createDrainActivities(given: DrainActivitiesOptions): DrainActivities {
-  const options = drainOptions(given);
+  const { clock = new ServerClock() } = given;
+  const options = drainOptions({ ...given, clock });
   return {
     ensureDrainMarked: withKubernetesFailures(async ({ target }) => {
       const marked = await ensureMarked(options, target);
@@ -42,16 +43,19 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
       const isOver = isUnmarked || blocked?.reason === 'WriteFailed';
       if (blocked !== undefined && isOver) await reportBlocked(given, target, blocked);
       // Last: an attempt after it finds no marks, and has nothing to report.
-      await strikeRemoval({ ...given, now: options.now, guard: async () => await options.guard(target) }, target);
+      await strikeRemoval({ ...given, clock, now: clock.now, guard: async () => await options.guard(target) }, target);
     }),
   };
 }
 
 /** What the functions of a drain need, for those too who take back the marks of drains that do not run any more. */
-function drainOptions(given: DrainActivitiesOptions): EvictOptions & { readonly kubernetes: Kubernetes } {
-  const { kubernetes, now = Date.now } = given;
+function drainOptions(
+  given: DrainActivitiesOptions & { readonly clock: ServerClock },
+): EvictOptions & { readonly kubernetes: Kubernetes } {
+  const { kubernetes, clock } = given;
+  const { now } = clock;
   const pauses = createPauseGuard(given);
-  const guard = createWriteGuard({ ...given, now });
+  const guard = createWriteGuard(given);
   return {
     kubernetes,
     now,

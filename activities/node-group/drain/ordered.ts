@@ -14,6 +14,7 @@ import type { DrainTarget } from '../../../domain/node-group/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { readLease } from '../../kubernetes/lease-object.ts';
+import type { ServerClock } from '../../kubernetes/server-clock.ts';
 import { readGroup } from '../group/group-objects.ts';
 import { machinesOfNode } from '../machines/machine-of-node.ts';
 
@@ -22,6 +23,7 @@ interface OrderedOptions {
   /** The namespace of the plan's Lease. */
   readonly systemNamespace: string;
   readonly now: () => EpochMs;
+  readonly clock: ServerClock;
 }
 
 /**

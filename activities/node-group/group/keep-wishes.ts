@@ -21,7 +21,7 @@ import { writePlanLease } from './write-plan-lease.ts';
 
 /** See `NodeGroupActivities.ensureWishesKept`. */
 export async function ensureWishesKept(
-  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard' | 'log'>,
+  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'now' | 'guard' | 'log'>,
   input: WishesInput,
 ): Promise<KeptWishes> {
   const { target, uid, wishes, forgetsGone = false, bindsNodes = false } = input;

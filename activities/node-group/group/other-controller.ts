@@ -1,10 +1,9 @@
 import { ApiException } from '@kubernetes/client-node';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { AUTOSCALER_LEASE, NAMESPACE } from '../../../domain/node-group/api/names.ts';
 import { definitionNames, isOwnDefinition } from '../../../domain/node-group/api/own-definition.ts';
-import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
-import { holderOf } from '../../kubernetes/lease-object.ts';
+import { holderOf, readLease } from '../../kubernetes/lease-object.ts';
+import type { ServerClock } from '../../kubernetes/server-clock.ts';
 
 /**
  * How long a leader may have renewed nothing, in milliseconds, before it counts as gone: several times its own limit of 15 s, as
@@ -17,16 +16,20 @@ const DEFINITIONS = {
   plural: 'customresourcedefinitions',
 } as const;
 
-/** Who else acts on NodeGroups, as a sentence; null where nobody does. */
+/**
+ * Who else acts on NodeGroups, as a sentence; null where nobody does.
+ *
+ * @param clock is set by the answer.
+ */
 export async function otherController(
-  { coordination }: Pick<Kubernetes, 'coordination'>,
-  now: EpochMs,
+  kubernetes: Kubernetes,
+  clock: ServerClock,
 ): Promise<string | null> {
-  const lease = await orNull(coordination.readNamespacedLease({ namespace: NAMESPACE, name: AUTOSCALER_LEASE }));
+  const lease = await readLease({ kubernetes, systemNamespace: NAMESPACE, clock }, AUTOSCALER_LEASE);
   const renewed = lease?.spec?.renewTime;
   const holder = lease === null ? null : holderOf(lease);
   if (renewed === undefined || holder === null) return null;
-  return now - new Date(renewed).getTime() < ALIVE_MS
+  return clock.now() - new Date(renewed).getTime() < ALIVE_MS
     ? `another controller acts on NodeGroups: ${holder} renews the Lease ${NAMESPACE}/${AUTOSCALER_LEASE}`
     : null;
 }

@@ -1,9 +1,9 @@
 /** Whether anything may be written for node groups. */
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import { createPauseGuard, JUST_READ_MS, type PauseOptions } from '../../kernel/pause.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import type { ServerClock } from '../../kubernetes/server-clock.ts';
 import { foreignDefinition, otherController } from './other-controller.ts';
 
 /** Somebody applies a definition once in a while. */
@@ -16,11 +16,11 @@ const DEFINITION_AGE_MS = 30_000;
  *   none of them is retried, so that whoever asked looks again.
  */
 export function createWriteGuard(
-  options: PauseOptions & { readonly kubernetes: Kubernetes; readonly now: () => EpochMs },
+  options: PauseOptions & { readonly kubernetes: Kubernetes; readonly clock: ServerClock },
 ): (target: NodeGroupTarget) => Promise<void> {
   const pauses = createPauseGuard(options);
-  const { kubernetes, now } = options;
-  const other = remembered(JUST_READ_MS, async () => await otherController(kubernetes, now()));
+  const { kubernetes, clock } = options;
+  const other = remembered(JUST_READ_MS, async () => await otherController(kubernetes, clock));
   const foreign = remembered(DEFINITION_AGE_MS, async () => await foreignDefinition(kubernetes));
   return async ({ group }) => {
     await pauses({ controller: 'node-group', name: group }, `the NodeGroup ${group}`);

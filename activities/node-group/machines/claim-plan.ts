@@ -24,7 +24,7 @@ import type { MachineOptions } from './options.ts';
 export const OVER = 'somebody acted on another plan since this one was made, or it is too late for it';
 const NO_CLAIMS: PlanClaims = { plan: '', claims: [] };
 
-type StrikeOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard'>;
+type StrikeOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'now' | 'guard'>;
 
 type ClaimAnswer =
   /** As it is in the Lease. */

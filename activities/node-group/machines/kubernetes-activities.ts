@@ -3,6 +3,7 @@ import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { PauseOptions } from '../../kernel/pause.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { ServerClock } from '../../kubernetes/server-clock.ts';
 import { ensureInstanceTypes } from '../group/ensure-instance-types.ts';
 import { ensureGroupStatus } from '../group/ensure-status.ts';
 import { ensureWishesKept } from '../group/keep-wishes.ts';
@@ -19,7 +20,9 @@ export interface MachineActivitiesOptions extends PauseOptions {
   readonly kubernetes: Kubernetes;
   readonly providers: MachineOptions['providers'];
   readonly log: Pick<Logger, 'warn'>;
-  /** The clock of the process when absent. */
+  /** Of this cluster; one of its own when absent. */
+  readonly clock?: ServerClock;
+  /** That of `clock` when absent. */
   readonly now?: () => EpochMs;
 }
 
@@ -28,8 +31,8 @@ export interface MachineActivitiesOptions extends PauseOptions {
  * and throws PolicyChanged (not retried) while another controller acts on node groups.
  */
 export function createMachineActivities(given: MachineActivitiesOptions): NodeGroupActivities {
-  const now = given.now ?? Date.now;
-  const options: MachineOptions = { ...given, now, guard: createWriteGuard({ ...given, now }) };
+  const { clock = new ServerClock(), now = clock.now } = given;
+  const options: MachineOptions = { ...given, clock, now, guard: createWriteGuard({ ...given, clock }) };
   return {
     ensureScaledUp: withKubernetesFailures(async (input) => await scaleUpAndDrive(options, input)),
     ensureRemovalsClaimed: withKubernetesFailures(async (input) => await claimRemovals(options, input)),

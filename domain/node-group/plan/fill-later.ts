@@ -4,6 +4,7 @@
  */
 import { ownValue } from '../../kernel/record.ts';
 import type { InstanceType, NodeGroup } from '../model/node-group.ts';
+import type { NewNodes } from '../model/plan.ts';
 import { LATEST } from '../rules/fill-later.ts';
 import { matchesNode, untolerated } from '../scheduling/node-selection.ts';
 import type { PodClass } from '../scheduling/packed.ts';
@@ -58,4 +59,17 @@ function openTo(constraints: PodClass['constraints'], { group, type }: Filled): 
   const share = Math.max(0, ...shares.filter((each) => each > 0));
   if (share === 0 || share > 1) return Number(share === 0);
   return Math.floor(1 / share) * share * (1 - share);
+}
+
+/**
+ * Groups in the order in which they are woken, as far as that is in anybody's hands: whoever is woken first asks for its machines first. A group
+ * goes by those of its nodes that are filled first.
+ */
+export function firstFilledFirst<T extends { readonly name: string }>(
+  groups: readonly T[],
+  newNodes: readonly Pick<NewNodes, 'group' | 'fillLater'>[],
+): readonly T[] {
+  const later = new Map<string, number>();
+  for (const { group, fillLater: own = 0 } of newNodes) later.set(group, Math.min(own, later.get(group) ?? own));
+  return groups.toSorted((a, b) => (later.get(a.name) ?? 0) - (later.get(b.name) ?? 0));
 }

@@ -15,6 +15,7 @@ import {
 import { holderOf, lastWritten } from '../../../activities/kubernetes/lease-object.ts';
 import { customPage } from '../../../activities/kubernetes/custom-page.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { otherController } from '../../../activities/node-group/group/other-controller.ts';
 import { otherOperator } from '../../../activities/memcached/other-operator.ts';
 import { MANAGED_BY, ORIGINAL_BOUNDS } from '../../../domain/lights-out/schedule/names.ts';
@@ -96,7 +97,7 @@ export async function lookAtOthers(context: DoctorContext, findings: Findings): 
     if (runs !== null) findings.wrong(`${other.name} runs (${runs}), and ${other.what}.`, other.mend);
   }
   if (config.nodeGroups.enabled) {
-    const by = await otherController(kubernetes, Date.now());
+    const by = await otherController(kubernetes, new ServerClock());
     if (by !== null) findings.wrong(`Nothing is written for NodeGroups: ${by}.`, 'Stop it.');
   }
   if (config.memcached.enabled) {

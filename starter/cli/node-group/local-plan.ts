@@ -14,7 +14,7 @@ import { listParts } from '../../node-group/caches.ts';
 import { createFreshFacts } from '../../node-group/fresh-facts.ts';
 import { PlanBook } from '../../node-group/plan-book.ts';
 import type { PlanPart, PlanParts, UsageSample, WatchedParts } from '../../node-group/plan-messages.ts';
-import { ServerClock } from '../../node-group/server-clock.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { readUsage } from '../../node-group/usage-sampler.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import type { LoadedConfig } from '../controller.ts';

@@ -16,6 +16,7 @@ import {
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { claimPlan } from '../../../activities/node-group/machines/claim-plan.ts';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
@@ -149,7 +150,8 @@ export class DrainCluster {
     const kubernetes = connectKubernetes(accessOf(this.plane.adminKubeconfig));
     const guard = async (): Promise<void> => await Promise.resolve();
     const log = { warn: () => undefined };
-    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, now: Date.now, guard, log };
+    const clock = new ServerClock();
+    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, clock, now: clock.now, guard, log };
     await eventually(`the node ${uid} is claimed`, async () => {
       const lease = await orNull(
         this.#coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE }),

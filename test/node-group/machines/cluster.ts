@@ -10,6 +10,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { orNull } from '../../../activities/kubernetes/failure.ts';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import type { DrainActivities } from '../../../activities/node-group/drain/interface.ts';
 import { createDrainActivities } from '../../../activities/node-group/drain/kubernetes-activities.ts';
 import type { GroupInput, NodeGroupActivities } from '../../../activities/node-group/interface.ts';
@@ -68,6 +69,8 @@ export interface ProcessOptions {
   readonly mortal?: Mortal;
   readonly provider?: (kubernetes: Kubernetes) => NodeProvider;
   readonly now?: () => number;
+  /** The clock of its machine; `now` stands still beside the API server's time. */
+  readonly clock?: () => number;
   /** Called before each of its requests to the API server. */
   readonly before?: () => Promise<void>;
 }
@@ -121,7 +124,7 @@ export class MachineCluster {
   }
 
   /** The activities of a process. */
-  process({ mortal = new Mortal(), provider, now, before }: ProcessOptions = {}): NodeGroupActivities {
+  process({ mortal = new Mortal(), provider, now, clock, before }: ProcessOptions = {}): NodeGroupActivities {
     const connected = connectKubernetes(this.#worker);
     const kubernetes = mortalKubernetes(before === undefined ? connected : interrupted(connected, before), mortal);
     const kwok = provider?.(kubernetes) ?? createKwokProvider({ kubernetes });
@@ -131,6 +134,7 @@ export class MachineCluster {
       systemNamespace: SYSTEM_NAMESPACE,
       providers,
       log: { warn: () => undefined },
+      clock: new ServerClock(clock),
       ...(now === undefined ? {} : { now }),
     });
   }

@@ -92,6 +92,18 @@ describe('a plan', () => {
     expect(await cluster.status(name)).toMatchObject({ desiredNodes: 1 });
   });
 
+  it('is claimed by the time of the API server, however wrong the clock of the worker is', async () => {
+    for (const [name, aheadMs] of [['ahead', 25 * MINUTE], ['behind', -25 * MINUTE]] as const) {
+      const input = { ...(await cluster.createGroup(name)), newNodes: [nodesOf(name, 1)] };
+      const process = cluster.process({ clock: () => Date.now() + aheadMs });
+      const fence = await cluster.fence(`plan-${name}`);
+      expect(await process.ensureScaledUp({ ...input, fence })).toMatchObject({ kind: 'created' });
+      const { claims } = parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]);
+      const own = claims.filter(({ group }) => group === name);
+      expect(own.map(({ at }) => Math.abs(at - Date.now()) < MINUTE)).toEqual([true]);
+    }
+  });
+
   it('of two at once for one pod is carried out by one group', async () => {
     const names = ['either-1', 'either-2'];
     const inputs = await Promise.all(names.map(async (name) => await cluster.createGroup(name)));

@@ -8,7 +8,7 @@ import { planCluster } from '../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory } from '../../../domain/node-group/scale-down/memory.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
 import { createFreshFacts } from '../../../starter/node-group/fresh-facts.ts';
-import { ServerClock } from '../../../starter/node-group/server-clock.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { groupOf, machineOf, stateOf, typeOf } from '../../domain/node-group/builders.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { accessOf } from '../../kernel/stack/access.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterState } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { Pod } from '../../../../domain/node-group/model/pod.ts';
+import { firstFilledFirst } from '../../../../domain/node-group/plan/fill-later.ts';
 import { planCluster } from '../../../../domain/node-group/plan/plan-cluster.ts';
 import { freshPlanMemory } from '../../../../domain/node-group/scale-down/memory.ts';
 import { groupOf, machineOf, podOf, stateOf, typeOf } from '../builders.ts';
@@ -70,5 +71,18 @@ describe('the nodes of a plan', () => {
       requests: { ...pod.requests, 'example.com/device': 0 },
     }));
     expect(Object.values(laterOf(pods)).filter((each) => each !== undefined)).toEqual([]);
+  });
+});
+
+describe('groups', () => {
+  it('are woken in the order in which the first of their nodes are filled, whatever else they get', () => {
+    const newNodes = [
+      { group: 'later', fillLater: 1 },
+      { group: 'mixed' },
+      { group: 'mixed', fillLater: 2 },
+      { group: 'latest', fillLater: 2 },
+    ];
+    const names = ['latest', 'later', 'mixed', 'none'].map((name) => ({ name }));
+    expect(firstFilledFirst(names, newNodes).map(({ name }) => name)).toEqual(['mixed', 'none', 'later', 'latest']);
   });
 });

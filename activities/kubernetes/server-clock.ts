@@ -1,6 +1,7 @@
 /**
  * The API server's time. Since when a node is not Ready, a pod waits or an object is there are times of the API server, or held to them. By a
- * clock of its own that is half an hour ahead, a starter would take a node for broken in the moment in which it is not Ready.
+ * clock of its own that is half an hour ahead, a starter would take a node for broken in the moment in which it is not Ready, and what a
+ * worker whose clock is behind has claimed would be over when it is written.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
 

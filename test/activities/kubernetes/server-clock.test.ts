@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ServerClock } from '../../../starter/node-group/server-clock.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 
 const SERVER = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
