@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
-import { markedComment, pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
+import { markedComment, pullRequestTexts } from '../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { createLog } from '../../platform/log/log.ts';
 import { allowed, denied, type AdmissionRequest } from '../../starter/admission/review.ts';
 import { runCommandLine } from '../../starter/cli/command-line.ts';

@@ -5,7 +5,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import type { PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
-import { targetsOfCommit } from '../../domain/quota-resize/pull-request/text.ts';
+import { targetsOfCommit } from '../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 import { longOnly } from '../kernel/long.ts';
 

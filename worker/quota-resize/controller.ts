@@ -18,7 +18,7 @@ import { createGuardrailReader, createPolicyGuard } from '../../activities/quota
 import { createPullRequestEnds } from '../../activities/quota-resize/pull-request/pull-request-ends.ts';
 import { createRecordedPullRequests } from '../../activities/quota-resize/lease/open-pull-requests.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
-import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
+import { pullRequestTexts } from '../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import type { Config } from '../config.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import { createEpisodeLookup, createEpisodeRequester } from './episodes.ts';

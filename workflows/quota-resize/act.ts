@@ -3,7 +3,7 @@ import type { PullRequestOutcome, QuotaCandidates } from '../../activities/quota
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
-import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import {
   awaitedLimits,
   approvedAs,

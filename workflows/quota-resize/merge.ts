@@ -5,7 +5,7 @@ import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
-import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, quickly } from './activities.ts';
 import { type ApplyOutcome, block, emitEvent } from './report.ts';

@@ -3,7 +3,7 @@ import type { LeaseOutcome, Recommendation } from '../../activities/quota-resize
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
-import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import {
   type BatchedQuota,
   decidedLimits,

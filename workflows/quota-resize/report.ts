@@ -4,7 +4,7 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
-import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import type { BlockedReason, ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';

@@ -2,7 +2,7 @@
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { approvalOf, decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import { sharedWith } from '../../domain/quota-resize/decide/joined.ts';
-import { approverName, linkTo } from '../../domain/quota-resize/pull-request/wording.ts';
+import { approverName, linkTo } from '../../domain/quota-resize/decide/sentences.ts';
 import { describeChange } from '../../domain/quota-resize/sizing/requirement.ts';
 
 /** Kept across continue-as-new. */

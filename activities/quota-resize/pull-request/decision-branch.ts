@@ -1,7 +1,7 @@
 /** The branch of a decision: created with one commit on top of the base, found again, rebuilt, or deleted. */
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
-import { type ChangeFacts, decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
+import { type ChangeFacts, decisionOfCommit } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import type { Commit, FileChange, PullRequest } from '../../forge/forge.ts';
 import { treeWith } from '../../forge/tree-sha.ts';
 import { failure } from '../../kernel/failure.ts';

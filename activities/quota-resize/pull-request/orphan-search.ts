@@ -8,7 +8,7 @@ import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
 import { evaluateOrphan, type Orphan, type OrphanStep } from '../../../domain/quota-resize/decide/orphan.ts';
 import { unrecordedDecision } from '../../../domain/quota-resize/model/decision.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
-import { targetsOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
+import { targetsOfCommit } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import type { Forge, ListedCommit, PullRequest } from '../../forge/forge.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { FoundOrphan, OrphanActivities, OrphanOutcome } from '../interface.ts';

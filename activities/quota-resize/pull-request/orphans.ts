@@ -3,7 +3,7 @@
  * The quota's next decision takes one over, so that there are never two.
  */
 import { targetName } from '../../../domain/kernel/target.ts';
-import { decisionOfCommit, targetsOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOfCommit, targetsOfCommit } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import type { PullRequest } from '../../forge/forge.ts';
 import type { PullRequestTask } from './decision-branch.ts';
 import { assertTakenOut } from './dequeue.ts';

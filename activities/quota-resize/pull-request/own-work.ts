@@ -15,7 +15,7 @@ import {
   decisionOfCommit,
   markedComment,
   type PullRequestTexts,
-} from '../../../domain/quota-resize/pull-request/text.ts';
+} from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { currentWorkflow } from '../../kernel/audit.ts';
 import { failure } from '../../kernel/failure.ts';
 import { isOwnAccount } from './own-account.ts';

@@ -5,7 +5,7 @@ import type { PullRequestObservation } from '../../../domain/quota-resize/model/
 import type { ChangeRequests } from '../../../domain/kernel/forge.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
-import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { pullRequestPoll } from '../../../domain/quota-resize/pull-request/poll.ts';
 import { limitsInText } from '../source/content/limits-in-text.ts';
 import { currentAttempt } from '../../kernel/attempt.ts';

@@ -5,7 +5,7 @@ import { type Pass, passIn } from './pass.ts';
 import { rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { isObserving } from '../model/episode-observation.ts';
 import type { StatusFields } from '../model/verdict.ts';
-import { linkTo } from '../pull-request/wording.ts';
+import { linkTo } from './sentences.ts';
 
 type Why = Pick<StatusFields, 'reason' | 'detail'>;
 

@@ -27,7 +27,7 @@ import type { Intended, MakeHold } from './next-step.ts';
 import { notifyOnce } from './notify-once.ts';
 import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
-import { approverName, linkTo, wholeSummary } from '../pull-request/wording.ts';
+import { approverName, linkTo, wholeSummary } from './sentences.ts';
 
 /** Whether the approval was given for exactly this, by somebody whose approval counts. */
 export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision, policy: ResizePolicy): boolean {

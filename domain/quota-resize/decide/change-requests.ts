@@ -3,7 +3,7 @@ import type { ChangeRequests } from '../../kernel/forge.ts';
 import { listText } from '../../kernel/sentence.ts';
 import { decidedLimits } from '../model/decision.ts';
 import type { Intent } from '../model/verdict.ts';
-import { short } from '../pull-request/wording.ts';
+import { short } from './sentences.ts';
 import type { Pass } from './pass.ts';
 
 /** How many are named; the others are counted. */

@@ -1,7 +1,7 @@
 import type { ReadInput } from '../../kernel/command-input.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Approval, approvedPlaces, approvedValues, type OperatorWord } from '../model/decision.ts';
-import { approverName } from '../pull-request/wording.ts';
+import { approverName } from './sentences.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import { isUnmerged, NO_ATTEMPT, type ResizeMemory, type ResizeState, withApproval } from '../model/memory.ts';
 

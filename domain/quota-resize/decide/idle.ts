@@ -16,7 +16,7 @@ import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 import type { Intent, Proposal, Reason, StatusFields, Wait } from '../model/verdict.ts';
 import { quietUntil } from './wait.ts';
-import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.ts';
+import { leaseHeldDetail, summary, wholeSummary } from './sentences.ts';
 
 /**
  * How long a quota waits for the batch owner to raise it, in debounce periods: the owner needs time for its own

@@ -16,7 +16,7 @@ import {
 import type { LeaseRecord, QuotaObservation, SharingDecision } from '../model/observation.ts';
 import type { Intent } from '../model/verdict.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { linkTo } from '../pull-request/wording.ts';
+import { linkTo } from './sentences.ts';
 import { isAsFree } from './batched-quotas.ts';
 import { notProvedOf } from './left-to-people.ts';
 import { countedSkip, unattendedHold } from './unattended-hold.ts';

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type Locked, withDecision } from '../model/memory.ts';
 import { isHeldByOthers } from '../model/observation.ts';
-import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
+import { leaseHeldDetail, summary } from './sentences.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { leavingBatchedQuotas, leavingSentence, withRequirementsOfNow } from './batched-quotas.ts';
 import { type LockedDecision, withoutBatchedQuotas } from '../model/decision.ts';

@@ -9,7 +9,7 @@ import type { OpenDecision } from '../model/decision.ts';
 import { inState, type Open, type ResizeMemory } from '../model/memory.ts';
 import type { PullRequestObservation } from '../model/observation.ts';
 import type { Intent } from '../model/verdict.ts';
-import { linkTo } from '../pull-request/wording.ts';
+import { linkTo } from './sentences.ts';
 import type { OpenPass, Pass } from './pass.ts';
 import { holdDecision } from './unmerged.ts';
 

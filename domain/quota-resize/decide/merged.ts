@@ -6,7 +6,7 @@ import type { Merged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { hold } from './next-step.ts';
 import type { AwaitedSync, Intent, Wait } from '../model/verdict.ts';
-import { describe } from '../pull-request/wording.ts';
+import { describe } from './sentences.ts';
 
 /**
  * The values are merged (or were in Git already): no new pull request is opened until the cluster shows the values, also

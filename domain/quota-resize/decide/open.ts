@@ -4,7 +4,7 @@ import { approvedAs, type OpenDecision, withoutBatchedQuotas } from '../model/de
 import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
 import { isHeldByOthers, type MergeHold, type QuotaObservation } from '../model/observation.ts';
 import type { Intent, Reason } from '../model/verdict.ts';
-import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
+import { leaseHeldDetail, linkTo, short, summary } from './sentences.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalCounts, approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { leave, namesOf, sharingChange, standApart, unreadyClause } from './joined.ts';

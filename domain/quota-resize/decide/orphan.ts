@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { staleRequirement } from '../demand/stale-usage.ts';
 import { emptyMemory } from '../model/memory.ts';
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
-import { summary } from '../pull-request/wording.ts';
+import { summary } from './sentences.ts';
 import { cappedRequirement, computeRequirement } from '../sizing/requirement.ts';
 import { goneReason } from './abandon.ts';
 import { NOTHING_NEEDED } from './idle.ts';

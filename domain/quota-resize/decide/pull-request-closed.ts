@@ -6,7 +6,7 @@ import type { QuotaObservation } from '../model/observation.ts';
 import type { OpenPass } from './pass.ts';
 import { isObserving } from '../model/episode-observation.ts';
 import type { Intent } from '../model/verdict.ts';
-import { linkTo } from '../pull-request/wording.ts';
+import { linkTo } from './sentences.ts';
 
 /**
  * The pull request is not open any more: a merge by a person counts like Headroom's, a close by a person is a

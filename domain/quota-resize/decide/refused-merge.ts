@@ -1,5 +1,5 @@
 /** What the gate refuses right before a merge although `decide` would make it: it knows less, such as where starters count. */
-import { linkTo } from '../pull-request/wording.ts';
+import { linkTo } from './sentences.ts';
 import type { Attempt, ResizeMemory } from '../model/memory.ts';
 import type { IntendedAct } from '../model/verdict.ts';
 import { notifyOnce } from './notify-once.ts';

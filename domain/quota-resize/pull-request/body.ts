@@ -4,7 +4,7 @@ import { quotaResizeId } from '../target.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import { type TemporalUi, workflowUrl } from '../../kernel/temporal-ui.ts';
 import { formatInstant, formatSpan, MINUTE_MS } from '../../kernel/time.ts';
-import { approverName } from './wording.ts';
+import { approverName } from '../decide/sentences.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
 import { asksForVerified } from '../policy/guardrail.ts';
 import { code, escapeMarkdown, ForeignText } from './markdown.ts';

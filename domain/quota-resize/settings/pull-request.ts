@@ -1,6 +1,6 @@
 import { explained, splitList } from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
-import { templateChecks } from '../pull-request/text.ts';
+import { templateChecks } from '../pull-request/pull-request-texts.ts';
 
 /** A template that was tested with samples, so that an invalid one stops the process at start. */
 function template(check: (written: string) => void) {

@@ -12,7 +12,7 @@ import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { isBeforePullRequest } from '../../../domain/quota-resize/decide/approval-requirement.ts';
 import { approvedPlaces, approvedValues } from '../../../domain/quota-resize/model/decision.ts';
 import { leaseNames, leaseRelation } from '../../../domain/quota-resize/model/lease.ts';
-import { approverName, short } from '../../../domain/quota-resize/pull-request/wording.ts';
+import { approverName, short } from '../../../domain/quota-resize/decide/sentences.ts';
 import { approvalAnnotations, type LeaseApproval } from '../../../domain/quota-resize/model/lease-approval.ts';
 import { commandUpdates, type ResizeStatus, status } from '../../../workflows/quota-resize/messages.ts';
 import { withCluster } from '../cluster.ts';

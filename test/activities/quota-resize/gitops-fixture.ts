@@ -32,7 +32,7 @@ import {
   type OpenDecision,
   type PullRequestRef,
 } from '../../../domain/quota-resize/model/decision.ts';
-import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
+import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { createBareRepository } from '../../kernel/forge/git/bare-repository.ts';

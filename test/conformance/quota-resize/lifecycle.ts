@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { acquired, closed, merged, opened, synced } from '../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../domain/quota-resize/decide/decide.ts';
 import type { OpenDecision } from '../../../domain/quota-resize/model/decision.ts';
-import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
+import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { decisionOf, requireState, type ResizeMemory } from '../../../domain/quota-resize/model/memory.ts';
 import type { Verdict } from '../../../domain/quota-resize/model/verdict.ts';
 import {

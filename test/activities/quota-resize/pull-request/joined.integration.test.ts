@@ -6,7 +6,7 @@ import type { PullRequestOutcome } from '../../../../activities/quota-resize/int
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { type Decision, decidedLimits, type OpenDecision } from '../../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../../domain/quota-resize/model/lease.ts';
-import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { type Cluster, leaseStore, startCluster, SYSTEM_NAMESPACE } from '../../kubernetes/cluster.ts';
 import { change, decide, type GitOps, policy, startGitOps, type Worker } from '../gitops-fixture.ts';
 

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { noRepositories } from '../../../../activities/forge/repositories.ts';
 import { createQuotaResizeForgeActivities } from '../../../../activities/quota-resize/forge-activities.ts';
-import { pullRequestTexts } from '../../../../domain/quota-resize/pull-request/text.ts';
+import { pullRequestTexts } from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import {
   PATH,
   MANIFEST,

@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { appCredentials } from '../../../../activities/forge/github/app.ts';
-import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import {
   asAttempt,
   candidates,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOfCommit } from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import {
   asAttempt,
   change,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { QuotaResizeForgeActivities } from '../../../../activities/quota-resize/forge-activities.ts';
 import { createPullRequestStateActivities } from '../../../../activities/quota-resize/pull-request/pull-request-state.ts';
 import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
-import { pullRequestTexts } from '../../../../domain/quota-resize/pull-request/text.ts';
+import { pullRequestTexts } from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import {
   asAttempt,
   candidates,

@@ -8,8 +8,8 @@ import type { LimitChange } from '../model/decision.ts';
 import { escapeMarkdown } from './markdown.ts';
 import { type BodyFacts, bodyContext, type QuotaChanges } from './body.ts';
 import { bodySamples, sampleChange } from './body-samples.ts';
-import { builtInTemplates } from './template.ts';
-import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
+import { builtInTemplates } from './built-in-templates.ts';
+import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './compile-template.ts';
 
 /** GitHub rejects a longer title. */
 const TITLE_LENGTH = 256;

@@ -12,7 +12,7 @@ import {
   pullRequestTexts,
   targetsOfCommit,
   templateChecks,
-} from '../../../../domain/quota-resize/pull-request/text.ts';
+} from '../../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { resolve } from '../policy/policies.ts';
 
 const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
