@@ -4,8 +4,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { WriteGate } from '../activities/kernel/write-gate.ts';
 import { controllersToldOf, pairNames, runningControllers } from '../domain/kernel/controllers.ts';
 import { CLUSTER_LABEL } from '../domain/kernel/monitoring/metric.ts';
-import { processMetrics } from '../domain/kernel/monitoring/process-metrics.ts';
-import { processMonitoring } from '../domain/kernel/monitoring/process-monitoring.ts';
+import { sharedMetrics } from '../domain/kernel/monitoring/shared-metrics.ts';
+import { sharedMonitoring } from '../domain/kernel/monitoring/shared-monitoring.ts';
 import { controllerMonitoring } from '../domain/registry.ts';
 import type { Readiness } from '../platform/health/health.ts';
 import { collectAtRest } from '../platform/process/memory.ts';
@@ -71,7 +71,7 @@ export async function startWatching(
   registerMetrics(metrics, running);
   registerWaitingMetrics(metrics, waiting);
   const pairs = pairNames.filter((name) => controllers[name].isEnabled(config));
-  collectGauge(metrics, processMetrics.controllers, () =>
+  collectGauge(metrics, sharedMetrics.controllers, () =>
     pairs.map((controller) => [{ controller }, config.runs.has(controller) ? 1 : 0] as const),
   );
   watchReadiness(readiness, running);
@@ -99,7 +99,7 @@ async function serveWebhooks(
 }
 
 function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
-  collectGauge(metrics, processMetrics.watchStale, () =>
+  collectGauge(metrics, sharedMetrics.watchStale, () =>
     running.flatMap(({ informers }) =>
       Object.entries(informers).map(([resource, informer]) => [{ resource }, informer.staleSeconds()] as const),
     ),
@@ -108,7 +108,7 @@ function registerMetrics(metrics: Registry, running: readonly RunningController[
 
 /** The phases of all controllers: the one that names a phase is the one whose workflows are in it. */
 function waitingPhases(): readonly string[] {
-  const all = [processMonitoring, ...Object.values(controllerMonitoring)];
+  const all = [sharedMonitoring, ...Object.values(controllerMonitoring)];
   return [...new Set(all.flatMap(({ waitingPhases: own }) => own))];
 }
 

@@ -1,6 +1,6 @@
 import type { Monitoring } from '../kernel/monitoring/monitoring.ts';
-import { processMetrics } from '../kernel/monitoring/process-metrics.ts';
-import { IS_KNOWN } from '../kernel/monitoring/process-monitoring.ts';
+import { sharedMetrics } from '../kernel/monitoring/shared-metrics.ts';
+import { IS_KNOWN } from '../kernel/monitoring/shared-monitoring.ts';
 import { grown, most, now } from '../kernel/monitoring/query.ts';
 import { githubBudgetMetrics as own } from './metrics.ts';
 
@@ -25,7 +25,7 @@ export const githubBudgetMonitoring: Monitoring = {
       kind: 'timeseries',
       queries: [
         {
-          expr: `${now(own.waiting)} and on () (${most(processMetrics.waiting, [], OF_BUDGET)} > 0)`,
+          expr: `${now(own.waiting)} and on () (${most(sharedMetrics.waiting, [], OF_BUDGET)} > 0)`,
           legend: '{{target}}',
         },
       ],
@@ -35,7 +35,7 @@ export const githubBudgetMonitoring: Monitoring = {
   alerts: [
     {
       name: 'HeadroomGitHubPermitsWait',
-      expr: `${most(processMetrics.longestWait, ['phase'], `${OF_BUDGET},${IS_KNOWN}`)} > 3600`,
+      expr: `${most(sharedMetrics.longestWait, ['phase'], `${OF_BUDGET},${IS_KNOWN}`)} > 3600`,
       severity: 'warning',
       summary: 'writes to GitHub of {{ $labels.cluster }} have waited for more than an hour: {{ $labels.phase }}',
       who: 'platform team',

@@ -1,5 +1,5 @@
 import type { Monitoring } from '../kernel/monitoring/monitoring.ts';
-import { processMetrics } from '../kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../kernel/monitoring/shared-metrics.ts';
 import { grown, most, now, rate } from '../kernel/monitoring/query.ts';
 import { quotaResizeMetrics as own } from './metrics.ts';
 
@@ -53,7 +53,7 @@ export const quotaResizeMonitoring: Monitoring = {
       unit: 'short',
       kind: 'table',
       queries: [
-        { expr: now(processMetrics.waiting, ['reason'], `${OF_QUOTAS},phase="Blocked"`), legend: '{{reason}}' },
+        { expr: now(sharedMetrics.waiting, ['reason'], `${OF_QUOTAS},phase="Blocked"`), legend: '{{reason}}' },
       ],
     },
     {
@@ -63,7 +63,7 @@ export const quotaResizeMonitoring: Monitoring = {
       kind: 'timeseries',
       queries: [
         {
-          expr: grown(processMetrics.phaseChanges, '1h', ['phase', 'reason'], OF_QUOTAS),
+          expr: grown(sharedMetrics.phaseChanges, '1h', ['phase', 'reason'], OF_QUOTAS),
           legend: '{{phase}} {{reason}}',
         },
       ],
@@ -106,7 +106,7 @@ export const quotaResizeMonitoring: Monitoring = {
     },
     {
       name: 'HeadroomSyncOverdue',
-      expr: `${grown(processMetrics.phaseChanges, '1h', [], `${OF_QUOTAS},reason="SyncOverdue"`)} > 0`,
+      expr: `${grown(sharedMetrics.phaseChanges, '1h', [], `${OF_QUOTAS},reason="SyncOverdue"`)} > 0`,
       severity: 'warning',
       summary: 'a limit that was merged does not arrive in {{ $labels.cluster }}',
       who: 'platform team',
@@ -115,7 +115,7 @@ export const quotaResizeMonitoring: Monitoring = {
     },
     {
       name: 'HeadroomUsageContradicted',
-      expr: `${grown(processMetrics.phaseChanges, '1h', [], `${OF_QUOTAS},reason="UsageContradicted"`)} > 0`,
+      expr: `${grown(sharedMetrics.phaseChanges, '1h', [], `${OF_QUOTAS},reason="UsageContradicted"`)} > 0`,
       severity: 'warning',
       summary: 'the quota controller of Kubernetes in {{ $labels.cluster }} is behind',
       who: 'cluster administrators',

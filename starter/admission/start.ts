@@ -1,7 +1,7 @@
 /** The admission webhooks of the controllers, from the port to the certificate that they are served with. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Counter, Gauge, Registry } from 'prom-client';
-import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../../domain/kernel/monitoring/shared-metrics.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { Readiness } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -35,8 +35,8 @@ export interface AdmissionMetrics {
 
 export function createAdmissionMetrics(metrics: Registry): AdmissionMetrics {
   return {
-    requests: createCounter(metrics, processMetrics.admissionRequests),
-    expiry: createGauge(metrics, processMetrics.certificateExpiry),
+    requests: createCounter(metrics, sharedMetrics.admissionRequests),
+    expiry: createGauge(metrics, sharedMetrics.certificateExpiry),
   };
 }
 

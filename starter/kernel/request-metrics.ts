@@ -1,5 +1,5 @@
 import type { Counter, Registry } from 'prom-client';
-import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../../domain/kernel/monitoring/shared-metrics.ts';
 import { collectNumber, createCounter } from './metrics.ts';
 
 /** The metrics of the reconcile requests of all controllers. */
@@ -8,8 +8,8 @@ export class RequestMetrics {
   readonly #depths: (() => number)[] = [];
 
   constructor(registry: Registry) {
-    this.#sent = createCounter(registry, processMetrics.requests);
-    collectNumber(registry, processMetrics.requestsWaiting, () =>
+    this.#sent = createCounter(registry, sharedMetrics.requests);
+    collectNumber(registry, sharedMetrics.requestsWaiting, () =>
       this.#depths.reduce((all, depth) => all + depth(), 0),
     );
   }

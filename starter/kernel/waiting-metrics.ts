@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
-import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../../domain/kernel/monitoring/shared-metrics.ts';
 import { collectGauge, type Sample } from './metrics.ts';
 import type { WaitingWorkflow, WaitingWorkflows } from './waiting-workflows.ts';
 
-type WaitingLabel = (typeof processMetrics.waiting.labels)[number];
+type WaitingLabel = (typeof sharedMetrics.waiting.labels)[number];
 
 /** Which workflows wait, by phase and reason; nothing while that is not known. */
 export function registerWaitingMetrics(register: Registry, waiting: Pick<WaitingWorkflows, 'latest'>): void {
@@ -17,8 +17,8 @@ export function registerWaitingMetrics(register: Registry, waiting: Pick<Waiting
       return [[{ controller, phase, reason }, valueOf(alike)] as const];
     });
   };
-  collectGauge(register, processMetrics.waiting, () => byReason(({ length }) => length));
-  collectGauge(register, processMetrics.longestWait, () =>
+  collectGauge(register, sharedMetrics.waiting, () => byReason(({ length }) => length));
+  collectGauge(register, sharedMetrics.longestWait, () =>
     byReason((alike) => Math.max(0, (Date.now() - Math.min(...alike.map(({ since }) => since))) / 1000)),
   );
 }

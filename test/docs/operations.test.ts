@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
-import { processMonitoring } from '../../domain/kernel/monitoring/process-monitoring.ts';
+import { sharedMonitoring } from '../../domain/kernel/monitoring/shared-monitoring.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
 import { controllerMonitoring } from '../../domain/registry.ts';
@@ -34,7 +34,7 @@ describe('every operations page', () => {
   });
 
   it('has an alert that another one has not', () => {
-    const alerts = [processMonitoring, ...Object.values(controllerMonitoring)].flatMap((one) => one.alerts);
+    const alerts = [sharedMonitoring, ...Object.values(controllerMonitoring)].flatMap((one) => one.alerts);
     const shown = pages.flatMap((page) =>
       [...sectionOf(read(page), '## Alerts').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name),
     );

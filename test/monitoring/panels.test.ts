@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CLUSTER_LABEL, type Metric } from '../../domain/kernel/monitoring/metric.ts';
 import type { Monitoring } from '../../domain/kernel/monitoring/monitoring.ts';
 import { forDashboard, forRule } from '../../domain/kernel/monitoring/query.ts';
-import { processMonitoring } from '../../domain/kernel/monitoring/process-monitoring.ts';
+import { sharedMonitoring } from '../../domain/kernel/monitoring/shared-monitoring.ts';
 import { type AwaitedIn, PERSON } from '../../domain/kernel/awaited.ts';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { budgetAwaits } from '../../domain/github-budget/awaited.ts';
@@ -19,7 +19,7 @@ import { sections } from '../../tools/monitoring/sections.ts';
 import { leadsSomewhere, read, ROOT } from '../docs/reading.ts';
 import { readQuery } from './promql.ts';
 
-const every = [processMonitoring, ...Object.values(controllerMonitoring)];
+const every = [sharedMonitoring, ...Object.values(controllerMonitoring)];
 const metrics = new Map(every.flatMap((one) => Object.values(one.metrics).map((metric) => [metric.name, metric])));
 const panels = every.flatMap((one) => one.panels);
 const alerts = every.flatMap((one) => one.alerts);
@@ -147,7 +147,7 @@ describe('the alerts', () => {
 });
 
 it('a metric that nothing shows and a panel without a metric would be found', () => {
-  const [first] = Object.values(processMonitoring.metrics);
+  const [first] = Object.values(sharedMonitoring.metrics);
   expect(problemsOf(`sum by (cluster) (${first?.name}{phase="Blocked"})`)).toEqual([]);
   expect(problemsOf('sum by (cluster, nodegroup) (headroom_nothing)')).toEqual([
     'no metric headroom_nothing',
@@ -169,7 +169,7 @@ const awaits: Readonly<Partial<Record<ControllerName, readonly AwaitedIn<string>
 
 it('every phase that waits for a person is one of those that metrics and the overview ask Temporal for', () => {
   for (const [controller, tables] of Object.entries(awaits)) {
-    const asked = [processMonitoring, controllerMonitoring[controller as ControllerName]].flatMap(
+    const asked = [sharedMonitoring, controllerMonitoring[controller as ControllerName]].flatMap(
       ({ waitingPhases }) => waitingPhases,
     );
     const ofPeople = tables.flatMap((table) =>

@@ -1,6 +1,6 @@
 /** Dashboards of Grafana, made from what the controllers measure. */
 import type { Panel } from '../../domain/kernel/monitoring/monitoring.ts';
-import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../../domain/kernel/monitoring/shared-metrics.ts';
 import { forDashboard } from '../../domain/kernel/monitoring/query.ts';
 import { type Section, sections } from './sections.ts';
 
@@ -33,7 +33,7 @@ function dashboard({ name, monitoring: { title, panels } }: Section): object {
           label: 'Cluster',
           type: 'query',
           datasource: DATASOURCE,
-          query: `label_values(${processMetrics.requestsWaiting.name}, cluster)`,
+          query: `label_values(${sharedMetrics.requestsWaiting.name}, cluster)`,
           refresh: 2,
           multi: true,
           includeAll: true,

@@ -1,5 +1,5 @@
 import type { Monitoring } from '../../domain/kernel/monitoring/monitoring.ts';
-import { processMonitoring } from '../../domain/kernel/monitoring/process-monitoring.ts';
+import { sharedMonitoring } from '../../domain/kernel/monitoring/shared-monitoring.ts';
 import { controllerMonitoring } from '../../domain/registry.ts';
 
 /** What one dashboard, one group of rules and one section of docs/metrics.md are made from. */
@@ -24,7 +24,7 @@ function overview(): Monitoring {
   const ofControllers = Object.values(controllerMonitoring).flatMap(({ panels }) =>
     panels.filter(({ isInOverview }) => isInOverview === true),
   );
-  const ofFrame = processMonitoring.panels;
+  const ofFrame = sharedMonitoring.panels;
   const first = ofFrame.slice(0, PEOPLE_FIRST);
-  return { ...processMonitoring, panels: [...first, ...ofControllers, ...ofFrame.slice(PEOPLE_FIRST)] };
+  return { ...sharedMonitoring, panels: [...first, ...ofControllers, ...ofFrame.slice(PEOPLE_FIRST)] };
 }

@@ -2,7 +2,7 @@ import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { AwaitedIn } from '../../domain/kernel/awaited.ts';
-import { processMetrics } from '../../domain/kernel/monitoring/process-metrics.ts';
+import { sharedMetrics } from '../../domain/kernel/monitoring/shared-metrics.ts';
 import { oneLine, truncate } from '../../domain/kernel/sentence.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { detailsText, type ShownState, shownStatus } from './details.ts';
@@ -49,7 +49,7 @@ export function createPublisher<Phase extends string>(
     if (current !== last) {
       last = current;
       since = now;
-      count(processMetrics.phaseChanges, {
+      count(sharedMetrics.phaseChanges, {
         controller: identity.controller,
         phase: status.phase,
         reason: status.reason,

@@ -1,7 +1,7 @@
 import type { Metric } from './metric.ts';
 
 /** What the processes have whatever is switched on. */
-export const processMetrics = {
+export const sharedMetrics = {
   phaseChanges: {
     name: 'headroom_phase_changes_total',
     type: 'counter',

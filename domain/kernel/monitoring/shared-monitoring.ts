@@ -1,5 +1,5 @@
 import type { Monitoring } from './monitoring.ts';
-import { foreignMetrics as foreign, processMetrics as own } from './process-metrics.ts';
+import { foreignMetrics as foreign, sharedMetrics as own } from './shared-metrics.ts';
 import { grown, isAbsent, least, most, now, nowWhereTold, quantile, rate, total } from './query.ts';
 
 /** Without the workflows of which nobody has said since when they wait. */
@@ -11,7 +11,7 @@ const withoutStarter = `${now(own.controllers)} == 0`;
 const withoutWorker = `${now(own.controllers)} unless on (cluster, controller) ${ofWorkers}`;
 
 /** What the frame of all controllers measures: the overview begins with it. */
-export const processMonitoring: Monitoring = {
+export const sharedMonitoring: Monitoring = {
   title: 'Headroom',
   metrics: { ...own, ...foreign },
   waitingPhases: ['AwaitingApproval', 'AwaitingMerge', 'Blocked', 'Paused'],
