@@ -43,7 +43,7 @@ describe('the operations page of node groups', () => {
       ...matches(steps, /\? '(EvictionsRefused)' : '/g),
       ...matches(steps, /\? 'EvictionsRefused' : '(\w+)'/g),
       ...[...endings.matchAll(/'([A-Z]\w+)'/g)].map(([, text = '']) => text),
-      ...unionMembers('domain/node-group/drain/look.ts', 'BlockedReason'),
+      ...unionMembers('domain/node-group/drain/drain-progress.ts', 'BlockedReason'),
       'Paused',
       'GloballyPaused',
     ];

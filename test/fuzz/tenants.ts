@@ -4,7 +4,7 @@
  */
 import { ok } from 'node:assert/strict';
 import { BUILT_IN_GUARDRAIL } from '../../domain/quota-resize/policy/guardrail.ts';
-import { BUILT_IN_LEASTS } from '../../domain/quota-resize/policy/leasts.ts';
+import { BUILT_IN_LEASTS } from '../../domain/quota-resize/policy/least-values.ts';
 import { HOUR, MINUTE, policy, SECOND, timings } from '../domain/quota-resize/model/observations.ts';
 import {
   type Answer,

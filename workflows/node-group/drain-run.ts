@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
-import { DRAIN_TIMEOUT_MS } from '../../domain/node-group/drain/look.ts';
+import { DRAIN_TIMEOUT_MS } from '../../domain/node-group/drain/drain-progress.ts';
 import {
   afterDeleted,
   afterEvicted,

@@ -7,7 +7,7 @@ import {
   type DrainProgress,
   type EvictionAnswer,
   evictionsDue,
-} from '../../../domain/node-group/drain/look.ts';
+} from '../../../domain/node-group/drain/drain-progress.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
 import { leavingPods } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import { isInterrupted } from '../../kernel/cancellation.ts';

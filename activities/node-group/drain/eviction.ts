@@ -3,7 +3,7 @@ import { ApiException } from '@kubernetes/client-node';
 import { type KubernetesStatus, readKubernetesStatus } from '../../../domain/kernel/kubernetes-status.ts';
 import { oneLine } from '../../../domain/kernel/sentence.ts';
 import { DisruptionBudgets } from '../../../domain/node-group/drain/disruption-budgets.ts';
-import type { EvictionAnswer } from '../../../domain/node-group/drain/look.ts';
+import type { EvictionAnswer } from '../../../domain/node-group/drain/drain-progress.ts';
 import type { DisruptionBudget } from '../../../domain/node-group/model/cluster-state.ts';
 import type { Pod } from '../../../domain/node-group/model/pod.ts';
 import { readBudget } from '../../../domain/node-group/scheduling/read-objects.ts';

@@ -1,6 +1,6 @@
 /** The activities of a drain. */
 import type { Evicted, Marked, Replacement } from '../../../domain/node-group/drain/answers.ts';
-import type { DrainProgress } from '../../../domain/node-group/drain/look.ts';
+import type { DrainProgress } from '../../../domain/node-group/drain/drain-progress.ts';
 import type { DisruptionReason } from '../../../domain/node-group/model/node-group.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
 

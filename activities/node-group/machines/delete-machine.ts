@@ -1,7 +1,7 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
-import { awaited } from '../../../domain/node-group/drain/look.ts';
+import { awaited } from '../../../domain/node-group/drain/drain-progress.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOfGroup } from '../../../domain/node-group/machine/hold.ts';
 import { isTakenBack } from '../../../domain/node-group/machine/next-step.ts';

@@ -1,7 +1,7 @@
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
 import { listText } from '../../../domain/kernel/sentence.ts';
 import { markOf } from '../../../domain/node-group/drain/marks.ts';
-import { runningPod } from '../../../domain/node-group/drain/look.ts';
+import { runningPod } from '../../../domain/node-group/drain/drain-progress.ts';
 import { podName } from '../../../domain/node-group/drain/pods-to-evict.ts';
 import type { DrivenMachine } from '../../../domain/node-group/machine/driven-machine.ts';
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';

@@ -12,7 +12,7 @@ import {
 import { withLost } from '../../../domain/node-group/machine/lost.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
 import { readNode } from '../../../domain/node-group/scheduling/read-objects.ts';
-import { type Sight, sightOf } from '../../../domain/node-group/scale-down/sight.ts';
+import { type Sight, sightOf } from '../../../domain/node-group/scale-down/too-few-ready.ts';
 import { orNull } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 import { listAll, METADATA_ONLY } from '../../kubernetes/list.ts';

@@ -44,7 +44,7 @@ import {
   withRecordedMerge,
   withRejectionOf,
   withTimes,
-} from './ended.ts';
+} from './remembered-end.ts';
 import { describeHolder, type Found, type LeaseState, type StoredLease, UNLOCKED } from './lease-state.ts';
 import { unlockFile } from './file-lock.ts';
 import { type ReadNeeded, withDecision } from './needed.ts';

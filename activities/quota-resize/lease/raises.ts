@@ -19,7 +19,7 @@ import {
   withUnexpected,
 } from '../../../domain/quota-resize/policy/recorded-raise.ts';
 import type { PullRequestEnds } from './ends.ts';
-import { withMerge } from './ended.ts';
+import { withMerge } from './remembered-end.ts';
 import type { LeaseStore } from './lease.ts';
 import type { StoredLease } from './lease-state.ts';
 

@@ -26,7 +26,7 @@ import {
 } from './sentences.ts';
 import { type Desired, wholeSecond } from './desired.ts';
 import { isOursSinceMark, laggingOwner, ownerMarkText } from './scaled-owner.ts';
-import { type Act, type FoundAtNight, judge } from './judge.ts';
+import { type Act, type FoundAtNight, judge } from './act-table.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
 import {
   scaledDownMetadata,

@@ -1,5 +1,5 @@
 /** What the activities of a drain answer. */
-import type { DrainProgress, LookVerdict } from './look.ts';
+import type { DrainProgress, LookVerdict } from './drain-progress.ts';
 
 export type Marked =
   /** The marks are on the node, and it is cordoned. */

@@ -3,14 +3,14 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { withLost } from '../machine/lost.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
-import { backInSight, clusterHalt, groupHalt, sighted, sightOf } from '../scale-down/sight.ts';
+import { backInSight, clusterHalt, groupHalt, sighted, sightOf } from '../scale-down/too-few-ready.ts';
 import type { DrainTarget } from '../target.ts';
 import { markOf } from './marks.ts';
 
 type SeenNode = Pick<Node, 'name' | 'annotations' | 'ready' | 'isDeleting' | 'createdAt'>;
 
 /**
- * Why no node of the group goes by itself now, as the plan says it (`scale-down/sight.ts`), or why this one does not, which is not ready, as
+ * Why no node of the group goes by itself now, as the plan says it (`scale-down/too-few-ready.ts`), or why this one does not, which is not ready, as
  * others have come back since its drain began; null where nothing stands in the way.
  *
  * @param nodes all of the cluster.

@@ -3,7 +3,7 @@ import type { DrainOutcome } from '../decide/drain-outcome.ts';
 import type { Removal } from '../model/plan.ts';
 import type { DrainTarget } from '../target.ts';
 import type { Evicted, Marked, Replacement } from './answers.ts';
-import type { BlockedReason, DrainProgress } from './look.ts';
+import type { BlockedReason, DrainProgress } from './drain-progress.ts';
 
 /** How a drain ends. */
 export interface DrainEnding extends Pick<DrainOutcome, 'outcome'> {

@@ -1,7 +1,7 @@
 /** Machines whose Node is gone. One such Node was deleted; when most of them are, it is more likely that nobody can see them. */
 import { type EpochMs, formatInstant, MINUTE_MS } from '../../kernel/time.ts';
 import type { Machine } from '../model/node-group.ts';
-import { clusterHalt, groupHalt, type Sight } from '../scale-down/sight.ts';
+import { clusterHalt, groupHalt, type Sight } from '../scale-down/too-few-ready.ts';
 import { isComing } from '../plan/live-nodes.ts';
 
 /** After that Kubernetes itself has deleted the pods, and whoever wanted the Nodes back has had the time. */

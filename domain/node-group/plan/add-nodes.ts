@@ -3,7 +3,7 @@ import type { Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { isSimple } from '../scheduling/pod-class.ts';
 import { chancesOf, pour } from '../scheduling/pour.ts';
-import { openTo } from './against.ts';
+import { openTo } from './evidence-against.ts';
 import { bestOffer, type Trial } from './best-offer.ts';
 import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { isTooFull, type Unplaced, UnplacedInOrder } from './unplaced.ts';

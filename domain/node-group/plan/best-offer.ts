@@ -4,7 +4,7 @@ import { isBound } from '../scheduling/hardest-first.ts';
 import type { PodClass, Slot } from '../scheduling/packed.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import { pour } from '../scheduling/pour.ts';
-import { isAskedFor } from './against.ts';
+import { isAskedFor } from './evidence-against.ts';
 import type { Offer } from './offers.ts';
 import { type PlannedNodes, addNode } from './planned-nodes.ts';
 import { byText } from './pending.ts';

@@ -12,7 +12,7 @@ import { pour } from '../scheduling/pour.ts';
 import type { Slot, SlotSpec } from '../scheduling/packed.ts';
 import { namespacesToSetAside } from '../scheduling/term-budget.ts';
 import { VolumeBook } from '../scheduling/volumes.ts';
-import { type Against, openTo } from './against.ts';
+import { type Against, openTo } from './evidence-against.ts';
 import { type Daemon, daemonOn, daemonsOf } from './daemons.ts';
 import { ownersAmong } from '../machine/machine-node.ts';
 import { isComing } from './live-nodes.ts';

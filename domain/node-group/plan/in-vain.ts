@@ -11,7 +11,7 @@ import type { NodeGroup } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
 import type { Keep } from '../model/plan.ts';
 import type { Packing } from '../scheduling/packing.ts';
-import type { Against } from './against.ts';
+import type { Against } from './evidence-against.ts';
 import type { Daemon } from './daemons.ts';
 import { KindsOnNodes } from './kinds-on-nodes.ts';
 import { typeKey } from './type-key.ts';

@@ -5,7 +5,7 @@ import type { UnhelpedPod, UnhelpedReason } from '../model/plan.ts';
 import { hardestFirst } from '../scheduling/hardest-first.ts';
 import type { Packing } from '../scheduling/packing.ts';
 import type { PodClass } from '../scheduling/packed.ts';
-import type { Against } from './against.ts';
+import type { Against } from './evidence-against.ts';
 
 /** cluster-autoscaler's default: pods below it do not make nodes. */
 const EXPENDABLE_BELOW = -10;

@@ -1,5 +1,5 @@
 /** Evidence of nodes that came in vain, for pods that would have to move: no node is given up for one that such pods would not get. */
-import { type Against, isAskedFor, openTo } from '../plan/against.ts';
+import { type Against, isAskedFor, openTo } from '../plan/evidence-against.ts';
 import type { Asking } from '../plan/pod-kind.ts';
 import { type FitElsewhere, podsFitElsewhere } from '../scheduling/fit-elsewhere.ts';
 import type { PodClass, Slot } from '../scheduling/packed.ts';

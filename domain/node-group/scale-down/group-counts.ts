@@ -9,7 +9,7 @@ import { rosters } from '../plan/offers.ts';
 import { nodesToRemove } from '../rules/size.ts';
 import type { Member } from './members.ts';
 import { allowedAtOnce } from './node-budgets.ts';
-import { backInSight, groupHalt, type Sight, sighted, sightOf } from './sight.ts';
+import { backInSight, groupHalt, type Sight, sighted, sightOf } from './too-few-ready.ts';
 
 export interface GroupCounts {
   readonly group: NodeGroup;

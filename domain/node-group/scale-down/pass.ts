@@ -9,7 +9,7 @@ import type { SinceBook } from './memory.ts';
 import type { PodSafety } from './pod-safety.ts';
 import { kindsToCome, type Surroundings } from './replacement.ts';
 import type { Repair, RepairBook } from './repair.ts';
-import { groupHalt } from './sight.ts';
+import { groupHalt } from './too-few-ready.ts';
 
 export interface Pass extends Surroundings {
   readonly at: EpochMs;

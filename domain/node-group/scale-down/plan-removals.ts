@@ -40,7 +40,7 @@ import { withLost } from '../machine/lost.ts';
 import { PodSafety } from './pod-safety.ts';
 import { RepairBook } from './repair.ts';
 import { broughtBefore, standIn } from './replacement.ts';
-import { backInSight, clusterHalt, sighted, sightOf } from './sight.ts';
+import { backInSight, clusterHalt, sighted, sightOf } from './too-few-ready.ts';
 
 /** A node that a person wants to be taken away. */
 export interface RequestedRemoval {

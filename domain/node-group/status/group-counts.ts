@@ -2,7 +2,7 @@ import { markOf } from '../drain/marks.ts';
 import { lostAmong } from '../machine/lost.ts';
 import type { Machine } from '../model/node-group.ts';
 import type { Node } from '../model/node.ts';
-import { type Sight, sightOf } from '../scale-down/sight.ts';
+import { type Sight, sightOf } from '../scale-down/too-few-ready.ts';
 import type { GroupCounts } from './group-status.ts';
 
 /** Whether a machine is being taken away: its object is being deleted, or is about to be, or its node is being drained. */

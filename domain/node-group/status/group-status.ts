@@ -5,7 +5,7 @@ import { formatInstant } from '../../kernel/time.ts';
 import type { NodeGroup } from '../model/node-group.ts';
 import { windowProblems } from '../rules/budget-window.ts';
 import { wantedSize } from '../rules/size.ts';
-import { groupHalt } from '../scale-down/sight.ts';
+import { groupHalt } from '../scale-down/too-few-ready.ts';
 
 /** Without the moments of transitions, which the API server's object keeps. */
 type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;

@@ -8,7 +8,7 @@ import { parseQuantity } from '../../kernel/quantity.ts';
 import { isSameQuota, type QuotaTarget } from '../../kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { DecisionFacts } from './decision.ts';
-import { instant, rfc3339 } from './instant.ts';
+import { instant, rfc3339 } from './lease-instant.ts';
 
 type QuotaName = Pick<QuotaTarget, 'namespace' | 'quota'>;
 

@@ -8,7 +8,7 @@ import { oneLine } from '../../kernel/sentence.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Fields, resourceList } from './decision-schema.ts';
-import { instant, rfc3339 } from './instant.ts';
+import { instant, rfc3339 } from './lease-instant.ts';
 
 const APPROVED_BY = 'resizer.io/approved-by';
 const APPROVAL = 'resizer.io/approval';

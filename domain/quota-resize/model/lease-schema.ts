@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { PullRequestId, RecordedRaise } from '../policy/recorded-raise.ts';
 import type { Rejection } from './decision.ts';
 import { type Fields, resourceList } from './decision-schema.ts';
-import { instant } from './instant.ts';
+import { instant } from './lease-instant.ts';
 import type { LeaseRecord } from './observation.ts';
 
 export const recommendation = z.object({ limits: resourceList, at: instant } satisfies Fields<

@@ -10,7 +10,7 @@ import type { RecordedRaise } from '../policy/recorded-raise.ts';
 import type { Decision } from './decision.ts';
 import { writtenDecision } from './decision-schema.ts';
 import { type FileLock, readFileLock, writeFileLock } from './file-lock.ts';
-import { instant, rfc3339 } from './instant.ts';
+import { instant, rfc3339 } from './lease-instant.ts';
 import { neededLimits, raise, recommendation, rejection } from './lease-schema.ts';
 import { approvalRemoval, type LeaseApproval, readLeaseApproval } from './lease-approval.ts';
 import type { LeaseRecord } from './observation.ts';

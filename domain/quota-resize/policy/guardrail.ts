@@ -40,7 +40,7 @@ export interface Guardrail {
   readonly growthPerWeek: string | null;
   /** By family or quota key: the greatest sum of the limits of all quotas that the guardrail holds for. */
   readonly totals: ResourceList;
-  /** The least values of settings, in milliseconds and percent; see `leasts.ts` for what holds where one is absent. */
+  /** The least values of settings, in milliseconds and percent; see `least-values.ts` for what holds where one is absent. */
   readonly leastCooldown?: number | undefined;
   readonly leastRejectionCooldown?: number | undefined;
   readonly leastApprovalTimeout?: number | undefined;

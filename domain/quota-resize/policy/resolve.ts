@@ -2,7 +2,7 @@
 import { maxPercent } from '../../kernel/percent.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import { type Guardrail, guardrailFor, inForce, type NamespaceFacts } from './guardrail.ts';
-import { leastsOf } from './leasts.ts';
+import { leastsOf } from './least-values.ts';
 import { maximumsWithin, tighten } from './tighten.ts';
 import { readMergeWindows } from './merge-window.ts';
 import type { PolicyDefaults, PolicyLayer, PolicyWarning, ResizePolicy } from './policy.ts';

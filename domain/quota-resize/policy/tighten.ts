@@ -8,7 +8,7 @@ import { isBelowField } from '../git/yaml/field-path.ts';
 import { resourceFamily } from './annotations.ts';
 import type { Draft } from './draft.ts';
 import type { Guardrail } from './guardrail.ts';
-import { type Leasts, setterOf } from './leasts.ts';
+import { type Leasts, setterOf } from './least-values.ts';
 import { factorRatio } from './max-step.ts';
 import type { Approval } from './merge-rules.ts';
 import type { PolicyLayer, PolicySource, PolicyWarning } from './policy.ts';

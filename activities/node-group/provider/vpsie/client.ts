@@ -4,7 +4,7 @@ import { type Answer, readAnswer } from './answer.ts';
 import { Credentials } from './credentials.ts';
 import { timesOf, type VpsieOptions, type VpsieTimes } from './options.ts';
 import { Pace } from './pace.ts';
-import { providerUnavailable, quotable } from './words.ts';
+import { providerUnavailable, quotable } from './quoted-message.ts';
 
 export interface VpsieRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';

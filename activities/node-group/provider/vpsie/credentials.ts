@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../../../domain/kernel/time.ts';
 import { readAnswer } from './answer.ts';
 import type { VpsieOptions } from './options.ts';
-import { providerUnavailable, quotable } from './words.ts';
+import { providerUnavailable, quotable } from './quoted-message.ts';
 
 /** How long what was read of the Secret is used. */
 const SECRET_MS = 60_000;

@@ -15,7 +15,7 @@ import {
   replaceLease,
 } from '../../../kubernetes/lease-object.ts';
 import type { MachineKey } from './machine-object.ts';
-import { providerUnavailable } from './words.ts';
+import { providerUnavailable } from './quoted-message.ts';
 
 /** In Headroom's own namespace; its holder is the VPSieNode that the request is for. */
 const LEASE = 'node-group-creation';

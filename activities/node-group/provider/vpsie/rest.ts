@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Answer } from './answer.ts';
 import type { VpsieClient, VpsieRequest } from './client.ts';
-import { providerUnavailable } from './words.ts';
+import { providerUnavailable } from './quoted-message.ts';
 
 /** A machine of a cluster as VPSie lists it. */
 export interface ListedMachine {

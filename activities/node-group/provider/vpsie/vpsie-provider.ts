@@ -12,7 +12,7 @@ import type { VpsieOptions } from './options.ts';
 import { recordedMachines } from './machine-object.ts';
 import { Limited } from './pace.ts';
 import { listMachines } from './rest.ts';
-import { providerUnavailable } from './words.ts';
+import { providerUnavailable } from './quoted-message.ts';
 
 export interface VpsieProviderOptions {
   readonly kubernetes: Kubernetes;

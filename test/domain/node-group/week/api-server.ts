@@ -1,5 +1,5 @@
 /** What Kubernetes does with pods and budgets, by rules of its own: the disruption controller's numbers and the eviction API. */
-import type { EvictionAnswer } from '../../../../domain/node-group/drain/look.ts';
+import type { EvictionAnswer } from '../../../../domain/node-group/drain/drain-progress.ts';
 import type { DisruptionBudget } from '../../../../domain/node-group/model/cluster-state.ts';
 import type { Labels, Pod } from '../../../../domain/node-group/model/pod.ts';
 

@@ -8,7 +8,7 @@ import {
   type DrainProgress,
   type EvictionAnswer,
   evictionsDue,
-} from '../../../../domain/node-group/drain/look.ts';
+} from '../../../../domain/node-group/drain/drain-progress.ts';
 import { markPatch } from '../../../../domain/node-group/drain/marks.ts';
 import type { Machine } from '../../../../domain/node-group/model/node-group.ts';
 import type { Node } from '../../../../domain/node-group/model/node.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fits, type Found, type FoundAtNight, judge, TABLE } from '../../../../domain/lights-out/workload/judge.ts';
+import { fits, type Found, type FoundAtNight, judge, TABLE } from '../../../../domain/lights-out/workload/act-table.ts';
 
 const marks = ['marked', 'unmarked'] as const;
 const levels = ['above', 'at', 'below'] as const;

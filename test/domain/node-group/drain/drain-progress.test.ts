@@ -6,7 +6,7 @@ import {
   type EvictionAnswer,
   evictionsDue,
   type LookVerdict,
-} from '../../../../domain/node-group/drain/look.ts';
+} from '../../../../domain/node-group/drain/drain-progress.ts';
 import { DisruptionBudgets } from '../../../../domain/node-group/drain/disruption-budgets.ts';
 import type { DrainedPod } from '../../../../domain/node-group/drain/pods-to-evict.ts';
 import { aBudget, aPod, ownerOf } from './pods.ts';
