@@ -2,7 +2,14 @@
  * Reads and writes Leases in Headroom's namespace. Every write contains the resourceVersion that was read, so that no
  * write overwrites another.
  */
-import { ApiException, PatchStrategy, setHeaderOptions, V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
+import {
+  ApiException,
+  PatchStrategy,
+  setHeaderOptions,
+  V1Lease,
+  V1MicroTime,
+  V1ObjectMeta,
+} from '@kubernetes/client-node';
 import { orNull } from './failure.ts';
 import type { Kubernetes } from './kubernetes.ts';
 import type { ServerClock } from './server-clock.ts';

@@ -1,5 +1,5 @@
 /** Autoscalers as the API server sends them, and the workloads that they scale. */
-import type { V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { lastSetBy } from '../../domain/lights-out/workload/field-owner.ts';
 import {
@@ -169,7 +169,10 @@ export function kedaScalerOf(object: unknown): Scaler | null {
 
 /** @param prefixes of the annotations that are read. */
 function metadataOf(
-  metadata: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'annotations' | 'labels'>,
+  metadata: Parameters<typeof identityOf>[0] & {
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  },
   ...prefixes: readonly string[]
 ): Pick<Autoscaler, 'name' | 'uid' | 'resourceVersion' | 'annotations' | 'annotationRoom' | 'labels'> {
   const { annotations, labels = {} } = metadata;

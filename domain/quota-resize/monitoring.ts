@@ -52,9 +52,7 @@ export const quotaResizeMonitoring: Monitoring = {
       about: 'Who has to act, and how, is on the operations page under the reason.',
       unit: 'short',
       kind: 'table',
-      queries: [
-        { expr: now(sharedMetrics.waiting, ['reason'], `${OF_QUOTAS},phase="Blocked"`), legend: '{{reason}}' },
-      ],
+      queries: [{ expr: now(sharedMetrics.waiting, ['reason'], `${OF_QUOTAS},phase="Blocked"`), legend: '{{reason}}' }],
     },
     {
       title: 'Phases of quotas entered in an hour',

@@ -9,9 +9,7 @@ export class RequestMetrics {
 
   constructor(registry: Registry) {
     this.#sent = createCounter(registry, sharedMetrics.requests);
-    collectNumber(registry, sharedMetrics.requestsWaiting, () =>
-      this.#depths.reduce((all, depth) => all + depth(), 0),
-    );
+    collectNumber(registry, sharedMetrics.requestsWaiting, () => this.#depths.reduce((all, depth) => all + depth(), 0));
   }
 
   /** Counts a request that was sent. */

@@ -21,10 +21,7 @@ const DEFINITIONS = {
  *
  * @param clock is set by the answer.
  */
-export async function otherController(
-  kubernetes: Kubernetes,
-  clock: ServerClock,
-): Promise<string | null> {
+export async function otherController(kubernetes: Kubernetes, clock: ServerClock): Promise<string | null> {
   const lease = await readLease({ kubernetes, systemNamespace: NAMESPACE, clock }, AUTOSCALER_LEASE);
   const renewed = lease?.spec?.renewTime;
   const holder = lease === null ? null : holderOf(lease);

@@ -93,7 +93,10 @@ describe('a plan', () => {
   });
 
   it('is claimed by the time of the API server, however wrong the clock of the worker is', async () => {
-    for (const [name, aheadMs] of [['ahead', 25 * MINUTE], ['behind', -25 * MINUTE]] as const) {
+    for (const [name, aheadMs] of [
+      ['ahead', 25 * MINUTE],
+      ['behind', -25 * MINUTE],
+    ] as const) {
       const input = { ...(await cluster.createGroup(name)), newNodes: [nodesOf(name, 1)] };
       const process = cluster.process({ clock: () => Date.now() + aheadMs });
       const fence = await cluster.fence(`plan-${name}`);

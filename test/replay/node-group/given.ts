@@ -1,5 +1,6 @@
 /** Groups and nodes in the states in which scenarios begin. */
 import { connectKubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { claimPlan } from '../../../activities/node-group/machines/claim-plan.ts';
 import { PLAN_LEASE, removalsOf } from '../../../domain/node-group/plan-claim.ts';
 import { type DrainTarget, nodeDrainId, nodeGroupId } from '../../../domain/node-group/target.ts';
@@ -115,10 +116,12 @@ export async function plainNode(cluster: RecordedCluster, name: string): Promise
 async function claim({ plane, coordination }: RecordedCluster, { cluster, group: of, uid }: DrainTarget) {
   const kubernetes = connectKubernetes(accessOf(plane.plane.adminKubeconfig));
   const guard = async (): Promise<void> => await Promise.resolve();
+  const clock = new ServerClock();
   const options = {
     kubernetes,
     systemNamespace: SYSTEM_NAMESPACE,
-    now: Date.now,
+    clock,
+    now: clock.now,
     guard,
     log: { warn: () => undefined },
   };
