@@ -1,8 +1,8 @@
-/** The architecture's list of folders: it has every folder of the product, and names only files that are there. */
+/** The list of folders: it has every folder of the product, and names only files that are there. */
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { read, ROOT, sectionOf } from './reading.ts';
+import { read, ROOT } from './reading.ts';
 
 /** One entry of the list, which may be about several folders. */
 interface FolderEntry {
@@ -11,8 +11,8 @@ interface FolderEntry {
   readonly files: readonly string[];
 }
 
-function entriesIn(section: string): readonly FolderEntry[] {
-  const texts = section.split(/\n(?=- )|\n\n/).filter((text) => text.startsWith('- '));
+function entriesIn(page: string): readonly FolderEntry[] {
+  const texts = page.split(/\n(?=- )|\n\n/).filter((text) => text.startsWith('- '));
   return texts.map((text) => {
     const end = text.search(/:\s/);
     const named = (part: string, pattern: RegExp): string[] => [...part.matchAll(pattern)].map(([, name = '']) => name);
@@ -23,8 +23,8 @@ function entriesIn(section: string): readonly FolderEntry[] {
   });
 }
 
-describe('the list of folders in the architecture', () => {
-  const entries = entriesIn(sectionOf(read('docs/architecture.md'), '## Folders'));
+describe('the list of folders', () => {
+  const entries = entriesIn(read('docs/folders.md'));
 
   it('has every folder of the product with code in it once, and no other', () => {
     const files = globSync('{activities,domain,platform,starter,worker,workflows}/**/*.ts', { cwd: ROOT });
