@@ -28,10 +28,10 @@ export class ServerClock {
     const answer = await request();
     const received = this.#own();
     const said = Date.parse(date(answer) ?? '');
-    // An answer that took long says nothing exact, nor does one during which the clock was set.
-    if (!Number.isFinite(said) || received < sent || received - sent > TOLERANCE_MS) return answer;
+    if (!Number.isFinite(said) || received < sent) return answer;
     const aheadMs = (sent + received) / 2 - (said + 500);
-    if (Math.abs(aheadMs - this.#aheadMs) > TOLERANCE_MS)
+    // An answer that took long says nothing exact, nor does one during which the clock was set, which looks the same.
+    if (Math.abs(aheadMs - this.#aheadMs) > Math.max(TOLERANCE_MS, received - sent))
       this.#aheadMs = Math.abs(aheadMs) > TOLERANCE_MS ? Math.round(aheadMs) : 0;
     return answer;
   }

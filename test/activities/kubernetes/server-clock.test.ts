@@ -14,10 +14,11 @@ function clockOf(aheadMs: number) {
     /** How far it is from the server's time, in milliseconds. */
     wrongBy: () => clock.now() - server,
     set: (by: number) => void (ahead = by),
-    ask: async (takes = 100, date: string | undefined = new Date(server).toUTCString()) =>
+    ask: async (takes = 100, date: string | undefined = new Date(server).toUTCString(), meanwhile?: () => void) =>
       await clock.timed(
         async () => {
           server += takes;
+          meanwhile?.();
           return await Promise.resolve(date);
         },
         (said) => said,
@@ -45,9 +46,25 @@ it('goes on by its own once it is set right', async () => {
   expect(wrongBy()).toBe(0);
 });
 
-it('believes no answer that took long, or says no time', async () => {
+it('believes no answer that says no time', async () => {
   const { ask, wrongBy } = clockOf(25 * MINUTE);
-  await ask(5_000);
   await ask(100, '');
   expect(wrongBy()).toBe(25 * MINUTE);
+});
+
+it('believes an answer that took long as far as it can be believed', async () => {
+  const { ask, wrongBy } = clockOf(25 * MINUTE);
+  await ask(20_000);
+  expect(Math.abs(wrongBy())).toBeLessThan(11_000);
+  const { ask: askRight, wrongBy: wrongByRight } = clockOf(400);
+  await askRight(20_000);
+  expect(wrongByRight()).toBe(400);
+});
+
+it('believes no answer during which it was set', async () => {
+  const { ask, set, wrongBy } = clockOf(0);
+  await ask(100, undefined, () => set(25 * MINUTE));
+  expect(wrongBy()).toBe(25 * MINUTE);
+  await ask();
+  expect(Math.abs(wrongBy())).toBeLessThan(1_000);
 });
