@@ -18,7 +18,7 @@ const budgetSettings = {
   writesPerHour: {
     type: integerBetween(1, 1_000_000),
     expected: 'a number from 1 to 1000000',
-    description: 'The same for an hour.',
+    description: 'How many writes to GitHub all workers with the same credential make an hour, at most.',
     env: 'GITHUB_WRITES_PER_HOUR',
     flag: '--github-writes-per-hour',
     default: '500',

@@ -104,8 +104,8 @@ const scheduleSettings = {
     'It doubles, so that where it begins matters for a few minutes.',
   ),
   contestedMax: constant(
-    timing('lights-out-contested-max', '1h', 'The longest such time.'),
-    'Who fights over a workload is told in its schedule; an hour keeps that from costing anything.',
+    timing('lights-out-contested-max', '1h', 'The longest time that such a workload stays up.'),
+    'The status of the schedule says who fights over a workload; once an hour costs nothing.',
   ),
 } as const satisfies Settings;
 

@@ -29,7 +29,7 @@ const instanceSettings = {
       flag: '--memcached-former-namespace',
       default: 'memcached-operator-system',
     },
-    'Its own manifests install it there, and it is looked for while it is replaced.',
+    'Its own manifests install it there, and Headroom looks for it only while it is being replaced.',
   ),
   webhookAddress: {
     type: listenAddress,

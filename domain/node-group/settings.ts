@@ -28,7 +28,7 @@ const groupSettings = {
     type: z.enum(['observe', 'act']),
     expected: '"observe" or "act"',
     description:
-      'What holds for NodeGroups that say nothing of their own: observe (only say what would be done, and why) or act.',
+      'The mode of NodeGroups without a mode of their own: observe (only say what would be done, and why) or act.',
     env: 'HEADROOM_NODE_GROUPS_MODE',
     flag: '--node-groups-mode',
     default: 'observe',
@@ -54,7 +54,7 @@ const groupSettings = {
       flag: '--node-groups-vpsie-url',
       default: 'https://api.vpsie.com/v2',
     },
-    "The Secret's url goes before it, and is the place for another one.",
+    'The url of the Secret wins over it; set another address there.',
   ),
   webhookAddress: {
     type: listenAddress,

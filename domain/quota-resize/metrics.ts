@@ -24,7 +24,7 @@ export const quotaResizeMetrics = {
     of: 'starter',
     across: 'same',
     labels: ['namespace', 'quota'],
-    help: 'How long a quota has needed more than its limits in the cluster are: since a decision or a recommendation that is not in force, or since this starter has seen it over its threshold.',
+    help: 'How long a quota has needed more than its limits in the cluster. It counts from a decision or a recommendation that is not in force, or from when this starter saw the quota over its threshold.',
   },
   unmet: {
     name: 'headroom_quota_unmet_demand',

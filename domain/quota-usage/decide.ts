@@ -29,7 +29,7 @@ export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdic
     return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'The quota no longer exists.' };
   }
   if (memory.refused !== null && seen.staleValues.length > 0) {
-    const detail = `The status is not true, and cannot be written: ${memory.refused}`;
+    const detail = `The status is wrong, and cannot be written: ${memory.refused}`;
     return { kind: 'await', phase: 'Blocked', reason: 'WriteFailed', detail };
   }
   const { auditAfterMs } = seen.policy;

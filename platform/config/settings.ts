@@ -203,7 +203,7 @@ export const platformSettings = {
         flag: '--hints-per-second',
         default: '50',
       },
-      "It protects a small Temporal from a starter's first list; a large one is not faster for a person.",
+      "It protects a small Temporal from a starter's first list; people would not notice that a large one is faster.",
     ),
     resyncInterval: constant(
       timing('resync-interval', '10m', 'How often every quota is reconciled without any change.', '1s'),

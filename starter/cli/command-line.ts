@@ -70,7 +70,7 @@ export function createCommandLine(io: CommandIo): { readonly program: Command; r
   addAllInOneCommand(program, output, (flags) => configSources(tools.shared(), io, flags));
   const explain = program
     .command('explain')
-    .description('what would happen now, and why, with the layer of every number');
+    .description('what would happen now, and why, with the layer that each number comes from');
   for (const name of controllerNames) {
     const controller = controllers[name];
     addCommands(

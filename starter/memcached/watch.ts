@@ -162,7 +162,7 @@ function pendingCause(
     const [first] = pending;
     // Its episode waits for the moment at which it may be written again.
     if (first === undefined) return setBack === null ? null : `something sets the ${setBack.child} back`;
-    return first.child === null ? 'the status is not true' : `${first.act} the ${first.child}`;
+    return first.child === null ? 'the status is out of date' : `${first.act} the ${first.child}`;
   } catch (error) {
     const name = memcachedName(target);
     log.error({ err: error, memcached: name }, `the Memcached ${name} cannot be compared`);

@@ -229,7 +229,7 @@ function freshState(quota: CachedQuota): QuotaState {
 function causeOf(reported: string): string {
   switch (reported) {
     case 'paused':
-      return 'the status is not true, and nothing may be written';
+      return 'the status is wrong, and nothing may be written';
     case 'refused':
       return 'the status cannot be written';
     case 'unmeasured':

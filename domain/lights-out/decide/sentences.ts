@@ -164,7 +164,7 @@ function scopeSentence(plan: Plan): readonly string[] {
 function uncountedSentence({ unmarked, total }: Plan): readonly string[] {
   if (unmarked === undefined || unmarked.uids !== null || total > 0) return [];
   const many = `More than ${MOST_UNMARKED} workloads in scope are up in this night`;
-  return [`${many}: one that joins by its own label is judged from the beginning of the night`];
+  return [`${many}: a workload that joins by its own label counts as in scope since the beginning of the night`];
 }
 
 function atMoment(moment: string | null): string {

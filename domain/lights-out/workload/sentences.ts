@@ -103,7 +103,7 @@ export function exclusionSentence(until: EpochMs, isOfNamespace: boolean): strin
 
 export function badExclusionSentence(value: string): string {
   const shown = JSON.stringify(truncate(value, NAME_LENGTH));
-  return `the annotation ${EXCLUDE_UNTIL} is ${shown}, and nothing is put to sleep because of it: expected ${MOMENT_FORM}`;
+  return `the annotation ${EXCLUDE_UNTIL} is ${shown}, which cannot be read, so nothing is put to sleep: expected ${MOMENT_FORM}`;
 }
 
 export function badNamespaceExclusionSentence(): string {
@@ -112,11 +112,11 @@ export function badNamespaceExclusionSentence(): string {
 
 /** @param kept what the memory has: `3 replicas`, or `running`. */
 export function recalledSentence(kept: string): string {
-  return `somebody removed its marks. Headroom's memory has it as ${kept}, and it is woken to that`;
+  return `somebody removed its marks. Headroom wakes it to what its memory says: ${kept}`;
 }
 
 export function markLostSentence(kept: string, person: string): string {
-  return `its marks are gone, and ${person} wrote it since. It is left as it is; Headroom's memory has it as ${kept}`;
+  return `its marks are gone, and ${person} wrote it since. Headroom leaves it as it is, and not as its memory says: ${kept}`;
 }
 
 export function markDiffersSentence(kept: string, marked: number): string {
@@ -127,7 +127,7 @@ export function markDiffersSentence(kept: string, marked: number): string {
 export function overruledMarkSentence(of: { readonly marked: number; readonly remembered: number | null }): string {
   const mark = `its mark says ${replicasOf(of.marked)}`;
   return of.remembered === null
-    ? `${mark}, and Headroom's memory has nothing of it: its owner keeps the number that it has`
+    ? `${mark}, and Headroom's memory has no number: its owner keeps its present number`
     : `${mark}, and Headroom's memory ${replicasOf(of.remembered)}. Its owner gets the number of the memory`;
 }
 

@@ -11,7 +11,7 @@ export function newNodesText(newNodes: readonly NewNodes[]): string {
     newNodes.map(({ count, instanceType, reason, podCount, comingPods = 0 }) => {
       const what = `${count} ${count === 1 ? 'node' : 'nodes'} of ${instanceType}`;
       if (reason === 'PendingPods') return `${what} for ${podsText(podCount - comingPods, comingPods)}`;
-      if (reason === 'Replacement') return `${what} in place of ${count === 1 ? 'one' : 'others'}`;
+      if (reason === 'Replacement') return `${what} in place of ${count === 1 ? 'another node' : 'other nodes'}`;
       return `${what}, as there are fewer than ${reason === 'BelowMinimum' ? 'the minimum' : 'desired'}`;
     }),
   );

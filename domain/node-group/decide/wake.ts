@@ -27,7 +27,7 @@ export function wakeReason(view: GroupView, seen: NodeGroupObservation): WakeRea
     'machines are to be settled': stray.length > 0,
     'the group is being deleted': group?.isDeleting === true,
     'its instance types are not known, or old': areTypesDue,
-    'its status is not true': isStatusDue,
+    'its status is out of date': isStatusDue,
     'what came of nodes is to be noted': inVain !== undefined,
   });
   const isHalted = seen.kept.first.some(({ reason }) => reason === 'TooFewReady');

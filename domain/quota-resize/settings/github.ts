@@ -47,7 +47,7 @@ export const githubSettings = {
       flag: '--github-graphql',
       default: 'auto',
     },
-    'Whether a server has GraphQL is found out; without it everything works as well.',
+    'Headroom finds out whether a server has GraphQL; everything works without it, too.',
   ),
   token: {
     type: text.trim().min(1),

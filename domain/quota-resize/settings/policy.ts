@@ -107,7 +107,8 @@ export const policySettings = {
   approval: {
     type: asAnnotated(readApproval),
     expected: APPROVAL_FORM,
-    description: 'Before what a person has to approve every raise.',
+    description:
+      'Whether a person has to approve every raise: not at all, before the pull request, or before the merge.',
     env: 'APPROVAL',
     flag: '--approval',
     default: 'none',
@@ -147,7 +148,7 @@ export const policySettings = {
     type: autoMerge,
     expected: 'true, false or github',
     description:
-      "Whether Headroom may merge. A namespace can only switch it off. github: GitHub's auto-merge does what has to wait.",
+      "Whether Headroom may merge. A namespace can only switch it off. github: GitHub's auto-merge merges what has to wait.",
     env: 'ENABLE_AUTO_MERGE',
     flag: '--enable-auto-merge',
     default: 'false',

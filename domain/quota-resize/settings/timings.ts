@@ -23,7 +23,7 @@ export const timingSettings = {
     timing('checks-poll-ramp', '10m', 'After how long a pull request counts as old.'),
     'It only says how fast the first span grows into the second.',
   ),
-  settle: timing('settle', '60s', 'How long a pull request without any check must stand before it is merged.', '0'),
+  settle: timing('settle', '60s', 'How long a pull request without any check must be open before it is merged.', '0'),
   updateInterval: constant(
     timing(
       'update-interval',
@@ -38,7 +38,7 @@ export const timingSettings = {
   ),
   holdRetry: constant(
     timing('hold-retry', '5m', 'After how long a blocked or locked decision is tried again.'),
-    'What blocks is also watched; this is only for what no watch tells.',
+    'Headroom also watches what blocks; this is only for what no watch shows.',
   ),
   fileWait: constant(
     timing(
@@ -52,7 +52,7 @@ export const timingSettings = {
     timing('sync-poll', '15s', 'How often the cluster is asked whether it follows a merge.'),
     'It is one request to the API server for each merge.',
   ),
-  syncOverdue: timing('sync-overdue', '20m', 'After how long a cluster that does not follow is warned about.'),
+  syncOverdue: timing('sync-overdue', '20m', 'How long a cluster may take to follow a merge before Headroom warns.'),
   rejectionCooldown: timing('rejection-cooldown', '24h', "How long a person's rejection is respected."),
   recommendationRepeat: constant(
     timing('recommendation-repeat', '24h', 'An unchanged recommendation is repeated at most once in this span.'),

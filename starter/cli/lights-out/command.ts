@@ -30,7 +30,7 @@ function addSpan(command: Command): void {
 function addDigest(command: Command): void {
   command.option(
     '--digest <digest>',
-    'only if these are the workloads: as preview --workloads shows it',
+    'approve only if the workloads have this digest, which preview --workloads shows',
     digestArgument,
   );
 }
@@ -128,7 +128,7 @@ export const lightsOutCommands: CommandLineController = {
 function addListCommand(group: Command, tools: CommandTools): void {
   group
     .command('list')
-    .description('the schedules of the cluster: where each stands, and what it does next')
+    .description('the schedules of the cluster: the state of each, and what it does next')
     .action(
       async () =>
         await tools.run(async (loaded) => {
@@ -160,15 +160,15 @@ function addPreviewCommand(group: Command, tools: CommandTools): void {
   ])
     .description('the next transitions of the schedules of the cluster, or of a file; ends with 1 where one is invalid')
     .argument('[schedule]', 'one schedule; without it all of them', targetArgument(scheduleTarget))
-    .option('--file <path>', 'a YAML file that need not be applied yet, or - for standard input; no cluster is asked')
+    .option('--file <path>', 'a YAML file, applied or not, or - for standard input; it asks no cluster then')
     .addOption(
-      new Option('--next <duration>', 'how far to look, such as 14d or 36h')
+      new Option('--next <duration>', 'how far ahead, such as 14d or 36h')
         .argParser(previewSpanArgument)
         .default(previewSpanArgument('14d'), '14d'),
     )
     .option('--from <moment>', 'from when on, with its zone (default: now)', momentArgument)
     .option('--calendar', 'only the days of its exceptions and calendars, and what each changes; a year without --next')
-    .option('--workloads', 'what exactly its night would touch of the cluster, what it leaves alone, and why')
+    .option('--workloads', 'which workloads of the cluster its night would change, which it leaves alone, and why')
     .option('--csv', 'with --workloads: every workload as a line of CSV')
     .addOption(new Option('--page <number>', 'with --workloads: which page').argParser(pageArgument).default(1));
   preview.action(async (schedule: string | undefined, flags: PreviewFlags) => {
@@ -233,10 +233,10 @@ function addRestoreCommand(group: Command, tools: CommandTools): void {
     'restore --schedule dev-nights --yes',
     'restore --all --yes --kubeconfig admin.conf',
   ])
-    .description('wake what sleeps with nothing but a kubeconfig: neither Temporal nor a worker is needed')
+    .description('wake what sleeps; it needs a kubeconfig, but neither Temporal nor a worker')
     .option(
       '--schedule <name>',
-      'what this schedule put to sleep, whether or not it exists',
+      'what this schedule put to sleep, even if the schedule is gone',
       targetArgument(scheduleTarget),
     )
     .option('--all', 'what any schedule put to sleep')

@@ -22,7 +22,10 @@ function addUsageCommand(program: Command, tools: CommandTools): void {
     .description('how full quotas are, what uses them, and what waits for room; it only reads')
     .argument('[namespace[/quota]]', 'a namespace, or one ResourceQuota of it; without it all quotas', usageArgument)
     .option('--all-resources', 'without an argument: every limit of each quota, not the fullest alone')
-    .option('--diff', 'count everything anew and show only where the status of a quota is not true; then ends with 1');
+    .option(
+      '--diff',
+      'count everything anew and show only where the status of a quota is wrong; ends with 1 if one is',
+    );
   usage.action(async (argument: UsageArgument | undefined, options: UsageFlags) => {
     if (options.diff === true && options.allResources === true) {
       usage.error('error: --diff shows every limit that differs: leave out --all-resources', {

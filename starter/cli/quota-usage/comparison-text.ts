@@ -11,7 +11,7 @@ export function comparisonText(
   const verdict =
     wrong.length === 0
       ? `${count(compared, 'quota')} of ${cluster} compared: every status that could be counted is true.`
-      : `${wrong.length} of ${count(compared, 'quota')} of ${cluster} ${wrong.length === 1 ? 'has' : 'have'} a status that is not true.`;
+      : `${wrong.length} of ${count(compared, 'quota')} of ${cluster} ${wrong.length === 1 ? 'has' : 'have'} a status that is wrong.`;
   return [
     ...wrong.flatMap((quota) => [...wrongLines(quota, terminal), '']),
     ...restless.flatMap((quota) =>

@@ -124,7 +124,7 @@ export function memoryTests(cluster: () => Cluster): void {
       const night = await at(NIGHT).observeSchedule(observeInputOf(ns));
       expect(planOf(night)).toMatchObject({ items: [], stats: { deploymentsScaled: 1, cronjobsSuspended: 1 } });
       expect(await notes(at(NIGHT), ns)).toContain(
-        `MarkLost Deployment ${ns}/web: somebody removed its marks. Headroom's memory has it as 3 replicas, and it is woken to that`,
+        `MarkLost Deployment ${ns}/web: somebody removed its marks. Headroom wakes it to what its memory says: 3 replicas`,
       );
       await scaled(at(MORNING), observeInputOf(ns));
       const awake = await Promise.all(objects.map(read));

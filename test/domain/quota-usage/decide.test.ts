@@ -46,7 +46,7 @@ describe('an episode that owns the status', () => {
     const memory = { ...freshMemory, refused: '403 not you' };
     const verdict = decide(seen({ staleValues: [staleValue(NOW - 90_000)] }), own, memory);
     expect(verdict).toMatchObject({ kind: 'await', phase: 'Blocked', reason: 'WriteFailed' });
-    expect(verdict.detail).toBe('The status is not true, and cannot be written: 403 not you');
+    expect(verdict.detail).toBe('The status is wrong, and cannot be written: 403 not you');
     expect(decide(seen(), own, memory)).toMatchObject({ kind: 'end' });
   });
 

@@ -15,7 +15,7 @@ const USAGE_MODE = 'quotaUsage.mode';
 
 export function defineExplain(quotaResize: Command, { run, shared, output }: CommandTools): void {
   quotaResize
-    .description('explain what would happen to a quota now; nothing is written anywhere')
+    .description('explain what would happen to a quota now; it only reads')
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
     .option(
       '--what-if <question>',

@@ -94,7 +94,7 @@ describe('what people exclude until a moment', () => {
       'Excluded Deployment team-b/api',
     ]);
     expect(made.notes[0]?.detail).toBe(
-      `the annotation ${EXCLUDE_UNTIL} is "after the release", and nothing is put to sleep because of it: expected a moment with its zone, such as 2026-11-20T22:00:00Z`,
+      `the annotation ${EXCLUDE_UNTIL} is "after the release", which cannot be read, so nothing is put to sleep: expected a moment with its zone, such as 2026-11-20T22:00:00Z`,
     );
   });
 

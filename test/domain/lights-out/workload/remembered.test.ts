@@ -71,7 +71,7 @@ describe('an entry of the memory', () => {
     expect(disagreement(bare({ changed: changeBy('kubectl') }), context)).toEqual({
       reason: 'MarkLost',
       detail:
-        "its marks are gone, and kubectl wrote it since. It is left as it is; Headroom's memory has it as 3 replicas",
+        'its marks are gone, and kubectl wrote it since. Headroom leaves it as it is, and not as its memory says: 3 replicas',
     });
   });
 

@@ -152,7 +152,7 @@ describe('the memory of an owner', () => {
     // Without an entry nothing is raised, and the mark goes.
     const unknown = { ...morning, remembered: new Map<string, Remembered>() };
     expect(evaluated(recalled(forged, unknown), unknown)).toBe('Released 0→0');
-    expect(disagreement(recalled(forged, unknown), unknown)?.detail).toContain('keeps the number that it has');
+    expect(disagreement(recalled(forged, unknown), unknown)?.detail).toContain('keeps its present number');
     // A mark that agrees is not spoken of.
     expect(disagreement(recalled(sleeping(), known), known)).toBeNull();
   });

@@ -199,7 +199,7 @@ describe('a group is woken', () => {
   it('not for machines on their way, nor for their status: who has created them drives them', () => {
     const machines = [machineOf('b', 'pool', { phase: 'Joining' })];
     expect(wake(viewOf({ machines, isStatusDue: true })).cause).toBeNull();
-    expect(wake(viewOf({ isStatusDue: true })).cause).toBe('its status is not true');
+    expect(wake(viewOf({ isStatusDue: true })).cause).toBe('its status is out of date');
   });
 
   it('to show what it cannot do, which is no reason to ask again', () => {

@@ -192,7 +192,7 @@ describe('a comparison in a terminal', () => {
 team-b/compute changes all the time: whether pods is wrong or only late is
   unknown.
 team-c/objects: secrets not compared: you may not list secrets.
-1 of 3 quotas of prod has a status that is not true.
+1 of 3 quotas of prod has a status that is wrong.
 `,
     );
     const calm = { ...comparison, wrong: [], restless: [], unmeasured: [] };
