@@ -8,6 +8,7 @@ import { type Stack, startStack } from '../../test/kernel/stack/stack.ts';
 import { counted, createQuota, quotaManifest, WatchedQuota } from '../../test/kernel/stack/watched-quota.ts';
 import { createDeployment } from '../../test/kernel/stack/workloads.ts';
 import { generateCheckout } from '../../test/layouts/generate.ts';
+import { compiledAsInAPod } from '../compiled-as-in-a-pod.ts';
 import { historiesOf, shareOf } from '../lights-out-load/history.ts';
 import { apiCalls } from '../usage-load/api-calls.ts';
 import { sampleMachine } from '../usage-load/processes.ts';
@@ -49,8 +50,6 @@ const REPOSITORY = { quotas: 1_451, others: 20_000 };
 const SETTINGS = {
   HEADROOM_MODE: 'propose',
   'starter.hintsPerSecond': '1000',
-  // As in the image, which keeps nothing of what Node has compiled: it takes memory to compile it.
-  NODE_DISABLE_COMPILE_CACHE: '1',
 };
 
 /** Milliseconds within which the last pull request has to be there; then the run fails. */
@@ -379,6 +378,7 @@ async function start({ profile }: RunOptions, { names, files = {}, latencyMs = 0
     forge: { latencyMs, validate: false },
     env: {
       ...SETTINGS,
+      ...(await compiledAsInAPod()),
       ...(profile === null ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),
     },
     ownServers: true,

@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoreV1Api } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { inParallel } from '../../activities/kernel/in-parallel.ts';
 import { accessOf } from '../../test/kernel/stack/access.ts';
 import { type HeadroomPlane, startHeadroomPlane } from '../../test/kernel/stack/headroom-plane.ts';
-import { startOf } from '../../test/kernel/stack/programs.ts';
-import type { ProgramName } from '../../tools/programs/program-names.ts';
+import { compiledAsInAPod } from '../compiled-as-in-a-pod.ts';
 import type { BenchRow } from '../resize-load/rows.ts';
 import { apiCalls } from '../usage-load/api-calls.ts';
 import { type MachineUse, SpanMeter } from '../usage-load/span-meter.ts';
@@ -81,11 +79,11 @@ async function atRest(quotas: number, { starters, rounds, seconds, log }: RestOp
   });
   try {
     await fill(headroom, quotas);
-    for (const name of ['worker', 'starter'] as const) await compileAsTheImageDoes(name);
+    const compiled = await compiledAsInAPod();
     log('starting worker and starter');
-    const worker = await headroom.startWorker();
-    const started = [await headroom.startStarter()];
-    while (started.length < starters) started.push(await headroom.startStarter());
+    const worker = await headroom.startWorker(compiled);
+    const started = [await headroom.startStarter(compiled)];
+    while (started.length < starters) started.push(await headroom.startStarter(compiled));
     const pids = {
       worker: worker.pid,
       ...Object.fromEntries(started.map(({ pid }, at) => [at === 0 ? 'starter' : `starter ${at + 1}`, pid])),
@@ -111,13 +109,6 @@ async function atRest(quotas: number, { starters, rounds, seconds, log }: RestOp
   } finally {
     await headroom.stop();
   }
-}
-
-/** What is compiled is kept beside the program, and a process that finds it there takes 20 MiB less. */
-async function compileAsTheImageDoes(name: ProgramName): Promise<void> {
-  const { command, args, env } = await startOf(name);
-  const { status } = spawnSync(command, [...args, '--help'], { env: { ...process.env, ...env }, stdio: 'ignore' });
-  if (status !== 0) throw new Error(`${name} --help ended with ${String(status)}`);
 }
 
 async function fill({ plane }: HeadroomPlane, quotas: number): Promise<void> {

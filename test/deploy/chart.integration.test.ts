@@ -391,6 +391,7 @@ describe('the values of the pods', () => {
     });
     for (const process of PROCESSES) {
       expect(containerOf(process, objects).env).toEqual([
+        { name: 'NODE_COMPILE_CACHE', value: '/var/cache/headroom' },
         { name: 'HEADROOM_CONFIG', value: '/etc/headroom/headroom.yaml' },
         { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'https-proxy' } } },
         { name: 'NO_PROXY', value: '.svc,10.0.0.0/8' },

@@ -33,6 +33,13 @@ export function containerOf(process: Process, objects: readonly Manifest[]): V1C
   return container;
 }
 
+/** The container that has Node compile the program before it is started. */
+export function compilingContainerOf(process: Process, objects: readonly Manifest[]): V1Container {
+  const [container, ...others] = deploymentOf(process, objects).spec?.template.spec?.initContainers ?? [];
+  if (container === undefined || others.length > 0) throw new Error(`the ${process} has to have one such container`);
+  return container;
+}
+
 /** The ports by their names. */
 export function portsOf(process: Process, objects: readonly Manifest[]): ReadonlyMap<string, number> {
   return new Map(

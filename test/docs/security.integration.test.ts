@@ -325,12 +325,15 @@ const claims: readonly (readonly [line: string, holds: () => void])[] = [
       );
       for (const { spec } of pods) {
         expect(spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
-        expect(spec.template.spec.containers).toHaveLength(1);
-        expect(spec.template.spec.containers[0]?.securityContext).toEqual({
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
-        });
+        const { containers, initContainers } = spec.template.spec;
+        expect([containers, initContainers].map(({ length }) => length)).toEqual([1, 1]);
+        for (const { securityContext } of [...containers, ...initContainers]) {
+          expect(securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+        }
       }
       const namespace = DEFAULT.find(({ kind }) => kind === 'Namespace')?.metadata;
       expect(namespace).toMatchObject({ name: SYSTEM, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } });
@@ -362,7 +365,7 @@ const deployment = z.looseObject({
       spec: z.looseObject({
         securityContext: z.unknown(),
         containers: z.array(z.looseObject({ securityContext: z.unknown() })),
-        initContainers: z.never().optional(),
+        initContainers: z.array(z.looseObject({ securityContext: z.unknown() })),
         hostNetwork: z.never().optional(),
         hostPID: z.never().optional(),
         hostIPC: z.never().optional(),

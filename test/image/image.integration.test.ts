@@ -1,6 +1,6 @@
 /** The image as `make image` builds it: what is in it, that it is the same wherever it is built, and that it runs. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { chown, cp, mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,8 @@ import { NODE_VERSION } from '../../tools/image/pins.ts';
 import { CONTAINER, type Facts, labelsOf } from '../../tools/image/settings.ts';
 import { entriesBelow, type Member } from '../../tools/image/tar.ts';
 import { packagesOf } from '../../tools/programs/licenses.ts';
+import { compilingContainerOf } from '../deploy/pods.ts';
+import { rendered } from '../deploy/rendered.ts';
 import { freePort } from '../kernel/servers/free-port.ts';
 import { startProcess, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
@@ -35,6 +37,9 @@ const FACTS: Facts = {
   created: new Date('2026-11-28T00:00:00Z'),
   source: 'https://git.example.com/platform/headroom',
 };
+
+/** Where the chart has Node keep what it has compiled. */
+const COMPILED = '/var/cache/headroom';
 
 /** As the machine's number in ELF. */
 const MACHINES = { amd64: 62, arm64: 183 } as const;
@@ -259,17 +264,21 @@ describe('run as user 1000 from the image, read-only', () => {
     for (const name of ['worker', 'starter'] as const) {
       mounted[`etc/headroom/${name}.kubeconfig`] = await readFile(stack.env[name]['KUBECONFIG'] ?? '', 'utf8');
     }
+    mounted[join(COMPILED, '.mounted')] = '';
     await unpackRoot(image, root, mounted);
 
     for (const name of ['worker', 'starter'] as const) {
       const health = `127.0.0.1:${await freePort()}`;
+      const volume = { folder: await compiledAsInAPod(name, image, root), path: COMPILED, readOnly: true };
       const env = {
         ...stack.env[name],
+        NODE_COMPILE_CACHE: COMPILED,
+        NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
         KUBECONFIG: `/etc/headroom/${name}.kubeconfig`,
         HEALTH_ADDRESS: health,
         METRICS_ADDRESS: `127.0.0.1:${await freePort()}`,
       };
-      const start = inRoot(image, root, [...image.config.Entrypoint, `${name}.js`], env);
+      const start = inRoot(image, root, [...image.config.Entrypoint, `${name}.js`], env, volume);
       const logFile = join(logFolder(stack.dir), `image-${name}.log`);
       const started = await startProcess({ name, ...start, logFile });
       processes.push(started);
@@ -283,6 +292,7 @@ describe('run as user 1000 from the image, read-only', () => {
         },
         120_000,
       );
+      expect(await readFile(logFile, 'utf8')).toContain(`file:///app/${name}.js was accepted`);
       const status = await readFile(`/proc/${started.pid}/status`, 'utf8');
       expect(/^Uid:\t(.*)$/m.exec(status)?.[1]).toBe('1000\t1000\t1000\t1000');
       expect(/^Groups:\t(.*)$/m.exec(status)?.[1]?.trim()).toBe('');
@@ -305,3 +315,17 @@ describe('run as user 1000 from the image, read-only', () => {
     await expect(run(write.command, [...write.args])).rejects.toThrow(/EROFS|EACCES/);
   });
 });
+
+/** A volume with what the container of the chart that runs first has left in it. */
+async function compiledAsInAPod(name: 'worker' | 'starter', image: PlatformImage, root: string): Promise<string> {
+  const { args = [], env = [], volumeMounts } = compilingContainerOf(name, await rendered());
+  expect(volumeMounts).toEqual([{ name: 'compiled', mountPath: COMPILED }]);
+  const volume = { folder: join(folder, `compiled-${name}`), path: COMPILED, readOnly: false };
+  await mkdir(volume.folder);
+  const [user = 0, group = 0] = image.config.User.split(':').map(Number);
+  await chown(volume.folder, user, group);
+  const variables = Object.fromEntries(env.map(({ name: variable, value = '' }) => [variable, value]));
+  const start = inRoot(image, root, [...image.config.Entrypoint, ...args], variables, volume);
+  expect((await run(start.command, [...start.args])).stdout).toContain(`Usage: ${name}`);
+  return volume.folder;
+}

@@ -6,13 +6,17 @@ import type { PlatformImage } from './layout.ts';
 
 const run = promisify(execFile);
 
-/** What a container runtime does: the image read-only, with /proc and /dev, and a process as its user and without anybody's environment. */
+/** What a container runtime does: the image read-only, with /proc, /dev and a volume, and a process as its user and without anybody's environment. */
 const SCRIPT = `set -e
 mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
-shift
+if [ -n "$2" ]; then
+  mount --bind "$2" "$1$3"
+  mount -o "remount,bind,$4" "$1$3"
+fi
+shift 4
 exec env --ignore-environment "$@"`;
 
 /** Why nothing can be run from an image here, or undefined. */
@@ -40,12 +44,20 @@ export async function unpackRoot(
   }
 }
 
+/** A folder that a process sees at a path that the unpacked image has. */
+interface Volume {
+  readonly folder: string;
+  readonly path: string;
+  readonly readOnly: boolean;
+}
+
 /** How to start a command in the unpacked image: as its user and in its folder, with its environment and this one. */
 export function inRoot(
   { config }: PlatformImage,
   root: string,
   command: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  volume?: Volume,
 ): { readonly command: string; readonly args: readonly string[] } {
   const [uid = '', gid = ''] = config.User.split(':');
   const variables = [...config.Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
@@ -56,8 +68,9 @@ export function inRoot(
     `--setgid=${gid}`,
     `--setuid=${uid}`,
   ];
+  const mount = [volume?.folder ?? '', volume?.path ?? '', volume?.readOnly === false ? 'rw' : 'ro'];
   return {
     command: 'unshare',
-    args: ['--mount', 'sh', '-c', SCRIPT, 'sh', root, ...variables, ...enter, ...command],
+    args: ['--mount', 'sh', '-c', SCRIPT, 'sh', root, ...mount, ...variables, ...enter, ...command],
   };
 }
