@@ -31,7 +31,7 @@ export function begunFirst(maxConcurrentActivities: number): ActivityInterceptor
     inbound: {
       async execute(input, next) {
         const { workflowId = '' } = info.workflowExecution ?? {};
-        return await turns.during(workflowId, cancellationSignal, async () => await next(input), !info.isLocal);
+        return await turns.during(workflowId, cancellationSignal, async () => await next(input));
       },
     },
   });

@@ -55,8 +55,6 @@ export interface WorkerController {
   readonly isEnabled: (config: Config) => boolean;
   /** Its activities, for its own task queue; empty for a controller that has none. */
   readonly createActivities: (context: ControllerContext) => object;
-  /** The activities that its workflows call within a workflow task (`quickly`), each of a name that no other controller has there. */
-  readonly quickActivities?: readonly string[];
   /**
    * A further worker, for workflows that are shared by clusters and have their own task queue. It stops after all
    * others, because running activities may need its workflows.

@@ -21,11 +21,9 @@ import { controllers } from './registry.ts';
 import {
   createActivities,
   createActivityWorkers,
-  activityInterceptors,
   createSharedWorkers,
   createWorkflowWorker,
   type NamedWorker,
-  quickActivities,
 } from './workers.ts';
 import { workflowBundle } from './workflow-code.ts';
 import { shareWorkflowThread } from './workflow-thread/one-workflow-thread.ts';
@@ -47,7 +45,7 @@ export async function runWorkers(
   { kubeConfig, client, gate }: { readonly kubeConfig: KubeConfig; readonly client: Client; readonly gate: WriteGate },
 ): Promise<void> {
   const { config, cluster, log, readiness, identity, signal, onStop, stop, tracing } = headroom;
-  shareWorkflowThread(Object.values(controllers).flatMap(({ quickActivities: names = [] }) => names));
+  shareWorkflowThread();
   const connection = await connectWorker(config.temporal, { log, signal, tracing });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
@@ -66,11 +64,9 @@ export async function runWorkers(
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, tracing, log });
   const code = workflowBundle(tracing !== null);
   const shared = await createSharedWorkers(controllers, config, { ...environment, workflowBundle: code });
-  const interceptors = activityInterceptors(cluster, config);
-  const quick = quickActivities(controllers, activities);
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, { quick, interceptors }, { ...ofRelease, workflowBundle: code }),
-    ...(await createActivityWorkers(cluster, config, activities, interceptors, ofRelease)),
+    await createWorkflowWorker(cluster, config, { ...ofRelease, workflowBundle: code }),
+    ...(await createActivityWorkers(cluster, config, activities, ofRelease)),
   ];
   // The shared workers stop last: running activities may need their workflows.
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];

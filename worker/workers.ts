@@ -1,5 +1,4 @@
-import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
-import { notYet } from '../activities/kernel/not-yet.ts';
+import type { Worker } from '@temporalio/worker';
 import { createPauseActivities } from '../activities/kernel/pause-activities.ts';
 import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
 import { type ControllerName, runningControllers } from '../domain/kernel/controllers.ts';
@@ -16,7 +15,6 @@ export interface NamedWorker {
   readonly worker: Worker;
 }
 
-type ActivityInterceptors = ActivityInterceptorsFactory[];
 type ControllerActivities = ReadonlyMap<ControllerName, object>;
 type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 
@@ -27,7 +25,6 @@ type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 export async function createWorkflowWorker(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
-  { quick, interceptors }: { readonly quick: object; readonly interceptors: ActivityInterceptors },
   { createWorker, ...environment }: WorkflowEnvironment,
 ): Promise<NamedWorker> {
   const worker = await createWorker({
@@ -35,32 +32,8 @@ export async function createWorkflowWorker(
     taskQueue: taskQueue(cluster),
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
-    // Local ones alone: nobody is to have activities run here by a task queue.
-    activities: quick,
-    enableNonLocalActivities: false,
-    interceptors: { activity: interceptors },
   });
   return { name: 'workflow worker', worker };
-}
-
-/** What is around every activity, in whichever worker: one order of turns for all. */
-export function activityInterceptors(cluster: string, { worker }: Pick<Config, 'worker'>): ActivityInterceptors {
-  return [inputsOf(cluster), begunFirst(worker.maxConcurrentActivities)];
-}
-
-/**
- * Those that workflows call within their tasks, of the controllers that run here. Workflows of all controllers come to every worker:
- * what this process does not run fails at once, and is done as an activity by one that does.
- */
-export function quickActivities(controllers: Controllers, active: ControllerActivities): object {
-  const named = [...active].flatMap(([name, activities]) => {
-    const quick = controllers[name].quickActivities ?? [];
-    return Object.entries(activities).filter(([activity]) => quick.includes(activity));
-  });
-  const notHere = async (): Promise<never> =>
-    await Promise.reject(notYet('this process does not run the controller that it belongs to', 0));
-  // The SDK's name for whatever has no function. Without any, it would leave local activities waiting.
-  return { ...Object.fromEntries(named), default: notHere };
 }
 
 /** The activities of every controller that runs here and has any. */
@@ -83,16 +56,17 @@ export async function createActivityWorkers(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
   controllerActivities: ControllerActivities,
-  interceptors: ActivityInterceptors,
   { createWorker, ...environment }: WorkerEnvironment,
 ): Promise<readonly NamedWorker[]> {
   const workers: NamedWorker[] = [];
+  // One order of turns for all.
+  const begun = begunFirst(limits.maxConcurrentActivities);
   for (const [name, activities] of controllerActivities) {
     const worker = await createWorker({
       ...environment,
       taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,
-      interceptors: { activity: [...interceptors, heartbeatWhileRunning] },
+      interceptors: { activity: [inputsOf(cluster), begun, heartbeatWhileRunning] },
       // The SDK would hold heartbeats back for most of their timeout.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,

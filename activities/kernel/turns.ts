@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { notYet } from './not-yet.ts';
 
 export interface TurnsOptions {
   /** How many workflows are worked on at once. */
@@ -52,16 +51,12 @@ export class Turns {
     this.#options = options;
   }
 
-  /**
-   * Runs an activity of a workflow, in which `takeTurn` waits for its turn. The turn stays as long as activities follow each other.
-   *
-   * @param mayWait if not, `takeTurn` fails where it would have to wait: the activity holds up a workflow task.
-   */
-  async during<T>(workflow: string, signal: AbortSignal, run: () => Promise<T>, mayWait = true): Promise<T> {
+  /** Runs an activity of a workflow, in which `takeTurn` waits for its turn. The turn stays as long as activities follow each other. */
+  async during<T>(workflow: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     this.#running.set(workflow, (this.#running.get(workflow) ?? 0) + 1);
     if (this.#held.has(workflow)) this.#keep(workflow);
     try {
-      const turn = { take: async () => await this.#take(workflow, signal, mayWait), end: () => this.#end(workflow) };
+      const turn = { take: async () => await this.#take(workflow, signal), end: () => this.#end(workflow) };
       return await current.run(turn, run);
     } finally {
       const running = (this.#running.get(workflow) ?? 1) - 1;
@@ -71,11 +66,10 @@ export class Turns {
     }
   }
 
-  async #take(workflow: string, signal: AbortSignal, mayWait: boolean): Promise<void> {
+  async #take(workflow: string, signal: AbortSignal): Promise<void> {
     const { most, mostWaiting, patienceMs } = this.#options;
     if (this.#held.has(workflow) || signal.aborted || this.#waiting.size >= mostWaiting) return;
     if (this.#held.size < most) return this.#keep(workflow);
-    if (!mayWait) throw notYet(`it is not the turn of ${workflow}`, patienceMs);
     await new Promise<void>((resolve) => {
       const go = () => {
         clearTimeout(patience);

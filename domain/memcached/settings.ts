@@ -29,7 +29,7 @@ const instanceSettings = {
       flag: '--memcached-former-namespace',
       default: 'memcached-operator-system',
     },
-    'Its own manifests install it there, and Headroom looks for it only while it is being replaced.',
+    'Its own manifests install it there, and Headroom looks there for its Lease before it writes.',
   ),
   webhookAddress: {
     type: listenAddress,

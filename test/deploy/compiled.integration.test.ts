@@ -33,15 +33,15 @@ describe('the pods of the chart', () => {
         securityContext,
         args: [container.args?.[0], '--help'],
         env: [KEEPS],
-        volumeMounts: [{ name: 'compiled', mountPath: FOLDER }],
+        volumeMounts: [{ name: 'headroom-compiled', mountPath: FOLDER }],
       });
       expect(securityContext?.readOnlyRootFilesystem).toBe(true);
       expect(container.env).toContainEqual(KEEPS);
       // Nobody who takes a process over may leave code for its next start.
-      expect(container.volumeMounts).toContainEqual({ name: 'compiled', mountPath: FOLDER, readOnly: true });
+      expect(container.volumeMounts).toContainEqual({ name: 'headroom-compiled', mountPath: FOLDER, readOnly: true });
       const { metadata, spec } = deploymentOf(process, objects).spec?.template ?? {};
-      expect(spec?.volumes).toContainEqual({ name: 'compiled', emptyDir: { sizeLimit: '64Mi' } });
-      expect(metadata?.annotations).toMatchObject({ [SAFE]: 'compiled' });
+      expect(spec?.volumes).toContainEqual({ name: 'headroom-compiled', emptyDir: { sizeLimit: '64Mi' } });
+      expect(metadata?.annotations).toMatchObject({ [SAFE]: 'headroom-compiled' });
     }
   });
 
@@ -58,17 +58,21 @@ describe('the pods of the chart', () => {
     expect(compiling.volumeMounts).toContainEqual(mount);
     expect(compilingContainerOf('starter', objects).env).toEqual([KEEPS]);
     expect(deploymentOf('worker', objects).spec?.template.metadata?.annotations).toMatchObject({
-      [SAFE]: 'compiled,agent',
+      [SAFE]: 'headroom-compiled,agent',
     });
   });
 
-  it('keep it where somebody else says', async () => {
-    const variable = { name: 'NODE_COMPILE_CACHE', value: '/kept' };
-    const objects = await rendered({ worker: { extraEnv: [variable] } });
-    const ofCache = (env: readonly { readonly name: string }[] = []) => env.filter(({ name }) => name === KEEPS.name);
-    expect(ofCache(compilingContainerOf('worker', objects).env)).toEqual([variable]);
-    expect(ofCache(containerOf('worker', objects).env)).toEqual([variable]);
-    expect(ofCache(containerOf('starter', objects).env)).toEqual([KEEPS]);
+  it.each(['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE'])('have nothing of it where %s says so', async (name) => {
+    const variable = { name, value: '/kept' };
+    const objects = await rendered({ worker: { extraEnv: [variable] }, pods: { annotations: { [SAFE]: 'agent' } } });
+    const { metadata, spec } = deploymentOf('worker', objects).spec?.template ?? {};
+    expect(spec?.initContainers).toBeUndefined();
+    expect(spec?.volumes?.filter((volume) => volume.name === 'headroom-compiled')).toEqual([]);
+    expect(metadata?.annotations?.[SAFE]).toBe('agent');
+    const { env, volumeMounts } = containerOf('worker', objects);
+    expect(env?.filter((one) => one.name.includes('COMPILE_CACHE'))).toEqual([variable]);
+    expect(volumeMounts?.filter(({ mountPath }) => mountPath === FOLDER)).toEqual([]);
+    expect(containerOf('starter', objects).env).toContainEqual(KEEPS);
   });
 });
 

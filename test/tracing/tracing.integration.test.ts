@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
-import { localActivity } from '../kernel/stack/asked.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -100,22 +99,16 @@ function expectOneTree(spans: readonly ReceivedSpan[], { target }: WatchedQuota)
   for (const span of writes) expect(parentOf(span)).toSatisfy(isActivity);
 }
 
-/** The ids of the activities that a run had done, from its history; those within a workflow task have a marker. */
+/** The ids of the activities that a run had done, from its history. */
 async function doneActivities(quota: WatchedQuota): Promise<readonly string[]> {
   const { events } = await stack.client.workflow.getHandle(quota.workflowId).fetchHistory();
   const scheduled = new Map(
     events?.map((event) => [String(event.eventId), event.activityTaskScheduledEventAttributes?.activityId]),
   );
-  return (events ?? []).flatMap(
-    ({ activityTaskCompletedEventAttributes: done, markerRecordedEventAttributes: marker }) => {
-      const id = done
-        ? scheduled.get(String(done.scheduledEventId))
-        : marker?.failure
-          ? null
-          : localActivity(marker)?.activity_id;
-      return id ? [id] : [];
-    },
-  );
+  return (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) => {
+    const id = done ? scheduled.get(String(done.scheduledEventId)) : null;
+    return id ? [id] : [];
+  });
 }
 
 async function log({ logFile }: SupervisedProcess): Promise<string> {

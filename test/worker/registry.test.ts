@@ -11,7 +11,7 @@ import { type ControllerName, controllerNames } from '../../domain/kernel/contro
 import { loadConfig } from '../../starter/config.ts';
 import type { WorkerController } from '../../worker/controller.ts';
 import { controllers } from '../../worker/registry.ts';
-import { createActivities, quickActivities } from '../../worker/workers.ts';
+import { createActivities } from '../../worker/workers.ts';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 
@@ -71,18 +71,5 @@ describe('the registry', () => {
     expect(declared.length).toBeGreaterThan(0);
     expect(Object.keys(provided).toSorted()).toEqual(declared.toSorted());
     for (const activity of Object.values(provided)) expect(activity).toBeTypeOf('function');
-  });
-
-  it('has in workflow tasks what workflows call there, and an answer for what another process runs', async () => {
-    const byController = byControllerWith(REPOSITORY);
-    const named = Object.values(controllers).flatMap(({ quickActivities: names = [] }) => names);
-    expect(new Set(named).size).toBe(named.length);
-    expect(Object.keys(quickActivities(controllers, byController)).toSorted()).toEqual(
-      [...named, 'default'].toSorted(),
-    );
-
-    const elsewhere = quickActivities(controllers, new Map()) as Record<string, () => Promise<unknown>>;
-    expect(Object.keys(elsewhere)).toEqual(['default']);
-    await expect(elsewhere['default']?.()).rejects.toMatchObject({ type: 'NotYet' });
   });
 });

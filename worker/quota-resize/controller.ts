@@ -38,13 +38,6 @@ export const quotaResizeController: WorkerController = {
   ],
   isEnabled: () => true,
   createActivities,
-  quickActivities: [
-    'observeQuota',
-    'ensureLeaseUpdated',
-    'ensureLeaseReleased',
-    'ensureLeaseSynced',
-    'ensureQuotaEvent',
-  ] satisfies readonly (keyof QuotaResizeActivities)[],
 };
 
 function createActivities(context: ControllerContext): QuotaResizeActivities & OrphanActivities {

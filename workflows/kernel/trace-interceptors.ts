@@ -48,7 +48,6 @@ export function interceptors(): WorkflowInterceptors {
     outbound: [
       {
         scheduleActivity: (input, next) => next(withParent(input)),
-        scheduleLocalActivity: (input, next) => next(withParent(input)),
         startChildWorkflowExecution: (input, next) => next(withParent(input)),
         signalWorkflow: (input, next) => next(withParent(input)),
         continueAsNew(input, next) {

@@ -19,7 +19,7 @@ import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
-import { ensuring, observing, quickly } from './activities.ts';
+import { ensuring, observing } from './activities.ts';
 import { pullRequestChanged } from './messages.ts';
 import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
 import { dequeue, merge } from './merge.ts';
@@ -190,7 +190,7 @@ async function opened(
       const joined = outcome.kind === 'open' ? outcome.joined : undefined;
       const held = { ...withoutBatchedQuotas(decision, leftOut), ...(joined === undefined ? {} : { joined }) };
       await releaseBatchedQuotas(target, decision, leftOut);
-      await quickly.ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
+      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
       return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
@@ -305,7 +305,7 @@ async function synced(
   { decision, reason }: Extract<Act, { kind: 'synced' }>,
 ): Promise<ApplyOutcome> {
   const at = Date.now();
-  await quickly.ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
   return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
 }
 

@@ -1,7 +1,7 @@
 import { ActivityCancellationType } from '@temporalio/workflow';
 import type { OrphanActivities, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { WRITE_TIMEOUT_MS } from '../../domain/quota-resize/model/timings.ts';
-import { controllerActivities, quickly as quick } from '../kernel/activities.ts';
+import { controllerActivities } from '../kernel/activities.ts';
 
 /* Retried without a limit, because servers come back; failures that no retry can help are non-retryable. A pause cancels the retries and waits for a running attempt, so that nothing is written after the pause was confirmed. */
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' } as const;
@@ -35,15 +35,3 @@ export const watching = controllerActivities<QuotaResizeActivities>('quota-resiz
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry,
 });
-
-/**
- * Within the workflow task: what asks only the cluster, and writes only what follows from answers that the history has by then. So no
- * decision is stored like that: it would be another one after the task was lost.
- */
-export const quickly = {
-  observing: quick<QuotaResizeActivities, 'observeQuota'>(observing),
-  ensuring: quick<
-    QuotaResizeActivities,
-    'ensureLeaseUpdated' | 'ensureLeaseReleased' | 'ensureLeaseSynced' | 'ensureQuotaEvent'
-  >(ensuring),
-};

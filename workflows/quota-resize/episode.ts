@@ -15,7 +15,7 @@ import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, rejectedMessage } from './act.ts';
-import { observing, quickly, watching } from './activities.ts';
+import { ensuring, observing, watching } from './activities.ts';
 import { countNamespace } from './count-namespace.ts';
 import type { ResizeStatus } from './messages.ts';
 import { sourceInput } from './propose.ts';
@@ -58,9 +58,6 @@ const JUST_SEEN_MS = 5_000;
  * second late.
  */
 const SHORT_WAIT_MS = 1_000;
-
-/** So long, in milliseconds, a wait may hold a workflow task open, and a command with it: what is left after a place was looked up. */
-const TASK_WAIT_MS = 500;
 
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
@@ -155,7 +152,7 @@ export class ResizeEpisode {
   #keepRead({ pullRequest }: Seen, forgotten: number): void {
     const decision = decisionOf(this.#memory);
     const isKept = pullRequest !== null && decision?.pullRequest?.number === pullRequest.number;
-    if (!isKept || forgotten !== this.pullRequest.forgotten || !patched('quick-steps')) return;
+    if (!isKept || forgotten !== this.pullRequest.forgotten || !patched('fewer-reads')) return;
     this.pullRequest.found(decision, pullRequest);
   }
 
@@ -203,7 +200,7 @@ export class ResizeEpisode {
 
   /** A place that is looked up during a short wait is waited for as well: what is observed then can be acted on at once. */
   async #lookedUp(): Promise<void> {
-    if (this.#observesAt <= Date.now() || !this.#sources.isLooking || !patched('quick-steps')) return;
+    if (this.#observesAt <= Date.now() || !this.#sources.isLooking || !patched('fewer-reads')) return;
     await this.#run.waitFor(async () => await this.#sources.looked(), 'immediate');
   }
 
@@ -242,7 +239,7 @@ export class ResizeEpisode {
 
   async #warn(warnings: RunWarnings, event: ResizeEvent, now: EpochMs): Promise<void> {
     const summary = brief(event.message);
-    warnings.add(event.key, await quickly.ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
+    warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */
@@ -264,8 +261,7 @@ export class ResizeEpisode {
     const counts = this.#isCounting ? await countNamespace(target, wait) : null;
     const askedAt = Date.now();
     const input = { target, ...(counts === null ? wait : {}) };
-    const { observeQuota } = (input.afterMs ?? 0) > TASK_WAIT_MS ? observing : quickly.observing;
-    const read = await observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
+    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
     this.#run.pauses.found(read.pause, askedAt);
     // The pause that holds may be newer than what the worker had read of it.
     const seen = { ...read, pause: this.#run.pauses.inForce };

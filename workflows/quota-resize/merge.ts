@@ -7,7 +7,7 @@ import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import { brief } from '../kernel/visibility.ts';
-import { ensuring, quickly } from './activities.ts';
+import { ensuring } from './activities.ts';
 import { type ApplyOutcome, block, emitEvent } from './report.ts';
 
 export async function merge(
@@ -19,7 +19,7 @@ export async function merge(
   const number = decision.pullRequest?.number;
   if (decision.approval !== undefined) {
     const about = { summary: brief(`approved by ${decision.approval.by}`) };
-    await quickly.ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
+    await ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
   }
   const isQueued = seen.pullRequest?.queueEntry?.isOwn === true;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
@@ -35,7 +35,7 @@ export async function merge(
     case 'merged': {
       const { kind: _, ...done } = outcome;
       const merged: Decision = { ...decision, merge: done };
-      await quickly.ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
+      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
         { target, decision: merged, rejection: null },
       ]);
       const message = `${summary(decision)}: pull request #${number} is merged`;

@@ -10,7 +10,7 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Proposal } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
-import { ensuring, quickly } from './activities.ts';
+import { ensuring } from './activities.ts';
 
 /**
  * How an act changes the memory. Applied when the act has finished, because commands may change the memory meanwhile.
@@ -74,6 +74,6 @@ async function writeEvent(
   if (uid === undefined) return true;
   const about = { summary: brief(`${reason}: ${message}`) };
   const event = { target, quotaUid: uid, type, reason, message, key };
-  const outcome = await quickly.ensuring.ensureQuotaEvent.executeWithOptions(about, [event]);
+  const outcome = await ensuring.ensureQuotaEvent.executeWithOptions(about, [event]);
   return outcome !== 'putOff';
 }

@@ -6,10 +6,10 @@ The Deployment of a process of a pair: (dict "root" . "process" "worker" "pair" 
 {{- $process := printf "%s%s" .process .pair.suffix -}}
 {{- $name := printf "headroom-%s" $process -}}
 {{- $own := index $.Values .process -}}
-{{- /* Where Node keeps what it has compiled. Whoever has a place of his own for that names it in extraEnv. */ -}}
+{{- /* Where Node keeps what it has compiled. Whoever has a place of his own for that, or wants none, says so in extraEnv. */ -}}
 {{- $compiled := "/var/cache/headroom" -}}
 {{- $keeps := true -}}
-{{- range $own.extraEnv }}{{ if eq .name "NODE_COMPILE_CACHE" }}{{ $keeps = false }}{{ end }}{{ end -}}
+{{- range $own.extraEnv }}{{ if has .name (list "NODE_COMPILE_CACHE" "NODE_DISABLE_COMPILE_CACHE") }}{{ $keeps = false }}{{ end }}{{ end -}}
 {{- $annotations := default (dict) $.Values.pods.annotations -}}
 {{- $safe := "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" -}}
 apiVersion: apps/v1
@@ -38,9 +38,12 @@ spec:
       annotations:
         # Both read it at their start only.
         checksum/config: {{ include "headroom.config" $ | sha256sum }}
+        {{- if $keeps }}
         # Nothing is lost with this volume, so no autoscaler has to keep the node for it.
-        {{ $safe }}: {{ list "compiled" (get $annotations $safe) | compact | join "," | quote }}
-        {{- with omit $annotations $safe }}
+        {{ $safe }}: {{ list "headroom-compiled" (get $annotations $safe) | compact | join "," | quote }}
+        {{- $annotations = omit $annotations $safe }}
+        {{- end }}
+        {{- with $annotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
     spec:
@@ -86,6 +89,7 @@ spec:
         {{- end }}
       {{- end }}
       {{- end }}
+      {{- if $keeps }}
       initContainers:
         # Has Node compile the program for this processor and keep that in a volume, with which the process takes some 20 MiB less at rest.
         # Where it cannot be written, or does not fit, the process starts without it.
@@ -97,10 +101,9 @@ spec:
           # Loads the program, prints its settings and needs no configuration.
           args: [{{ .process }}.js, --help]
           env:
-            {{- if $keeps }}
             - name: NODE_COMPILE_CACHE
               value: {{ $compiled }}
-            {{- end }}
+            {{- include "headroom.proxyEnv" $ | nindent 12 }}
             {{- with $own.extraEnv }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -109,11 +112,12 @@ spec:
           securityContext:
             {{- include "headroom.containerSecurity" . | nindent 12 }}
           volumeMounts:
-            - name: compiled
+            - name: headroom-compiled
               mountPath: {{ $compiled }}
             {{- with $.Values.pods.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
+      {{- end }}
       containers:
         - name: {{ .process }}
           image: {{ include "headroom.image" $ }}
@@ -164,10 +168,12 @@ spec:
           securityContext:
             {{- include "headroom.containerSecurity" . | nindent 12 }}
           volumeMounts:
+            {{- if $keeps }}
             # Read-only, so that whoever takes the process over leaves no code for its next start.
-            - name: compiled
+            - name: headroom-compiled
               mountPath: {{ $compiled }}
               readOnly: true
+            {{- end }}
             - name: configuration
               mountPath: /etc/headroom/headroom.yaml
               subPath: headroom.yaml
@@ -195,10 +201,12 @@ spec:
             {{- toYaml . | nindent 12 }}
             {{- end }}
       volumes:
-        - name: compiled
+        {{- if $keeps }}
+        - name: headroom-compiled
           emptyDir:
             # It holds 5 MiB.
             sizeLimit: 64Mi
+        {{- end }}
         - name: configuration
           configMap:
             name: headroom

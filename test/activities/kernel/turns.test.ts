@@ -42,17 +42,6 @@ function workflows(options: Partial<TurnsOptions> = {}) {
 }
 
 describe('turns', () => {
-  it('are not waited for by what holds up a workflow task: it fails at once, unless its workflow has one or one is free', async () => {
-    const turns = new Turns(OPTIONS);
-    const inTask = async (workflow: string) =>
-      await turns.during(workflow, new AbortController().signal, async () => await takeTurn(), false);
-    await inTask('a');
-    await inTask('a');
-    await expect(inTask('b')).rejects.toMatchObject({ type: 'NotYet' });
-    await vi.advanceTimersByTimeAsync(OPTIONS.graceMs);
-    await inTask('b');
-  });
-
   it('let as many workflows begin as may, and the next one when the activities of one no longer follow each other', async () => {
     const { begin, step, pass, noted } = workflows({ most: 2 });
     const a = begin('a');
