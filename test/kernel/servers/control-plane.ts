@@ -291,6 +291,9 @@ class RunningControlPlane {
         // Its own default, 20 a second, would make a test of a hundred workloads wait for the controllers.
         '--kube-api-qps=1000',
         '--kube-api-burst=2000',
+        // Its workers of volumes and of claims both write the volume that they bind, and who meets a conflict leaves it to the next
+        // round. With its own default, 15 s, one claim was bound after up to 30 s.
+        '--pvclaimbinder-sync-period=1s',
         ...flags,
       ],
       cwd: this.#dir,
