@@ -36,20 +36,16 @@ export async function readLease(
   { kubernetes, systemNamespace, clock }: LeaseReading,
   name: string,
 ): Promise<V1Lease | null> {
-  const of = { name, namespace: systemNamespace };
-  if (clock === undefined) return await orNull(kubernetes.coordination.readNamespacedLease(of));
-  const { lease } = await clock.timed(
-    async () =>
-      await kubernetes.coordination.readNamespacedLeaseWithHttpInfo(of).then(
-        ({ headers, data }) => ({ headers, lease: data }),
-        // That there is none is an answer as well.
-        (error: unknown) => {
-          if (error instanceof ApiException && error.code === 404) return { headers: error.headers, lease: null };
-          throw error;
-        },
-      ),
-    ({ headers }) => headers['date'],
-  );
+  const read = async () =>
+    await kubernetes.coordination.readNamespacedLeaseWithHttpInfo({ name, namespace: systemNamespace }).then(
+      ({ headers, data }) => ({ headers, lease: data }),
+      // That there is none is an answer as well.
+      (error: unknown) => {
+        if (error instanceof ApiException && error.code === 404) return { headers: error.headers, lease: null };
+        throw error;
+      },
+    );
+  const { lease } = clock === undefined ? await read() : await clock.timed(read, ({ headers }) => headers['date']);
   return lease;
 }
 

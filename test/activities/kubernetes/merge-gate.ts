@@ -211,9 +211,9 @@ export function mergeGateTests(cluster: () => Cluster): void {
     let reads = 0;
     const { coordination } = kubernetes;
     const counted = Object.assign(Object.create(coordination) as CoordinationV1Api, {
-      readNamespacedLease(...request: Parameters<CoordinationV1Api['readNamespacedLease']>) {
+      readNamespacedLeaseWithHttpInfo(...request: Parameters<CoordinationV1Api['readNamespacedLeaseWithHttpInfo']>) {
         onRead((reads += 1));
-        return coordination.readNamespacedLease(...request);
+        return coordination.readNamespacedLeaseWithHttpInfo(...request);
       },
     });
     return { ...kubernetes, coordination: counted };
@@ -763,7 +763,7 @@ export function mergeGateTests(cluster: () => Cluster): void {
         readNamespace: 2,
         readNamespacedResourceQuota: 2,
         // And the lock, which is renewed.
-        readNamespacedLease: 5,
+        readNamespacedLeaseWithHttpInfo: 5,
         replaceNamespacedLease: 1,
       });
     });
