@@ -43,7 +43,7 @@ export function createDrainActivities(given: DrainActivitiesOptions): DrainActiv
       const isOver = isUnmarked || blocked?.reason === 'WriteFailed';
       if (blocked !== undefined && isOver) await reportBlocked(given, target, blocked);
       // Last: an attempt after it finds no marks, and has nothing to report.
-      await strikeRemoval({ ...given, clock, now: clock.now, guard: async () => await options.guard(target) }, target);
+      await strikeRemoval({ ...given, clock, guard: async () => await options.guard(target) }, target);
     }),
   };
 }
@@ -53,14 +53,13 @@ function drainOptions(
   given: DrainActivitiesOptions & { readonly clock: ServerClock },
 ): EvictOptions & { readonly kubernetes: Kubernetes } {
   const { kubernetes, clock } = given;
-  const { now } = clock;
   const pauses = createPauseGuard(given);
   const guard = createWriteGuard(given);
   return {
     kubernetes,
-    now,
+    now: clock.now,
     ensureOrdered: async (target, node, isMarked) => {
-      await ensureOrdered({ ...given, now }, target, node, isMarked);
+      await ensureOrdered(given, target, node, isMarked);
     },
     guard: async ({ group, node, cluster }: DrainTarget) => {
       await guard({ cluster, group });

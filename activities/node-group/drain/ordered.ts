@@ -9,7 +9,6 @@ import {
 import { isOrphaning } from '../../../domain/node-group/machine/hold.ts';
 import { foreignNode } from '../../../domain/node-group/machine/machine-node.ts';
 import type { Node } from '../../../domain/node-group/model/node.ts';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { DrainTarget } from '../../../domain/node-group/target.ts';
 import { failure } from '../../kernel/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
@@ -22,7 +21,7 @@ interface OrderedOptions {
   readonly kubernetes: Kubernetes;
   /** The namespace of the plan's Lease. */
   readonly systemNamespace: string;
-  readonly now: () => EpochMs;
+  /** Is set by what is read. */
   readonly clock: ServerClock;
 }
 
@@ -60,6 +59,6 @@ function refused(message: string): Error {
 async function isClaimed(options: OrderedOptions, { group, uid }: DrainTarget): Promise<boolean> {
   const lease = await readLease(options, PLAN_LEASE);
   const claims = parseClaims(lease?.metadata?.annotations?.[PLAN_CLAIMS]);
-  const own = countedClaims(claims, options.now()).filter((claim) => claim.group === group);
+  const own = countedClaims(claims, options.clock.now()).filter((claim) => claim.group === group);
   return claimedRemovals(own).includes(uid);
 }

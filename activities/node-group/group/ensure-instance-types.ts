@@ -12,7 +12,7 @@ export async function ensureInstanceTypes(options: MachineOptions, input: GroupI
   const group = (await findGroup(options.kubernetes, input))?.read.group ?? null;
   if (group === null) return;
   const types = await options.providers[group.provider].instanceTypes(group);
-  const at = options.now();
+  const at = options.clock.now();
   await patchGroupStatus(options, input, ({ read }) =>
     read.group === null || isKnown(read.group, types, at)
       ? null

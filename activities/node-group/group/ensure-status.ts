@@ -34,7 +34,7 @@ export async function writeGroupStatus(
 ): Promise<void> {
   const counts = groupCounts(machines.map((machine) => [machine, nodeOf(machine)] as const));
   const patchOf = ({ read, status }: SeenGroupObject) => {
-    const at = options.now();
+    const at = options.clock.now();
     const patch = statusPatch(status, wantedStatusOf(read, counts, at), at);
     // No machine that came after these were read has been a node, and gone again.
     const forgotten = withoutGone(status, machines);
@@ -53,7 +53,7 @@ async function reportHalt(
   counts: GroupCounts,
 ): Promise<void> {
   const isHalt = ({ reason }: { readonly reason?: unknown }): boolean => reason === TOO_FEW_READY;
-  const at = options.now();
+  const at = options.clock.now();
   const halt = wantedStatusOf(read, counts, at).conditions.find(isHalt);
   if (halt === undefined || listOf(status['conditions']).some(isHalt)) return;
   const { message } = halt;

@@ -21,7 +21,7 @@ import { writePlanLease } from './write-plan-lease.ts';
 
 /** See `NodeGroupActivities.ensureWishesKept`. */
 export async function ensureWishesKept(
-  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'now' | 'guard' | 'log'>,
+  options: Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'guard' | 'log'>,
   input: WishesInput,
 ): Promise<KeptWishes> {
   const { target, uid, wishes, forgetsGone = false, bindsNodes = false } = input;
@@ -33,7 +33,7 @@ export async function ensureWishesKept(
     const lease = await readLease(options, PLAN_LEASE);
     const present = lease?.metadata?.annotations ?? {};
     const text = isThere
-      ? withWishes(present[PLAN_WISHES], { group: target.group, uid, ...known }, options.now())
+      ? withWishes(present[PLAN_WISHES], { group: target.group, uid, ...known }, options.clock.now())
       : withoutWishes(present[PLAN_WISHES], { group: target.group, uid });
     if (text === null) return;
     await writePlanLease(options, target, lease, { ...present, [PLAN_WISHES]: text });

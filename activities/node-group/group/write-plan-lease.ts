@@ -8,7 +8,7 @@ import { annotateLease, createLease } from '../../kubernetes/lease-object.ts';
 import type { MachineOptions } from '../machines/options.ts';
 import { patchGroupStatus, readGroup } from './group-objects.ts';
 
-type Options = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'now' | 'guard' | 'log'>;
+type Options = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'guard' | 'log'>;
 
 /**
  * Writes a group's part of the Lease of plans.
@@ -38,12 +38,12 @@ export async function writePlanLease(
 
 /** Where that cannot be written, it stops nothing. */
 async function sayFull(options: Options, target: NodeGroupTarget, detail: string): Promise<void> {
-  const { kubernetes, now, log } = options;
+  const { kubernetes, clock, log } = options;
   log.warn({ nodeGroup: target.group }, `the Lease of plans is full: ${detail}`);
   try {
     const { uid } = await readGroup(kubernetes, target.group);
     if (uid === '') return;
-    await patchGroupStatus(options, { target, uid }, ({ status }) => leaseFullPatch(status, detail, now()));
+    await patchGroupStatus(options, { target, uid }, ({ status }) => leaseFullPatch(status, detail, clock.now()));
   } catch (error) {
     log.warn({ err: error, nodeGroup: target.group }, 'the status does not say that the Lease of plans is full');
   }

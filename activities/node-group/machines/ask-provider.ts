@@ -43,11 +43,11 @@ export async function askProvider(
 
 /** A provider may have written onto the machine's object itself, so only its identity counts. */
 async function writeAnswer(
-  { kubernetes, now }: MachineOptions,
+  { kubernetes, clock }: MachineOptions,
   machine: DrivenMachine,
   answer: Creation,
 ): Promise<Asked['waits'][number] | null> {
-  const at = now();
+  const at = clock.now();
   const written = { now: at, fresh: false };
   const asked = machine.askedAt === null ? { createdAt: formatInstant(at) } : {};
   if (answer.kind === 'made') {

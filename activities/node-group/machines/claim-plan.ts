@@ -24,7 +24,7 @@ import type { MachineOptions } from './options.ts';
 export const OVER = 'somebody acted on another plan since this one was made, or it is too late for it';
 const NO_CLAIMS: PlanClaims = { plan: '', claims: [] };
 
-type StrikeOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'now' | 'guard'>;
+type StrikeOptions = Pick<MachineOptions, 'kubernetes' | 'systemNamespace' | 'clock' | 'guard'>;
 
 type ClaimAnswer =
   /** As it is in the Lease. */
@@ -54,7 +54,7 @@ export async function claimPlan(
             resourceVersion: lease.metadata?.resourceVersion ?? '',
             claims: parseClaims(annotationsOf(lease)[PLAN_CLAIMS]),
           };
-    const wanted = { ...claim, at: options.now() };
+    const wanted = { ...claim, at: options.clock.now() };
     const claimed = withClaim(present, fence, wanted);
     if (claimed.kind === 'held') return { claim: claimed.claim };
     if (claimed.kind === 'over') return { claim: null, detail: OVER };
@@ -117,7 +117,7 @@ async function strike(
     const lease = await readLease(options, PLAN_LEASE);
     if (lease === null) return;
     const annotations = annotationsOf(lease);
-    const claims = change(parseClaims(annotations[PLAN_CLAIMS]), options.now());
+    const claims = change(parseClaims(annotations[PLAN_CLAIMS]), options.clock.now());
     if (claims === null) return;
     await options.guard(target);
     await annotateLease(options, lease, { ...annotations, [PLAN_CLAIMS]: formatClaims(claims) });

@@ -21,21 +21,21 @@ export async function deleteAtProvider(
   group: Pick<NodeGroup, 'name' | 'provider' | 'providerSpec'>,
   machine: DrivenMachine,
 ): Promise<Deletion> {
-  const { kubernetes, now } = options;
+  const { kubernetes, clock } = options;
   const guard = async (): Promise<void> => await options.guard(target);
   // Somebody else keeps the object: whatever it stood for was let go of.
   if (!machine.finalizers.includes(MACHINE_FINALIZER)) return { kind: 'gone' };
   if (machine.phase !== 'Deleting') {
     await guard();
-    const deletedAt = formatInstant(now());
-    await writeMachineStatus(kubernetes, machine, { phase: 'Deleting', deletedAt }, { now: now(), fresh: false });
+    const deletedAt = formatInstant(clock.now());
+    await writeMachineStatus(kubernetes, machine, { phase: 'Deleting', deletedAt }, { now: clock.now(), fresh: false });
   }
   await guard();
   const deletion = await options.providers[group.provider].ensureDeleted(group, machine);
   if (deletion.kind === 'going') return deletion;
   await deleteNodesOf(kubernetes, machine, guard);
   // A claim counts its machines for a while, whether there are objects of them or not.
-  if (now() - machine.createdAt < COUNTED_MS) await strikeMachines(options, target, new Set([machine.name]));
+  if (clock.now() - machine.createdAt < COUNTED_MS) await strikeMachines(options, target, new Set([machine.name]));
   await guard();
   await takeFinalizerOff(kubernetes, machine);
   return deletion;

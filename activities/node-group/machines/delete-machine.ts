@@ -88,7 +88,7 @@ async function mayGo(
  * came that nothing keeps from it, or the control plane lost sight of other nodes.
  */
 async function isDrained(
-  { kubernetes, now }: MachineOptions,
+  { kubernetes, clock }: MachineOptions,
   target: DrainTarget,
   node: Node,
   reason: DisruptionReason | undefined,
@@ -99,8 +99,8 @@ async function isDrained(
   if (reason === 'NotReady' && isNodeReady) return false;
   // As the drain asks: otherwise the one would end what the other begins anew.
   const pods = await podsOn(kubernetes, node.name);
-  if (awaited({ pods, drainBegan: mark.startedAt, isNodeReady, at: now() }).length > 0) return false;
-  return (await haltedNow(kubernetes, target, reason, now())) === null;
+  if (awaited({ pods, drainBegan: mark.startedAt, isNodeReady, at: clock.now() }).length > 0) return false;
+  return (await haltedNow(kubernetes, target, reason, clock.now())) === null;
 }
 
 /** The size that is wanted goes down with it: otherwise another one would come in its place. */
@@ -110,9 +110,9 @@ async function askForDeletion(
   machine: DrivenMachine,
   node: Node | null,
 ): Promise<void> {
-  const { kubernetes, now, guard } = options;
+  const { kubernetes, clock, guard } = options;
   const { group } = input.target;
-  const at = now();
+  const at = clock.now();
   const sayDeleting = async (): Promise<void> => {
     await guard(input.target);
     const change = { phase: 'Deleting', deletedAt: formatInstant(at) } as const;
@@ -143,5 +143,5 @@ async function askForDeletion(
   countScaleDown(group);
   countDecision('scale_down', group, 'drained');
   const drain = node === null ? null : markOf(node);
-  if (drain !== null) recordDrain(group, now() - drain.startedAt);
+  if (drain !== null) recordDrain(group, clock.now() - drain.startedAt);
 }

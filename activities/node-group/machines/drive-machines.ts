@@ -94,15 +94,15 @@ export async function driveMachines(
 
 /** None is given up under pods that run: those of a Node that came back, or that its group never saw ready. */
 async function stepOf(
-  { kubernetes, now }: MachineOptions,
+  { kubernetes, clock }: MachineOptions,
   group: NodeGroup,
   machine: DrivenMachine,
   { nodeOf, ownersOf }: NodesOfMachines,
 ): Promise<MachineStep<SeenNode>> {
   const node = nodeOf(machine);
-  const step = nextMachineStep(machine, node, group, now(), node === null ? [] : ownersOf(node));
+  const step = nextMachineStep(machine, node, group, clock.now(), node === null ? [] : ownersOf(node));
   if (step.kind !== 'giveUp' || node === null) return step;
-  const pod = runningPod({ pods: await podsOn(kubernetes, node.name), node, at: now() });
+  const pod = runningPod({ pods: await podsOn(kubernetes, node.name), node, at: clock.now() });
   return pod === null
     ? step
     : { kind: 'await', detail: `${machine.name} stays while ${podName(pod)} runs: ${step.detail}` };
@@ -110,7 +110,7 @@ async function stepOf(
 
 /** Machines whose Nodes are gone stay for a while where so many are that it may be the control plane which does not see them. */
 async function withoutBlindness(
-  { kubernetes, now }: MachineOptions,
+  { kubernetes, clock }: MachineOptions,
   group: NodeGroup,
   steps: Look['steps'],
   { nodeOf }: NodesOfMachines,
@@ -124,7 +124,7 @@ async function withoutBlindness(
   };
   return steps.map((step) => {
     const [machine] = step;
-    const detail = isLate(step) ? keptThoughLost(group.name, sight, machine.phaseSince, now()) : null;
+    const detail = isLate(step) ? keptThoughLost(group.name, sight, machine.phaseSince, clock.now()) : null;
     return detail === null ? step : [machine, { kind: 'await', detail: `${machine.name} stays: ${detail}` }];
   });
 }

@@ -24,19 +24,19 @@ export interface GivenUp {
  */
 export async function giveUp(options: MachineOptions, input: GroupInput, givenUp: readonly GivenUp[]): Promise<void> {
   if (givenUp.length === 0) return;
-  const { kubernetes, now, guard } = options;
+  const { kubernetes, clock, guard } = options;
   for (const { machine, detail } of givenUp) {
     if (machine.phase === 'Failed') continue;
     await guard(input.target);
     const change = { phase: 'Failed', lastError: detail } as const;
-    await writeMachineStatus(kubernetes, machine, change, { now: now(), fresh: false });
+    await writeMachineStatus(kubernetes, machine, change, { now: clock.now(), fresh: false });
   }
   await patchGroupStatus(options, input, async (seen) =>
     seen.read.group === null
       ? null
       : statusAfter(seen, seen.read.group, givenUp, {
           machines: await listMachines(kubernetes, seen.read.group.name),
-          at: now(),
+          at: clock.now(),
         }),
   );
   for (const { machine, detail, failed } of givenUp) {

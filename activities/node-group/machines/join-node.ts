@@ -19,14 +19,14 @@ export async function joinNode(
   { node, isReady }: Extract<MachineStep<SeenNode>, { kind: 'join' }>,
   ownersOf: NodesOfMachines['ownersOf'],
 ): Promise<void> {
-  const { kubernetes, now } = options;
+  const { kubernetes, clock } = options;
   const guard = async (): Promise<void> => await options.guard(target);
-  if (machineNodePatch(group, machine, node, now()) !== null) {
+  if (machineNodePatch(group, machine, node, clock.now()) !== null) {
     // Another machine's driver may have written its own label meanwhile.
     let isOwn = true;
     const patchOf = (present: Node): MachineNodePatch | null => {
       isOwn = ownersOf(present).every(({ name }) => name === machine.name);
-      return isOwn ? machineNodePatch(group, machine, present, now()) : null;
+      return isOwn ? machineNodePatch(group, machine, present, clock.now()) : null;
     };
     await patchNode(kubernetes, node, patchOf, guard);
     if (!isOwn) return;
@@ -34,7 +34,7 @@ export async function joinNode(
   const phase = isReady ? 'Ready' : 'Joining';
   if (machine.phase === phase && machine.node === node.name) return;
   await guard();
-  const at = now();
+  const at = clock.now();
   const moment = formatInstant(at);
   const change = {
     phase,
@@ -48,11 +48,11 @@ export async function joinNode(
 
 /** A machine whose node is gone has its time to register again. */
 export async function markLost(
-  { kubernetes, now, guard }: MachineOptions,
+  { kubernetes, clock, guard }: MachineOptions,
   { target }: GroupInput,
   machine: DrivenMachine,
   detail: string,
 ): Promise<void> {
   await guard(target);
-  await writeMachineStatus(kubernetes, machine, { phase: 'Joining', lastError: detail }, { now: now() });
+  await writeMachineStatus(kubernetes, machine, { phase: 'Joining', lastError: detail }, { now: clock.now() });
 }

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { PauseOptions } from '../../kernel/pause.ts';
 import { withKubernetesFailures } from '../../kubernetes/failure.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
@@ -22,8 +21,6 @@ export interface MachineActivitiesOptions extends PauseOptions {
   readonly log: Pick<Logger, 'warn'>;
   /** Of this cluster; one of its own when absent. */
   readonly clock?: ServerClock;
-  /** That of `clock` when absent. */
-  readonly now?: () => EpochMs;
 }
 
 /**
@@ -31,8 +28,8 @@ export interface MachineActivitiesOptions extends PauseOptions {
  * and throws PolicyChanged (not retried) while another controller acts on node groups.
  */
 export function createMachineActivities(given: MachineActivitiesOptions): NodeGroupActivities {
-  const { clock = new ServerClock(), now = clock.now } = given;
-  const options: MachineOptions = { ...given, clock, now, guard: createWriteGuard({ ...given, clock }) };
+  const { clock = new ServerClock() } = given;
+  const options: MachineOptions = { ...given, clock, guard: createWriteGuard({ ...given, clock }) };
   return {
     ensureScaledUp: withKubernetesFailures(async (input) => await scaleUpAndDrive(options, input)),
     ensureRemovalsClaimed: withKubernetesFailures(async (input) => await claimRemovals(options, input)),

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { EpochMs } from '../../../domain/kernel/time.ts';
 import type { Provider } from '../../../domain/node-group/model/node-group.ts';
 import type { NodeGroupTarget } from '../../../domain/node-group/target.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
@@ -12,9 +11,7 @@ export interface MachineOptions {
   /** The namespace of the plan's Lease. */
   readonly systemNamespace: string;
   readonly providers: Readonly<Record<Provider, NodeProvider>>;
-  /** Goes by the API server's time, as the plans do that are acted on. */
-  readonly now: () => EpochMs;
-  /** What `now` goes by; is set by what is read. */
+  /** Goes by the API server's time, as the plans do that are acted on; is set by what is read. */
   readonly clock: ServerClock;
   readonly log: Pick<Logger, 'warn'>;
   /** Before each write. @throws while nothing may be written. */

@@ -78,10 +78,10 @@ async function claimMade(
   made: Omit<PlanClaim, 'at'>,
 ): ReturnType<typeof claimPlan> {
   const { target, newNodes, replaces = [] } = input;
-  const { kubernetes, now } = options;
+  const { kubernetes, clock } = options;
   const foreign = await nodesRefusal(kubernetes, group.name, replaces);
   const refusal = (claims: PlanClaims): string | null =>
-    machinesRefusal(group, machines, { claims, now: now() }, { wanted: made.machines, newNodes }) ?? foreign;
+    machinesRefusal(group, machines, { claims, now: clock.now() }, { wanted: made.machines, newNodes }) ?? foreign;
   return await claimPlan(options, target, fenceOf(input), made, refusal);
 }
 
@@ -252,7 +252,7 @@ async function create(
   const existing = new Set((await listMachines(options.kubernetes, group.name)).map(({ name }) => name));
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const created = await inParallel(AT_ONCE, missing, async (machine) => {
-    if (options.now() >= heldUntil(claim)) throw lapsed(claim);
+    if (options.clock.now() >= heldUntil(claim)) throw lapsed(claim);
     await options.guard(target);
     try {
       const cameFor = kindsFor(newNodes, machine);
@@ -286,7 +286,7 @@ function count(group: string, created: readonly CreatedMachine[]): void {
  * @param since a size that was written since then, or at that moment, has counted it already: a person may have lowered it again.
  */
 async function raise(options: MachineOptions, input: ScaleUpInput, since = Number.POSITIVE_INFINITY): Promise<void> {
-  const at = options.now();
+  const at = options.clock.now();
   await patchGroupStatus(options, input, async ({ read: { group } }) => {
     if (group === null || (group.lastScaleUp ?? 0) >= since) return null;
     const staying = stayingMachines(await listMachines(options.kubernetes, group.name));

@@ -151,7 +151,7 @@ export class DrainCluster {
     const guard = async (): Promise<void> => await Promise.resolve();
     const log = { warn: () => undefined };
     const clock = new ServerClock();
-    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, clock, now: clock.now, guard, log };
+    const options = { kubernetes, systemNamespace: SYSTEM_NAMESPACE, clock, guard, log };
     await eventually(`the node ${uid} is claimed`, async () => {
       const lease = await orNull(
         this.#coordination.readNamespacedLease({ name: PLAN_LEASE, namespace: SYSTEM_NAMESPACE }),

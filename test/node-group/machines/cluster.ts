@@ -64,13 +64,19 @@ interface GroupObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
+/** A clock of a test, which no answer of the API server sets. */
+export class TestClock extends ServerClock {
+  override async timed<T>(request: () => Promise<T>): Promise<T> {
+    return await request();
+  }
+}
+
 /** What a process is connected with; all of it that of the cluster where absent. */
 export interface ProcessOptions {
   readonly mortal?: Mortal;
   readonly provider?: (kubernetes: Kubernetes) => NodeProvider;
-  readonly now?: () => number;
-  /** The clock of its machine; `now` stands still beside the API server's time. */
-  readonly clock?: () => number;
+  /** The API server's time when absent. */
+  readonly clock?: ServerClock;
   /** Called before each of its requests to the API server. */
   readonly before?: () => Promise<void>;
 }
@@ -124,7 +130,7 @@ export class MachineCluster {
   }
 
   /** The activities of a process. */
-  process({ mortal = new Mortal(), provider, now, clock, before }: ProcessOptions = {}): NodeGroupActivities {
+  process({ mortal = new Mortal(), provider, clock, before }: ProcessOptions = {}): NodeGroupActivities {
     const connected = connectKubernetes(this.#worker);
     const kubernetes = mortalKubernetes(before === undefined ? connected : interrupted(connected, before), mortal);
     const kwok = provider?.(kubernetes) ?? createKwokProvider({ kubernetes });
@@ -134,8 +140,7 @@ export class MachineCluster {
       systemNamespace: SYSTEM_NAMESPACE,
       providers,
       log: { warn: () => undefined },
-      clock: new ServerClock(clock),
-      ...(now === undefined ? {} : { now }),
+      ...(clock === undefined ? {} : { clock }),
     });
   }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notYet } from '../../../activities/kernel/not-yet.ts';
 import { Died, Mortal } from '../provider/mortal.ts';
-import { attempt, MachineCluster, nodesOf } from './cluster.ts';
+import { attempt, MachineCluster, nodesOf, TestClock } from './cluster.ts';
 import { silent } from './providers.ts';
 import { amount, stepNumbers } from '../../kernel/long.ts';
 
@@ -161,7 +161,7 @@ describe.each(WHEN)('a process that ends %s each of its writes', (when) => {
       const name = `never-${when}-${at}`;
       const provider = silent();
       let now = Date.now();
-      const given = { provider: () => provider, now: () => now };
+      const given = { provider: () => provider, clock: new TestClock(() => now) };
       const input = await cluster.createGroup(name, { minNodes: 1 });
       const alive = cluster.process(given);
       const fence = await cluster.fence(`plan-${name}`);

@@ -4,7 +4,7 @@ import type { NodeGroupActivities } from '../../../activities/node-group/interfa
 import { FRESH_TAINT } from '../../../domain/node-group/plan/cluster-packing.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
-import { MachineCluster, nodesOf } from './cluster.ts';
+import { MachineCluster, nodesOf, TestClock } from './cluster.ts';
 
 /** At least as many as it takes to ask for the deletion of a machine. */
 const REQUESTS = 30;
@@ -67,7 +67,7 @@ describe('a group that is scaled up', () => {
     const newNodes = [{ ...nodesOf(name, 1), fillLater: 2 }];
     await cluster.process().ensureScaledUp({ ...input, fence, newNodes });
     const settle = async (now: () => number): Promise<readonly (readonly [string, string])[]> => {
-      const process = cluster.process({ now });
+      const process = cluster.process({ clock: new TestClock(now) });
       await cluster.untilDone('the machine is settled', async () => await process.ensureMachinesSettled(input));
       const [node] = await cluster.nodes(name);
       const taints = node?.spec?.taints ?? [];

@@ -3,6 +3,7 @@ import { PatchStrategy, setHeaderOptions, V1MicroTime } from '@kubernetes/client
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { ServerClock } from '../../../activities/kubernetes/server-clock.ts';
 import { MERGE_PATCH } from '../../../activities/node-group/group/group-objects.ts';
 import type { GroupInput } from '../../../activities/node-group/interface.ts';
 import { MACHINES } from '../../../activities/node-group/machines/machine-objects.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../../domain/node-group/plan-claim.ts';
 import { NO_WISHES, parseWishes, PLAN_WISHES, type Wishes, withBound } from '../../../domain/node-group/plan-wishes.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { attempt, MachineCluster, nodesOf } from './cluster.ts';
+import { attempt, MachineCluster, nodesOf, TestClock } from './cluster.ts';
 import { refusing, silent } from './providers.ts';
 
 const MINUTE = 60_000;
@@ -78,7 +79,7 @@ describe('a plan', () => {
   it('is not carried out again, whatever went since, by an attempt that has lost what others did', async () => {
     const name = 'once';
     let now = Date.now();
-    const process = cluster.process({ now: () => now });
+    const process = cluster.process({ clock: new TestClock(() => now) });
     const input = { ...(await cluster.createGroup(name)), newNodes: [nodesOf(name, 2)] };
     const scaleUp = { ...input, fence: await cluster.fence('plan-once') };
     await process.ensureScaledUp(scaleUp);
@@ -98,7 +99,7 @@ describe('a plan', () => {
       ['behind', -25 * MINUTE],
     ] as const) {
       const input = { ...(await cluster.createGroup(name)), newNodes: [nodesOf(name, 1)] };
-      const process = cluster.process({ clock: () => Date.now() + aheadMs });
+      const process = cluster.process({ clock: new ServerClock(() => Date.now() + aheadMs) });
       const fence = await cluster.fence(`plan-${name}`);
       expect(await process.ensureScaledUp({ ...input, fence })).toMatchObject({ kind: 'created' });
       const { claims } = parseClaims((await cluster.lease())?.metadata?.annotations?.[PLAN_CLAIMS]);
@@ -192,7 +193,7 @@ describe('nodes that are to go', () => {
   it('are drained for the machine that says so, also where the first of several was not made', async () => {
     const name = 'one-of-two';
     let now = Date.now();
-    const process = cluster.process({ now: () => now });
+    const process = cluster.process({ clock: new TestClock(() => now) });
     const input = await cluster.populated(name, 2);
     const replaces = (await cluster.nodes(name)).map(({ metadata }) => metadata?.uid ?? '');
     const replacement = nodesOf(name, 1, { reason: 'Replacement', podCount: 0 });
@@ -266,7 +267,7 @@ describe('a machine that never registers', () => {
     const name = 'never';
     const provider = silent();
     let now = Date.now();
-    const process = cluster.process({ provider: () => provider, now: () => now });
+    const process = cluster.process({ provider: () => provider, clock: new TestClock(() => now) });
     const input = await cluster.createGroup(name, { minNodes: 2 });
     const fence = await cluster.fence('plan-never');
     const newNodes = [nodesOf(name, 2, { reason: 'BelowMinimum', podCount: 0 })];
@@ -311,7 +312,7 @@ describe('a machine whose node is gone', () => {
     const name = 'lost';
     let now = Date.now();
     const withoutMaking = (kubernetes: Kubernetes): NodeProvider => createKwokProvider({ kubernetes });
-    const process = cluster.process({ provider: withoutMaking, now: () => now });
+    const process = cluster.process({ provider: withoutMaking, clock: new TestClock(() => now) });
     const input = await cluster.createGroup(name, { labels: { pool: name } });
     const fence = await cluster.fence('plan-lost');
     await process.ensureScaledUp({ ...input, fence, newNodes: [nodesOf(name, 1)] });
@@ -343,7 +344,7 @@ describe('machines whose Nodes are deleted at once', () => {
     const name = 'vanished';
     const input = await cluster.populated(name, 3);
     let now = Date.now();
-    const process = cluster.process({ now: () => now });
+    const process = cluster.process({ clock: new TestClock(() => now) });
     const settle = async (): Promise<unknown> => await attempt(async () => await process.ensureMachinesSettled(input));
     const [first, second, third] = (await cluster.nodes(name)).map(({ metadata }) => metadata?.name ?? '');
     for (const node of [first, second, third]) await cluster.core.deleteNode({ name: node ?? '' });
@@ -373,7 +374,7 @@ describe('a machine whose node has come back and is not ready', () => {
     await cluster.run(name, node);
     await cluster.playKubelet(node, false);
     await cluster.patchMachineStatus(machine?.name ?? '', { phase: 'Joining' });
-    const late = cluster.process({ now: () => Date.now() + 16 * MINUTE });
+    const late = cluster.process({ clock: new TestClock(() => Date.now() + 16 * MINUTE) });
     expect(await attempt(async () => await late.ensureMachinesSettled(input))).toBe('again');
     expect(await cluster.machines(name)).toMatchObject([{ phase: 'Joining', isDeleting: false }]);
     await cluster.core.deleteNamespacedPod({ namespace: 'default', name, gracePeriodSeconds: 0 });
@@ -462,6 +463,21 @@ describe("while the VPSie autoscaler's controller runs", () => {
     await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: AUTOSCALER_LEASE });
     await cluster.untilDone('it is ready', async () => await held.ensureMachinesSettled(input));
     expect(await cluster.nodes(name)).toHaveLength(1);
+  });
+
+  it('nothing is written until it has renewed nothing for a minute, by the clock that all writes go by', async () => {
+    const input = await cluster.createGroup('foreign-and-gone');
+    const spec = { holderIdentity: 'vpsie-autoscaler-0', renewTime: new V1MicroTime() };
+    const body = { metadata: { name: AUTOSCALER_LEASE, namespace: NAMESPACE }, spec };
+    await cluster.coordination.createNamespacedLease({ namespace: NAMESPACE, body });
+    const after = async (ms: number): Promise<void> =>
+      await cluster.process({ clock: new TestClock(() => Date.now() + ms) }).ensureInstanceTypes(input);
+    await expect(after(0)).rejects.toMatchObject({ type: 'PolicyChanged' });
+    await after(2 * MINUTE);
+    expect(await cluster.status('foreign-and-gone')).toMatchObject({
+      instanceTypes: [{ id: 'small' }, { id: 'large' }],
+    });
+    await cluster.coordination.deleteNamespacedLease({ namespace: NAMESPACE, name: AUTOSCALER_LEASE });
   });
 });
 
@@ -574,7 +590,7 @@ describe('the Lease of plans', () => {
     expect(await conditionOf('huge')).toMatchObject({ message: expect.stringContaining('most is of huge') });
     expect(await wishesOf('modest')).toMatchObject(asking(1));
     // Nobody has said so for half an hour.
-    const later = cluster.process({ now: () => Date.now() + 31 * MINUTE });
+    const later = cluster.process({ clock: new TestClock(() => Date.now() + 31 * MINUTE) });
     await later.ensureGroupStatus(huge);
     expect(await conditionOf('huge')).toBeUndefined();
   });

@@ -121,7 +121,6 @@ async function claim({ plane, coordination }: RecordedCluster, { cluster, group:
     kubernetes,
     systemNamespace: SYSTEM_NAMESPACE,
     clock,
-    now: clock.now,
     guard,
     log: { warn: () => undefined },
   };

@@ -8,7 +8,7 @@ import type { GroupInput } from '../../../../activities/node-group/interface.ts'
 import { claimedRemovals, parseClaims, PLAN_CLAIMS } from '../../../../domain/node-group/plan-claim.ts';
 import { parseWishes, PLAN_WISHES } from '../../../../domain/node-group/plan-wishes.ts';
 import type { DrainTarget } from '../../../../domain/node-group/target.ts';
-import { attempt, MachineCluster, nodesOf, SYSTEM_NAMESPACE } from '../../../node-group/machines/cluster.ts';
+import { attempt, MachineCluster, nodesOf, SYSTEM_NAMESPACE, TestClock } from '../../../node-group/machines/cluster.ts';
 import { silent } from '../../../node-group/machines/providers.ts';
 
 const PROGRESS = { reason: 'Requested', timeoutMs: 300_000, progress: null, refusedBy: [] } as const;
@@ -147,7 +147,9 @@ describe('a machine whose deletion is asked for', () => {
     await cluster.core.deleteNamespacedPod({ namespace: 'default', name: 'broken', gracePeriodSeconds: 1 });
     const drained = { ...target, reason: 'NotReady' as const };
     const deleteIt = (now: () => number) => async () =>
-      await cluster.process({ now }).ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
+      await cluster
+        .process({ clock: new TestClock(now) })
+        .ensureMachineDeleted({ ...input, machine: machine?.name ?? '', drained });
     expect(await attempt(deleteIt(Date.now))).toBe(true);
     expect(
       await cluster.untilDone(
