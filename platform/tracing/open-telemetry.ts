@@ -61,7 +61,8 @@ export function createTracing(target: TracingTarget, options: TracingOptions): T
     }),
     root: async (span, run) => await asSpan(tracer, span, ROOT_CONTEXT, run),
     child: async (span, run) => (isWithinSpan() ? await asSpan(tracer, span, context.active(), run) : await run()),
-    stop: async () => await Promise.race([provider.shutdown(), pause(FLUSH_MS)]),
+    // A command line is over when nothing is left to do, and this alone is nothing.
+    stop: async () => await Promise.race([provider.shutdown(), pause(FLUSH_MS, undefined, { ref: false })]),
   };
 }
 

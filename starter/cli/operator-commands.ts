@@ -101,6 +101,7 @@ export function addOperatorCommand(
         target,
         named,
         async (handle) => await handle.executeUpdate<string, [object]>(instead?.update ?? update, { args: [sent] }),
+        instead?.update ?? update,
       );
       const answer = instead === undefined ? answered : `${instead.done}. ${sentence(answered)}`;
       for (const note of notes) output.note(note);
@@ -127,6 +128,7 @@ async function withWorkflow<T>(
   target: TargetForm,
   name: string,
   ask: (handle: WorkflowHandle, client: Client) => Promise<T>,
+  change: string | null = null,
 ): Promise<T> {
   const cluster = loaded.config.kubernetes.clusterName;
   return await withClient(
@@ -138,5 +140,6 @@ async function withWorkflow<T>(
         async () => await target.whyNothingRuns(loaded, name),
         async () => await ask(client.workflow.getHandle(target.workflowId(cluster, name)), client),
       ),
+    change,
   );
 }

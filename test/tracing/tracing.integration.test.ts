@@ -6,6 +6,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { runProgram } from '../starter/run-program.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
 
 const TOKEN = 'a-token-of-the-collector';
@@ -175,6 +176,24 @@ describe('an episode is one trace', SEVERAL_EPISODES, () => {
     expect(second.some(({ name }) => name === 'RunActivity:ensurePullRequest')).toBe(true);
   });
 
+  it('of its own where a person asks for it while the workflow rests', async () => {
+    const { namespace, quota: name } = quota.target;
+    const env = { ...stack.env.starter, ...traced };
+    expect(await runProgram('headroom', ['reconcile-now', `${namespace}/${name}`], env)).toMatchObject({ code: 0 });
+    const root = receiver.spans.find((span) => span.name === 'Command:reconcileNow');
+    expect(root).toMatchObject({
+      service: 'headroom-cli',
+      status: 1,
+      attributes: { 'headroom.cluster': stack.cluster },
+    });
+    await eventually('the workflow goes on in the trace of the command', () => {
+      return ofQuota(quota).some((span) => isActivity(span) && span.traceId === root?.traceId);
+    });
+    expect(ofQuota(quota)).toContainEqual(
+      expect.objectContaining({ name: expect.stringMatching(/Update:reconcileNow$/), parentSpanId: root?.spanId }),
+    );
+  });
+
   it('and has no credential in it, nor has the log that of the receiver', async () => {
     const { requests } = receiver;
     expect(requests[0]?.headers).toMatchObject({
@@ -237,6 +256,11 @@ describe('a receiver', SEVERAL_EPISODES, () => {
     const without = await episode(`without-a-receiver-${mood ?? 'away'}`);
     // One request that is waited for would be two seconds more, and there are dozens.
     expect(without).toBeLessThan(plain * 1.5 + 2_000);
+    // Its own limit is shorter than that of the exporter, 10 s.
+    const began = performance.now();
+    const env = { ...stack.env.starter, ...traced, ...(mood === null ? away : {}) };
+    expect(await runProgram('headroom', ['gc', '--now'], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - began).toBeLessThan(10_000);
     await eventually('both have told of it', async () =>
       (await Promise.all([worker, starter].map(log))).every((text) => text.includes('traces cannot be sent')),
     );

@@ -19,10 +19,14 @@ export const leaseGcCommands: CommandLineController = {
         async ({ now }: { now?: boolean }) =>
           await tools.run(
             async ({ config }) =>
-              await withClient(config, async (client) => {
-                const { clusterName } = config.kubernetes;
-                await (now === true ? collectNow : showRounds)(client, clusterName, tools);
-              }),
+              await withClient(
+                config,
+                async (client) => {
+                  const { clusterName } = config.kubernetes;
+                  await (now === true ? collectNow : showRounds)(client, clusterName, tools);
+                },
+                now === true ? 'gc' : null,
+              ),
           ),
       );
   },

@@ -168,6 +168,7 @@ async function send(
         async () =>
           await client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [input] }),
       ),
+    update,
   );
   if (shared().output === 'json') output.json({ command: update, answer });
   else output.line(withRelativeTimes(sentence(answer), Date.now()));
