@@ -22,7 +22,7 @@ const START_LOOKS = 3;
 const AT_REST = 0.2;
 /**
  * By how much the heap has to have grown for its collection to be worth some 2 ms of CPU time for each MiB that is in it. A process that
- * only rests grows by 8 % in some minutes, and takes more after a collection, not less: pages are freed only by the many objects of a burst.
+ * only rests grows by 8 % in some minutes, and would spend on that more CPU time than its limit has.
  */
 const WORTH = 1.2;
 /** By how much it grows at most between two looks while the thread rests. Where it grows by more, V8 collects it by itself. */
