@@ -79,6 +79,8 @@ const layers: Readonly<Record<string, readonly Pattern[]>> = {
         '**/activities/**',
         '**/workflows/**',
         '**/worker/**',
+        // The SDK's package, which is no folder of ours.
+        '!@temporalio/worker/**',
         '**/starter/**',
         '**/test/**',
       ],

@@ -11,12 +11,20 @@ export function collectOften(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }
 
-/** How often a thread looks whether it rests; after its start, first lists, compiled code and answers of servers have come together. */
+/** How often a thread looks whether it rests. */
 const LOOK_MS = 10_000;
+/**
+ * The look that collects the garbage of the start at the latest. Where it came while lists and first answers still did, a second collection
+ * was due half a minute later, and cost 0.1 to 0.2 s of CPU time again.
+ */
+const START_LOOKS = 3;
 /** The part of the time that a thread works at most while it rests. */
 const AT_REST = 0.2;
-/** By how much the heap has to have grown for its collection to be worth some 2 ms of CPU time for each MiB that is in it. */
-const WORTH = 1.08;
+/**
+ * By how much the heap has to have grown for its collection to be worth some 2 ms of CPU time for each MiB that is in it. A process that
+ * only rests grows by 8 % in some minutes, and would spend on that more CPU time than its limit has.
+ */
+const WORTH = 1.2;
 /** By how much it grows at most between two looks while the thread rests. Where it grows by more, V8 collects it by itself. */
 const STILL = 1.02;
 
@@ -30,6 +38,7 @@ export function collectAtRest(lookMs = LOOK_MS): void {
   if (gc === undefined) return;
   let keptBytes = 0;
   let lastBytes = 0;
+  let looks = 0;
   let before = performance.eventLoopUtilization();
   const look = async (): Promise<void> => {
     const now = performance.eventLoopUtilization();
@@ -38,7 +47,9 @@ export function collectAtRest(lookMs = LOOK_MS): void {
     const bytes = lastingBytes();
     const isStill = utilization <= AT_REST && bytes <= lastBytes * STILL;
     lastBytes = bytes;
-    if (keptBytes !== 0 && (!isStill || bytes < keptBytes * WORTH)) return;
+    looks += 1;
+    const isDue = keptBytes === 0 ? isStill || looks >= START_LOOKS : isStill && bytes >= keptBytes * WORTH;
+    if (!isDue) return;
     await gc({ type: 'major', execution: 'async', flavor: 'last-resort' });
     keptBytes = lastingBytes();
     lastBytes = keptBytes;

@@ -5,6 +5,7 @@
 import { NativeConnection, type RuntimeOptions, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
+import { lookOnlyForLinesThatThereAre } from './held-back-lines.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
 import { type Credentials, keepRenewed } from './renewal.ts';
 import type { Tracing } from '../tracing/interface.ts';
@@ -154,6 +155,7 @@ interface ServedMetrics {
  * given address, and its signal handling is off, because the process has its own.
  */
 export function runtimeOptions(log: Log, metrics?: ServedMetrics): RuntimeOptions {
+  lookOnlyForLinesThatThereAre();
   return {
     logger: temporalLogger(log),
     shutdownSignals: [],

@@ -45,8 +45,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const expected = Object.keys(reviews)
     .map((path) => `POST ${path}`)
     .join(' or ');
-  // Loaded where it is needed: it takes a tenth of a starter's memory.
-  const { fastify } = await import('fastify');
+  const { fastify } = await import('../kernel/web-framework.ts');
   const server = fastify({
     https: { handshakeTimeout: REQUEST_TIMEOUT_MS },
     bodyLimit: BODY_LIMIT,

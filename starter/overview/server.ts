@@ -111,7 +111,7 @@ async function createAnswers(
   options: OverviewServerOptions,
   audience: LocalOverview | OpenedOverview,
 ): Promise<RequestListener> {
-  const { fastify } = await import('fastify');
+  const { fastify } = await import('../kernel/web-framework.ts');
   let answers: RequestListener = () => {};
   const app = fastify({
     serverFactory: (listener) => {

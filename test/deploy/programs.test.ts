@@ -194,6 +194,17 @@ describe('what traces', () => {
   });
 });
 
+it('what few starters load is in files of its own, and in no program: a text takes its memory as long as the program runs', async () => {
+  const having = async (text: string) => {
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.js'));
+    const texts = await Promise.all(files.map(async (file) => await readFile(join(folder, file), 'utf8')));
+    return files.filter((_, index) => texts[index]?.includes(text));
+  };
+  expect(await having('FST_ERR_CTP_INVALID_MEDIA_TYPE')).toEqual(['web-framework.js']);
+  expect(await having('id_ce_authorityKeyIdentifier')).toEqual(['certificates.js']);
+  expect(await readFile(join(folder, 'starter.js'), 'utf8')).toMatch(/import\(["'`]\.\/web-framework\.js["'`]\)/);
+});
+
 it('the licenses of what is bundled go with it', async () => {
   const licenses = await readFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
   const names = packagesOf(licenses).map(({ name }) => name);

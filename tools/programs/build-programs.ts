@@ -14,7 +14,15 @@ import { SOURCES } from './sources.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
 import { usedMessagesOnly } from './used-messages.ts';
 import { usedRequestsOnly } from './used-requests.ts';
-import { adaptTemporalSdk, builtinHttpAsItIs, mapOwnSourcesOnly, MINIFY, NATIVE_FILE } from './plugins.ts';
+import {
+  adaptTemporalSdk,
+  builtinHttpAsItIs,
+  LOADED_WHERE_NEEDED,
+  loadedWhereNeeded,
+  mapOwnSourcesOnly,
+  MINIFY,
+  NATIVE_FILE,
+} from './plugins.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -116,6 +124,9 @@ export async function buildPrograms(folder: string): Promise<void> {
       bundle(folder, 'content-thread', join(ROOT, CONTENT_THREAD), requests),
       bundle(folder, 'plan-thread', join(ROOT, PLAN_THREAD), requests),
       bundle(folder, 'tracing', join(ROOT, TRACING), requests),
+      ...Object.entries(LOADED_WHERE_NEEDED).map(
+        async ([name, entry]) => await bundle(folder, name, join(ROOT, entry), requests),
+      ),
     ]),
     bundleWorkflows(folder, 'workflow-bundle.js'),
     bundleWorkflows(folder, 'traced-workflow-bundle.js', [join(ROOT, TRACE_INTERCEPTORS)]),
@@ -182,7 +193,14 @@ async function bundle(
     input: { [name]: entry },
     platform: 'node',
     external: [`./${NATIVE_FILE}`],
-    plugins: [adaptTemporalSdk, builtinHttpAsItIs, requests, usedMessagesOnly(messages), mapOwnSourcesOnly],
+    plugins: [
+      ...(output === STANDS_ALONE ? [] : [loadedWhereNeeded]),
+      adaptTemporalSdk,
+      builtinHttpAsItIs,
+      requests,
+      usedMessagesOnly(messages),
+      mapOwnSourcesOnly,
+    ],
     treeshake: {
       // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
       moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /** The native library of Temporal's SDK, beside the programs that load it. */
@@ -57,6 +58,29 @@ export const mapOwnSourcesOnly: Plugin = {
 export function withoutLines(id: string): { version: number; mappings: string; sources: string[]; names: string[] } {
   return { version: 3, mappings: NO_LINES, sources: [id], names: [] };
 }
+
+/**
+ * What a program imports only where it needs it, as files beside it, by name: the text of a program is in memory for as long as it runs,
+ * whether it is used or not.
+ */
+export const LOADED_WHERE_NEEDED = {
+  'web-framework': 'starter/kernel/web-framework.ts',
+  certificates: 'starter/admission/issue.ts',
+} as const;
+
+/** Leaves these files out of a program. */
+export const loadedWhereNeeded: Plugin = {
+  name: 'loaded-where-needed',
+  resolveId: {
+    filter: { id: /\.ts$/ },
+    handler: (id, importer = '', { kind }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const path = join(dirname(importer), id);
+      const [name] = Object.entries(LOADED_WHERE_NEEDED).find(([, source]) => path.endsWith(`/${source}`)) ?? [];
+      return name === undefined ? undefined : { id: `./${name}.js`, external: true };
+    },
+  },
+};
 
 const HTTP = '\0node-http';
 

@@ -43,8 +43,7 @@ const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
  */
 export async function serveWebhooks(options: WebhookServerOptions): Promise<ListeningServer> {
   const { address, receive, deliveries, log } = options;
-  // Loaded where it is needed: it takes a tenth of a starter's memory.
-  const { fastify } = await import('fastify');
+  const { fastify } = await import('../../kernel/web-framework.ts');
   const server = fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,

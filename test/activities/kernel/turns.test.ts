@@ -118,6 +118,37 @@ describe('turns', () => {
     expect(noted).toEqual(['a', 'b1', 'b2']);
   });
 
+  it('are given first to a workflow that lost its own because its next step was late', async () => {
+    const { begin, step, pass, noted } = workflows();
+    const a = begin('a', 'a1');
+    const b = begin('b');
+    begin('c');
+    await a.end();
+    // Longer than the grace.
+    await pass(400);
+    expect(noted).toEqual(['a1', 'b']);
+    begin('a', 'a2');
+    await pass(0);
+    await step('b', endTurn);
+    await b.end();
+    await pass(0);
+    expect(noted).toEqual(['a1', 'b', 'a2']);
+  });
+
+  it('are given in the order of asking to one that has had its own for too long', async () => {
+    const { begin, step, pass, noted } = workflows({ longestMs: 2_000 });
+    const a = begin('a', 'a1');
+    const b = begin('b');
+    begin('c');
+    await pass(2_000);
+    expect(noted).toEqual(['a1', 'b']);
+    await a.end();
+    begin('a', 'a2');
+    await step('b', endTurn);
+    await b.end();
+    expect(noted).toEqual(['a1', 'b', 'c']);
+  });
+
   it('are not waited for any longer than the patience, nor by a cancelled activity, nor by one too many', async () => {
     const { begin, pass, noted } = workflows({ mostWaiting: 2 });
     begin('a');
