@@ -49,6 +49,16 @@ export async function unlessCancelled<T>(wait: () => Promise<T>): Promise<T> {
   return await untilAborted(wait(), signal);
 }
 
+/** Runs something with a time limit, at which its reads are aborted. @throws what aborted it. */
+export async function abortedAfter<T>(milliseconds: number, run: () => Promise<T>): Promise<T> {
+  const limit = AbortSignal.timeout(milliseconds);
+  const activity = asyncLocalStorage.getStore();
+  if (activity === undefined) return await untilAborted(run(), limit);
+  const cancellationSignal = AbortSignal.any([activity.cancellationSignal, limit]);
+  const limited = Object.create(activity, { cancellationSignal: { value: cancellationSignal } }) as typeof activity;
+  return await untilAborted(asyncLocalStorage.run(limited, run), cancellationSignal);
+}
+
 function isShutdown({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.message === WORKER_SHUTDOWN;
 }

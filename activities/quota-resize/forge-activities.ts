@@ -1,12 +1,14 @@
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import { failure } from '../kernel/failure.ts';
+import { waitBefore } from '../kernel/wait-before.ts';
 import type { OrphanActivities, PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import { noRepository, type PullRequestDependencies, repositoryOf } from './pull-request/own-work.ts';
 import { createOrphanActivities, type OrphanDependencies } from './pull-request/orphan-search.ts';
 import { createPullRequestActivities } from './pull-request/pull-request.ts';
 import { createPullRequestEndActivities } from './pull-request/pull-request-end.ts';
 import { createPullRequestStateActivities } from './pull-request/pull-request-state.ts';
+import { observeAfterwards } from './quota/observe-afterwards.ts';
 import { createSourceActivities } from './source/source.ts';
 
 /** The activities of the quota resizer that access the GitOps repositories. */
@@ -25,12 +27,21 @@ export type QuotaResizeForgeActivities = Pick<
 > &
   OrphanActivities;
 
-export type QuotaResizeForgeOptions = OrphanDependencies;
+export interface QuotaResizeForgeOptions
+  extends OrphanDependencies,
+    Pick<QuotaResizeActivities, 'ensureLeaseUpdated' | 'ensureLeaseReleased'> {}
 
 /** Without a repository only `observeSource` returns a result, which says so. */
 export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOptions): QuotaResizeForgeActivities {
-  const { repositories } = options;
-  const source = createSourceActivities(options);
+  const { repositories, log } = options;
+  const observe = async (target: QuotaTarget) => await options.observeQuota({ target });
+  const sources = createSourceActivities(options);
+  const source: Pick<QuotaResizeActivities, 'observeSource'> = {
+    observeSource: async (input) => {
+      const [found] = await Promise.all([sources.observeSource(input), waitBefore(input.afterMs)]);
+      return { ...found, ...(await observeAfterwards(input, observe, log)) };
+    },
+  };
   if (repositories.names.length === 0) return { ...source, ...withoutForge() };
   const inRepository = byRepository(options);
   const state = createPullRequestStateActivities(options);
@@ -39,11 +50,25 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
     ...source,
     ...pullRequests,
     ...state,
-    ensurePullRequest: async (input) => await seenOnce(state, input, await pullRequests.ensurePullRequest(input)),
+    ensurePullRequest: async (input) => {
+      const outcome = await pullRequests.ensurePullRequest(input);
+      return await afterwards({ ...state, ensureLeaseUpdated: options.ensureLeaseUpdated }, input, outcome);
+    },
+    awaitPullRequestChange: async (input) => {
+      const pullRequest = await state.awaitPullRequestChange(input);
+      if (input.observes !== true) return pullRequest;
+      return { pullRequest, ...(await observeAfterwards(input, observe, log)) };
+    },
     ...createOrphanActivities(options),
-    ensureMerged: async ({ target, decision: { id }, ...queue }) => {
+    ensureMerged: async ({ target, decision: { id }, tells, observes, ...queue }) => {
       const decision = await options.mergeGate.recorded(target, id);
-      return await inRepository(decision).ensureMerged({ target, decision, ...queue });
+      const outcome = await inRepository(decision).ensureMerged({ target, decision, ...queue });
+      if (outcome.kind !== 'merged' || tells === undefined) return outcome;
+      const { kind: _, ...merge } = outcome;
+      const release = { target, decision: { ...decision, merge }, rejection: null, tells, observes };
+      // What fails of it is no reason to ask for the merge once more.
+      const concluded = await options.ensureLeaseReleased(release).catch(() => undefined);
+      return concluded === undefined ? outcome : { ...outcome, concluded };
     },
     ensureDequeued: async (input) => await inRepository(input.decision).ensureDequeued(input),
     ensureComment: async ({ target, ...input }) => {
@@ -55,17 +80,23 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
   };
 }
 
-/** The first look at a pull request that was just opened, or found. It is no reason to open it again: who is told nothing looks himself. */
-async function seenOnce(
-  { observePullRequest }: Pick<QuotaResizeActivities, 'observePullRequest'>,
-  { target, decision }: { readonly target: QuotaTarget; readonly decision: Decision },
+/**
+ * The first look at a pull request that was just opened, or found, and its record in the Lease. What fails of it is no reason
+ * to open it again: whoever is told nothing looks, or writes, by himself.
+ */
+async function afterwards(
+  { observePullRequest, ensureLeaseUpdated }: Pick<QuotaResizeActivities, 'observePullRequest' | 'ensureLeaseUpdated'>,
+  { target, decision, records, observes }: Parameters<QuotaResizeActivities['ensurePullRequest']>[0],
   outcome: PullRequestOutcome,
 ): Promise<PullRequestOutcome> {
   if (outcome.kind !== 'open' && outcome.kind !== 'completed') return outcome;
   if (outcome.kind === 'open' && (outcome.joined !== undefined || (outcome.leftOut ?? []).length > 0)) return outcome;
-  const { pullRequest } = outcome;
-  const seen = await observePullRequest({ target, decision: { ...decision, pullRequest } }).catch(() => null);
-  return seen === null ? outcome : { ...outcome, seen };
+  const opened = { target, decision: { ...decision, pullRequest: outcome.pullRequest } };
+  const [seen, recorded] = await Promise.all([
+    observePullRequest(opened).catch(() => null),
+    records === true ? ensureLeaseUpdated({ ...opened, observes }).catch(() => null) : null,
+  ]);
+  return { ...outcome, ...(seen === null ? {} : { seen }), ...(recorded ? { recorded } : {}) };
 }
 
 /**

@@ -26,10 +26,35 @@ import type { QuotaEvent } from '../kernel/quota-event.ts';
 /** An Event on the quota: information about the policy or the decision, or what blocks it. */
 export type ResizeEvent = QuotaEvent & { readonly reason: EventReason | BlockedReason };
 
+/** A step after which the quota is observed: the next pass may go by it, and asks nobody again. */
+export interface Observing {
+  /** Absent: nobody wants to know. */
+  readonly observes?: true | undefined;
+}
+
+/** What such a step has seen of the quota, after all that it did. */
+export interface Observed {
+  /** Absent where nobody asked, and where it took long or failed: whoever needs it calls `observeQuota`. */
+  readonly observation?: QuotaObservation;
+}
+
 export type LeaseOutcome =
   /** `batchedQuotas`: those whose Leases were locked too; the Leases of others are held by somebody else. */
   | { readonly kind: 'acquired'; readonly batchedQuotas: readonly string[] }
   | { readonly kind: 'held'; readonly by: string };
+
+/** How a pull request looks now, null where it has to be read; and its quota. */
+export interface PullRequestChange extends Observed {
+  readonly pullRequest: PullRequestObservation | null;
+}
+
+/** What became of an Event. Histories of earlier versions have only the outcome, or none: it was written. */
+interface EventAnswer extends Observed {
+  readonly told: EventOutcome;
+}
+
+/** `told`: what became of the Event; absent where there was none to write. */
+type ReleaseOutcome = Observed & Partial<EventAnswer>;
 
 export type PullRequestOutcome =
   /**
@@ -44,13 +69,20 @@ export type PullRequestOutcome =
       readonly joined?: readonly JoinedDecision[];
       /** As `observePullRequest` sees it right then; absent where it has to be read: it could not, or it has more than this decision. */
       readonly seen?: PullRequestObservation;
+      /** The Lease has the pull request, as by `ensureLeaseUpdated`; absent: it is still to be written. */
+      readonly recorded?: Observed;
     }
   /** Git has the values meanwhile: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
   /** A value stands in another place, or as another text, than the decision says: nothing was written. */
   | { readonly kind: 'relocated'; readonly relocation: Relocation }
   /** The decision's pull request exists and is closed or merged: observe it. */
-  | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef; readonly seen?: PullRequestObservation }
+  | {
+      readonly kind: 'completed';
+      readonly pullRequest: PullRequestRef;
+      readonly seen?: PullRequestObservation;
+      readonly recorded?: Observed;
+    }
   | {
       readonly kind: 'blocked';
       /** `FileBusy`: pull requests of other quotas change a file; this one is in its queue. */
@@ -67,6 +99,8 @@ export type MergeOutcome =
       /** Whether the account that opened the pull request merged it. */
       readonly isOwn: boolean;
       readonly limits: ResourceList;
+      /** The Lease is released and people are told, as by `ensureLeaseReleased`; absent: that is still to be done. */
+      readonly concluded?: ReleaseOutcome;
     }
   /** The head or the mergeability changed since the observation: observe again. `why`: what is not as recorded, a clause. */
   | { readonly kind: 'moved'; readonly why?: string }
@@ -131,38 +165,52 @@ export interface QuotaResizeActivities {
    */
   observeQuota(input: { target: QuotaTarget; afterMs?: number }): Promise<QuotaObservation>;
 
-  /** Locates the quota in Git and proves that the edit is possible, before anything is written. */
-  observeSource(input: {
-    target: QuotaTarget;
-    limits: ResourceList;
-    candidates: readonly SourceCandidate[];
-    /** The limits in force in the cluster, which distinguish two mappings of one values file. */
-    current?: ResourceList;
-    /** The guardrail that a place has to be allowed by; absent: all are. */
-    guardrail?: Pick<GuardrailInForce, 'name' | 'git'>;
-  }): Promise<SourceObservation>;
+  /**
+   * Locates the quota in Git and proves that the edit is possible, before anything is written.
+   *
+   * @param input.afterMs before this time has passed, in milliseconds, the quota is not observed.
+   */
+  observeSource(
+    input: {
+      target: QuotaTarget;
+      limits: ResourceList;
+      candidates: readonly SourceCandidate[];
+      /** The limits in force in the cluster, which distinguish two mappings of one values file. */
+      current?: ResourceList;
+      /** The guardrail that a place has to be allowed by; absent: all are. */
+      guardrail?: Pick<GuardrailInForce, 'name' | 'git'>;
+      afterMs?: number;
+    } & Observing,
+  ): Promise<SourceObservation & Observed>;
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
 
-  /** Returns when the forge shows a pull request that differs from `lastSeen`: what was seen, or null where it has to be read. */
-  awaitPullRequestChange(input: {
-    target: QuotaTarget;
-    decision: Decision;
-    lastSeen: PullRequestObservation;
-    /** Since when nothing has changed: polling slows down from then on, independent of wake-ups of the workflow. */
-    quietSince: EpochMs;
-    /** When `lastSeen` was read; absent: long ago. */
-    seenAt?: EpochMs;
-  }): Promise<PullRequestObservation | null>;
+  /**
+   * Returns when the forge shows a pull request that differs from `lastSeen`: what was seen, or null where it has to be read. Only
+   * where it is asked to observe the quota as well, it returns both.
+   */
+  awaitPullRequestChange(
+    input: {
+      target: QuotaTarget;
+      decision: Decision;
+      lastSeen: PullRequestObservation;
+      /** Since when nothing has changed: polling slows down from then on, independent of wake-ups of the workflow. */
+      quietSince: EpochMs;
+      /** When `lastSeen` was read; absent: long ago. */
+      seenAt?: EpochMs;
+    } & Observing,
+  ): Promise<PullRequestObservation | PullRequestChange | null>;
 
   /** Returns when the cluster's spec.hard is at least `limits`, or the quota is gone or replaced. */
   awaitSync(input: { target: QuotaTarget; quotaUid: string; limits: ResourceList }): Promise<void>;
 
   /** Writes a JSON log line, the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
-  ensureRecommendation(input: Recommendation & { readonly target: QuotaTarget }): Promise<void>;
+  ensureRecommendation(
+    input: Recommendation & Observing & { readonly target: QuotaTarget },
+  ): Promise<Observed | undefined>;
 
-  /** Writes an Event for people on the quota. Histories of earlier versions have no outcome: it was written. */
-  ensureQuotaEvent(input: ResizeEvent): Promise<EventOutcome | undefined>;
+  /** Writes an Event for people on the quota. */
+  ensureQuotaEvent(input: ResizeEvent & Observing): Promise<EventAnswer | EventOutcome | undefined>;
 
   /**
    * Locks the quota, and stores the decision, before the first write to the forge.
@@ -186,35 +234,47 @@ export interface QuotaResizeActivities {
   }): Promise<void>;
 
   /** Stores the present decision (with its pull request or new limits) in the Lease that it holds. */
-  ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
+  ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision } & Observing): Promise<Observed | undefined>;
 
   /**
    * Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored, and so
    * is the moment at which the decision was given up without a rejection.
+   *
+   * @param input.tells is written after it, as by `ensureQuotaEvent`.
+   * @returns undefined in histories of earlier versions, which told nothing.
    */
-  ensureLeaseReleased(input: {
-    target: QuotaTarget;
-    decision: Decision;
-    rejection: Rejection | null;
-    withdrawnAt?: EpochMs;
-  }): Promise<void>;
+  ensureLeaseReleased(
+    input: {
+      target: QuotaTarget;
+      decision: Decision;
+      rejection: Rejection | null;
+      withdrawnAt?: EpochMs;
+      tells?: ResizeEvent;
+    } & Observing,
+  ): Promise<ReleaseOutcome | undefined>;
 
   /**
    * After the cluster showed the merged limits: removes the decision from the Lease and sets last-modified to `at`.
    * Does nothing without a Lease.
    */
-  ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
+  ensureLeaseSynced(
+    input: { target: QuotaTarget; decision: Decision; at: EpochMs } & Observing,
+  ): Promise<Observed | undefined>;
 
   /**
    * Creates branch, commit and pull request of the decision from one base commit, or finds its own earlier ones. The files
    * are locked for it, and unlocked again where no pull request comes of it.
    */
-  ensurePullRequest(input: {
-    target: QuotaTarget;
-    decision: Decision;
-    policy: ResizePolicy;
-    candidatesByQuota: readonly QuotaCandidates[];
-  }): Promise<PullRequestOutcome>;
+  ensurePullRequest(
+    input: {
+      target: QuotaTarget;
+      decision: Decision;
+      policy: ResizePolicy;
+      candidatesByQuota: readonly QuotaCandidates[];
+      /** Whether the Lease gets the pull request too; absent in histories of earlier versions. */
+      records?: true;
+    } & Observing,
+  ): Promise<PullRequestOutcome>;
 
   /**
    * Rebuilds the branch from the present base with the decision's limits, and the title and description, replacing only
@@ -241,14 +301,18 @@ export interface QuotaResizeActivities {
    * @param input.isQueued whether Headroom has put it into the queue, or enabled auto-merge.
    * @param input.enablesAutoMerge the forge's own auto-merge is enabled in place of a merge, after the same checks: the base branch
    *   still asks for something. Once it is enabled, it is asked again as of a queue.
+   * @param input.tells the Lease is released once it is merged, and this is written; absent: neither is done.
    */
-  ensureMerged(input: {
-    target: QuotaTarget;
-    decision: Pick<Decision, 'id'>;
-    entersQueue?: boolean;
-    isQueued?: boolean;
-    enablesAutoMerge?: boolean;
-  }): Promise<MergeOutcome>;
+  ensureMerged(
+    input: {
+      target: QuotaTarget;
+      decision: Pick<Decision, 'id'>;
+      entersQueue?: boolean;
+      isQueued?: boolean;
+      enablesAutoMerge?: boolean;
+      tells?: ResizeEvent;
+    } & Observing,
+  ): Promise<MergeOutcome>;
 
   /**
    * Takes the pull request out of the merge queue where Headroom has put it there, or disables its auto-merge: also during a pause, which the queue does

@@ -14,7 +14,7 @@ import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { CandidateOptions } from './source/source-candidates.ts';
-import type { QuotaResizeActivities } from './interface.ts';
+import type { Observed, Observing, QuotaResizeActivities, ResizeEvent } from './interface.ts';
 import { LeaseStore } from './lease/lease.ts';
 import type { ReadNeeded } from './lease/needed.ts';
 import { settleDecision } from './lease/raises.ts';
@@ -22,6 +22,7 @@ import type { PullRequestEnds } from './lease/ends.ts';
 import { neededLimits, readRequirements } from './quota/needed.ts';
 import { RecentObservations } from './quota/recent-observations.ts';
 import { observeQuota } from './quota/observe-quota.ts';
+import { observeAfterwards } from './quota/observe-afterwards.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
 import { awaitSync } from './quota/sync.ts';
 
@@ -71,6 +72,8 @@ const MOST_WARNINGS = 10;
 /** Polling slows down over this time: ten minutes, as long as a GitOps tool may need. */
 const POLL_RAMP_MS = 10 * 60_000;
 
+type Released = Parameters<QuotaResizeActivities['ensureLeaseReleased']>[0];
+
 /**
  * The activities for one cluster. All throw the failures of `kubernetesFailure`; every `ensure…` checks the pauses
  * before it writes.
@@ -79,8 +82,6 @@ export function createQuotaResizeKubernetesActivities(
   given: QuotaResizeKubernetesOptions,
 ): QuotaResizeKubernetesActivities {
   const options = { ...given, pauses: given.pauses ?? undefined };
-  const { syncPoll, holdRetry } = options.timings;
-  const pace: PollPace = { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
   const leases = new LeaseStore(options);
   const guard = createQuotaPauseGuard(options, 'quota-resize');
   const warnings = new HourlyBudgets(MOST_WARNINGS);
@@ -104,15 +105,40 @@ export function createQuotaResizeKubernetesActivities(
     });
   }
 
+  const seen = async (input: Parameters<typeof observeAfterwards>[0]) =>
+    await observeAfterwards(input, observe, options.log);
+
+  /** A write that observes afterwards, where it is asked to. */
+  function ensuringSeen<I extends Observing & { readonly target: QuotaTarget }>(
+    write: (input: I) => Promise<void>,
+  ): (input: I) => Promise<Observed> {
+    const ensure = ensuring(write);
+    return async (input) => {
+      await ensure(input);
+      return await seen(input);
+    };
+  }
+
+  const tell = ensuring(async (input: ResizeEvent) => await ensureQuotaEvent({ ...options, warnings }, input));
+
+  const release = ensuring(async ({ target, decision, rejection, withdrawnAt }: Released) => {
+    await settleDecision({ ...options, leases }, target, decision.id);
+    await leases.release(target, decision, { rejection, withdrawnAt });
+  });
+
   return {
     observeQuota: async ({ target, afterMs }) => {
       await waitBefore(afterMs);
       await takeTurn();
       return await observe(target);
     },
-    awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
-    ensureRecommendation: ensuring(ensureRecommendation),
-    ensureQuotaEvent: ensuring((input) => ensureQuotaEvent({ ...options, warnings }, input)),
+    awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace: syncPace(options.timings) }, input)),
+    ensureRecommendation: ensuringSeen(ensureRecommendation),
+    ensureQuotaEvent: async (input) => {
+      const told = await tell(input);
+      // Episodes of earlier versions read nothing else.
+      return input.observes === true ? { told, ...(await seen(input)) } : told;
+    },
     ensureLeaseAcquired: ensuring(async ({ target, decision, recommendation }) => {
       const [outcome] = await Promise.all([
         leases.acquire(target, decision, readNeeded(target)),
@@ -124,12 +150,12 @@ export function createQuotaResizeKubernetesActivities(
     ensureBatchedQuotasReleased: ensuring(({ target, decision, quotas }) =>
       leases.releaseUnraised(target, decision, quotas),
     ),
-    ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision, readNeeded(target))),
-    ensureLeaseReleased: ensuring(async ({ target, decision, rejection, withdrawnAt }) => {
-      await settleDecision({ ...options, leases }, target, decision.id);
-      await leases.release(target, decision, { rejection, withdrawnAt });
-    }),
-    ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
+    ensureLeaseUpdated: ensuringSeen(({ target, decision }) => leases.update(target, decision, readNeeded(target))),
+    ensureLeaseReleased: async ({ tells, ...input }) => {
+      await release(input);
+      return { ...(tells === undefined ? {} : { told: await tell(tells) }), ...(await seen(input)) };
+    },
+    ensureLeaseSynced: ensuringSeen(({ target, decision, at }) => leases.synced(target, decision, at)),
   };
 }
 
@@ -151,6 +177,10 @@ function auditDecision(log: QuotaResizeKubernetesOptions['log'], target: QuotaTa
     },
     `decision ${id} for ${targetName(target)}`,
   );
+}
+
+function syncPace({ syncPoll, holdRetry }: QuotaResizeKubernetesOptions['timings']): PollPace {
+  return { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
 }
 
 /** Only the timings that a decision needs, because every observation is stored in the history. */

@@ -7,6 +7,7 @@ import { leaseGcTests } from './kubernetes/lease-gc.ts';
 import { fileLockTests } from './kubernetes/file-lock.ts';
 import { mergeGateTests } from './kubernetes/merge-gate.ts';
 import { leaseTests } from './kubernetes/lease.ts';
+import { observingWritesTests } from './kubernetes/observing-writes.ts';
 import { quotaTests } from './kubernetes/quota.ts';
 
 // One control plane for all of them: the last tests read its audit log for what the worker's role is used for, and
@@ -29,6 +30,7 @@ function running(): Cluster {
 demandTests(running);
 quotaTests(running);
 leaseTests(running);
+observingWritesTests(running);
 fileLockTests(running);
 mergeGateTests(running);
 leaseGcTests(running);

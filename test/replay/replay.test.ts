@@ -95,8 +95,9 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const observed = 'const observation = await this.#observeQuota(wait);';
-  const file = 'workflows/quota-resize/episode.ts';
+  const observed =
+    'const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);';
+  const file = 'workflows/quota-resize/quota-reader.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
     const outcomes = await failedWith(resizes(), {

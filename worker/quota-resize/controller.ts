@@ -85,6 +85,8 @@ function createActivities(context: ControllerContext): QuotaResizeActivities & O
       decisions: leases,
       fileLocks: createFileLocks({ kubernetes, systemNamespace, leases, timings: config.timings, log }),
       observeQuota: inCluster.observeQuota,
+      ensureLeaseUpdated: inCluster.ensureLeaseUpdated,
+      ensureLeaseReleased: inCluster.ensureLeaseReleased,
       recordedPullRequests: createRecordedPullRequests({ kubernetes, systemNamespace }),
       isOfEpisode: createEpisodeLookup(temporal),
       requestEpisode: createEpisodeRequester(temporal),

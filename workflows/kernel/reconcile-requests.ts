@@ -1,3 +1,5 @@
+import type { EpochMs } from '../../domain/kernel/time.ts';
+
 /**
  * How soon a reconcile request has to be served. An immediate request interrupts a wait; a deferrable request may be
  * served later, after the current step or at the end of a backoff that the request cannot usefully shorten.
@@ -9,6 +11,7 @@ export type Urgency = 'deferrable' | 'immediate';
  */
 export class ReconcileRequests {
   #pending: Urgency | null = null;
+  #lastAt: EpochMs = 0;
   readonly #listeners = new Set<() => void>();
 
   get isPending(): boolean {
@@ -19,7 +22,13 @@ export class ReconcileRequests {
     return this.#pending === 'immediate';
   }
 
+  /** When the last one came, whether or not it is pending; 0 before the first. */
+  get lastAt(): EpochMs {
+    return this.#lastAt;
+  }
+
   add(urgency: Urgency): void {
+    this.#lastAt = Date.now();
     if (this.#pending !== 'immediate') this.#pending = urgency;
     for (const listener of this.#listeners) listener();
   }

@@ -2,7 +2,6 @@ import { getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import type { PullRequestOutcome, QuotaCandidates } from '../../activities/quota-resize/interface.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
-import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import {
   awaitedLimits,
@@ -21,62 +20,64 @@ import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 import { pullRequestChanged } from './messages.ts';
-import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
+import type { Acting } from './acting.ts';
+import {
+  type ApplyOutcome,
+  announce,
+  block,
+  currentOf,
+  emitEvent,
+  type DecisionEvent,
+  releaseAndTell,
+} from './report.ts';
 import { dequeue, merge } from './merge.ts';
 import { propose } from './propose.ts';
-import type { PullRequestReader } from './pull-request-reader.ts';
-import type { SourceReader } from './source-reader.ts';
-
-/** What is read of the forge besides, and kept from pass to pass. */
-interface Readers {
-  readonly sources: SourceReader;
-  readonly pullRequest: PullRequestReader;
-}
+import { stepsObserve } from './quota-reader.ts';
 
 /**
  * Performs the one act that a verdict asks for. Each step is an idempotent activity, so a crash between two steps loses
  * nothing: the next pass observes the Lease and GitHub as they are and decides to continue.
  */
-export async function act(target: QuotaTarget, verdict: Act, seen: Seen, readers: Readers): Promise<ApplyOutcome> {
+export async function act(acting: Acting, verdict: Act): Promise<ApplyOutcome> {
   try {
     switch (verdict.kind) {
       case 'recommend':
-        return await recommend(target, verdict, seen);
+        return await recommend(acting, verdict);
       case 'propose':
-        return await propose(target, verdict, seen, readers.sources);
+        return await propose(acting, verdict);
       case 'open':
-        return await open(target, verdict, seen, readers);
+        return await open(acting, verdict);
       case 'rebuild':
-        return await rebuild(target, verdict, seen);
+        return await rebuild(acting, verdict);
       case 'merge':
-        return await merge(target, verdict, seen);
+        return await merge(acting, verdict);
       case 'dequeue':
-        return await dequeue(target, verdict);
+        return await dequeue(acting, verdict);
       case 'close':
-        return await close(target, verdict, seen);
+        return await close(acting, verdict);
       case 'release':
-        return await release(target, verdict, seen);
+        return await release(acting, verdict);
       case 'mergedByPerson':
-        return await mergedByPerson(target, verdict, seen);
+        return await mergedByPerson(acting, verdict);
       case 'closedByPerson':
-        return await closedByPerson(target, verdict, seen);
+        return await closedByPerson(acting, verdict);
       case 'synced':
-        return await synced(target, verdict);
+        return await synced(acting, verdict);
       case 'forget':
-        return await forget(target, verdict);
+        return await forget(acting, verdict);
       case 'warnSync':
-        return await warnSync(target, verdict, seen);
+        return await warnSync(acting, verdict);
       case 'revise':
-        return await revise(target, verdict);
+        return await revise(acting, verdict);
       case 'notify':
-        return await notify(target, verdict, seen);
+        return await notify(acting, verdict);
     }
   } catch (error) {
     const refusal = refusedMessage(error);
     if (refusal !== null) return (memory) => applyOutcome.withoutEffect(memory, refusal);
     const rejection = rejectedMessage(error);
     if (rejection === null) throw error;
-    return await block(target, seen, { reason: 'ForgeRejected', message: rejection, key: verdict.blockedKey });
+    return await block(acting, { reason: 'ForgeRejected', message: rejection, key: verdict.blockedKey });
   }
 }
 
@@ -92,39 +93,34 @@ function refusedMessage(error: unknown): string | null {
   return failed?.type === 'PolicyChanged' ? failed.message : null;
 }
 
-async function recommend(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'recommend' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+async function recommend(acting: Acting, verdict: Extract<Act, { kind: 'recommend' }>): Promise<ApplyOutcome> {
   const at = Date.now();
-  await announce(target, verdict.proposal, seen, at);
+  acting.quota.found(await announce(acting, verdict.proposal, at, acting.quota.asks()));
   return (memory) => applyOutcome.recommended(memory, verdict.proposal, at);
 }
 
-async function open(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'open' }>,
-  seen: Seen,
-  readers: Readers,
-): Promise<ApplyOutcome> {
+async function open(acting: Acting, verdict: Extract<Act, { kind: 'open' }>): Promise<ApplyOutcome> {
+  const { target, seen, quota, pullRequest } = acting;
   const { decision } = verdict;
-  const { forgotten } = readers.pullRequest;
+  const { forgotten } = pullRequest;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
-    { target, decision, policy: seen.observation.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
+    {
+      target,
+      decision,
+      policy: seen.observation.policy,
+      candidatesByQuota: candidatesByQuota(acting, decision),
+      ...(stepsObserve() ? { records: true } : {}),
+      ...quota.asks(),
+    },
   ]);
   const firstLook = outcome.kind === 'open' || outcome.kind === 'completed' ? outcome.seen : undefined;
   // What happens meanwhile, or before the Lease is written, has it read again.
-  if (firstLook !== undefined && forgotten === readers.pullRequest.forgotten)
-    readers.pullRequest.found(decision, firstLook);
-  return await opened(target, verdict, outcome, seen);
+  if (firstLook !== undefined && forgotten === pullRequest.forgotten) pullRequest.found(decision, firstLook);
+  return await opened(acting, verdict, outcome);
 }
 
-async function rebuild(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'rebuild' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+async function rebuild(acting: Acting, verdict: Extract<Act, { kind: 'rebuild' }>): Promise<ApplyOutcome> {
+  const { target, seen } = acting;
   const { decision, why } = verdict;
   // The Lease gets the new limits before GitHub does, as with the first commit. It names no head commit: if this run
   // dies now, the next run cannot know whether the branch has the old or the new commit and has to check.
@@ -138,11 +134,11 @@ async function rebuild(
       target,
       decision,
       policy: seen.observation.policy,
-      candidatesByQuota: candidatesByQuota(target, decision, seen),
+      candidatesByQuota: candidatesByQuota(acting, decision),
       why,
     },
   ]);
-  const apply = await opened(target, verdict, outcome, seen);
+  const apply = await opened(acting, verdict, outcome);
   // Each of them finds its commit, or that it has none.
   for (const joined of decision.joined ?? []) await wake(target, joined, why);
   return apply;
@@ -176,11 +172,11 @@ async function releaseBatchedQuotas(
 }
 
 async function opened(
-  target: QuotaTarget,
+  acting: Acting,
   verdict: Extract<Act, { kind: 'open' | 'rebuild' }>,
   outcome: PullRequestOutcome,
-  seen: Seen,
 ): Promise<ApplyOutcome> {
+  const { target, quota } = acting;
   const { decision, blockedKey: key } = verdict;
   switch (outcome.kind) {
     case 'open':
@@ -190,9 +186,12 @@ async function opened(
       const joined = outcome.kind === 'open' ? outcome.joined : undefined;
       const held = { ...withoutBatchedQuotas(decision, leftOut), ...(joined === undefined ? {} : { joined }) };
       await releaseBatchedQuotas(target, decision, leftOut);
-      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
-        { target, decision: { ...held, pullRequest } },
-      ]);
+      const recorded =
+        outcome.recorded ??
+        (await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
+          { target, decision: { ...held, pullRequest }, ...quota.asks() },
+        ]));
+      quota.found(recorded);
       return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
     }
     case 'alreadyInGit': {
@@ -205,32 +204,32 @@ async function opened(
           { target, decision, comment },
         ]);
       }
-      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: 'AlreadyInGit' }, [
-        { target, decision: inGit, rejection: null },
+      const released = await ensuring.ensureLeaseReleased.executeWithOptions({ summary: 'AlreadyInGit' }, [
+        { target, decision: inGit, rejection: null, ...quota.asks() },
       ]);
+      quota.found(released);
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
     }
     case 'relocated': {
       const { relocation } = outcome;
       const moved: Decision = { ...relocated(decision, relocation), ...approvedAs(null) };
-      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: 'the place in Git changed' }, [
-        { target, decision: moved },
+      const noted = await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: 'the place in Git changed' }, [
+        { target, decision: moved, ...quota.asks() },
       ]);
+      quota.found(noted);
       return (memory) => applyOutcome.relocated(requireState(memory, 'Locked', 'Open'), relocation);
     }
     case 'blocked':
-      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
+      return await block(acting, { reason: outcome.reason, message: outcome.message, key });
   }
 }
 
-async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<ApplyOutcome> {
+async function close(acting: Acting, verdict: Extract<Act, { kind: 'close' }>): Promise<ApplyOutcome> {
+  const { target } = acting;
   const { decision, comment, rejection, reason } = verdict;
   const withdrawal = rejection === null ? { withdrawnAt: Date.now() } : {};
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
-    { target, decision, rejection, ...withdrawal },
-  ]);
-  await emitRejection(target, verdict, seen);
+  await releaseAndTell(acting, { decision, rejection, ...withdrawal }, { reason, event: rejectionOf(verdict) });
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
@@ -238,84 +237,85 @@ async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' 
  * Releases the Lease without writing to GitHub: there is no pull request yet, the mode is observe, or people took the
  * pull request over.
  */
-async function release(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'release' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+async function release(acting: Acting, verdict: Extract<Act, { kind: 'release' }>): Promise<ApplyOutcome> {
+  const { target } = acting;
   const { decision, rejection, reason, wakes } = verdict;
   const withdrawal = rejection === null ? { withdrawnAt: Date.now() } : {};
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [
-    { target, decision, rejection, ...withdrawal },
-  ]);
-  if (wakes !== undefined) await wake(target, wakes, reason);
-  await emitRejection(target, verdict, seen);
+  const meanwhile = async () => {
+    if (wakes !== undefined) await wake(target, wakes, reason);
+  };
+  const told = { reason, event: rejectionOf(verdict), meanwhile };
+  await releaseAndTell(acting, { decision, rejection, ...withdrawal }, told);
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
-/** Writes an Event on the quota that says who rejected the change and why. */
-async function emitRejection(
-  target: QuotaTarget,
-  { decision, rejection, detail }: Extract<Act, { kind: 'close' | 'release' }>,
-  seen: Seen,
-): Promise<void> {
-  if (rejection === null) return;
-  const message = `${summary(decision)}: ${detail}`;
-  await emitEvent(target, seen, { reason: 'QuotaResizeRejected', message, key: decision.id });
+/** The Event on the quota that says who rejected the change and why; null where nobody did. */
+function rejectionOf({
+  decision,
+  rejection,
+  detail,
+}: Extract<Act, { kind: 'close' | 'release' }>): DecisionEvent | null {
+  if (rejection === null) return null;
+  return { reason: 'QuotaResizeRejected', message: `${summary(decision)}: ${detail}`, key: decision.id };
 }
 
 async function mergedByPerson(
-  target: QuotaTarget,
+  acting: Acting,
   verdict: Extract<Act, { kind: 'mergedByPerson' }>,
-  seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision } = verdict;
   const { merge } = decision;
-  await unlockAfterPerson(target, verdict, null);
   const message = `${summary(decision)}: pull request #${decision.pullRequest?.number} was merged by ${merge.by}`;
-  await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
+  await unlockAfterPerson(acting, verdict, { rejection: null, told: 'QuotaResizeMerged', message });
   return (memory) => applyOutcome.merged(requireState(memory, 'Open'), decision, merge);
 }
 
 async function closedByPerson(
-  target: QuotaTarget,
+  acting: Acting,
   verdict: Extract<Act, { kind: 'closedByPerson' }>,
-  seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, rejection } = verdict;
-  await unlockAfterPerson(target, verdict, rejection);
   const message = `${summary(decision)}: pull request #${decision.pullRequest.number} was closed by ${rejection.by}, which counts as a rejection`;
-  await emitEvent(target, seen, { reason: 'QuotaResizeRejected', message, key: decision.id });
+  await unlockAfterPerson(acting, verdict, { rejection, told: 'QuotaResizeRejected', message });
   return (memory) => applyOutcome.closed(requireState(memory, 'Open'), rejection);
 }
 
 /** What remains to be done when a person has ended the pull request. */
 async function unlockAfterPerson(
-  target: QuotaTarget,
+  acting: Acting,
   { decision, reason, deletesBranch }: Extract<Act, { kind: 'mergedByPerson' | 'closedByPerson' }>,
-  rejection: Rejection | null,
+  {
+    rejection,
+    told,
+    message,
+  }: { readonly rejection: Rejection | null; readonly told: DecisionEvent['reason']; readonly message: string },
 ): Promise<void> {
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
-  if (!deletesBranch) return;
-  await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
+  const { target } = acting;
+  const event = { reason: told, message, key: decision.id };
+  const meanwhile = async () => {
+    if (!deletesBranch) return;
+    await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
+  };
+  await releaseAndTell(acting, { decision, rejection }, { reason, event, meanwhile });
 }
 
 async function synced(
-  target: QuotaTarget,
+  { target, quota }: Acting,
   { decision, reason }: Extract<Act, { kind: 'synced' }>,
 ): Promise<ApplyOutcome> {
   const at = Date.now();
-  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  const input = { target, decision, at, ...quota.asks() };
+  quota.found(await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [input]));
   return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
 }
 
 /** The Lease forgets the decision as after a sync, and says no later change than the merge. */
 async function forget(
-  target: QuotaTarget,
+  { target, quota }: Acting,
   { decision, reason }: Extract<Act, { kind: 'forget' }>,
 ): Promise<ApplyOutcome> {
-  const { at } = decision.merge;
-  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  const input = { target, decision, at: decision.merge.at, ...quota.asks() };
+  quota.found(await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [input]));
   return (memory) => applyOutcome.forgotten(requireState(memory, 'Merged'));
 }
 
@@ -323,14 +323,10 @@ async function forget(
  * Warns once that the merged limits are not synced, and reads Git again: if a person reverted the change there, there
  * is nothing to wait for.
  */
-async function warnSync(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'warnSync' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+async function warnSync(acting: Acting, verdict: Extract<Act, { kind: 'warnSync' }>): Promise<ApplyOutcome> {
+  const { target, seen } = acting;
   const { decision, warn, detail } = verdict;
-  const isWarned =
-    !warn || (await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id }));
+  const isWarned = !warn || (await emitEvent(acting, { reason: 'SyncOverdue', message: detail, key: decision.id }));
   const limits = awaitedLimits(decision);
   // Git holds the merged limits by now, so these and not those in force tell one mapping of a values file from another.
   const current = { ...currentOf(seen).current, ...limits };
@@ -345,31 +341,30 @@ async function warnSync(
  * Changes the decision without its commit: before it has a pull request, or in what the gate reads. The Lease is written
  * first, so that no later run opens a pull request with the old limits.
  */
-async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
-  const { decision, detail, released, wakes } = verdict;
-  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
+async function revise({ target, quota }: Acting, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
+  const { decision, detail, released = [], wakes } = verdict;
+  const asks = released.length === 0 ? quota.asks() : {};
+  const input = { target, decision, ...asks };
+  quota.found(await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [input]));
   await releaseBatchedQuotas(target, decision, released);
   if (wakes !== undefined) await wake(target, wakes, detail);
   return (memory) => applyOutcome.revised(requireState(memory, 'Locked', 'Open'), decision);
 }
 
-async function notify(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'notify' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+async function notify(acting: Acting, verdict: Extract<Act, { kind: 'notify' }>): Promise<ApplyOutcome> {
+  const { target } = acting;
   const { decision, about, comment, event } = verdict;
   if (decision?.pullRequest && comment !== null) {
     await ensuring.ensureComment.executeWithOptions({ summary: brief(comment) }, [
       { target, decision, about, text: comment },
     ]);
   }
-  const isTold = await emitEvent(target, seen, { ...event, key: about });
+  const isTold = await emitEvent(acting, { ...event, key: about });
   return (memory) => (isTold ? applyOutcome.emitted(memory, about) : applyOutcome.putOff(memory));
 }
 
 /** The source candidates of each quota of the decision; the owner's quota comes first. */
-function candidatesByQuota(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaCandidates[] {
+function candidatesByQuota({ target, seen }: Acting, decision: Decision): readonly QuotaCandidates[] {
   const batchedQuotas = (decision.batchedQuotas ?? []).map(({ quota, candidates }): QuotaCandidates => {
     const otherQuota = seen.observation.otherQuotas.find(({ name }) => name === quota);
     return { quota, candidates, ...(otherQuota === undefined ? {} : { current: otherQuota.quota.hard }) };

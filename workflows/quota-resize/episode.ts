@@ -1,8 +1,8 @@
 import { CancellationScope, log, patched } from '@temporalio/workflow';
 import type { ResizeEvent } from '../../activities/quota-resize/interface.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
+import { usageFacts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { awaitedLimits } from '../../domain/quota-resize/model/decision.ts';
@@ -14,13 +14,14 @@ import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
+import type { Acting } from './acting.ts';
 import { act, isForbiddenNow, rejectedMessage } from './act.ts';
-import { ensuring, observing, watching } from './activities.ts';
-import { countNamespace } from './count-namespace.ts';
+import { ensuring, watching } from './activities.ts';
 import type { ResizeStatus } from './messages.ts';
 import { sourceInput } from './propose.ts';
 import { PullRequestReader } from './pull-request-reader.ts';
 import { nextShown, type Shown } from './shown.ts';
+import { JUST_SEEN_MS, type ObservationWait, QuotaReader, stepsObserve } from './quota-reader.ts';
 import { SourceReader } from './source-reader.ts';
 
 /** State that one run passes to the next through continue-as-new. */
@@ -38,20 +39,10 @@ export type ResizeRunStatus = Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> 
    */
   readonly usage: readonly string[];
 };
-/** How the activities of an observation are to wait before. */
-interface ObservationWait {
-  readonly afterMs?: number;
-}
 export type ResizeRun = ControllerRun<ResizeRunStatus, EpisodeMemory>;
 
 /** Backoff in milliseconds after a failed read, so that a read that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
-
-/**
- * How old an observation may be by which a lock was decided, in milliseconds, so that the pull request is opened by it too. The
- * write compares Git, the pauses and the policy once more, and the pass after it observes again.
- */
-const JUST_SEEN_MS = 5_000;
 
 /**
  * A shorter wait, in milliseconds, is a part of the observation that comes after it: a timer of Temporal's server is up to a
@@ -59,19 +50,23 @@ const JUST_SEEN_MS = 5_000;
  */
 const SHORT_WAIT_MS = 1_000;
 
+/** What the watch of a pull request has seen of the quota was read within this time before its answer, in milliseconds. */
+const WATCH_MS = 3_000;
+
+/** How long nobody looks for a sync, in milliseconds: then the starter's signal may be lost. */
+const MOST_UNWATCHED_MS = 5 * MINUTE_MS;
+
 /** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
   readonly #run: ResizeRun;
   readonly pullRequest: PullRequestReader;
+  readonly #quota: QuotaReader;
   readonly #sources = new SourceReader();
   /** By what the Lease was acquired in the pass before; null where anything may have changed since. */
   #lockedBy: Seen | null = null;
-  #seenAt: EpochMs = 0;
   /** Not before this moment it observes again. */
   #observesAt: EpochMs = 0;
-  /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
-  #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
   readonly #policyWarnings = new RunWarnings();
   readonly #doubts = new RunWarnings();
@@ -79,7 +74,16 @@ export class ResizeEpisode {
   constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
     this.#run = run;
-    this.pullRequest = new PullRequestReader(target, () => run.requests.add('immediate'));
+    this.#quota = new QuotaReader(target, run);
+    this.pullRequest = new PullRequestReader(
+      target,
+      () => this.#quota.asks(),
+      (seen) => {
+        const { lastAt } = run.requests;
+        run.requests.add('immediate');
+        this.#quota.found(seen, Math.max(this.#quota.askedAt, Date.now() - WATCH_MS), lastAt);
+      },
+    );
   }
 
   /** What the policy allowed at the last observation; null before the first. */
@@ -112,13 +116,12 @@ export class ResizeEpisode {
   async observe(): Promise<Seen | null> {
     const lockedBy = this.#lockedBy;
     this.#lockedBy = null;
-    const isNew = Date.now() - this.#seenAt < JUST_SEEN_MS;
+    const isNew = Date.now() - this.#quota.readAfter < JUST_SEEN_MS;
     const { pauses } = this.#run;
     if (lockedBy !== null && isNew && pauses.inForce === null && !pauses.isUnkept) return lockedBy;
     try {
       await this.#lookedUp();
-      this.#seenAt = Date.now();
-      const afterMs = this.#observesAt - this.#seenAt;
+      const afterMs = this.#observesAt - Date.now();
       const wait = afterMs > 0 ? { afterMs } : {};
       const seen = await this.#interruptible(async () => await this.#observe(wait));
       // An observation during which a pause or resume arrived is discarded: after a resume, people expect a decision on
@@ -135,11 +138,10 @@ export class ResizeEpisode {
 
   async act(verdict: Act, seen: Seen): Promise<void> {
     this.pullRequest.forget();
+    this.#quota.forget();
     const { forgotten } = this.pullRequest;
-    const applyOutcome = await this.#interruptible(
-      async () => await act(this.#target, verdict, seen, { sources: this.#sources, pullRequest: this.pullRequest }),
-    );
-    if (applyOutcome === null) return;
+    const applyOutcome = await this.#interruptible(async () => await act(this.#acting(seen), verdict));
+    if (applyOutcome === null) return this.#quota.forget();
     this.remember(applyOutcome(this.#memory));
     if (verdict.kind === 'notify') this.#keepRead(seen, forgotten);
     const isLocked = verdict.kind === 'propose' && this.#memory.state.kind === 'Locked';
@@ -148,11 +150,16 @@ export class ResizeEpisode {
     if (isLocked && isFree && !this.#run.requests.isPending) this.#lockedBy = seen;
   }
 
+  #acting(seen: Seen): Acting {
+    return { target: this.#target, seen, quota: this.#quota, pullRequest: this.pullRequest, sources: this.#sources };
+  }
+
   /** That people were told changes nothing of a pull request: the read before is as good, unless something happened meanwhile. */
   #keepRead({ pullRequest }: Seen, forgotten: number): void {
     const decision = decisionOf(this.#memory);
     const isKept = pullRequest !== null && decision?.pullRequest?.number === pullRequest.number;
-    if (!isKept || forgotten !== this.pullRequest.forgotten || !patched('fewer-reads')) return;
+    if (!isKept || forgotten !== this.pullRequest.forgotten) return;
+    if (!stepsObserve() && !patched('fewer-reads')) return;
     this.pullRequest.found(decision, pullRequest);
   }
 
@@ -163,10 +170,14 @@ export class ResizeEpisode {
   }
 
   /** Waits for what the verdict names, or for a command, a change, or new pressure that may end the wait. */
-  async rest({ placing, ...wait }: Wait, seen: Seen | null): Promise<void> {
+  async rest({ placing, ...asked }: Wait, seen: Seen | null): Promise<void> {
+    const wait = this.#unwatched(asked, seen);
     const isShort = this.#isShort(wait);
     if (placing === undefined || seen === null) this.#sources.forget();
-    else this.#sources.lookUp(sourceInput(this.#target, placing, seen), targetName(this.#target), isShort);
+    else {
+      const besides = isShort ? { afterMs: Math.max(0, this.#observesAt - Date.now()), ...this.#quota.asks() } : null;
+      this.#sources.lookUp(sourceInput(this.#target, placing, seen), targetName(this.#target), besides);
+    }
     if (isShort) return;
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
     if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
@@ -191,6 +202,21 @@ export class ResizeEpisode {
     }
   }
 
+  /** The starter tells of most syncs: a worker looks for one only when it takes long. */
+  #unwatched(wait: Wait, seen: Seen | null): Wait {
+    const { state } = this.#memory;
+    // Of a batched quota, its own episode is told.
+    if (wait.watch !== 'sync' || wait.syncOf !== undefined || state.kind !== 'Merged' || seen === null) return wait;
+    if (!stepsObserve()) return wait;
+    const now = Date.now();
+    // The forge's clock may be ahead.
+    const mergedAt = Math.min(state.decision.merge.at, now);
+    const toldBy = mergedAt + Math.min(seen.observation.timings.holdRetry, MOST_UNWATCHED_MS);
+    if (now >= toldBy) return wait;
+    const { watch: _, ...rest } = wait;
+    return { ...rest, until: Math.min(rest.until ?? Number.POSITIVE_INFINITY, toldBy) };
+  }
+
   /** Whether the next observation waits instead. */
   #isShort({ until, watch }: Wait): boolean {
     if (until === undefined || watch !== undefined || until - Date.now() >= SHORT_WAIT_MS) return false;
@@ -200,8 +226,14 @@ export class ResizeEpisode {
 
   /** A place that is looked up during a short wait is waited for as well: what is observed then can be acted on at once. */
   async #lookedUp(): Promise<void> {
-    if (this.#observesAt <= Date.now() || !this.#sources.isLooking || !patched('fewer-reads')) return;
+    if (this.#observesAt <= Date.now() || !this.#sources.isLooking) return;
+    if (!stepsObserve() && !patched('fewer-reads')) return;
     await this.#run.waitFor(async () => await this.#sources.looked(), 'immediate');
+    const { requests } = this.#run;
+    const { seen } = this.#sources;
+    if (seen === null || requests.isImmediate) return;
+    // Nobody has to look once more for what was asked before.
+    if (this.#quota.found(seen.observed, seen.readAfter)) requests.clear();
   }
 
   async #restAfter(status: Pick<ResizeRunStatus, 'phase' | 'reason' | 'detail'>): Promise<void> {
@@ -211,7 +243,7 @@ export class ResizeEpisode {
   }
 
   async #observe(wait: ObservationWait): Promise<Seen> {
-    const observation = await this.#observeQuota(wait);
+    const observation = this.#quota.brought() ?? (await this.#quota.read(wait));
     // The Lease may hold a decision that this run does not know; its pull request is read too.
     const decision = decisionOf(this.#memory) ?? observation.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
@@ -239,7 +271,8 @@ export class ResizeEpisode {
 
   async #warn(warnings: RunWarnings, event: ResizeEvent, now: EpochMs): Promise<void> {
     const summary = brief(event.message);
-    warnings.add(event.key, await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]), now);
+    const outcome = await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]);
+    warnings.add(event.key, typeof outcome === 'object' ? outcome.told : outcome, now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */
@@ -251,23 +284,6 @@ export class ResizeEpisode {
     const { message } = first;
     const event = { target: this.#target, quotaUid, type: eventTypes.DenialDoubted, reason: 'DenialDoubted' } as const;
     await this.#warn(this.#doubts, { ...event, message, key }, now);
-  }
-
-  /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */
-  async #observeQuota(wait: ObservationWait): Promise<QuotaObservation> {
-    const target = this.#target;
-    // Usage is counted before the demand is read: an object that is created between the two is in neither number, so
-    // the resulting requirement may be too small but never too large.
-    const counts = this.#isCounting ? await countNamespace(target, wait) : null;
-    const askedAt = Date.now();
-    const input = { target, ...(counts === null ? wait : {}) };
-    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);
-    this.#run.pauses.found(read.pause, askedAt);
-    // The pause that holds may be newer than what the worker had read of it.
-    const seen = { ...read, pause: this.#run.pauses.inForce };
-    this.#isCounting = seen.usage === 'audit' || seen.usage === 'own';
-    if (!this.#isCounting) return seen;
-    return counts === null ? await this.#observeQuota({}) : withCounts(seen, counts);
   }
 
   /**

@@ -1,20 +1,18 @@
 /** Merging a pull request, by itself, through the merge queue of its base branch, or by the forge's own auto-merge. */
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
-import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
+import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import { brief } from '../kernel/visibility.ts';
+import type { Acting } from './acting.ts';
 import { ensuring } from './activities.ts';
-import { type ApplyOutcome, block, emitEvent } from './report.ts';
+import { stepsObserve } from './quota-reader.ts';
+import { type ApplyOutcome, block, eventOf, releaseAndTell } from './report.ts';
 
-export async function merge(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'merge' }>,
-  seen: Seen,
-): Promise<ApplyOutcome> {
+export async function merge(acting: Acting, verdict: Extract<Act, { kind: 'merge' }>): Promise<ApplyOutcome> {
+  const { target, seen, quota } = acting;
   const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
   if (decision.approval !== undefined) {
@@ -22,24 +20,26 @@ export async function merge(
     await ensuring.ensureLeaseUpdated.executeWithOptions(about, [{ target, decision }]);
   }
   const isQueued = seen.pullRequest?.queueEntry?.isOwn === true;
+  const reason = `pull request #${number} is merged`;
+  const event = { reason: 'QuotaResizeMerged', message: `${summary(decision)}: ${reason}`, key: decision.id } as const;
+  const tells = stepsObserve() ? eventOf(acting, { ...event, type: eventTypes[event.reason] }) : null;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
     {
       target,
       decision,
       entersQueue: true,
+      ...(tells === null ? {} : { tells, ...quota.asks() }),
       ...(isQueued ? { isQueued } : {}),
       ...(verdict.enablesAutoMerge === true ? { enablesAutoMerge: true } : {}),
     },
   ]);
   switch (outcome.kind) {
     case 'merged': {
-      const { kind: _, ...done } = outcome;
+      const { kind: _, concluded, ...done } = outcome;
       const merged: Decision = { ...decision, merge: done };
-      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
-        { target, decision: merged, rejection: null },
-      ]);
-      const message = `${summary(decision)}: pull request #${number} is merged`;
-      await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
+      if (concluded === undefined) {
+        await releaseAndTell(acting, { decision: merged, rejection: null }, { reason, event });
+      } else quota.found(concluded);
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, done);
     }
     case 'queued': {
@@ -49,13 +49,13 @@ export async function merge(
     case 'moved':
       return (memory) => applyOutcome.withoutEffect(memory, outcome.why);
     case 'blocked':
-      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
+      return await block(acting, { reason: outcome.reason, message: outcome.message, key });
   }
 }
 
 /** Also during a pause: nothing else keeps the forge from merging what is in its queue, or what auto-merge is enabled for. */
 export async function dequeue(
-  target: QuotaTarget,
+  { target }: Acting,
   { decision, reason }: Extract<Act, { kind: 'dequeue' }>,
 ): Promise<ApplyOutcome> {
   const outcome = await ensuring.ensureDequeued.executeWithOptions({ summary: reason }, [{ target, decision }]);

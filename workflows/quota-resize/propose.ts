@@ -18,64 +18,53 @@ import type { SourceObservation } from '../../domain/quota-resize/model/observat
 import { withoutGiven } from '../../domain/quota-resize/policy/totals.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
+import type { Acting } from './acting.ts';
 import { ensuring, observing } from './activities.ts';
 import { type ApplyOutcome, announce, block, currentOf, recommendationOf } from './report.ts';
-import type { SourceInput, SourceReader } from './source-reader.ts';
+import type { SourceInput } from './source-reader.ts';
 
 /**
  * Finds where to write the change in Git and acquires the Lease, so that foreseeable failures happen before anything is
  * written to GitHub.
  */
-export async function propose(
-  target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'propose' }>,
-  seen: Seen,
-  sources: SourceReader,
-): Promise<ApplyOutcome> {
+export async function propose(acting: Acting, verdict: Extract<Act, { kind: 'propose' }>): Promise<ApplyOutcome> {
+  const { target, seen, sources } = acting;
   const { proposal } = verdict;
-  if (!verdict.announce) return await decideAndLock(target, verdict, seen, { sources });
+  if (!verdict.announce) return await decideAndLock(acting, verdict, null);
   const at = Date.now();
   // Nothing else waits until people are told: the activity that locks tells them, where nothing can be in its way before.
   const isPlaced = sources.known(sourceInput(target, decidedLimits(proposal), seen))?.kind === 'found';
   const recommendation = isPlaced && verdict.batchedQuotas.length === 0 ? recommendationOf(proposal, seen, at) : null;
   const [apply] = await Promise.all([
-    decideAndLock(target, verdict, seen, { sources, recommendation }),
-    recommendation === null ? announce(target, proposal, seen, at) : undefined,
+    decideAndLock(acting, verdict, recommendation),
+    recommendation === null ? announce(acting, proposal, at) : undefined,
   ]);
   return (memory) => apply(applyOutcome.recommended(memory, proposal, at));
 }
 
 async function decideAndLock(
-  target: QuotaTarget,
+  acting: Acting,
   verdict: Extract<Act, { kind: 'propose' }>,
-  seen: Seen,
-  {
-    sources,
-    recommendation = null,
-  }: { readonly sources: SourceReader; readonly recommendation?: Recommendation | null },
+  recommendation: Recommendation | null,
 ): Promise<ApplyOutcome> {
+  const { target, seen, sources } = acting;
   const { policy } = seen.observation;
   const source = await sources.read(
     sourceInput(target, decidedLimits(verdict.proposal), seen),
     summary(verdict.proposal),
   );
   if (source.kind === 'blocked') {
-    const blocked = await block(target, seen, {
-      reason: source.reason,
-      message: source.message,
-      key: verdict.blockedKey,
-    });
-    return blocked;
+    return await block(acting, { reason: source.reason, message: source.message, key: verdict.blockedKey });
   }
   const { cooldownSkippedAt } = verdict;
   const decided = { id: uuid4().slice(0, 8), at: Date.now(), cooldownSkippedAt };
   const proposal = placeProposal(seen.observation, verdict.proposal, source, decided);
   if (proposal.kind === 'unplaceable') {
-    return await block(target, seen, { reason: 'Unplaceable', message: proposal.message, key: verdict.blockedKey });
+    return await block(acting, { reason: 'Unplaceable', message: proposal.message, key: verdict.blockedKey });
   }
   if (proposal.kind === 'alreadyInGit') {
     const { decision } = proposal;
-    if (recommendation !== null) await announce(target, verdict.proposal, seen, recommendation.at);
+    if (recommendation !== null) await announce(acting, verdict.proposal, recommendation.at);
     return (memory) => applyOutcome.merged(requireState(memory, 'Idle'), decision, decision.merge);
   }
   const placed = await placeBatchedQuotas(target, verdict, { source, changes: proposal.decision.changes }, seen);

@@ -1,4 +1,5 @@
 import { CancellationScope, log } from '@temporalio/workflow';
+import type { Observed, Observing, PullRequestChange } from '../../activities/quota-resize/interface.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
@@ -28,8 +29,9 @@ const FAILED_REST_MS = 60_000;
  */
 export class PullRequestReader {
   readonly #target: QuotaTarget;
-  /** Called when the watch finds a change. */
-  readonly #onChange: () => void;
+  /** Is told what the watch saw of it; called when the watch finds a change. */
+  readonly #onChange: (seen: Observed) => void;
+  readonly #asks: () => Observing;
   #lastObserved: LastObserved | null = null;
   /** The read before the last: tells since when the pull request is unchanged, which sets the polling interval. */
   #before: LastObserved | null = null;
@@ -40,8 +42,10 @@ export class PullRequestReader {
   #forgotten = 0;
   #failedUntil: EpochMs | null = null;
 
-  constructor(target: QuotaTarget, onChange: () => void) {
+  /** @param asks what the watch is asked for besides. */
+  constructor(target: QuotaTarget, asks: () => Observing, onChange: (seen: Observed) => void) {
     this.#target = target;
+    this.#asks = asks;
     this.#onChange = onChange;
   }
 
@@ -115,14 +119,16 @@ export class PullRequestReader {
     const { seen: lastSeen, quietSince, at: seenAt, hasReviews } = this.#lastObserved;
     const scope = new CancellationScope({ cancellable: true });
     this.#watch = scope;
-    const changed = (seen: PullRequestObservation | null): void => {
+    const changed = (outcome: PullRequestObservation | PullRequestChange | null): void => {
       if (this.#watch !== scope) return;
       this.forget();
-      // Earlier releases returned nothing.
+      // Earlier releases returned nothing, or the pull request alone.
+      const { pullRequest: seen, ...observed } =
+        outcome && 'pullRequest' in outcome ? outcome : { pullRequest: outcome };
       if (seen) this.#found = { decision: decision.id, seen, hasReviews };
-      this.#onChange();
+      this.#onChange(observed);
     };
-    const input = { target: this.#target, decision, lastSeen, quietSince, seenAt };
+    const input = { target: this.#target, decision, lastSeen, quietSince, seenAt, ...this.#asks() };
     void scope
       .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
       .then(changed, (error: unknown) => {

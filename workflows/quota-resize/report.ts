@@ -1,6 +1,11 @@
 /** Events on the quota that an act writes. */
-import type { Recommendation, ResizeEvent } from '../../activities/quota-resize/interface.ts';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type {
+  Observed,
+  Observing,
+  QuotaResizeActivities,
+  Recommendation,
+  ResizeEvent,
+} from '../../activities/quota-resize/interface.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
@@ -10,7 +15,9 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Proposal } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
+import type { Acting } from './acting.ts';
 import { ensuring } from './activities.ts';
+import { stepsObserve } from './quota-reader.ts';
 
 /**
  * How an act changes the memory. Applied when the act has finished, because commands may change the memory meanwhile.
@@ -22,11 +29,16 @@ export function currentOf({ observation: { quota } }: Seen): { readonly current?
   return quota === null ? {} : { current: quota.hard };
 }
 
-export async function announce(target: QuotaTarget, proposal: Proposal, seen: Seen, at: EpochMs): Promise<void> {
+export async function announce(
+  { target, seen }: Pick<Acting, 'target' | 'seen'>,
+  proposal: Proposal,
+  at: EpochMs,
+  asks: Observing = {},
+): Promise<Observed | undefined> {
   const recommendation = recommendationOf(proposal, seen, at);
-  if (recommendation === null) return;
-  await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
-    { target, ...recommendation },
+  if (recommendation === null) return undefined;
+  return await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
+    { target, ...recommendation, ...asks },
   ]);
 }
 
@@ -47,33 +59,66 @@ export function recommendationOf(proposal: Proposal, seen: Seen, at: EpochMs): R
 
 /** Writes an Event that says why the decision is blocked, and stores the reason until the next try. */
 export async function block(
-  target: QuotaTarget,
-  seen: Seen,
+  acting: Acting,
   blocked: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
 ): Promise<ApplyOutcome> {
-  await writeEvent(target, seen, { ...blocked, type: 'Warning' });
+  await writeEvent(acting, { ...blocked, type: 'Warning' });
   const at = Date.now();
   return (memory) => applyOutcome.blocked(memory, blocked, at);
 }
 
-/** The same `key` is the same Event, however often it is written. Returns whether a worker had room for it. */
-export async function emitEvent(
-  target: QuotaTarget,
-  seen: Seen,
-  event: { readonly reason: EventReason; readonly message: string; readonly key: string },
-): Promise<boolean> {
-  return await writeEvent(target, seen, { ...event, type: eventTypes[event.reason] });
+/** What people are told of a decision. The same `key` is the same Event, however often it is written. */
+export interface DecisionEvent {
+  readonly reason: EventReason;
+  readonly message: string;
+  readonly key: string;
 }
 
-async function writeEvent(
-  target: QuotaTarget,
-  seen: Seen,
-  { type, reason, message, key }: Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>,
-): Promise<boolean> {
-  const uid = seen.observation.quota?.uid;
-  if (uid === undefined) return true;
-  const about = { summary: brief(`${reason}: ${message}`) };
-  const event = { target, quotaUid: uid, type, reason, message, key };
-  const outcome = await ensuring.ensureQuotaEvent.executeWithOptions(about, [event]);
-  return outcome !== 'putOff';
+/** Returns whether a worker had room for it. */
+export async function emitEvent(acting: Acting, told: DecisionEvent): Promise<boolean> {
+  return await writeEvent(acting, { ...told, type: eventTypes[told.reason] });
+}
+
+async function writeEvent(acting: Acting, told: EventText): Promise<boolean> {
+  const event = eventOf(acting, told);
+  if (event === null) return true;
+  const about = { summary: brief(`${told.reason}: ${told.message}`) };
+  const outcome = await ensuring.ensureQuotaEvent.executeWithOptions(about, [{ ...event, ...acting.quota.asks() }]);
+  // Earlier versions returned what became of it, and nothing else.
+  if (typeof outcome !== 'object') return outcome !== 'putOff';
+  acting.quota.found(outcome);
+  return outcome.told !== 'putOff';
+}
+
+/**
+ * Releases the Lease of a decision, and tells people what became of it.
+ *
+ * @param after.event null: there is nothing to tell.
+ * @param after.meanwhile is done before people are told by a worker of an earlier version, which told nothing itself.
+ */
+export async function releaseAndTell(
+  acting: Acting,
+  released: Omit<Parameters<QuotaResizeActivities['ensureLeaseReleased']>[0], 'target' | 'tells' | 'observes'>,
+  {
+    reason,
+    event: told,
+    meanwhile,
+  }: { readonly reason: string; readonly event: DecisionEvent | null; readonly meanwhile?: () => Promise<void> },
+): Promise<void> {
+  const { target, quota } = acting;
+  const isTold = told !== null && stepsObserve();
+  const event = isTold ? eventOf(acting, { ...told, type: eventTypes[told.reason] }) : null;
+  const input = { target, ...released, ...(event === null ? {} : { tells: event }), ...quota.asks() };
+  const outcome = await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [input]);
+  quota.found(outcome);
+  await meanwhile?.();
+  if (told !== null && outcome?.told === undefined) await emitEvent(acting, told);
+}
+
+type EventText = Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>;
+
+/** Null where there is no quota to write it on. */
+export function eventOf({ target, seen }: Acting, { type, reason, message, key }: EventText): ResizeEvent | null {
+  const quotaUid = seen.observation.quota?.uid;
+  return quotaUid === undefined ? null : { target, quotaUid, type, reason, message, key };
 }

@@ -1,12 +1,13 @@
 import { CancellationScope, log } from '@temporalio/workflow';
-import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import type { Observed, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
 import { isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { observing } from './activities.ts';
 
-export type SourceInput = Parameters<QuotaResizeActivities['observeSource']>[0];
+type Asked = Parameters<QuotaResizeActivities['observeSource']>[0];
+export type SourceInput = Omit<Asked, 'afterMs' | 'observes'>;
 
 /** A place in Git that is looked up before it is needed. */
 interface Ahead {
@@ -19,6 +20,9 @@ interface Ahead {
   readonly answer: Promise<SourceObservation | null>;
   /** The answer, once it is there. */
   answered: SourceObservation | null;
+  /** What was observed of the quota at its end, and a moment before that. */
+  seen: Observed;
+  readonly readAfter: EpochMs;
 }
 
 /**
@@ -44,24 +48,38 @@ export class SourceReader {
   /**
    * Begins to look the place up, unless the same was asked a moment ago.
    *
-   * @param isLimited ends when the answer would be too old: it is waited for.
+   * @param besides what is asked for with it; such a look ends when the answer would be too old, as it is waited for.
    */
-  lookUp(input: SourceInput, summary: string, isLimited: boolean): void {
+  lookUp(input: SourceInput, summary: string, besides: Pick<Asked, 'afterMs' | 'observes'> | null): void {
     const question = questionOf(input);
     if (this.#ahead !== null && this.#ahead.question === question && isFresh(this.#ahead)) return;
     this.forget();
     const scope = new CancellationScope();
-    const answer = scope
-      .run(async () => await observe(input, summary, isLimited ? { scheduleToCloseTimeout: FRESH_MS } : {}))
+    const isLimited = besides !== null;
+    const limit = isLimited ? { scheduleToCloseTimeout: FRESH_MS } : {};
+    const looked = scope
+      .run(async () => await observe({ ...input, ...besides }, summary, limit))
       .catch((error: unknown) => {
         if (!isCancelled(error)) log.info('a place in Git that was looked up ahead is not known', { error });
         return null;
       });
-    const ahead: Ahead = { question, at: Date.now(), isLimited, scope, answer, answered: null };
-    void answer.then((found) => {
-      ahead.answered = found;
+    const answer = looked.then((found) => {
+      if (found === null) return null;
+      const { observation, ...place } = found;
+      if (observation !== undefined) ahead.seen = { observation };
+      ahead.answered = place;
+      return place;
     });
+    const at = Date.now();
+    const readAfter = at + (besides?.afterMs ?? 0);
+    const ahead: Ahead = { question, at, isLimited, scope, answer, answered: null, seen: {}, readAfter };
     this.#ahead = ahead;
+  }
+
+  /** What was observed of the quota when the place was looked up, after which moment; null where that is not over. */
+  get seen(): { readonly observed: Observed; readonly readAfter: EpochMs } | null {
+    const ahead = this.#ahead;
+    return ahead === null || ahead.answered === null ? null : { observed: ahead.seen, readAfter: ahead.readAfter };
   }
 
   /** What `read` would answer at once; null where it would wait. */
@@ -94,10 +112,10 @@ export class SourceReader {
 }
 
 async function observe(
-  input: SourceInput,
+  input: Asked,
   summary: string,
   limit: { readonly scheduleToCloseTimeout?: number } = {},
-): Promise<SourceObservation> {
+): Promise<SourceObservation & Observed> {
   return await observing.observeSource.executeWithOptions({ ...limit, summary: brief(summary) }, [input]);
 }
 

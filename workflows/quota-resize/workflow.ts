@@ -36,7 +36,7 @@ export interface QuotaResizeResult {
 
 /**
  * History events after which a run continues as new: far below the server's warning at 10,240, and enough to keep an
- * ordinary episode (fewer than 80 events) in one history.
+ * ordinary episode (some 80 events) in one history.
  */
 const HISTORY_EVENTS = 4_000;
 

@@ -20,10 +20,11 @@ import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf 
 export function createPullRequestStateActivities({
   repositories,
   config,
-}: Pick<PullRequestDependencies, 'repositories' | 'config'>): Pick<
-  QuotaResizeActivities,
-  'observePullRequest' | 'awaitPullRequestChange'
-> {
+}: Pick<PullRequestDependencies, 'repositories' | 'config'>): Pick<QuotaResizeActivities, 'observePullRequest'> & {
+  awaitPullRequestChange: (
+    input: Parameters<QuotaResizeActivities['awaitPullRequestChange']>[0],
+  ) => Promise<PullRequestObservation | null>;
+} {
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
       const forge = repositoryOf(repositories, decision);

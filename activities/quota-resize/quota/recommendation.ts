@@ -3,7 +3,7 @@ import type { LimitChange } from '../../../domain/quota-resize/model/decision.ts
 import type { LeaseMemory } from '../../../domain/quota-resize/model/lease.ts';
 import { digest } from '../../kernel/object-event.ts';
 import { ensureQuotaEvent, type QuotaEventOptions } from '../../kernel/quota-event.ts';
-import type { QuotaResizeActivities } from '../interface.ts';
+import type { Recommendation } from '../interface.ts';
 import type { LeaseStore } from '../lease/lease.ts';
 
 /** Remembers the recommendations that this process has logged, so that a retried activity does not log them again. */
@@ -15,7 +15,7 @@ const MAX_REMEMBERED_LINES = 1000;
  */
 export function recommendationWriter(
   options: QuotaEventOptions & { readonly leases: LeaseStore },
-): QuotaResizeActivities['ensureRecommendation'] {
+): (input: Recommendation & { readonly target: QuotaTarget }) => Promise<void> {
   const logged = new Set<string>();
   const logOnce = (key: string, fields: object): void => {
     if (logged.has(key)) return;

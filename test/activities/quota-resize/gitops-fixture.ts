@@ -14,12 +14,12 @@ import type { DeliveryOfBranch } from '../../../activities/quota-resize/source/d
 import type { MergeMethod, ReadLimits, RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,
+  type QuotaResizeForgeOptions,
   type QuotaResizeForgeActivities,
 } from '../../../activities/quota-resize/forge-activities.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { MergeOutcome, QuotaCandidates } from '../../../activities/quota-resize/interface.ts';
 import type { FileLocks } from '../../../activities/quota-resize/lease/file-lock.ts';
-import type { OrphanDependencies } from '../../../activities/quota-resize/pull-request/orphan-search.ts';
 import type { PullRequestDependencies } from '../../../activities/quota-resize/pull-request/own-work.ts';
 import type { CheckedDecision } from '../../../activities/quota-resize/pull-request/checked-merge.ts';
 import type { MergeGate } from '../../../activities/quota-resize/pull-request/merge-gate.ts';
@@ -138,7 +138,7 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   readonly fileLocks?: FileLocks;
   readonly decisions?: PullRequestDependencies['decisions'];
   readonly permits?: WritePermits;
-  /** The cluster and Temporal, for searches. */
+  /** The cluster and Temporal, for searches, and for the record of what was opened. */
   readonly orphans?: Partial<QuotaSide>;
   readonly templates?: Partial<TextTemplates>;
   readonly mergeMethod?: MergeMethod;
@@ -322,11 +322,21 @@ export function openGate(
   };
 }
 
-type QuotaSide = Pick<OrphanDependencies, 'observeQuota' | 'recordedPullRequests' | 'isOfEpisode' | 'requestEpisode'>;
+type QuotaSide = Pick<
+  QuotaResizeForgeOptions,
+  | 'observeQuota'
+  | 'ensureLeaseUpdated'
+  | 'ensureLeaseReleased'
+  | 'recordedPullRequests'
+  | 'isOfEpisode'
+  | 'requestEpisode'
+>;
 
 /** A cluster that nothing is asked of. */
 export const unasked: QuotaSide = {
   observeQuota: () => Promise.reject(new Error('no quota is to be observed')),
+  ensureLeaseUpdated: () => Promise.reject(new Error('no pull request is to be recorded')),
+  ensureLeaseReleased: () => Promise.reject(new Error('no Lease is to be released')),
   recordedPullRequests: () => Promise.resolve(new Set<string>()),
   isOfEpisode: () => Promise.resolve(false),
   requestEpisode: () => Promise.reject(new Error('no episode is to be started')),

@@ -46,7 +46,7 @@ function pathOf(namespace: string): string {
 
 /** What happens between the steps of a merge; each of them is called by every attempt. */
 interface Meanwhile {
-  afterRecorded?: () => Promise<void>;
+  afterRecorded?: () => Promise<unknown>;
   afterExpected?: () => Promise<void>;
 }
 

@@ -55,7 +55,7 @@ const forgotten = {
     await activities.ensureLeaseReleased({ target, decision, rejection: null });
     await activities.ensureLeaseReleased({ target, decision: other, rejection: null });
   },
-} as const satisfies Readonly<Record<string, (attacker: Attacker, decision: OpenDecision) => Promise<void>>>;
+} as const satisfies Readonly<Record<string, (attacker: Attacker, decision: OpenDecision) => Promise<unknown>>>;
 
 describe('whoever may schedule activities', () => {
   it('has nothing merged while the quota rests, however old the decision is said to be', async () => {

@@ -15,6 +15,14 @@ import {
   target,
 } from '../gitops-fixture.ts';
 
+type Worker = ReturnType<Awaited<ReturnType<typeof startGitOps>>['worker']>;
+
+async function merged({ activities }: Worker, ask: Parameters<Worker['activities']['ensureMerged']>[0]) {
+  const outcome = await activities.ensureMerged(ask);
+  if (outcome.kind !== 'merged') throw new Error(`it is not merged but ${outcome.kind}`);
+  return outcome;
+}
+
 describe('merging', () => {
   it('squashes the head that was looked at, and deletes the branch', async () => {
     await using gitops = await startGitOps();
@@ -87,6 +95,33 @@ describe('merging', () => {
       },
     );
   }
+
+  it('has the Lease released once it is merged, also by an attempt that comes after the merge, and leaves that to whoever asks', async () => {
+    await using gitops = await startGitOps();
+    const released: unknown[] = [];
+    const ensureLeaseReleased = (input: unknown) => {
+      released.push(input);
+      return Promise.resolve({ told: 'told' as const });
+    };
+    const worker = gitops.worker({ orphans: { ensureLeaseReleased } });
+    const decision = await open(worker);
+    const event = {
+      target,
+      quotaUid: 'uid',
+      type: 'Normal',
+      reason: 'QuotaResizeMerged',
+      message: 'm',
+      key: 'k',
+    } as const;
+    const ask = { target, decision, tells: event, observes: true } as const;
+    const { concluded, kind, ...merge } = await merged(worker, ask);
+    expect([kind, concluded]).toEqual(['merged', { told: 'told' }]);
+    const expected = { target, rejection: null, tells: event, observes: true, decision: { id: decision.id, merge } };
+    expect(released).toMatchObject([expected]);
+    expect(await asAttempt(2, () => merged(worker, ask))).toEqual({ kind, concluded, ...merge });
+    expect(released).toMatchObject([expected, expected]);
+    expect(await asAttempt(2, () => merged(gitops.worker(), ask))).toEqual({ kind, ...merge });
+  });
 
   it('merges by none that only the repository or only a ruleset allows', async () => {
     await using gitops = await startGitOps(undefined, { mergeMethods: ['squash'] });

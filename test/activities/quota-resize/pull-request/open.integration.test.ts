@@ -254,6 +254,26 @@ describe('opening a pull request', () => {
     expect(pull.body).toContain('| `requests.cpu` | `2` | `2` | **`3600m`** |');
   });
 
+  it('has the Lease written with it, and leaves that to whoever asks where it cannot be written', async () => {
+    await using gitops = await startGitOps();
+    const written: unknown[] = [];
+    const ensureLeaseUpdated = (input: unknown) => {
+      written.push(input);
+      return Promise.resolve({});
+    };
+    const recording = gitops.worker({ orphans: { ensureLeaseUpdated } });
+    const input = { target, policy, candidatesByQuota, records: true, observes: true } as const;
+    const decision = decide();
+    const outcome = await recording.activities.ensurePullRequest({ ...input, decision });
+    expect(outcome).toMatchObject({ kind: 'open', recorded: {}, seen: { state: 'open' } });
+    const pullRequest = outcome.kind === 'open' ? outcome.pullRequest : null;
+    expect(written).toEqual([{ target, decision: { ...decision, pullRequest }, observes: true }]);
+    const failing = gitops.worker();
+    const again = await failing.activities.ensurePullRequest({ ...input, decision });
+    expect(again).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
+    expect(again).not.toHaveProperty('recorded');
+  });
+
   it('takes four requests and a look where the default branch has to be found out', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
