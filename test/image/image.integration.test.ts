@@ -319,7 +319,7 @@ describe('run as user 1000 from the image, read-only', () => {
 /** A volume with what the container of the chart that runs first has left in it. */
 async function compiledAsInAPod(name: 'worker' | 'starter', image: PlatformImage, root: string): Promise<string> {
   const { args = [], env = [], volumeMounts } = compilingContainerOf(name, await rendered());
-  expect(volumeMounts).toEqual([{ name: 'compiled', mountPath: COMPILED }]);
+  expect(volumeMounts).toEqual([{ name: 'headroom-compiled', mountPath: COMPILED }]);
   const volume = { folder: join(folder, `compiled-${name}`), path: COMPILED, readOnly: false };
   await mkdir(volume.folder);
   const [user = 0, group = 0] = image.config.User.split(':').map(Number);
