@@ -9,11 +9,25 @@ export async function begun({ stack, workflowId }: WatchedQuota, activity: strin
   return (events ?? []).filter((event) => askedBy(event) === activity).length;
 }
 
+/**
+ * How often an observation was asked for: by an activity of its own, or of a step that observes at its end. A watch may wait for
+ * hours until it does.
+ */
+async function observations({ stack, workflowId }: WatchedQuota): Promise<number> {
+  const { events } = await stack.client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).filter((event) => {
+    const activity = askedBy(event);
+    if (activity === 'awaitPullRequestChange') return false;
+    const input = event.activityTaskScheduledEventAttributes?.input?.payloads?.[0]?.data;
+    return activity === 'observeQuota' || (input != null && Buffer.from(input).includes('"observes":true'));
+  }).length;
+}
+
 /** Has the episode observe the cluster and GitHub now. Returns when the observation has begun. */
 export async function reconcile(quota: WatchedQuota): Promise<void> {
-  const before = await begun(quota, 'observeQuota');
+  const before = await observations(quota);
   await quota.command('reconcileNow');
-  await eventually('it observes again', async () => (await begun(quota, 'observeQuota')) > before);
+  await eventually('it observes again', async () => (await observations(quota)) > before);
 }
 
 /**
