@@ -171,7 +171,7 @@ describe.concurrent('a schedule that is woken', () => {
     await untilAsleep(name);
     await cluster.eventMatching(
       name,
-      /^BadAnnotation: Deployment excluded\/bad: the annotation \S+ is "after the release", and nothing is put to sleep/,
+      /^BadAnnotation: Deployment excluded\/bad: the annotation \S+ is "after the release", which cannot be read, so nothing is put to sleep/,
     );
     expect(await cluster.replicas(name, 'bad')).toBe(2);
     const says = async (until: string): Promise<void> =>
