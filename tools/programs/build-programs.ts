@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type OutputChunk, type OutputOptions, type Plugin, rolldown, type RolldownOutput } from 'rolldown';
+import { unusedPartsLeftOut } from './left-out.ts';
 import { licensesOf } from './licenses.ts';
 import { SOURCES } from './sources.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
@@ -199,8 +200,11 @@ async function bundle(
       builtinHttpAsItIs,
       requests,
       usedMessagesOnly(messages),
+      unusedPartsLeftOut(),
       mapOwnSourcesOnly,
     ],
+    // As Node bundles undici: without a second parser of HTTP, which a variable of the environment would choose.
+    transform: { define: { esbuildDetection: 'true' } },
     treeshake: {
       // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
       moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],
