@@ -7,6 +7,11 @@ import { Turns } from '../activities/kernel/turns.ts';
  * the first one comes to rest later and the last one no earlier (docs/performance.md).
  */
 const A_PROCESSOR = 5;
+/**
+ * At first it is one for each processor and two at least, and one more for each that comes to rest: while many begin, the machine has much
+ * else to do, and the first one shares it with few (docs/performance.md).
+ */
+const FIRST_AT_LEAST = 2;
 /** A workflow's next activity begins within some 100 ms, and within twice as many on a busy machine. */
 const GRACE_MS = 300;
 /** An episode comes to its pull request within two seconds, and within some more where the forge is slow. */
@@ -21,6 +26,7 @@ const PATIENCE_MS = 20_000;
 export function begunFirst(maxConcurrentActivities: number): ActivityInterceptorsFactory {
   const turns = new Turns({
     most: A_PROCESSOR * availableParallelism(),
+    first: Math.max(FIRST_AT_LEAST, availableParallelism()),
     graceMs: GRACE_MS,
     longestMs: LONGEST_MS,
     patienceMs: PATIENCE_MS,

@@ -4,6 +4,8 @@ import type { MonotonicMs } from '../../domain/kernel/time.ts';
 export interface TurnsOptions {
   /** How many workflows are worked on at once. */
   readonly most: number;
+  /** So many at first, and one more for each turn that ends: while many begin, the machine has much else to do. */
+  readonly first: number;
   /**
    * Milliseconds without an activity of its own after which a workflow loses its turn: its next step comes within that time, or it has
    * come to rest.
@@ -49,9 +51,12 @@ export class Turns {
   readonly #waiting = new Set<{ readonly workflow: string; readonly go: () => void }>();
   /** When a workflow lost its turn because its next step was late. It has begun, and gets the next turn before those that have not. */
   readonly #interrupted = new Map<string, MonotonicMs>();
+  /** How many have a turn at once by now. */
+  #width: number;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
+    this.#width = Math.min(options.first, options.most);
   }
 
   /** Runs an activity of a workflow, in which `takeTurn` waits for its turn. The turn stays as long as activities follow each other. */
@@ -70,9 +75,9 @@ export class Turns {
   }
 
   async #take(workflow: string, signal: AbortSignal): Promise<void> {
-    const { most, mostWaiting, patienceMs } = this.#options;
+    const { mostWaiting, patienceMs } = this.#options;
     if (this.#held.has(workflow) || signal.aborted || this.#waiting.size >= mostWaiting) return;
-    if (this.#held.size < most) return this.#keep(workflow);
+    if (this.#held.size < this.#width) return this.#keep(workflow);
     await new Promise<void>((resolve) => {
       const go = () => {
         clearTimeout(patience);
@@ -115,6 +120,14 @@ export class Turns {
     clearTimeout(held.grace);
     clearTimeout(held.limit);
     this.#held.delete(workflow);
+    const { first, most } = this.#options;
+    const isOver = this.#held.size === 0 && this.#waiting.size === 0;
+    this.#width = Math.min(isOver ? first : this.#width + 1, most);
+    while (this.#held.size < this.#width && this.#waiting.size > 0) this.#next();
+  }
+
+  /** Gives a turn to one that waits. */
+  #next(): void {
     const [longest] = this.#waiting;
     const next = [...this.#waiting].find(({ workflow: waiting }) => this.#interrupted.has(waiting)) ?? longest;
     if (next === undefined) return;

@@ -9,7 +9,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const OPTIONS: TurnsOptions = { most: 1, graceMs: 300, longestMs: 60_000, patienceMs: 20_000, mostWaiting: 10 };
+const OPTIONS: TurnsOptions = {
+  most: 1,
+  first: 10,
+  graceMs: 300,
+  longestMs: 60_000,
+  patienceMs: 20_000,
+  mostWaiting: 10,
+};
 
 /** Workflows whose activities note what they have come to. */
 function workflows(options: Partial<TurnsOptions> = {}) {
@@ -116,6 +123,28 @@ describe('turns', () => {
     await a.end();
     await pass(300);
     expect(noted).toEqual(['a', 'b1', 'b2']);
+  });
+
+  it('are few at first, and one more for each that ends, until all have come to rest', async () => {
+    const { begin, step, pass, noted } = workflows({ most: 3, first: 1 });
+    const end = async (workflow: string) => {
+      await step(workflow, endTurn);
+      await pass(0);
+    };
+    for (const workflow of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) begin(workflow);
+    await pass(0);
+    expect(noted).toEqual(['a']);
+    await end('a');
+    expect(noted).toEqual(['a', 'b', 'c']);
+    await end('b');
+    expect(noted).toEqual(['a', 'b', 'c', 'd', 'e']);
+    await end('c');
+    expect(noted).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    for (const workflow of ['d', 'e', 'f', 'g']) await end(workflow);
+    begin('h');
+    begin('i');
+    await pass(0);
+    expect(noted.slice(6)).toEqual(['g', 'h']);
   });
 
   it('are given first to a workflow that lost its own because its next step was late', async () => {
