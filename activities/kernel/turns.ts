@@ -27,6 +27,12 @@ interface Turn {
 
 const current = new AsyncLocalStorage<Turn>();
 
+/** An activity that waits for the turn of its workflow. */
+interface Waiting {
+  readonly workflow: string;
+  readonly go: () => void;
+}
+
 /** Waits until it is the turn of the activity's workflow; at once where the worker gives no turns. */
 export async function takeTurn(): Promise<void> {
   await current.getStore()?.take();
@@ -47,8 +53,8 @@ export class Turns {
   readonly #held = new Map<string, { readonly grace: NodeJS.Timeout | undefined; readonly limit: NodeJS.Timeout }>();
   /** How many activities each workflow runs. */
   readonly #running = new Map<string, number>();
-  /** The longest waiting first. */
-  readonly #waiting = new Set<{ readonly workflow: string; readonly go: () => void }>();
+  /** Those that had a turn before and lost it, and the others; of each the longest waiting first. */
+  readonly #waiting = { interrupted: new Set<Waiting>(), others: new Set<Waiting>() };
   /** When a workflow lost its turn because its next step was late. It has begun, and gets the next turn before those that have not. */
   readonly #interrupted = new Map<string, MonotonicMs>();
   /** How many have a turn at once by now. */
@@ -76,20 +82,26 @@ export class Turns {
 
   async #take(workflow: string, signal: AbortSignal): Promise<void> {
     const { mostWaiting, patienceMs } = this.#options;
-    if (this.#held.has(workflow) || signal.aborted || this.#waiting.size >= mostWaiting) return;
+    if (this.#held.has(workflow) || signal.aborted || this.#allWaiting().length >= mostWaiting) return;
     if (this.#held.size < this.#width) return this.#keep(workflow);
     await new Promise<void>((resolve) => {
       const go = () => {
         clearTimeout(patience);
         signal.removeEventListener('abort', go);
-        this.#waiting.delete(waiting);
+        queue.delete(waiting);
         resolve();
       };
       const waiting = { workflow, go };
       const patience = setTimeout(go, patienceMs);
       signal.addEventListener('abort', go);
-      this.#waiting.add(waiting);
+      const queue = this.#interrupted.has(workflow) ? this.#waiting.interrupted : this.#waiting.others;
+      queue.add(waiting);
     });
+  }
+
+  /** In the order in which they get a turn. */
+  #allWaiting(): readonly Waiting[] {
+    return [...this.#waiting.interrupted, ...this.#waiting.others];
   }
 
   /** Holds the turn while activities run, and for the grace afterwards. */
@@ -121,17 +133,17 @@ export class Turns {
     clearTimeout(held.limit);
     this.#held.delete(workflow);
     const { first, most } = this.#options;
-    const isOver = this.#held.size === 0 && this.#waiting.size === 0;
+    const isOver = this.#held.size === 0 && this.#allWaiting().length === 0;
     this.#width = Math.min(isOver ? first : this.#width + 1, most);
-    while (this.#held.size < this.#width && this.#waiting.size > 0) this.#next();
+    while (this.#held.size < this.#width && this.#allWaiting().length > 0) this.#next();
   }
 
   /** Gives a turn to one that waits. */
   #next(): void {
-    const [longest] = this.#waiting;
-    const next = [...this.#waiting].find(({ workflow: waiting }) => this.#interrupted.has(waiting)) ?? longest;
+    const waiting = this.#allWaiting();
+    const [next] = waiting;
     if (next === undefined) return;
     this.#keep(next.workflow);
-    for (const { workflow: waiting, go } of this.#waiting) if (waiting === next.workflow) go();
+    for (const { workflow: other, go } of waiting) if (other === next.workflow) go();
   }
 }
