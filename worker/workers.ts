@@ -5,6 +5,7 @@ import { type ControllerName, runningControllers } from '../domain/kernel/contro
 import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
 import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
+import { attemptsBegun } from './attempts-begun.ts';
 import { begunFirst } from './begun-first.ts';
 import { inputsOf } from './own-cluster.ts';
 import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
@@ -66,7 +67,7 @@ export async function createActivityWorkers(
       ...environment,
       taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,
-      interceptors: { activity: [inputsOf(cluster), begun, heartbeatWhileRunning] },
+      interceptors: { activity: [attemptsBegun, inputsOf(cluster), begun, heartbeatWhileRunning] },
       // The SDK would hold heartbeats back for most of their timeout.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,

@@ -52,20 +52,20 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
     ...state,
     ensurePullRequest: async (input) => {
       const outcome = await pullRequests.ensurePullRequest(input);
-      return await afterwards({ ...state, ensureLeaseUpdated: options.ensureLeaseUpdated }, input, outcome);
+      return await recorded({ ...state, ensureLeaseUpdated: options.ensureLeaseUpdated }, input, outcome);
     },
     awaitPullRequestChange: async (input) => {
-      const pullRequest = await state.awaitPullRequestChange(input);
-      if (input.observes !== true) return pullRequest;
-      return { pullRequest, ...(await observeAfterwards(input, observe, log)) };
+      const change = await state.awaitPullRequestChange(input);
+      if (input.observes !== true) return change.pullRequest;
+      return { ...change, ...(await observeAfterwards(input, observe, log)) };
     },
     ...createOrphanActivities(options),
-    ensureMerged: async ({ target, decision: { id }, tells, observes, ...queue }) => {
+    ensureMerged: async ({ target, decision: { id }, event, observes, ...queue }) => {
       const decision = await options.mergeGate.recorded(target, id);
       const outcome = await inRepository(decision).ensureMerged({ target, decision, ...queue });
-      if (outcome.kind !== 'merged' || tells === undefined) return outcome;
+      if (outcome.kind !== 'merged' || event === undefined) return outcome;
       const { kind: _, ...merge } = outcome;
-      const release = { target, decision: { ...decision, merge }, rejection: null, tells, observes };
+      const release = { target, decision: { ...decision, merge }, rejection: null, event, observes };
       // What fails of it is no reason to ask for the merge once more.
       const concluded = await options.ensureLeaseReleased(release).catch(() => undefined);
       return concluded === undefined ? outcome : { ...outcome, concluded };
@@ -84,7 +84,7 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
  * The first look at a pull request that was just opened, or found, and its record in the Lease. What fails of it is no reason
  * to open it again: whoever is told nothing looks, or writes, by himself.
  */
-async function afterwards(
+async function recorded(
   { observePullRequest, ensureLeaseUpdated }: Pick<QuotaResizeActivities, 'observePullRequest' | 'ensureLeaseUpdated'>,
   { target, decision, records, observes }: Parameters<QuotaResizeActivities['ensurePullRequest']>[0],
   outcome: PullRequestOutcome,
@@ -92,11 +92,11 @@ async function afterwards(
   if (outcome.kind !== 'open' && outcome.kind !== 'completed') return outcome;
   if (outcome.kind === 'open' && (outcome.joined !== undefined || (outcome.leftOut ?? []).length > 0)) return outcome;
   const opened = { target, decision: { ...decision, pullRequest: outcome.pullRequest } };
-  const [seen, recorded] = await Promise.all([
+  const [seen, lease] = await Promise.all([
     observePullRequest(opened).catch(() => null),
     records === true ? ensureLeaseUpdated({ ...opened, observes }).catch(() => null) : null,
   ]);
-  return { ...outcome, ...(seen === null ? {} : { seen }), ...(recorded ? { recorded } : {}) };
+  return { ...outcome, ...(seen === null ? {} : { seen }), ...(lease ? { recorded: lease } : {}) };
 }
 
 /**

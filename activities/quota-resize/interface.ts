@@ -5,6 +5,7 @@ import type {
   Decision,
   JoinedDecision,
   LimitChange,
+  MergedDecision,
   PullRequestRef,
   Rejection,
   Relocation,
@@ -36,6 +37,8 @@ export interface Observing {
 export interface Observed {
   /** Absent where nobody asked, and where it took long or failed: whoever needs it calls `observeQuota`. */
   readonly observation?: QuotaObservation;
+  /** A moment before it was read, by the clock of Temporal's server; absent: when the step was asked to. */
+  readonly readAfter?: EpochMs;
 }
 
 export type LeaseOutcome =
@@ -46,15 +49,20 @@ export type LeaseOutcome =
 /** How a pull request looks now, null where it has to be read; and its quota. */
 export interface PullRequestChange extends Observed {
   readonly pullRequest: PullRequestObservation | null;
+  /** The time is over, and it was just read: it is as before. */
+  readonly isSame?: true;
 }
 
 /** What became of an Event. Histories of earlier versions have only the outcome, or none: it was written. */
 interface EventAnswer extends Observed {
-  readonly told: EventOutcome;
+  readonly event: EventOutcome;
 }
 
-/** `told`: what became of the Event; absent where there was none to write. */
+/** `event`: what became of the Event; absent where there was none to write. */
 type ReleaseOutcome = Observed & Partial<EventAnswer>;
+
+/** `isRecorded`: the Lease has the sync; only then there may be no observation. */
+export type SyncOutcome = Observed & { readonly isRecorded: boolean };
 
 export type PullRequestOutcome =
   /**
@@ -99,7 +107,7 @@ export type MergeOutcome =
       /** Whether the account that opened the pull request merged it. */
       readonly isOwn: boolean;
       readonly limits: ResourceList;
-      /** The Lease is released and people are told, as by `ensureLeaseReleased`; absent: that is still to be done. */
+      /** The Lease is released and the Event written, as by `ensureLeaseReleased`; absent: that is still to be done. */
       readonly concluded?: ReleaseOutcome;
     }
   /** The head or the mergeability changed since the observation: observe again. `why`: what is not as recorded, a clause. */
@@ -198,6 +206,8 @@ export interface QuotaResizeActivities {
       quietSince: EpochMs;
       /** When `lastSeen` was read; absent: long ago. */
       seenAt?: EpochMs;
+      /** Milliseconds after which it returns although nothing has changed; absent: never. */
+      forMs?: number;
     } & Observing,
   ): Promise<PullRequestObservation | PullRequestChange | null>;
 
@@ -240,8 +250,8 @@ export interface QuotaResizeActivities {
    * Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored, and so
    * is the moment at which the decision was given up without a rejection.
    *
-   * @param input.tells is written after it, as by `ensureQuotaEvent`.
-   * @returns undefined in histories of earlier versions, which told nothing.
+   * @param input.event is written after it, as by `ensureQuotaEvent`.
+   * @returns undefined in histories of earlier versions, which wrote none.
    */
   ensureLeaseReleased(
     input: {
@@ -249,7 +259,7 @@ export interface QuotaResizeActivities {
       decision: Decision;
       rejection: Rejection | null;
       withdrawnAt?: EpochMs;
-      tells?: ResizeEvent;
+      event?: ResizeEvent;
     } & Observing,
   ): Promise<ReleaseOutcome | undefined>;
 
@@ -260,6 +270,12 @@ export interface QuotaResizeActivities {
   ensureLeaseSynced(
     input: { target: QuotaTarget; decision: Decision; at: EpochMs } & Observing,
   ): Promise<Observed | undefined>;
+
+  /**
+   * Observes the quota of a merged decision. Where the cluster has followed (`hasFollowed`), that is recorded as by
+   * `ensureLeaseSynced`, and the quota observed once more.
+   */
+  ensureSyncRecorded(input: { target: QuotaTarget; decision: MergedDecision; at: EpochMs }): Promise<SyncOutcome>;
 
   /**
    * Creates branch, commit and pull request of the decision from one base commit, or finds its own earlier ones. The files
@@ -301,7 +317,7 @@ export interface QuotaResizeActivities {
    * @param input.isQueued whether Headroom has put it into the queue, or enabled auto-merge.
    * @param input.enablesAutoMerge the forge's own auto-merge is enabled in place of a merge, after the same checks: the base branch
    *   still asks for something. Once it is enabled, it is asked again as of a queue.
-   * @param input.tells the Lease is released once it is merged, and this is written; absent: neither is done.
+   * @param input.event the Lease is released once it is merged, and this is written; absent: neither is done.
    */
   ensureMerged(
     input: {
@@ -310,7 +326,7 @@ export interface QuotaResizeActivities {
       entersQueue?: boolean;
       isQueued?: boolean;
       enablesAutoMerge?: boolean;
-      tells?: ResizeEvent;
+      event?: ResizeEvent;
     } & Observing,
   ): Promise<MergeOutcome>;
 

@@ -24,7 +24,7 @@ import { RecentObservations } from './quota/recent-observations.ts';
 import { observeQuota } from './quota/observe-quota.ts';
 import { observeAfterwards } from './quota/observe-afterwards.ts';
 import { recommendationWriter } from './quota/recommendation.ts';
-import { awaitSync } from './quota/sync.ts';
+import { awaitSync, syncRecorder } from './quota/sync.ts';
 
 /** The activities of the quota resizer that access the cluster. */
 type QuotaResizeKubernetesActivities = Pick<
@@ -38,6 +38,7 @@ type QuotaResizeKubernetesActivities = Pick<
   | 'ensureLeaseUpdated'
   | 'ensureLeaseReleased'
   | 'ensureLeaseSynced'
+  | 'ensureSyncRecorded'
 >;
 
 export interface QuotaResizeKubernetesOptions {
@@ -72,6 +73,7 @@ const MOST_WARNINGS = 10;
 /** Polling slows down over this time: ten minutes, as long as a GitOps tool may need. */
 const POLL_RAMP_MS = 10 * 60_000;
 
+type Sync = Parameters<QuotaResizeActivities['ensureLeaseSynced']>[0];
 type Released = Parameters<QuotaResizeActivities['ensureLeaseReleased']>[0];
 
 /**
@@ -105,8 +107,7 @@ export function createQuotaResizeKubernetesActivities(
     });
   }
 
-  const seen = async (input: Parameters<typeof observeAfterwards>[0]) =>
-    await observeAfterwards(input, observe, options.log);
+  const seen = (input: Parameters<typeof observeAfterwards>[0]) => observeAfterwards(input, observe, options.log);
 
   /** A write that observes afterwards, where it is asked to. */
   function ensuringSeen<I extends Observing & { readonly target: QuotaTarget }>(
@@ -119,12 +120,11 @@ export function createQuotaResizeKubernetesActivities(
     };
   }
 
-  const tell = ensuring(async (input: ResizeEvent) => await ensureQuotaEvent({ ...options, warnings }, input));
+  const writeEvent = ensuring(async (input: ResizeEvent) => await ensureQuotaEvent({ ...options, warnings }, input));
 
-  const release = ensuring(async ({ target, decision, rejection, withdrawnAt }: Released) => {
-    await settleDecision({ ...options, leases }, target, decision.id);
-    await leases.release(target, decision, { rejection, withdrawnAt });
-  });
+  const record = ({ target, decision, at }: Sync) => leases.synced(target, decision, at);
+
+  const release = ensuring((input: Released) => releaseSettled({ ...options, leases }, input));
 
   return {
     observeQuota: async ({ target, afterMs }) => {
@@ -135,9 +135,9 @@ export function createQuotaResizeKubernetesActivities(
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace: syncPace(options.timings) }, input)),
     ensureRecommendation: ensuringSeen(ensureRecommendation),
     ensureQuotaEvent: async (input) => {
-      const told = await tell(input);
+      const event = await writeEvent(input);
       // Episodes of earlier versions read nothing else.
-      return input.observes === true ? { told, ...(await seen(input)) } : told;
+      return input.observes === true ? { event, ...(await seen(input)) } : event;
     },
     ensureLeaseAcquired: ensuring(async ({ target, decision, recommendation }) => {
       const [outcome] = await Promise.all([
@@ -151,12 +151,21 @@ export function createQuotaResizeKubernetesActivities(
       leases.releaseUnraised(target, decision, quotas),
     ),
     ensureLeaseUpdated: ensuringSeen(({ target, decision }) => leases.update(target, decision, readNeeded(target))),
-    ensureLeaseReleased: async ({ tells, ...input }) => {
+    ensureLeaseReleased: async ({ event, ...input }) => {
       await release(input);
-      return { ...(tells === undefined ? {} : { told: await tell(tells) }), ...(await seen(input)) };
+      return { ...(event === undefined ? {} : { event: await writeEvent(event) }), ...(await seen(input)) };
     },
-    ensureLeaseSynced: ensuringSeen(({ target, decision, at }) => leases.synced(target, decision, at)),
+    ensureLeaseSynced: ensuringSeen(record),
+    ensureSyncRecorded: syncRecorder({ observe, record: ensuring(record), log: options.log }),
   };
+}
+
+async function releaseSettled(
+  options: Parameters<typeof settleDecision>[0] & { readonly leases: LeaseStore },
+  { target, decision, rejection, withdrawnAt }: Released,
+): Promise<void> {
+  await settleDecision(options, target, decision.id);
+  await options.leases.release(target, decision, { rejection, withdrawnAt });
 }
 
 /** The audit log has a decision when it is stored, each time it is: with what it raises for everybody, and who has to approve it. */

@@ -21,6 +21,8 @@ export interface QueuedRequest {
   readonly cause: string;
   /** Milliseconds in which the request need not be sent; of several for one workflow the first that is due counts. Absent: at once. */
   readonly afterMs?: number;
+  /** Whether it need not wait for the gap after the request before: it says something else. It goes behind all that wait for none. */
+  readonly skipsGap?: boolean;
   /** A longer minimum interval than the queue's own after this request, in milliseconds. */
   readonly gapMs?: number;
   /**
@@ -116,6 +118,7 @@ export class WorkQueue<H extends QueuedRequest> {
       starts,
       signals: both.some(wakes),
       usesReserve: both.some((each) => each.usesReserve === true),
+      skipsGap: both.some((each) => each.skipsGap === true),
       priority,
       from: Math.min(from, pending?.from ?? from),
       seenAt: pending?.seenAt ?? Date.now(),
@@ -177,15 +180,8 @@ export class WorkQueue<H extends QueuedRequest> {
 
   #nextDue(): Waiting<H> | null {
     const now = this.#clock.now();
-    for (const queue of this.#waiting.values()) {
-      for (const [key, request] of queue) {
-        if (this.#sending.has(key) || this.#dueAt(request, now) > now) continue;
-        queue.delete(key);
-        if (request.isStillNeeded?.() === false) continue;
-        this.#sending.add(key);
-        return request;
-      }
-    }
+    const next = this.#takeDue(now, (key) => (this.#notBefore.get(key) ?? 0) <= now) ?? this.#takeDue(now);
+    if (next !== null) return next;
     for (const [key, at] of this.#notBefore) {
       if (at <= now && this.#waitingFor(key) === undefined) this.#notBefore.delete(key);
     }
@@ -193,9 +189,23 @@ export class WorkQueue<H extends QueuedRequest> {
     return null;
   }
 
+  #takeDue(now: number, isTaken: (key: string) => boolean = () => true): Waiting<H> | null {
+    for (const queue of this.#waiting.values()) {
+      for (const [key, request] of queue) {
+        if (this.#sending.has(key) || this.#dueAt(request, now) > now || !isTaken(key)) continue;
+        queue.delete(key);
+        if (request.isStillNeeded?.() === false) continue;
+        this.#sending.add(key);
+        return request;
+      }
+    }
+    return null;
+  }
+
   /** From when on a request may be sent: not right after the one before, and not beyond the allowance. */
-  #dueAt({ coalescingKey: key, usesReserve = false, from }: Waiting<H>, now: number): number {
-    return Math.max(from, this.#notBefore.get(key) ?? 0, this.#allowances?.dueAt(key, usesReserve, now) ?? 0);
+  #dueAt({ coalescingKey: key, usesReserve = false, skipsGap = false, from }: Waiting<H>, now: number): number {
+    const gapEndsAt = skipsGap ? 0 : (this.#notBefore.get(key) ?? 0);
+    return Math.max(from, gapEndsAt, this.#allowances?.dueAt(key, usesReserve, now) ?? 0);
   }
 
   #waitingFor(key: string): Waiting<H> | undefined {

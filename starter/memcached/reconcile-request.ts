@@ -9,7 +9,7 @@ import {
   type MemcachedRequest,
 } from '../../workflows/memcached/messages.ts';
 import type { memcached } from '../../workflows/memcached/workflow.ts';
-import { firstAttributes } from '../kernel/first-attributes.ts';
+import { firstAttributes } from '../../workflows/kernel/first-attributes.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedMemcachedRequest extends QueuedRequest {

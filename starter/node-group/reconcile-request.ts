@@ -9,7 +9,7 @@ import {
   type NodeGroupRequest,
 } from '../../workflows/node-group/messages.ts';
 import type { nodeGroup } from '../../workflows/node-group/workflow.ts';
-import { firstAttributes } from '../kernel/first-attributes.ts';
+import { firstAttributes } from '../../workflows/kernel/first-attributes.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedNodeGroupRequest extends QueuedRequest {

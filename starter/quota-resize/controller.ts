@@ -39,6 +39,7 @@ export const quotaResizeController: StarterController = {
       allowance: REQUEST_ALLOWANCE,
     });
     const countedUsed = (namespace: string, quota: string) => countedUsage.lastCount(namespace, quota);
+    const decisions = new OpenDecisions();
     const watch = await watchQuotas({
       kubeConfig,
       cluster,
@@ -46,6 +47,7 @@ export const quotaResizeController: StarterController = {
       resyncMs: config.starter.resyncInterval,
       countedUsed,
       request: (request) => queue.add(request),
+      hasDecision: (namespace, quota) => decisions.byQuota.has(`${namespace}/${quota}`),
       log,
       signal,
     });
@@ -53,7 +55,6 @@ export const quotaResizeController: StarterController = {
     countedUsage.onCounted((namespace, quota) => watch.usageCounted(namespace, quota));
     const backlog = new QuotaBacklog(() => watch.seen());
     const index = new PullRequestIndex(cluster);
-    const decisions = new OpenDecisions();
     const { systemNamespace } = config.kubernetes;
     const leases = await watchLeases({ kubeConfig, systemNamespace, log, signal }, [backlog, index, decisions]);
     onStop('watch of the Leases', async () => await leases.stop());

@@ -21,6 +21,8 @@ export interface QuotaWatchOptions extends ThresholdStatesOptions {
   /** Every quota under pressure is requested again after so many milliseconds, in case a reconcile request was lost. */
   readonly resyncMs: number;
   readonly request: (request: QuotaRequest) => void;
+  /** Whether the Lease of a quota has a decision that is not over. */
+  readonly hasDecision: (namespace: string, quota: string) => boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -169,8 +171,7 @@ class QuotaChanges {
 
   onEvent({ denial, metadata }: WatchedEvent): void {
     if (denial === null) return;
-    const afterMs = this.#repeats.waitOf(denial);
-    this.#enqueueNamespace(metadata?.namespace ?? '', 'admission denied a workload', afterMs);
+    for (const quota of this.#managedQuotasOf(metadata?.namespace ?? '')) this.#enqueueDenial(quota, denial);
   }
 
   usageCounted(namespace: string, name: string): void {
@@ -221,11 +222,29 @@ class QuotaChanges {
     );
   }
 
-  #enqueueNamespace(namespace: string, cause: string, afterMs = 0): void {
-    // Admission names only the first exceeded quota; others of the namespace may be exceeded too.
-    for (const quota of this.#quotasOf(namespace)) {
-      if (this.#states.policyOf(quota).enabled) this.#enqueue(quota, true, cause, afterMs);
-    }
+  #enqueueNamespace(namespace: string, cause: string): void {
+    for (const quota of this.#managedQuotasOf(namespace)) this.#enqueue(quota, true, cause);
+  }
+
+  /** Admission names only the first exceeded quota; others of the namespace may be exceeded too. */
+  #managedQuotasOf(namespace: string): readonly V1ResourceQuota[] {
+    return this.#quotasOf(namespace).filter((quota) => this.#states.policyOf(quota).enabled);
+  }
+
+  #enqueueDenial(quota: V1ResourceQuota, denial: string): void {
+    const { namespace = '', name = '' } = quota.metadata ?? {};
+    const isDecided = (): boolean => this.#options.hasDecision(namespace, name);
+    const { afterMs, isFirst } = this.#repeats.waitOf(`${namespace}/${name}`, denial, { isDecided: isDecided() });
+    const cause = 'admission denied a workload';
+    // An episode that began by a threshold learns at once that something is denied.
+    if (afterMs === 0) return this.#enqueue(quota, true, cause, isFirst ? { skipsGap: true } : {});
+    const isStillNeeded = (): boolean => {
+      if (!isDecided()) return true;
+      // There is a decision by now: a repetition has more time.
+      this.#enqueueDenial(quota, denial);
+      return false;
+    };
+    this.#enqueue(quota, true, cause, { afterMs, isStillNeeded });
   }
 
   /** A change by a person or by GitOps, and not only of what is used. */
@@ -234,11 +253,15 @@ class QuotaChanges {
     if (target !== null) this.#options.request(quotaChangeRequest(target, cause, versionOf(quota)));
   }
 
-  #enqueue(quota: V1ResourceQuota, starts: boolean, cause: string, afterMs = 0): void {
+  #enqueue(
+    quota: V1ResourceQuota,
+    starts: boolean,
+    cause: string,
+    when: Pick<QuotaRequest, 'afterMs' | 'skipsGap' | 'isStillNeeded'> = {},
+  ): void {
     const target = this.#targetOf(quota);
     if (target === null) return;
-    const request = quotaRequest(target, starts, cause, versionOf(quota));
-    this.#options.request(afterMs === 0 ? request : { ...request, afterMs });
+    this.#options.request({ ...quotaRequest(target, starts, cause, versionOf(quota)), ...when });
   }
 
   #targetOf({ metadata: { namespace, name } = {} }: V1ResourceQuota): QuotaTarget | null {

@@ -9,7 +9,7 @@ import {
   type UsageRequest,
 } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
-import { firstAttributes } from '../kernel/first-attributes.ts';
+import { firstAttributes } from '../../workflows/kernel/first-attributes.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedUsageRequest extends QueuedRequest {

@@ -6,7 +6,7 @@ import { quotaUsageRollUpId } from '../../domain/quota-usage/target.ts';
 import { ROLL_UP_PHASE, usageWritten } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsageRollUp } from '../../workflows/quota-usage/roll-up.ts';
 import type { StarterContext } from '../controller.ts';
-import { firstAttributes } from '../kernel/first-attributes.ts';
+import { firstAttributes } from '../../workflows/kernel/first-attributes.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 

@@ -6,13 +6,6 @@ import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
-/** What the starter signals besides, and when, depends on the moment: each is a signal and its workflow task. */
-const OF_A_SIGNAL = 4;
-/** One that comes at the wrong moment has the quota observed by an activity of its own. */
-const OF_A_LOOK = 6;
-/** At the beginning, when the cluster follows, and at the end. */
-const LOOKS = 3;
-
 /** What a person reads from its beginning to its end (docs/performance.md#the-history-of-an-episode). */
 const MOST_EVENTS = 79;
 /** People are waited for, and answered with a comment, which is an activity. */
@@ -39,14 +32,6 @@ async function endOf(quota: WatchedQuota) {
   return (events ?? []).map((event) => `${String(event.eventId)} ${typeOf(event)} ${askedBy(event) ?? ''}`);
 }
 
-/** All but what was signalled beside the first request and the command that ends the cooldown, and looked at for that. */
-function countOf(events: readonly string[]): number {
-  const signals = events.filter((event) => event.includes('workflowExecutionSignaled')).length;
-  const more = Math.max(0, signals - 2);
-  const looks = events.filter((event) => event.endsWith('observeQuota')).length;
-  return events.length - OF_A_SIGNAL * more - OF_A_LOOK * Math.min(more, Math.max(0, looks - LOOKS));
-}
-
 function typeOf(event: object): string {
   return Object.keys(event).find((key) => key.endsWith('EventAttributes')) ?? 'unknown';
 }
@@ -56,14 +41,14 @@ describe.concurrent('the history of an episode', SEVERAL_PHASES, () => {
     const quota = await givenQuota(stack, { namespace: 'short-threshold', hard: { pods: '10' } });
     await quota.deploy('web', 8, { cpu: '10m' });
     const events = await endOf(quota);
-    expect(countOf(events) > MOST_EVENTS ? events : []).toEqual([]);
+    expect(events.length > MOST_EVENTS ? events : []).toEqual([]);
   });
 
   it('has fewer than 80 events for workloads that were refused', async () => {
     const quota = await givenQuota(stack, { namespace: 'short-refused', hard: { 'requests.cpu': '2' } });
     await quota.deploy('web', 6, { cpu: '500m' });
     const events = await endOf(quota);
-    expect(countOf(events) > MOST_EVENTS ? events : []).toEqual([]);
+    expect(events.length > MOST_EVENTS ? events : []).toEqual([]);
   });
 
   it('has at most 120 events for a pull request that a person reviews', { timeout: 3 * EPISODE_MS }, async () => {
@@ -76,6 +61,6 @@ describe.concurrent('the history of an episode', SEVERAL_PHASES, () => {
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await stack.forge.approveReview((await quota.pullRequest()).number, 'carol');
     const events = await endOf(quota);
-    expect(countOf(events) > MOST_REVIEWED ? events : []).toEqual([]);
+    expect(events.length > MOST_REVIEWED ? events : []).toEqual([]);
   });
 });

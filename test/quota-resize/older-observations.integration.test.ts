@@ -138,10 +138,11 @@ describe('an observation that a step has brought', () => {
         // Only the first watch finds a change.
         if (merges > 0 || frozen) throw notYet('nothing changed', 60_000);
         await changed.promise;
+        const readAfter = Date.now();
         const observation = observe();
         read.resolve();
         await sleep(700);
-        return { pullRequest, observation };
+        return { pullRequest, observation, readAfter };
       },
       ensureMerged: () => {
         merges += 1;
@@ -183,10 +184,11 @@ describe('an observation that a step has brought', () => {
         await sleep(afterMs ?? 0);
         if (observes !== true) return place;
         used = '2';
+        const readAfter = Date.now();
         const observation = observe();
         read.resolve();
         await sleep(600);
-        return { ...place, observation };
+        return { ...place, observation, readAfter };
       },
       ensureQuotaEvent: () => Promise.resolve('told'),
       ensureRecommendation: () => Promise.resolve({}),

@@ -95,15 +95,14 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const observed =
-    'const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [input]);';
-  const file = 'workflows/quota-resize/quota-reader.ts';
+  const observed = 'const observation = this.#quota.brought()';
+  const file = 'workflows/quota-resize/episode.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
     const outcomes = await failedWith(resizes(), {
       file,
       from: observed,
-      to: `await observing.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
+      to: `await watching.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
     });
     expect(Object.keys(outcomes).toSorted()).toEqual(resizes().map(idOf).toSorted());
     for (const message of Object.values(outcomes)) expect(message).toMatch(NONDETERMINISM);
@@ -180,7 +179,7 @@ describe('the replay gate', () => {
       {
         file,
         from: observed,
-        to: `if (patched('look-twice')) await observing.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
+        to: `if (patched('look-twice')) await watching.observeQuota.executeWithOptions({ summary: 'again' }, [{ target: this.#target }]);${observed}`,
       },
       { file: 'domain/quota-resize/decide/idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );

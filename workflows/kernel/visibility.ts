@@ -11,7 +11,7 @@ import { count } from './metrics.ts';
 /** The four search attributes of every Headroom workflow, all of type Keyword. */
 const controllerKey = defineSearchAttributeKey('HeadroomController', 'KEYWORD');
 const targetKey = defineSearchAttributeKey('HeadroomTarget', 'KEYWORD');
-const phaseKey = defineSearchAttributeKey('HeadroomPhase', 'KEYWORD');
+export const phaseKey = defineSearchAttributeKey('HeadroomPhase', 'KEYWORD');
 const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 
 let published: ((isResting: boolean) => void) | null = null;

@@ -28,7 +28,7 @@ import {
   currentOf,
   emitEvent,
   type DecisionEvent,
-  releaseAndTell,
+  releaseWithEvent,
 } from './report.ts';
 import { dequeue, merge } from './merge.ts';
 import { propose } from './propose.ts';
@@ -229,7 +229,7 @@ async function close(acting: Acting, verdict: Extract<Act, { kind: 'close' }>): 
   const { decision, comment, rejection, reason } = verdict;
   const withdrawal = rejection === null ? { withdrawnAt: Date.now() } : {};
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
-  await releaseAndTell(acting, { decision, rejection, ...withdrawal }, { reason, event: rejectionOf(verdict) });
+  await releaseWithEvent(acting, { decision, rejection, ...withdrawal }, { reason, event: rejectionOf(verdict) });
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
@@ -244,8 +244,8 @@ async function release(acting: Acting, verdict: Extract<Act, { kind: 'release' }
   const meanwhile = async () => {
     if (wakes !== undefined) await wake(target, wakes, reason);
   };
-  const told = { reason, event: rejectionOf(verdict), meanwhile };
-  await releaseAndTell(acting, { decision, rejection, ...withdrawal }, told);
+  const after = { reason, event: rejectionOf(verdict), meanwhile };
+  await releaseWithEvent(acting, { decision, rejection, ...withdrawal }, after);
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection, withdrawal.withdrawnAt);
 }
 
@@ -266,7 +266,7 @@ async function mergedByPerson(
   const { decision } = verdict;
   const { merge } = decision;
   const message = `${summary(decision)}: pull request #${decision.pullRequest?.number} was merged by ${merge.by}`;
-  await unlockAfterPerson(acting, verdict, { rejection: null, told: 'QuotaResizeMerged', message });
+  await unlockAfterPerson(acting, verdict, { rejection: null, event: 'QuotaResizeMerged', message });
   return (memory) => applyOutcome.merged(requireState(memory, 'Open'), decision, merge);
 }
 
@@ -276,7 +276,7 @@ async function closedByPerson(
 ): Promise<ApplyOutcome> {
   const { decision, rejection } = verdict;
   const message = `${summary(decision)}: pull request #${decision.pullRequest.number} was closed by ${rejection.by}, which counts as a rejection`;
-  await unlockAfterPerson(acting, verdict, { rejection, told: 'QuotaResizeRejected', message });
+  await unlockAfterPerson(acting, verdict, { rejection, event: 'QuotaResizeRejected', message });
   return (memory) => applyOutcome.closed(requireState(memory, 'Open'), rejection);
 }
 
@@ -286,17 +286,17 @@ async function unlockAfterPerson(
   { decision, reason, deletesBranch }: Extract<Act, { kind: 'mergedByPerson' | 'closedByPerson' }>,
   {
     rejection,
-    told,
+    event: about,
     message,
-  }: { readonly rejection: Rejection | null; readonly told: DecisionEvent['reason']; readonly message: string },
+  }: { readonly rejection: Rejection | null; readonly event: DecisionEvent['reason']; readonly message: string },
 ): Promise<void> {
   const { target } = acting;
-  const event = { reason: told, message, key: decision.id };
+  const event = { reason: about, message, key: decision.id };
   const meanwhile = async () => {
     if (!deletesBranch) return;
     await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
   };
-  await releaseAndTell(acting, { decision, rejection }, { reason, event, meanwhile });
+  await releaseWithEvent(acting, { decision, rejection }, { reason, event, meanwhile });
 }
 
 async function synced(

@@ -4,14 +4,17 @@ import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
+import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
+import { syncedStatus } from '../../domain/quota-resize/decide/merged.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { awaitedLimits } from '../../domain/quota-resize/model/decision.ts';
-import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { decisionOf, requireState, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { RunWarnings } from '../../domain/quota-resize/model/run-warnings.ts';
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
+import type { Urgency } from '../kernel/reconcile-requests.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import type { Acting } from './acting.ts';
@@ -21,7 +24,7 @@ import type { ResizeStatus } from './messages.ts';
 import { sourceInput } from './propose.ts';
 import { PullRequestReader } from './pull-request-reader.ts';
 import { nextShown, type Shown } from './shown.ts';
-import { JUST_SEEN_MS, type ObservationWait, QuotaReader, stepsObserve } from './quota-reader.ts';
+import { JUST_SEEN_MS, type ObservationWait, QuotaReader, readsLess, stepsObserve } from './quota-reader.ts';
 import { SourceReader } from './source-reader.ts';
 
 /** State that one run passes to the next through continue-as-new. */
@@ -50,8 +53,8 @@ const FAILED_REST_MS = 60_000;
  */
 const SHORT_WAIT_MS = 1_000;
 
-/** What the watch of a pull request has seen of the quota was read within this time before its answer, in milliseconds. */
-const WATCH_MS = 3_000;
+/** So long may a wait be during which a place is looked up anyway; what happens meanwhile ends it. */
+const LOOK_UP_WAIT_MS = 3_000;
 
 /** How long nobody looks for a sync, in milliseconds: then the starter's signal may be lost. */
 const MOST_UNWATCHED_MS = 5 * MINUTE_MS;
@@ -67,6 +70,8 @@ export class ResizeEpisode {
   #lockedBy: Seen | null = null;
   /** Not before this moment it observes again. */
   #observesAt: EpochMs = 0;
+  /** What ends that wait. */
+  #endedBy: Urgency = 'immediate';
   #policy: ResizeStatus['policy'] = null;
   readonly #policyWarnings = new RunWarnings();
   readonly #doubts = new RunWarnings();
@@ -81,7 +86,7 @@ export class ResizeEpisode {
       (seen) => {
         const { lastAt } = run.requests;
         run.requests.add('immediate');
-        this.#quota.found(seen, Math.max(this.#quota.askedAt, Date.now() - WATCH_MS), lastAt);
+        this.#quota.found(seen, this.#quota.askedAt, lastAt);
       },
     );
   }
@@ -140,9 +145,9 @@ export class ResizeEpisode {
     this.pullRequest.forget();
     this.#quota.forget();
     const { forgotten } = this.pullRequest;
-    const applyOutcome = await this.#interruptible(async () => await act(this.#acting(seen), verdict));
-    if (applyOutcome === null) return this.#quota.forget();
-    this.remember(applyOutcome(this.#memory));
+    const apply = await this.#interruptible(async () => await act(this.#acting(seen), verdict));
+    if (apply === null) return this.#quota.forget();
+    this.remember(apply(this.#memory));
     if (verdict.kind === 'notify') this.#keepRead(seen, forgotten);
     const isLocked = verdict.kind === 'propose' && this.#memory.state.kind === 'Locked';
     // Before a pull request that nobody approved, the totals of the platform are looked at with what others have locked since.
@@ -159,7 +164,7 @@ export class ResizeEpisode {
     const decision = decisionOf(this.#memory);
     const isKept = pullRequest !== null && decision?.pullRequest?.number === pullRequest.number;
     if (!isKept || forgotten !== this.pullRequest.forgotten) return;
-    if (!stepsObserve() && !patched('fewer-reads')) return;
+    if (!readsLess()) return;
     this.pullRequest.found(decision, pullRequest);
   }
 
@@ -172,7 +177,7 @@ export class ResizeEpisode {
   /** Waits for what the verdict names, or for a command, a change, or new pressure that may end the wait. */
   async rest({ placing, ...asked }: Wait, seen: Seen | null): Promise<void> {
     const wait = this.#unwatched(asked, seen);
-    const isShort = this.#isShort(wait);
+    const isShort = this.#isShort(wait, placing !== undefined && seen !== null);
     if (placing === undefined || seen === null) this.#sources.forget();
     else {
       const besides = isShort ? { afterMs: Math.max(0, this.#observesAt - Date.now()), ...this.#quota.asks() } : null;
@@ -180,13 +185,17 @@ export class ResizeEpisode {
     }
     if (isShort) return;
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
-    if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
+    if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary, wait.until);
     const watch = this.#watch(wait, summary);
     const failedUntil = (): EpochMs | null => watch.failedUntil() ?? this.pullRequest.failedUntil;
     try {
       for (;;) {
         const failed = failedUntil();
-        const until = Math.min(wait.until ?? Number.POSITIVE_INFINITY, failed ?? Number.POSITIVE_INFINITY);
+        const isWatched = wait.watch === 'pullRequest' && this.pullRequest.endsBy(wait.until);
+        const until = Math.min(
+          isWatched ? Number.POSITIVE_INFINITY : (wait.until ?? Number.POSITIVE_INFINITY),
+          failed ?? Number.POSITIVE_INFINITY,
+        );
         await this.#run.wait({
           until: Number.isFinite(until) ? until : null,
           ...(wait.quietUntil === undefined ? {} : { deferUntil: wait.quietUntil }),
@@ -218,19 +227,27 @@ export class ResizeEpisode {
   }
 
   /** Whether the next observation waits instead. */
-  #isShort({ until, watch }: Wait): boolean {
-    if (until === undefined || watch !== undefined || until - Date.now() >= SHORT_WAIT_MS) return false;
+  #isShort({ until, watch }: Wait, isPlacing: boolean): boolean {
+    if (until === undefined || watch !== undefined) return false;
+    const waitMs = until - Date.now();
+    const isLong = waitMs >= SHORT_WAIT_MS;
+    if (isLong && (!isPlacing || waitMs >= LOOK_UP_WAIT_MS || !this.#quota.isAsking)) return false;
     if (!this.#run.requests.isImmediate) this.#observesAt = until;
+    this.#endedBy = isLong ? 'deferrable' : 'immediate';
     return true;
   }
 
   /** A place that is looked up during a short wait is waited for as well: what is observed then can be acted on at once. */
   async #lookedUp(): Promise<void> {
     if (this.#observesAt <= Date.now() || !this.#sources.isLooking) return;
-    if (!stepsObserve() && !patched('fewer-reads')) return;
-    await this.#run.waitFor(async () => await this.#sources.looked(), 'immediate');
+    if (!readsLess()) return;
+    await this.#run.waitFor(async () => await this.#sources.looked(), this.#endedBy);
     const { requests } = this.#run;
     const { seen } = this.#sources;
+    if (seen === null && this.#endedBy === 'deferrable' && requests.isPending) {
+      this.#observesAt = 0;
+      this.#sources.forget();
+    }
     if (seen === null || requests.isImmediate) return;
     // Nobody has to look once more for what was asked before.
     if (this.#quota.found(seen.observed, seen.readAfter)) requests.clear();
@@ -243,7 +260,7 @@ export class ResizeEpisode {
   }
 
   async #observe(wait: ObservationWait): Promise<Seen> {
-    const observation = this.#quota.brought() ?? (await this.#quota.read(wait));
+    const observation = this.#quota.brought() ?? (await this.#read(wait));
     // The Lease may hold a decision that this run does not know; its pull request is read too.
     const decision = decisionOf(this.#memory) ?? observation.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
@@ -255,6 +272,24 @@ export class ResizeEpisode {
       await this.#warnOfDoubtedDenial(observation, quota.uid);
     }
     return { observation, pullRequest };
+  }
+
+  async #read(wait: ObservationWait): Promise<QuotaObservation> {
+    const { requests } = this.#run;
+    // What is read from now on is what they ask for.
+    if (requests.isPending && !requests.isImmediate && stepsObserve()) requests.clear();
+    return (wait.afterMs === undefined ? await this.#readMerged() : null) ?? (await this.#quota.read(wait));
+  }
+
+  /** Where a sync is waited for, the step that observes records it. */
+  async #readMerged(): Promise<QuotaObservation | null> {
+    const { state } = this.#memory;
+    if (state.kind !== 'Merged') return null;
+    const read = await this.#quota.readMerged(state.decision);
+    if (read === null || read.recordedAt === null) return read?.observation ?? null;
+    this.remember(applyOutcome.synced(requireState(this.#memory, 'Merged'), read.recordedAt));
+    this.#run.publish({ ...syncedStatus(state.decision), usage: [] });
+    return read.observation;
   }
 
   async #warnOfPolicy({ warnings }: QuotaObservation, quotaUid: string): Promise<void> {
@@ -272,7 +307,7 @@ export class ResizeEpisode {
   async #warn(warnings: RunWarnings, event: ResizeEvent, now: EpochMs): Promise<void> {
     const summary = brief(event.message);
     const outcome = await ensuring.ensureQuotaEvent.executeWithOptions({ summary }, [event]);
-    warnings.add(event.key, typeof outcome === 'object' ? outcome.told : outcome, now);
+    warnings.add(event.key, typeof outcome === 'object' ? outcome.event : outcome, now);
   }
 
   /** One Event of an impossible date is enough: the details of the episode name more. */

@@ -2,14 +2,13 @@
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
-import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { summary } from '../../domain/quota-resize/decide/sentences.ts';
 import { brief } from '../kernel/visibility.ts';
 import type { Acting } from './acting.ts';
 import { ensuring } from './activities.ts';
 import { stepsObserve } from './quota-reader.ts';
-import { type ApplyOutcome, block, eventOf, releaseAndTell } from './report.ts';
+import { type ApplyOutcome, block, eventOf, releaseWithEvent } from './report.ts';
 
 export async function merge(acting: Acting, verdict: Extract<Act, { kind: 'merge' }>): Promise<ApplyOutcome> {
   const { target, seen, quota } = acting;
@@ -22,13 +21,13 @@ export async function merge(acting: Acting, verdict: Extract<Act, { kind: 'merge
   const isQueued = seen.pullRequest?.queueEntry?.isOwn === true;
   const reason = `pull request #${number} is merged`;
   const event = { reason: 'QuotaResizeMerged', message: `${summary(decision)}: ${reason}`, key: decision.id } as const;
-  const tells = stepsObserve() ? eventOf(acting, { ...event, type: eventTypes[event.reason] }) : null;
+  const writes = stepsObserve() ? eventOf(acting, event) : null;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
     {
       target,
       decision,
       entersQueue: true,
-      ...(tells === null ? {} : { tells, ...quota.asks() }),
+      ...(writes === null ? {} : { event: writes, ...quota.asks() }),
       ...(isQueued ? { isQueued } : {}),
       ...(verdict.enablesAutoMerge === true ? { enablesAutoMerge: true } : {}),
     },
@@ -38,7 +37,7 @@ export async function merge(acting: Acting, verdict: Extract<Act, { kind: 'merge
       const { kind: _, concluded, ...done } = outcome;
       const merged: Decision = { ...decision, merge: done };
       if (concluded === undefined) {
-        await releaseAndTell(acting, { decision: merged, rejection: null }, { reason, event });
+        await releaseWithEvent(acting, { decision: merged, rejection: null }, { reason, event });
       } else quota.found(concluded);
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, done);
     }

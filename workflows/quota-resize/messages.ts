@@ -7,6 +7,9 @@ import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
+/** The phase of an episode until its first pass is over. */
+export const FIRST_PHASE = 'Detecting' satisfies Phase;
+
 /** A reconcile request. It says that something happened and carries no data to act on. */
 export interface ReconcileRequest {
   /** What the watcher saw, for people who read the history. */

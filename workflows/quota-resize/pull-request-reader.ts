@@ -1,6 +1,6 @@
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { Observed, Observing, PullRequestChange } from '../../activities/quota-resize/interface.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/model/observation.ts';
@@ -20,6 +20,9 @@ interface LastObserved {
   readonly isFresh: boolean;
 }
 
+/** A watch for so many milliseconds, or longer, ends by itself. A shorter one would read the forge once more where a timer does not. */
+const LONG_WATCH_MS = 5 * MINUTE_MS;
+
 /** Backoff in milliseconds after a failed watch, so that a watch that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
 
@@ -36,6 +39,8 @@ export class PullRequestReader {
   /** The read before the last: tells since when the pull request is unchanged, which sets the polling interval. */
   #before: LastObserved | null = null;
   #watch: CancellationScope | null = null;
+  /** When the watch ends by itself; null where it does not. */
+  #watchEndsAt: EpochMs | null = null;
   /** What was seen besides, such as by the watch that ended with a change: the next read, unless something happens before. */
   #found: Pick<LastObserved, 'decision' | 'seen' | 'hasReviews'> | null = null;
   /** How often `forget` was called; detects a call during a read. */
@@ -113,22 +118,42 @@ export class PullRequestReader {
     this.#failedUntil = null;
   }
 
-  /** Starts the watch, unless one is running. */
-  watch(decision: Decision | null, summary: string): void {
+  /** Whether a watch runs that ends by itself at this moment, or before. */
+  endsBy(until: EpochMs | undefined): boolean {
+    return this.#watch !== null && this.#watchEndsAt !== null && until !== undefined && this.#watchEndsAt <= until;
+  }
+
+  /**
+   * Starts the watch, unless one is running.
+   *
+   * @param until when it is to end although nothing has changed.
+   */
+  watch(decision: Decision | null, summary: string, until?: EpochMs): void {
     if (this.#watch !== null || this.#lastObserved === null || decision === null) return;
     const { seen: lastSeen, quietSince, at: seenAt, hasReviews } = this.#lastObserved;
     const scope = new CancellationScope({ cancellable: true });
     this.#watch = scope;
+    const asks = this.#asks();
+    const forMs = (until ?? 0) - Date.now();
+    const isLimited = asks.observes === true && forMs >= LONG_WATCH_MS;
+    this.#watchEndsAt = isLimited ? Date.now() + forMs : null;
     const changed = (outcome: PullRequestObservation | PullRequestChange | null): void => {
       if (this.#watch !== scope) return;
-      this.forget();
       // Earlier releases returned nothing, or the pull request alone.
-      const { pullRequest: seen, ...observed } =
-        outcome && 'pullRequest' in outcome ? outcome : { pullRequest: outcome };
+      const {
+        pullRequest: seen,
+        isSame,
+        ...observed
+      }: Partial<PullRequestChange> = outcome && 'pullRequest' in outcome ? outcome : { pullRequest: outcome };
+      if (isSame === true) {
+        this.#watch = null;
+        if (this.#lastObserved !== null) this.#lastObserved = { ...this.#lastObserved, at: Date.now() };
+      } else this.forget();
       if (seen) this.#found = { decision: decision.id, seen, hasReviews };
       this.#onChange(observed);
     };
-    const input = { target: this.#target, decision, lastSeen, quietSince, seenAt, ...this.#asks() };
+    const limit = isLimited ? { forMs } : {};
+    const input = { target: this.#target, decision, lastSeen, quietSince, seenAt, ...limit, ...asks };
     void scope
       .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
       .then(changed, (error: unknown) => {

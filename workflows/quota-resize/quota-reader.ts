@@ -3,10 +3,11 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Observed, Observing } from '../../activities/quota-resize/interface.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
+import type { MergedDecision } from '../../domain/quota-resize/model/decision.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import type { PauseControl } from '../kernel/pause.ts';
 import type { ReconcileRequests } from '../kernel/reconcile-requests.ts';
-import { observing } from './activities.ts';
+import { ensuring, observing } from './activities.ts';
 import { countNamespace } from './count-namespace.ts';
 
 /**
@@ -21,6 +22,11 @@ export const JUST_SEEN_MS = 5_000;
  */
 export function stepsObserve(): boolean {
   return patched('steps-observe');
+}
+
+/** Whether what was read is kept, and waited for, where an earlier version read once more. */
+export function readsLess(): boolean {
+  return stepsObserve() || patched('fewer-reads');
 }
 
 /** How the activities of an observation are to wait before. */
@@ -43,9 +49,8 @@ export class QuotaReader {
   #isCounting = false;
   #askedAt: EpochMs = 0;
   #brought: Brought | null = null;
-  /** When the last observation was over. */
-  #observedAt: EpochMs = 0;
-  #readAfter: EpochMs = 0;
+  /** The last observation: a moment before it was read, and when it was there. */
+  #last: { readonly readAfter: EpochMs; readonly at: EpochMs } = { readAfter: 0, at: 0 };
 
   constructor(
     target: QuotaTarget,
@@ -65,7 +70,12 @@ export class QuotaReader {
 
   /** A moment before the last observation was read, by the workflow's time. */
   get readAfter(): EpochMs {
-    return this.#readAfter;
+    return this.#last.readAfter;
+  }
+
+  /** Whether steps are asked to observe. */
+  get isAsking(): boolean {
+    return stepsObserve() && !this.#isCounting;
   }
 
   /**
@@ -73,7 +83,7 @@ export class QuotaReader {
    * asked for nothing where usage is counted.
    */
   asks(): Observing {
-    if (!stepsObserve() || this.#isCounting) return {};
+    if (!this.isAsking) return {};
     this.#askedAt = Date.now();
     return { observes: true };
   }
@@ -81,13 +91,14 @@ export class QuotaReader {
   /**
    * Takes over what a step has seen: the next observation, unless `forget` is called before.
    *
-   * @param readAfter a moment before it was read, by the workflow's time; default: when the step was asked to.
+   * @param askedAt when the step was asked to, where it does not say itself what it was read after.
    * @param requestedAt when the last request came before it.
    * @returns whether it was taken: it is the newest, and nothing was requested after that moment.
    */
-  found(seen: Observed | undefined, readAfter = this.#askedAt, requestedAt = this.#requests.lastAt): boolean {
+  found(seen: Observed | undefined, askedAt = this.#askedAt, requestedAt = this.#requests.lastAt): boolean {
     const observation = seen?.observation;
-    const isNewest = this.#observedAt <= readAfter && requestedAt <= readAfter;
+    const readAfter = readAfterOf(seen, askedAt);
+    const isNewest = this.#last.at <= readAfter && requestedAt <= readAfter;
     this.#brought = observation === undefined || !isNewest ? null : { observation, readAfter };
     return this.#brought !== null;
   }
@@ -108,6 +119,25 @@ export class QuotaReader {
     return this.#isCounting ? null : seen;
   }
 
+  /**
+   * Reads the quota of a merged decision, and has a sync recorded.
+   *
+   * @returns also whether it was recorded; null where usage is counted, or nothing may be written: then nobody was asked.
+   */
+  async readMerged(
+    decision: MergedDecision,
+  ): Promise<{ readonly observation: QuotaObservation | null; readonly recordedAt: EpochMs | null } | null> {
+    const { inForce, isUnkept } = this.#pauses;
+    if (this.#isCounting || inForce !== null || isUnkept || !stepsObserve()) return null;
+    const at = Date.now();
+    const summary = targetName(this.#target);
+    const outcome = await ensuring.ensureSyncRecorded.executeWithOptions({ summary }, [
+      { target: this.#target, decision, at },
+    ]);
+    const seen = outcome.observation === undefined ? null : this.#taken(outcome.observation, readAfterOf(outcome, at));
+    return { observation: this.#isCounting ? null : seen, recordedAt: outcome.isRecorded ? at : null };
+  }
+
   /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */
   async read(wait: ObservationWait): Promise<QuotaObservation> {
     const target = this.#target;
@@ -123,11 +153,15 @@ export class QuotaReader {
   }
 
   #taken(read: QuotaObservation, readAfter: EpochMs): QuotaObservation {
-    this.#observedAt = Date.now();
-    this.#readAfter = readAfter;
+    this.#last = { readAfter, at: Date.now() };
     this.#pauses.found(read.pause, readAfter);
     this.#isCounting = read.usage === 'audit' || read.usage === 'own';
     // The pause that holds may be newer than what the worker had read of it.
     return { ...read, pause: this.#pauses.inForce };
   }
+}
+
+/** Nothing was read later than now. */
+function readAfterOf(seen: Observed | undefined, askedAt: EpochMs): EpochMs {
+  return Math.max(askedAt, Math.min(seen?.readAfter ?? 0, Date.now()));
 }

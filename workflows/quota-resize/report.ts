@@ -62,7 +62,7 @@ export async function block(
   acting: Acting,
   blocked: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
 ): Promise<ApplyOutcome> {
-  await writeEvent(acting, { ...blocked, type: 'Warning' });
+  await writeEvent(acting, onQuota(acting, { ...blocked, type: 'Warning' }));
   const at = Date.now();
   return (memory) => applyOutcome.blocked(memory, blocked, at);
 }
@@ -75,50 +75,52 @@ export interface DecisionEvent {
 }
 
 /** Returns whether a worker had room for it. */
-export async function emitEvent(acting: Acting, told: DecisionEvent): Promise<boolean> {
-  return await writeEvent(acting, { ...told, type: eventTypes[told.reason] });
+export async function emitEvent(acting: Acting, event: DecisionEvent): Promise<boolean> {
+  return await writeEvent(acting, eventOf(acting, event));
 }
 
-async function writeEvent(acting: Acting, told: EventText): Promise<boolean> {
-  const event = eventOf(acting, told);
+async function writeEvent(acting: Acting, event: ResizeEvent | null): Promise<boolean> {
   if (event === null) return true;
-  const about = { summary: brief(`${told.reason}: ${told.message}`) };
+  const about = { summary: brief(`${event.reason}: ${event.message}`) };
   const outcome = await ensuring.ensureQuotaEvent.executeWithOptions(about, [{ ...event, ...acting.quota.asks() }]);
   // Earlier versions returned what became of it, and nothing else.
   if (typeof outcome !== 'object') return outcome !== 'putOff';
   acting.quota.found(outcome);
-  return outcome.told !== 'putOff';
+  return outcome.event !== 'putOff';
 }
 
 /**
- * Releases the Lease of a decision, and tells people what became of it.
+ * Releases the Lease of a decision, and writes the Event that says what became of it.
  *
- * @param after.event null: there is nothing to tell.
- * @param after.meanwhile is done before people are told by a worker of an earlier version, which told nothing itself.
+ * @param after.event null: there is nothing to say.
+ * @param after.meanwhile is done before the Event, where a worker of an earlier version has released the Lease and wrote none.
  */
-export async function releaseAndTell(
+export async function releaseWithEvent(
   acting: Acting,
-  released: Omit<Parameters<QuotaResizeActivities['ensureLeaseReleased']>[0], 'target' | 'tells' | 'observes'>,
+  released: Omit<Parameters<QuotaResizeActivities['ensureLeaseReleased']>[0], 'target' | 'event' | 'observes'>,
   {
     reason,
-    event: told,
+    event,
     meanwhile,
   }: { readonly reason: string; readonly event: DecisionEvent | null; readonly meanwhile?: () => Promise<void> },
 ): Promise<void> {
   const { target, quota } = acting;
-  const isTold = told !== null && stepsObserve();
-  const event = isTold ? eventOf(acting, { ...told, type: eventTypes[told.reason] }) : null;
-  const input = { target, ...released, ...(event === null ? {} : { tells: event }), ...quota.asks() };
+  const writes = event !== null && stepsObserve() ? eventOf(acting, event) : null;
+  const input = { target, ...released, ...(writes === null ? {} : { event: writes }), ...quota.asks() };
   const outcome = await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [input]);
   quota.found(outcome);
   await meanwhile?.();
-  if (told !== null && outcome?.told === undefined) await emitEvent(acting, told);
+  if (event !== null && outcome?.event === undefined) await emitEvent(acting, event);
 }
 
 type EventText = Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>;
 
 /** Null where there is no quota to write it on. */
-export function eventOf({ target, seen }: Acting, { type, reason, message, key }: EventText): ResizeEvent | null {
+export function eventOf(acting: Acting, event: DecisionEvent): ResizeEvent | null {
+  return onQuota(acting, { ...event, type: eventTypes[event.reason] });
+}
+
+function onQuota({ target, seen }: Acting, { type, reason, message, key }: EventText): ResizeEvent | null {
   const quotaUid = seen.observation.quota?.uid;
   return quotaUid === undefined ? null : { target, quotaUid, type, reason, message, key };
 }

@@ -65,8 +65,10 @@ export class SourceReader {
       });
     const answer = looked.then((found) => {
       if (found === null) return null;
-      const { observation, ...place } = found;
-      if (observation !== undefined) ahead.seen = { observation };
+      const { observation, readAfter: seenAfter, ...place } = found;
+      if (observation !== undefined) {
+        ahead.seen = { observation, ...(seenAfter === undefined ? {} : { readAfter: seenAfter }) };
+      }
       ahead.answered = place;
       return place;
     });

@@ -2,7 +2,8 @@
 import { priorities } from '../../domain/kernel/priority.ts';
 import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
 import { orphanSearchId, quotaResizeId } from '../../domain/quota-resize/target.ts';
-import { commandDescriptions } from './messages.ts';
+import { commandDescriptions, FIRST_PHASE } from './messages.ts';
+import { firstAttributes } from '../kernel/first-attributes.ts';
 import type { OrphanSearchInput } from './orphan-search.ts';
 import type { QuotaResizeInput } from './workflow.ts';
 
@@ -13,6 +14,12 @@ export function episodeStart(target: QuotaTarget) {
     workflowId: quotaResizeId(target),
     taskQueue: taskQueue(target.cluster),
     args,
+    typedSearchAttributes: firstAttributes({
+      controller: 'quota-resize',
+      target: targetName(target),
+      phase: FIRST_PHASE,
+      cluster: target.cluster,
+    }),
     staticSummary: `${targetName(target)} in ${target.cluster}`,
     staticDetails: instructions(target),
     priority: { priorityKey: priorities.routine },

@@ -1,4 +1,4 @@
-import { continueAsNew, patched, setHandler } from '@temporalio/workflow';
+import { continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { resizeAwaits } from '../../domain/quota-resize/awaited.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
@@ -8,17 +8,20 @@ import { decide } from '../../domain/quota-resize/decide/decide.ts';
 import { approvalOf, decisionOf, upgradeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
 import { type Carried, ControllerRun, readCarried } from '../kernel/controller-run.ts';
+import { phaseKey } from '../kernel/visibility.ts';
 import { type EpisodeMemory, ResizeEpisode, type ResizeRun, type ResizeRunStatus } from './episode.ts';
 import {
   commandDescriptions,
   commandSignals,
   commandUpdates,
+  FIRST_PHASE,
   pullRequestChanged,
   quotaChanged,
   quotaPressureSeen,
   type ResizeStatus,
   status,
 } from './messages.ts';
+import { stepsObserve } from './quota-reader.ts';
 import { decisionFacts, nextShown, NOTHING_SHOWN } from './shown.ts';
 
 export interface QuotaResizeInput {
@@ -58,8 +61,8 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     awaits: resizeAwaits,
     carried,
     memory: { resize: upgradeMemory(resize), shown },
-    startedAs: null,
-    first: { phase: 'Detecting', reason: 'FirstObservation', detail: 'reading the quota', usage: [] },
+    startedAs: isStartedWithPhase() ? FIRST_PHASE : null,
+    first: { phase: FIRST_PHASE, reason: 'FirstObservation', detail: 'reading the quota', usage: [] },
     historyEvents: continueAfterEvents,
     facts: ({ until, usage }, memory) => [
       ...decisionFacts(memory.shown, memory.resize),
@@ -74,6 +77,11 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     async () => await pass(run, episode),
     async () => await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry() }),
   );
+}
+
+/** Whether whoever started the episode has written its first phase. A worker of an earlier version writes it once more. */
+function isStartedWithPhase(): boolean {
+  return workflowInfo().typedSearchAttributes.get(phaseKey) === FIRST_PHASE && stepsObserve();
 }
 
 /** One pass; the result of the episode when it is over. */

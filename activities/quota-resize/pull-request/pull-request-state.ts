@@ -8,10 +8,10 @@ import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { decisionOfCommit } from '../../../domain/quota-resize/pull-request/pull-request-texts.ts';
 import { pullRequestPoll } from '../../../domain/quota-resize/pull-request/poll.ts';
 import { limitsInText } from '../source/content/limits-in-text.ts';
-import { currentAttempt } from '../../kernel/attempt.ts';
+import { currentAttempt, elapsedAtServer } from '../../kernel/attempt.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Checks, Forge, PullRequest, PullRequestState } from '../../forge/forge.ts';
-import type { QuotaResizeActivities } from '../interface.ts';
+import type { PullRequestChange, QuotaResizeActivities } from '../interface.ts';
 import { unlessTooCostly } from '../source/content/lookup.ts';
 import { GitTrees } from '../source/git-tree.ts';
 import { approvalsOfPeople, isOwnAccount } from './own-account.ts';
@@ -23,7 +23,7 @@ export function createPullRequestStateActivities({
 }: Pick<PullRequestDependencies, 'repositories' | 'config'>): Pick<QuotaResizeActivities, 'observePullRequest'> & {
   awaitPullRequestChange: (
     input: Parameters<QuotaResizeActivities['awaitPullRequestChange']>[0],
-  ) => Promise<PullRequestObservation | null>;
+  ) => Promise<PullRequestChange>;
 } {
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
@@ -31,7 +31,7 @@ export function createPullRequestStateActivities({
       return await observationOf({ forge, target, decision }, await stateOf(forge, decision));
     },
 
-    async awaitPullRequestChange({ target, decision, lastSeen, quietSince, seenAt }) {
+    async awaitPullRequestChange({ target, decision, lastSeen, quietSince, seenAt, forMs }) {
       const forge = repositoryOf(repositories, decision);
       const { number } = pullRequestRef(forge, decision);
       const now = Date.now();
@@ -41,13 +41,15 @@ export function createPullRequestStateActivities({
       const asked = pullRequestPoll(config.timings, now - quietSince, isComputing);
       const rest = (seenAt ?? 0) + asked.delay - now;
       // Whoever looked a moment ago learns nothing by looking again.
-      if (currentAttempt() === 1 && rest > 0) throw notYet(waitingFor(lastSeen), Math.min(rest, asked.delay));
+      if (currentAttempt() === 1 && rest > 0)
+        throw notYet(waitingFor(lastSeen), Math.min(rest, asked.delay, forMs ?? rest));
       // Only the state says where it is in a merge queue, and by whom, or who enabled auto-merge.
       const readsState = asked.readsState || lastSeen.queueEntry !== undefined;
       const state = readsState ? await stateOf(forge, decision) : null;
       const pull = state?.pull ?? (await forge.pullRequests.get(number));
-      const changed = async (): Promise<PullRequestObservation | null> =>
-        state === null ? null : await observationOf({ forge, target, decision }, state);
+      const changed = async (): Promise<PullRequestChange> => ({
+        pullRequest: state === null ? null : await observationOf({ forge, target, decision }, state),
+      });
       const computes =
         pull.mergeability === 'computing' && lastSeen.mergeability !== 'computing' && sameHead(pull, lastSeen);
       if (!computes && !samePullRequest(pull, lastSeen)) return await changed();
@@ -68,7 +70,9 @@ export function createPullRequestStateActivities({
       if (readsRequests && !sameRequests(await changeRequestsOf(reads), lastSeen.changesRequested))
         return await changed();
       if (readsChecks && !sameChecks(await reads.checks(), lastSeen.checks)) return await changed();
-      throw notYet(waitingFor(lastSeen), poll.delay);
+      const left = (forMs ?? Number.POSITIVE_INFINITY) - elapsedAtServer();
+      if (left <= 0) return { pullRequest: null, isSame: true };
+      throw notYet(waitingFor(lastSeen), Math.min(poll.delay, left));
     },
   };
 }

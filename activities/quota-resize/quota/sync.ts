@@ -1,9 +1,13 @@
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
-import { isSynced } from '../../../domain/quota-resize/decide/merged.ts';
+import { hasFollowed, isSynced } from '../../../domain/quota-resize/decide/merged.ts';
 import type { PollPace } from '../../../domain/kernel/poll-pace.ts';
+import { currentAttempt } from '../../kernel/attempt.ts';
 import { notYet } from '../../kernel/not-yet.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { takeTurn } from '../../kernel/turns.ts';
+import type { QuotaResizeActivities } from '../interface.ts';
+import { observeAfterwards } from './observe-afterwards.ts';
 import { readQuota } from './observe-quota.ts';
 import { hardOf } from './policy-of-quota.ts';
 
@@ -29,3 +33,25 @@ export async function awaitSync(
   );
   throw notYet(`${targetName(target)} has not followed Git yet: ${wanted.join('; ')}`, pace);
 }
+
+/** Observes the quota of a merged decision, and records a sync where there is nothing to decide about it. */
+export function syncRecorder({
+  observe,
+  record,
+  log,
+}: {
+  readonly observe: Parameters<typeof observeAfterwards>[1];
+  readonly record: (input: SyncInput) => Promise<void>;
+  readonly log: Parameters<typeof observeAfterwards>[2];
+}): QuotaResizeActivities['ensureSyncRecorded'] {
+  return async ({ target, decision, at }) => {
+    await takeTurn();
+    const observation = await observe(target);
+    // The moment at which the first attempt was asked for is not that of the sync.
+    if (currentAttempt() > 1 || !hasFollowed(observation, decision)) return { observation, isRecorded: false };
+    await record({ target, decision, at });
+    return { ...(await observeAfterwards({ target, observes: true }, observe, log)), isRecorded: true };
+  };
+}
+
+type SyncInput = Parameters<QuotaResizeActivities['ensureSyncRecorded']>[0];

@@ -5,7 +5,7 @@ import { awaitedLimits, decidedLimits, FOUND_IN_GIT, type MergedDecision } from 
 import type { Merged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { hold } from './next-step.ts';
-import type { AwaitedSync, Intent, Wait } from '../model/verdict.ts';
+import type { AwaitedSync, Intent, StatusFields, Wait } from '../model/verdict.ts';
 import { describe } from './sentences.ts';
 
 /**
@@ -20,10 +20,8 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
   const lagging = laggingQuotas(observation, decision);
   const [syncOf] = isOwnSynced ? lagging : [];
   // A batched quota that is late was said of, and is no trouble of this one.
-  if (isOwnSynced && (syncOf === undefined || overdue !== null)) {
-    const detail = `the cluster shows ${describe(limits)}`;
-    return { kind: 'synced', phase: 'CoolingDown', reason: 'Synced', detail, decision };
-  }
+  if (isOwnSynced && (syncOf === undefined || overdue !== null))
+    return { kind: 'synced', ...syncedStatus(decision), decision };
   const missing = [
     ...missingIn(hard, limits),
     ...lagging.map((other) => `quota ${other.quota}: ${missingIn(other.hard, other.limits).join(', ')}`),
@@ -53,6 +51,18 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
     return { kind: 'warnSync', ...status, decision, warn, ...(late === undefined ? {} : { syncOf: late }) };
   }
   return hold('AwaitingSync', 'SyncOverdue', detail, { ...watch, until: checkAt, quietUntil: checkAt });
+}
+
+/** What people are shown of a decision whose limits the cluster has. */
+export function syncedStatus(decision: MergedDecision): StatusFields {
+  return { phase: 'CoolingDown', reason: 'Synced', detail: `the cluster shows ${describe(awaitedLimits(decision))}` };
+}
+
+/** Whether whoever sees this has nothing to decide: the quota is managed, and the cluster shows all that was merged. */
+export function hasFollowed({ namespace, quota, pause, policy }: QuotaObservation, decision: MergedDecision): boolean {
+  if (pause !== null || namespace !== 'present' || !policy.enabled) return false;
+  if (quota === null || quota.uid !== decision.quotaUid || (decision.batchedQuotas ?? []).length > 0) return false;
+  return isSynced(quota.hard, awaitedLimits(decision));
 }
 
 interface LaggingQuota extends AwaitedSync {

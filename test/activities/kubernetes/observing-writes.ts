@@ -1,3 +1,5 @@
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import type { ResizeEvent } from '../../../activities/quota-resize/interface.ts';
 import { noPullRequestEnds } from '../../../activities/quota-resize/lease/ends.ts';
@@ -42,22 +44,52 @@ export function observingWritesTests(cluster: () => Cluster): void {
         target,
         decision: { ...opened, merge },
         rejection: null,
-        tells: eventOf('seen-after', quotaUid),
+        event: eventOf('seen-after', quotaUid),
       };
       const released = await activities.ensureLeaseReleased({ ...release, observes: true });
       expect(released).toMatchObject({
-        told: 'told',
+        event: 'told',
         observation: { lease: { holder: null, decision: { merge } } },
       });
       // Whoever dies before its end is known does it once more.
-      expect(await activities.ensureLeaseReleased(release)).toEqual({ told: 'told' });
-      expect(await eventsOf('seen-after')).toEqual([release.tells.message]);
+      expect(await activities.ensureLeaseReleased(release)).toEqual({ event: 'told' });
+      expect(await eventsOf('seen-after')).toEqual([release.event.message]);
 
       const sync = { target, decision: { ...opened, merge }, at: Date.now(), observes: true } as const;
       const synced = await activities.ensureLeaseSynced(sync);
       expect(synced?.observation?.lease).toMatchObject({ holder: null, decision: null });
       const told = await activities.ensureQuotaEvent({ ...eventOf('seen-after', quotaUid), observes: true });
-      expect(told).toMatchObject({ told: 'told', observation: { quota: { uid: quotaUid } } });
+      expect(told).toMatchObject({ event: 'told', observation: { quota: { uid: quotaUid } } });
+    });
+
+    it('records a sync once the cluster shows what was merged, and sees that', async () => {
+      const quotaUid = await setUp('synced-after');
+      const target = targetOf('synced-after');
+      const limits = { 'requests.cpu': '3' };
+      const merge = { sha: 'abc', at: Date.now(), by: 'headroom', limits };
+      const ends = { ...noPullRequestEnds, endOfDecision: () => Promise.resolve({ merge, closedBy: null }) };
+      const activities = cluster().activities({ ends });
+      const open = decisionOf('followed', { quotaUid, pullRequest: pullRequestOf('followed.yaml') });
+      await activities.ensureLeaseAcquired({ target, decision: open });
+      const decision = { ...open, merge };
+      await activities.ensureLeaseReleased({ target, decision, rejection: null });
+      const ask = { target, decision, at: Date.now() };
+      expect(await activities.ensureSyncRecorded(ask)).toMatchObject({
+        isRecorded: false,
+        observation: { quota: { uid: quotaUid }, lease: { decision: { merge } } },
+      });
+      await cluster().admin.core.patchNamespacedResourceQuota(
+        { namespace: 'synced-after', name: target.quota, body: { spec: { hard: limits } } },
+        setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+      );
+      const again = new MockActivityEnvironment({ attempt: 2 });
+      expect(await again.run(async () => await activities.ensureSyncRecorded(ask))).toMatchObject({
+        isRecorded: false,
+      });
+      expect(await activities.ensureSyncRecorded(ask)).toMatchObject({
+        isRecorded: true,
+        observation: { quota: { hard: limits }, lease: { decision: null, lastModified: ask.at } },
+      });
     });
 
     it('is done where nothing can be observed, and says so to whoever waits', async () => {
@@ -68,7 +100,7 @@ export function observingWritesTests(cluster: () => Cluster): void {
       });
       const { lines, ensureQuotaEvent } = cluster().activities({ kubernetes: { ...worker, core } });
       const event = eventOf('unseen-after', quotaUid);
-      expect(await ensureQuotaEvent({ ...event, observes: true })).toEqual({ told: 'told' });
+      expect(await ensureQuotaEvent({ ...event, observes: true })).toEqual({ event: 'told' });
       expect(lines.map(({ msg }) => msg)).toContain('the quota was not observed after a step');
       expect(await eventsOf('unseen-after')).toEqual([event.message]);
     });

@@ -49,6 +49,25 @@ describe('the work queue', () => {
     ]);
   });
 
+  it('sends what says something else within the gap, behind what waits for none', async () => {
+    const { queue, clock, sent } = running({ perSecond: 10 });
+    queue.add(request('a', { cause: '1' }));
+    await clock.pass(50);
+    queue.add(request('a', { cause: '2', skipsGap: true }));
+    queue.add(request('b', { cause: '3' }));
+    queue.add(request('c', { cause: '4' }));
+    await clock.pass(500);
+    queue.add(request('a', { cause: '5' }));
+    await clock.pass(5 * GAP_MS);
+    expect(sent.map(({ at, request: { cause } }) => [at, cause])).toEqual([
+      [0, '1'],
+      [100, '3'],
+      [200, '4'],
+      [300, '2'],
+      [300 + GAP_MS, '5'],
+    ]);
+  });
+
   it('sends what has time when the time is over, and sooner with a request of the same workflow that has none', async () => {
     const { queue, clock, sent } = running();
     queue.add(request('a', { cause: '1', afterMs: 10_000 }));

@@ -88,6 +88,7 @@ describe('a namespace that is seen after its quotas', () => {
       ),
       cluster: 'test',
       policyDefaults: policyDefaults(config),
+      hasDecision: () => false,
       resyncMs: 3_600_000,
       request: (request) => requests.push(request),
       log: pino({ level: 'silent' }),

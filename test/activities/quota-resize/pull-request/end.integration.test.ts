@@ -101,7 +101,7 @@ describe('merging', () => {
     const released: unknown[] = [];
     const ensureLeaseReleased = (input: unknown) => {
       released.push(input);
-      return Promise.resolve({ told: 'told' as const });
+      return Promise.resolve({ event: 'told' as const });
     };
     const worker = gitops.worker({ orphans: { ensureLeaseReleased } });
     const decision = await open(worker);
@@ -113,10 +113,10 @@ describe('merging', () => {
       message: 'm',
       key: 'k',
     } as const;
-    const ask = { target, decision, tells: event, observes: true } as const;
+    const ask = { target, decision, event, observes: true } as const;
     const { concluded, kind, ...merge } = await merged(worker, ask);
-    expect([kind, concluded]).toEqual(['merged', { told: 'told' }]);
-    const expected = { target, rejection: null, tells: event, observes: true, decision: { id: decision.id, merge } };
+    expect([kind, concluded]).toEqual(['merged', { event: 'told' }]);
+    const expected = { target, rejection: null, event, observes: true, decision: { id: decision.id, merge } };
     expect(released).toMatchObject([expected]);
     expect(await asAttempt(2, () => merged(worker, ask))).toEqual({ kind, concluded, ...merge });
     expect(released).toMatchObject([expected, expected]);

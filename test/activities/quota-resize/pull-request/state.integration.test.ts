@@ -1,3 +1,4 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import type { QuotaResizeForgeActivities } from '../../../../activities/quota-resize/forge-activities.ts';
 import { createPullRequestStateActivities } from '../../../../activities/quota-resize/pull-request/pull-request-state.ts';
@@ -236,6 +237,24 @@ describe('waiting for a pull request to change', () => {
       (error: unknown) => error,
     );
   }
+
+  it('comes back after the time that it was given, by the clock of the server, and says that all is as before', async () => {
+    await using gitops = await startGitOps();
+    const { worker, decision, observe } = await opened(gitops);
+    const lastSeen = await observe();
+    const input = { target, decision, lastSeen, quietSince: Date.now(), forMs: 300_000 };
+    const after = async (passed: number) => {
+      const scheduledTimestampMs = 1_000_000;
+      const info = { attempt: 2, scheduledTimestampMs };
+      const tried = { ...info, currentAttemptScheduledTimestampMs: scheduledTimestampMs + passed };
+      const activity = new MockActivityEnvironment(tried);
+      return await activity.run(
+        async () => await worker.activities.awaitPullRequestChange({ ...input, observes: true }),
+      );
+    };
+    await expect(after(299_500)).rejects.toMatchObject({ type: 'NotYet', nextRetryDelay: 500 });
+    expect(await after(300_000)).toMatchObject({ pullRequest: null, isSame: true });
+  });
 
   it('asks once for each poll, at a pace that slows down while nothing changes', async () => {
     await using gitops = await startGitOps();
