@@ -62,7 +62,7 @@ interface EventAnswer extends Observed {
 type ReleaseOutcome = Observed & Partial<EventAnswer>;
 
 /** `isRecorded`: the Lease has the sync; only then there may be no observation. */
-export type SyncOutcome = Observed & { readonly isRecorded: boolean };
+type SyncOutcome = Observed & { readonly isRecorded: boolean };
 
 export type PullRequestOutcome =
   /**

@@ -9,7 +9,7 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notYet } from '../../activities/kernel/not-yet.ts';
-import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import type { PullRequestChange, QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { activityTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
 import type { PullRequestObservation, QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
@@ -103,65 +103,90 @@ async function during(
   await handle.terminate().catch(() => undefined);
 }
 
+/** An episode whose pull request waits for its checks, and what it has done; once frozen it must not merge. */
+async function awaitingChecks(
+  watch: (observe: () => QuotaObservation) => Promise<Pick<PullRequestChange, 'observation' | 'readAfter'>>,
+) {
+  const [pullRequest] = await answers<PullRequestObservation>('observePullRequest');
+  const open = (await answers<QuotaObservation>('observeQuota')).find(
+    ({ lease }) => lease.decision?.merge === null && lease.decision.pullRequest !== null,
+  );
+  if (open === undefined || pullRequest === undefined) throw new Error('the recording has no open pull request');
+  const story = { frozen: false, merges: 0, observations: 0, changed: Promise.withResolvers<void>() };
+  const observe = (): QuotaObservation => {
+    const until = Date.now() + 3_600_000;
+    const { frozen } = story;
+    return {
+      ...open,
+      timings,
+      policy: {
+        ...open.policy,
+        autoMerge: { allowed: true },
+        freezeUntil: frozen ? until : null,
+      } as QuotaObservation['policy'],
+      mergeHold: frozen ? { reason: 'Frozen', until, detail: 'merging is frozen' } : null,
+    };
+  };
+  const activities: Partial<QuotaResizeActivities> = {
+    observeQuota: () => {
+      story.observations += 1;
+      return Promise.resolve(observe());
+    },
+    observePullRequest: () => Promise.resolve({ ...pullRequest, checks: { total: 1, pending: ['ci'], failing: [] } }),
+    awaitPullRequestChange: async () => {
+      // Only the first watch finds a change.
+      if (story.merges > 0 || story.frozen) throw notYet('nothing changed', 60_000);
+      await story.changed.promise;
+      return { pullRequest, ...(await watch(observe)) };
+    },
+    ensureMerged: () => {
+      story.merges += 1;
+      return Promise.resolve({ kind: 'moved' });
+    },
+    ensureLeaseUpdated: () => Promise.resolve({}),
+    ensureQuotaEvent: () => Promise.resolve('told'),
+    ensureComment: () => Promise.resolve(),
+  };
+  return { story, activities };
+}
+
+const waitsForChecks = async (handle: Handle) =>
+  await eventually('it waits for the checks', async () => (await handle.query(status)).phase === 'AwaitingChecks');
+
 describe('an observation that a step has brought', () => {
   it('is not taken from the watch of a pull request where the quota was observed, or changed, after it', async () => {
-    const [pullRequest] = await answers<PullRequestObservation>('observePullRequest');
-    const open = (await answers<QuotaObservation>('observeQuota')).find(
-      ({ lease }) => lease.decision?.merge === null && lease.decision.pullRequest !== null,
-    );
-    if (open === undefined || pullRequest === undefined) throw new Error('the recording has no open pull request');
-    let frozen = false;
-    let merges = 0;
-    let observations = 0;
-    const changed = Promise.withResolvers<void>();
     const read = Promise.withResolvers<void>();
-    const observe = (): QuotaObservation => {
-      const until = Date.now() + 3_600_000;
-      return {
-        ...open,
-        timings,
-        policy: {
-          ...open.policy,
-          autoMerge: { allowed: true },
-          freezeUntil: frozen ? until : null,
-        } as QuotaObservation['policy'],
-        mergeHold: frozen ? { reason: 'Frozen', until, detail: 'merging is frozen' } : null,
-      };
-    };
-    const activities: Partial<QuotaResizeActivities> = {
-      observeQuota: () => {
-        observations += 1;
-        return Promise.resolve(observe());
-      },
-      observePullRequest: () => Promise.resolve({ ...pullRequest, checks: { total: 1, pending: ['ci'], failing: [] } }),
-      awaitPullRequestChange: async () => {
-        // Only the first watch finds a change.
-        if (merges > 0 || frozen) throw notYet('nothing changed', 60_000);
-        await changed.promise;
-        const readAfter = Date.now();
-        const observation = observe();
-        read.resolve();
-        await sleep(700);
-        return { pullRequest, observation, readAfter };
-      },
-      ensureMerged: () => {
-        merges += 1;
-        return Promise.resolve({ kind: 'moved' });
-      },
-      ensureLeaseUpdated: () => Promise.resolve({}),
-      ensureQuotaEvent: () => Promise.resolve('told'),
-      ensureComment: () => Promise.resolve(),
-    };
+    const { story, activities } = await awaitingChecks(async (observe) => {
+      const seen = { readAfter: Date.now(), observation: observe() };
+      read.resolve();
+      await sleep(700);
+      return seen;
+    });
     await during('older-watch', activities, async (handle) => {
-      await eventually('it waits for the checks', async () => (await handle.query(status)).phase === 'AwaitingChecks');
-      changed.resolve();
+      await waitsForChecks(handle);
+      story.changed.resolve();
       await read.promise;
-      frozen = true;
-      const before = observations;
+      story.frozen = true;
+      const before = story.observations;
       await handle.signal(quotaChanged, { cause: 'the quota changed', resourceVersion: '2' });
-      await eventually('it has looked after the signal and after the watch', () => observations >= before + 2);
+      await eventually('it has looked after the signal and after the watch', () => story.observations >= before + 2);
       await eventually('it holds', async () => (await handle.query(status)).reason === 'Frozen');
-      expect(merges).toBe(0);
+      expect(story.merges).toBe(0);
+    });
+  });
+
+  it('is not taken from the watch of a pull request whose answer came long after it was read', async () => {
+    const { story, activities } = await awaitingChecks(async (observe) => {
+      const seen = { readAfter: Date.now(), observation: observe() };
+      story.frozen = true;
+      await sleep(5_500);
+      return seen;
+    });
+    await during('late-watch', activities, async (handle) => {
+      await waitsForChecks(handle);
+      story.changed.resolve();
+      await eventually('it holds', async () => (await handle.query(status)).reason === 'Frozen');
+      expect(story.merges).toBe(0);
     });
   });
 

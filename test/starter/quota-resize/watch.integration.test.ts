@@ -75,29 +75,35 @@ async function quota(namespace: string, annotations: Readonly<Record<string, str
   );
 }
 
+/** A watch of quotas until the test is over, and what it asks for. */
+async function watching(hasDecision: () => boolean = () => false) {
+  const config = loadConfig({ argv: [], env: { CLUSTER_NAME: 'test' } });
+  const requests: QuotaRequest[] = [];
+  const stop = new AbortController();
+  const watch = await watchQuotas({
+    kubeConfig: loadKubeConfig(
+      { kubeconfig: plane.kubeconfigFor(WATCHER), context: undefined, requestTimeoutMs: 30_000 },
+      {},
+    ),
+    cluster: 'test',
+    policyDefaults: policyDefaults(config),
+    hasDecision,
+    resyncMs: 3_600_000,
+    request: (request) => requests.push(request),
+    log: pino({ level: 'silent' }),
+    signal: stop.signal,
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await watch.stop();
+  });
+  return requests;
+}
+
 describe('a namespace that is seen after its quotas', () => {
   it('has them evaluated again by what the annotation says', async () => {
     await allow('namespaces', ['namespaces'], ['list']);
-    const config = loadConfig({ argv: [], env: { CLUSTER_NAME: 'test' } });
-    const requests: QuotaRequest[] = [];
-    const stop = new AbortController();
-    const watch = await watchQuotas({
-      kubeConfig: loadKubeConfig(
-        { kubeconfig: plane.kubeconfigFor(WATCHER), context: undefined, requestTimeoutMs: 30_000 },
-        {},
-      ),
-      cluster: 'test',
-      policyDefaults: policyDefaults(config),
-      hasDecision: () => false,
-      resyncMs: 3_600_000,
-      request: (request) => requests.push(request),
-      log: pino({ level: 'silent' }),
-      signal: stop.signal,
-    });
-    onTestFinished(async () => {
-      stop.abort();
-      await watch.stop();
-    });
+    const requests = await watching();
     // It has listed them once. From here on it hears nothing of namespaces until it may again.
     await admin.makeApiClient(RbacAuthorizationV1Api).deleteClusterRoleBinding({ name: 'namespaces' });
     await eventually('the watcher may not list namespaces', async () => !(await may('list', 'namespaces')));
@@ -120,4 +126,39 @@ describe('a namespace that is seen after its quotas', () => {
     );
     expect(started()).toContainEqual(['half', 'the namespace changed']);
   }, 240_000);
+});
+
+describe('a denial', () => {
+  it('is requested at once, and its repetition later: the rarer where the quota has a decision by then', async () => {
+    await allow('all-namespaces', ['namespaces'], ['list', 'watch']);
+    await quota('denied', {}, '1');
+    let isDecided = false;
+    const requests = await watching(() => isDecided);
+    const ofDenials = () => requests.filter(({ cause }) => cause === 'admission denied a workload');
+    const deny = async (pod: string) =>
+      await core.createNamespacedEvent({
+        namespace: 'denied',
+        body: {
+          metadata: { name: pod },
+          involvedObject: { kind: 'ReplicaSet', namespace: 'denied', name: 'web', uid: 'web' },
+          type: 'Warning',
+          reason: 'FailedCreate',
+          message: `Error creating: pods "${pod}" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=10, limited: pods=10`,
+        },
+      });
+    await deny('web-1');
+    await eventually('the denial is seen', () => ofDenials().length === 1);
+    await deny('web-2');
+    await eventually('its repetition is seen', () => ofDenials().length === 2);
+    const [first, again] = ofDenials();
+    expect(first).toMatchObject({ starts: true, skipsGap: true });
+    expect(first).not.toHaveProperty('afterMs');
+    expect(again?.afterMs ?? 0).toBeLessThanOrEqual(10_000);
+    expect(again?.isStillNeeded?.()).toBe(true);
+    isDecided = true;
+    expect(again?.isStillNeeded?.()).toBe(false);
+    const later = ofDenials()[2]?.afterMs ?? 0;
+    expect(later).toBeGreaterThan(10_000);
+    expect(later).toBeLessThanOrEqual(60_000);
+  });
 });

@@ -82,6 +82,7 @@ type Attackable = Pick<
   | 'ensureLeaseUpdated'
   | 'ensureLeaseReleased'
   | 'ensureLeaseSynced'
+  | 'ensureSyncRecorded'
   | 'ensureBatchedQuotasReleased'
   | 'ensureRecommendation'
   | 'ensureQuotaEvent'

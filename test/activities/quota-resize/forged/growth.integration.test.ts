@@ -31,6 +31,10 @@ const ways = {
     const merge = { sha: 'f00', at: 1, by: 'headroom-bot', isOwn: true, limits: {} };
     await activities.ensureLeaseSynced({ target, decision: { ...decision, merge }, at: 1 });
   },
+  'says that the cluster follows once it shows nothing': async ({ activities, target }, decision) => {
+    const merge = { sha: 'f00', at: 1, by: 'headroom-bot', isOwn: true, limits: {} };
+    await activities.ensureSyncRecorded({ target, decision: { ...decision, merge }, at: 1 });
+  },
   'says that it was merged long ago': async ({ activities, target }, decision) => {
     const merge = { sha: 'f00', at: 1, by: 'headroom-bot', isOwn: true, limits: {} };
     await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, rejection: null });
